@@ -1,0 +1,35 @@
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        // Pure rooms: bytes and text in, values out, in plain Node.
+        test: {
+          name: "node",
+          include: ["test/{lib,git,render,scripts}/**/*.test.ts"],
+          environment: "node",
+        },
+      },
+      {
+        // The whole Worker in workerd, with a real D1.
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              bindings: { TEST_MIGRATIONS: await readD1Migrations("./migrations") },
+            },
+          })),
+        ],
+        test: {
+          name: "worker",
+          include: ["test/{auth,db,domain,events,shapes,api,web}/**/*.test.ts", "test/*.test.ts"],
+          setupFiles: ["test/support/apply-migrations.ts"],
+          // One isolate for all files: each test makes rows with names of its own.
+          isolate: false,
+        },
+      },
+    ],
+  },
+});
