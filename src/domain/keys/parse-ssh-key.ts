@@ -1,0 +1,140 @@
+import { createHash } from "node:crypto";
+import { invalid } from "../../lib/failure.ts";
+import { readPemKey } from "./read-pem-key.ts";
+import { knownKind, readSshBlob, type SshKeyKind } from "./read-ssh-blob.ts";
+
+export type SshKey = {
+  kind: SshKeyKind;
+  bits: number;
+  /** The key in SSH's binary form, as base64. */
+  blob: string;
+  /** Empty when the key came without one. */
+  comment: string;
+  /** `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it. */
+  fingerprint: string;
+  /** `type base64[ comment]`: one line, whatever form the key came in. */
+  normalised: string;
+};
+
+/** What OpenSSH allows a public key file to be. */
+const TEXT_LENGTH_MAX = 16_384;
+
+/**
+ * Parses a public key that a person pasted: OpenSSH's one line, an SSH2 block or PEM.
+ *
+ * @throws Failure `invalid` with a message for the person: what the text is, if it is not a key, or
+ *   why the key is not accepted.
+ * @see sshd(8) "AUTHORIZED_KEYS FILE FORMAT", RFC 4716, RFC 7468 section 13
+ */
+export function parseSshKey(text: string): SshKey {
+  if (text.length > TEXT_LENGTH_MAX) {
+    throw invalid(`the key is too long: at most ${TEXT_LENGTH_MAX} characters are allowed`);
+  }
+  refusePrivateKey(text);
+  const lines = text.trim().split(/[ \t]*(?:\r\n|\r|\n)/);
+  const { label, blob, comment } = parseForm(lines);
+
+  const { kind, bits } = readSshBlob(blob);
+  if (label && label !== kind) throw invalid("the type in front of the key does not match the key");
+  refuseUnprintable(comment);
+  const base64 = blob.toString("base64");
+  return {
+    kind,
+    bits,
+    blob: base64,
+    comment,
+    fingerprint: `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`,
+    normalised: comment === "" ? `${kind} ${base64}` : `${kind} ${base64} ${comment}`,
+  };
+}
+
+/** The label is the type that OpenSSH's form repeats in front of the blob. */
+type Parsed = { label?: SshKeyKind; blob: Buffer; comment: string };
+
+function parseForm(lines: string[]): Parsed {
+  const [first = "", ...others] = lines;
+  if (!/^-{4,5} ?BEGIN /.test(first)) {
+    if (others.length === 0) return parseOneLine(first);
+    if (others.some(holdsKey)) throw invalid("there are several keys: add them one at a time");
+    throw invalid("an OpenSSH public key is one line, and its comment has no line breaks");
+  }
+  if (others.some((line) => /^-{4,5} ?BEGIN /.test(line) || holdsKey(line))) {
+    throw invalid("there are several keys: add them one at a time");
+  }
+  return first.startsWith("-----") ? parsePem(lines) : parseSsh2(lines);
+}
+
+function parseOneLine(line: string): Parsed {
+  const [, label = "", base64 = "", comment = ""] =
+    /^(\S+)[ \t]+(\S+)(?:[ \t]+(.*))?$/su.exec(line) ?? [];
+  if (!/^(ssh|ecdsa|sk)-[^,="]+$/.test(label)) {
+    if (holdsKey(line)) throw invalid("options before the key are not allowed");
+    throw invalid("this is not an SSH public key");
+  }
+  if (holdsKey(comment)) throw invalid("there are several keys: add them one at a time");
+  return { label: knownKind(label), blob: decodeBase64(base64), comment };
+}
+
+function parseSsh2(lines: string[]): Parsed {
+  const [first, ...rest] = lines;
+  if (first !== "---- BEGIN SSH2 PUBLIC KEY ----") throw invalid("this is not an SSH public key");
+  if (rest.pop() !== "---- END SSH2 PUBLIC KEY ----") throw invalid("the SSH2 block has no end");
+
+  // A header ending in a backslash goes on in the next line.
+  const unfolded = rest.join("\n").replaceAll("\\\n", "").split("\n");
+  const headers = unfolded.filter((line) => line.includes(":"));
+  const body = unfolded.filter((line) => !line.includes(":"));
+  const comment = headers.find((header) => /^comment:/i.test(header))?.slice("comment:".length);
+  return {
+    blob: decodeBase64(body.join("")),
+    comment: comment?.trim().replace(/^"(.*)"$/s, "$1") ?? "",
+  };
+}
+
+function parsePem(lines: string[]): Parsed {
+  const [first = "", ...rest] = lines;
+  const label = /^-----BEGIN ([A-Z\d ]+)-----$/.exec(first)?.[1] ?? "";
+  if (rest.pop() !== `-----END ${label}-----`) throw invalid("the PEM block has no end");
+
+  const der = (): Buffer => decodeBase64(rest.join(""));
+  switch (label) {
+    case "PUBLIC KEY":
+      return { blob: Buffer.from(readPemKey(der(), "spki")), comment: "" };
+    case "RSA PUBLIC KEY":
+      return { blob: Buffer.from(readPemKey(der(), "pkcs1")), comment: "" };
+    case "CERTIFICATE":
+      throw invalid("this is an X.509 certificate, not a public key");
+    case "PGP PUBLIC KEY BLOCK":
+      throw invalid("this is a GPG key, not an SSH key");
+    default:
+      throw invalid("this is not an SSH public key");
+  }
+}
+
+/** SECURITY: a secret that was pasted by mistake is never stored, wherever it is in the text. */
+function refusePrivateKey(text: string): void {
+  if (/BEGIN [A-Z\d ]{0,32}PRIVATE KEY|PuTTY-User-Key-File|Private-Lines:/.test(text)) {
+    throw invalid("this is a private key and must not be uploaded: send its public half");
+  }
+}
+
+/** SECURITY: the comment goes into a line of its own, where a line break would begin another key. */
+function refuseUnprintable(comment: string): void {
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(comment) || !comment.isWellFormed()) {
+    throw invalid("the comment of the key must not contain control characters");
+  }
+}
+
+/** Whether a key in OpenSSH's form begins somewhere in the line. */
+function holdsKey(line: string): boolean {
+  return /(?:^|[\s,])(?:ssh|ecdsa|sk)-[a-z\d@.-]{1,64}[ \t]+AAAA/.test(line);
+}
+
+/** Only the canonical spelling: padding is complete, nothing is skipped. */
+function decodeBase64(text: string): Buffer {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length === 0 || bytes.toString("base64") !== text) {
+    throw invalid("the key is not valid base64");
+  }
+  return bytes;
+}
