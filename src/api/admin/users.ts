@@ -1,0 +1,197 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { and, eq, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { users, type User as UserRow } from "../../db/schema/index.ts";
+import { createUser } from "../../domain/accounts/create-user.ts";
+import { editUser } from "../../domain/accounts/edit-user.ts";
+import { findSeenAccount } from "../../domain/accounts/find-account.ts";
+import { listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
+import { renameAccount } from "../../domain/accounts/rename-account.ts";
+import { defined } from "../../lib/defined.ts";
+import { malformed, notFound } from "../../lib/failure.ts";
+import { Time } from "../../shapes/json.ts";
+import { User, toUser } from "../../shapes/user.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { siteAdmin } from "../guard.ts";
+import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
+import { Paging, announcePage, queryInteger, readPage } from "../paging.ts";
+import { UserPath } from "../users/paths.ts";
+
+export const adminUsers = endpoints();
+
+const visibility = z.enum(["public", "limited", "private", ""], "In").optional();
+const sourceId = z.int("a whole number is expected").min(0).optional();
+
+const CreateUser = body({
+  username: requiredText(40),
+  email: requiredText(254),
+  password: optionalText(255),
+  full_name: optionalText(100),
+  login_name: optionalText(255),
+  source_id: sourceId,
+  must_change_password: optionalFlag(),
+  // No mail leaves this service yet, so there is nobody to notify either way.
+  send_notify: optionalFlag(),
+  restricted: optionalFlag(),
+  visibility,
+  created_at: z.iso
+    .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
+    .optional()
+    .openapi({ ...Time.meta(), format: "date-time", description: "Back-dates the account" }),
+}).openapi("CreateUserOption");
+
+const EditUser = body({
+  email: optionalText(254),
+  password: optionalText(255),
+  full_name: optionalText(100),
+  login_name: optionalText(255),
+  source_id: sourceId,
+  website: optionalText(255),
+  location: optionalText(50),
+  description: optionalText(255),
+  active: optionalFlag(),
+  admin: optionalFlag(),
+  prohibit_login: optionalFlag(),
+  restricted: optionalFlag(),
+  must_change_password: optionalFlag(),
+  allow_create_organization: optionalFlag(),
+  max_repo_creation: z.int("a whole number is expected").min(-1).optional(),
+  visibility,
+}).openapi("EditUserOption");
+
+adminUsers.openapi(
+  createRoute({
+    method: "get",
+    path: "/admin/users",
+    operationId: "adminSearchUsers",
+    tags: ["admin"],
+    summary: "List all users, or those of a login source",
+    middleware: [siteAdmin("read:admin")] as const,
+    request: {
+      query: Paging.extend({
+        source_id: queryInteger("Only users of this login source"),
+        login_name: z.string().max(255, "MaxSize").default(""),
+      }),
+    },
+    responses: { 200: page(z.array(User), "By login name"), ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const query = c.req.valid("query");
+    const slice = readPage(ctx.config, query);
+    const isListed = and(
+      eq(users.kind, "user"),
+      query.source_id > 0 ? eq(users.loginSourceId, query.source_id) : undefined,
+      query.login_name === "" ? undefined : eq(users.loginName, query.login_name),
+    ) as SQL;
+    const { items, total } = await listAccountsWhere(ctx, isListed, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((user) => toUser(user, viewer)), 200);
+  },
+);
+
+adminUsers.openapi(
+  createRoute({
+    method: "post",
+    path: "/admin/users",
+    operationId: "adminCreateUser",
+    tags: ["admin"],
+    summary: "Create a user",
+    middleware: [siteAdmin("write:admin")] as const,
+    request: { body: { required: true, ...json(CreateUser, "The user") } },
+    responses: { 201: json(User, "The new user"), ...refusals(400, 401, 403, 422) },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const sent = c.req.valid("json");
+    const isLocal = (sent.source_id ?? 0) === 0;
+    if (isLocal && !sent.password) throw malformed("PasswordIsRequired");
+    const user = await createUser(ctx, {
+      name: sent.username,
+      email: sent.email,
+      password: sent.password || undefined,
+      fullName: sent.full_name,
+      loginName: sent.login_name,
+      loginSourceId: sent.source_id,
+      mustChangePassword: sent.must_change_password ?? isLocal,
+      isRestricted: sent.restricted,
+      visibility: sent.visibility || undefined,
+      createdAt: sent.created_at === undefined ? undefined : Date.parse(sent.created_at),
+    });
+    return c.json(toUser(user, viewer), 201);
+  },
+);
+
+adminUsers.openapi(
+  createRoute({
+    method: "patch",
+    path: "/admin/users/{username}",
+    operationId: "adminEditUser",
+    tags: ["admin"],
+    summary: "Change a user; what is left out stays as it is",
+    middleware: [siteAdmin("write:admin")] as const,
+    request: { params: UserPath, body: { required: true, ...json(EditUser, "The changes") } },
+    responses: { 200: json(User, "The user now"), ...refusals(400, 401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const user = await findUser(ctx, c.req.valid("param").username);
+    const sent = c.req.valid("json");
+    const edited = await editUser(
+      ctx,
+      user,
+      defined({
+        email: sent.email || undefined,
+        password: sent.password || undefined,
+        fullName: sent.full_name,
+        loginName: sent.login_name,
+        loginSourceId: sent.source_id,
+        website: sent.website,
+        location: sent.location,
+        description: sent.description,
+        isActive: sent.active,
+        isAdmin: sent.admin,
+        isLoginProhibited: sent.prohibit_login,
+        isRestricted: sent.restricted,
+        mustChangePassword: sent.must_change_password,
+        canCreateOrganization: sent.allow_create_organization,
+        repoCountMax: sent.max_repo_creation,
+        visibility: sent.visibility || undefined,
+      }),
+    );
+    return c.json(toUser(edited, viewer), 200);
+  },
+);
+
+adminUsers.openapi(
+  createRoute({
+    method: "post",
+    path: "/admin/users/{username}/rename",
+    operationId: "adminRenameUser",
+    tags: ["admin"],
+    summary: "Give a user another name; the old one leads to it",
+    middleware: [siteAdmin("write:admin")] as const,
+    request: {
+      params: UserPath,
+      body: {
+        required: true,
+        ...json(body({ new_username: requiredText(40) }).openapi("RenameUserOption"), "The name"),
+      },
+    },
+    responses: { 204: empty("They have the name"), ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx } = c.var;
+    const user = await findUser(ctx, c.req.valid("param").username);
+    await renameAccount(ctx, user, c.req.valid("json").new_username);
+    return c.body(null, 204);
+  },
+);
+
+async function findUser(ctx: Ctx, name: string): Promise<UserRow> {
+  const account = await findSeenAccount(ctx, name);
+  if (account?.kind !== "user") throw notFound();
+  return account;
+}

@@ -1,0 +1,62 @@
+import { OpenAPIHono, type z } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import { invalid, malformed, notFound } from "../lib/failure.ts";
+import { readJsonBody } from "./json-body.ts";
+import type { Guard } from "./guard.ts";
+
+/** What a request carries on its way, set before any route. */
+export interface ApiEnv {
+  Variables: {
+    requestId: string;
+    rootUrl: string;
+  };
+}
+
+/**
+ * A noun's endpoints, to which `openapi()` adds one statement each.
+ *
+ * The first middleware of every statement is its guard: a route without one stops the start.
+ */
+export function endpoints(): OpenAPIHono<ApiEnv> {
+  const app = new OpenAPIHono<ApiEnv>({
+    // Sibling paths with parameters are the rule here, which the default router can't index anyway.
+    router: new TrieRouter(),
+    defaultHook: (result) => {
+      if (!result.success) throw refuse(result.target, result.error);
+    },
+  });
+  const register = app.openapi.bind(app);
+  app.openapi = ((route: Parameters<typeof register>[0], ...rest: unknown[]) => {
+    const middleware = [route.middleware ?? []].flat() as MiddlewareHandler[];
+    const guard = middleware[0] as Guard | undefined;
+    if (!guard?.scopes) {
+      throw new Error(`${route.method} ${route.path} has no guard as its first middleware`);
+    }
+    const takesJson = route.request?.body?.content["application/json"] !== undefined;
+    const described = {
+      ...route,
+      security: guard.isOpen ? [{}, { token: [] }, { basic: [] }] : [{ token: [] }, { basic: [] }],
+      "x-scopes": guard.scopes,
+      // After the guard: whoever may not enter learns nothing of their body.
+      middleware: takesJson ? [...middleware, readJsonBody] : middleware,
+    };
+    return (register as (...args: unknown[]) => unknown)(described, ...rest);
+  }) as typeof app.openapi;
+  return app;
+}
+
+/** The first fault of an input, as clients of the field read it: `[Field]: Rule`. */
+function refuse(target: string, error: z.ZodError): Error {
+  // A path that can't name anything names nothing.
+  if (target === "param") return notFound();
+  const [issue] = error.issues;
+  const field = issue?.path.join(".") ?? "";
+  const message = `[${toFieldName(field)}]: ${issue?.message ?? "invalid"}`;
+  return target === "header" ? malformed(message) : invalid(message);
+}
+
+/** `armored_public_key` → `ArmoredPublicKey`. */
+const toFieldName = (name: string): string =>
+  name.replaceAll(/(?:^|[_.])([a-z])/g, (_, letter: string) => letter.toUpperCase());

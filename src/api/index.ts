@@ -1,0 +1,76 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { TrieRouter } from "hono/router/trie-router";
+
+import type { ApiEnv } from "./endpoints.ts";
+import { renderFailure } from "./failure-renderer.ts";
+import { markup } from "./meta/markup.ts";
+import { settings } from "./meta/settings.ts";
+import { version } from "./meta/version.ts";
+import { organizations } from "./orgs/organizations.ts";
+import { organizationMembers } from "./orgs/members.ts";
+import { organizationRepositories } from "./orgs/repositories.ts";
+import { teams } from "./orgs/teams.ts";
+import { adminUsers } from "./admin/users.ts";
+import { deployKeys } from "./repos/deploy-keys.ts";
+import { repositories } from "./repos/repositories.ts";
+import { repositorySearch } from "./repos/search.ts";
+import { stargazers } from "./repos/stargazers.ts";
+import { subscriptions } from "./repos/subscriptions.ts";
+import { emails } from "./self/emails.ts";
+import { gpgKeys } from "./self/gpg-keys.ts";
+import { publicKeys } from "./self/public-keys.ts";
+import { self } from "./self/self.ts";
+import { stars } from "./self/stars.ts";
+import { accessTokens } from "./users/access-tokens.ts";
+import { follows } from "./users/follows.ts";
+import { users } from "./users/users.ts";
+
+/** The nouns of the API. Of two paths that fit a request, the one registered first answers. */
+const NOUNS = [
+  version,
+  settings,
+  markup,
+  repositorySearch,
+  repositories,
+  subscriptions,
+  stargazers,
+  deployKeys,
+  self,
+  emails,
+  publicKeys,
+  gpgKeys,
+  stars,
+  users,
+  follows,
+  accessTokens,
+  organizations,
+  organizationMembers,
+  organizationRepositories,
+  teams,
+  adminUsers,
+];
+
+/** The Gitea-compatible API, below `/api/v1`. */
+export const api = new OpenAPIHono<ApiEnv>({ router: new TrieRouter() });
+for (const noun of NOUNS) api.route("/", noun);
+
+api.onError((error, c) => renderFailure(error, c));
+
+// What no route of its own answered: a path that others answer is told which methods they take.
+api.all("*", (c) => {
+  const path = c.req.path.replace(/^\/api\/v1/, "");
+  const methods = methodsAt(path);
+  if (methods.length === 0) return c.body(null, 404);
+  return c.body(null, 405, { Allow: methods.join(", ") });
+});
+
+let router: TrieRouter<string> | undefined;
+function methodsAt(path: string): string[] {
+  if (!router) {
+    router = new TrieRouter();
+    for (const route of api.routes) {
+      if (route.method !== "ALL") router.add("ALL", route.path, route.method);
+    }
+  }
+  return [...new Set(router.match("GET", path)[0].map(([method]) => method))];
+}

@@ -1,0 +1,95 @@
+import { z } from "@hono/zod-openapi";
+import type { Context, Next } from "hono";
+
+import { invalid, tooLarge } from "../lib/failure.ts";
+import type { GuardVariables } from "./guard.ts";
+
+/** Brackets within brackets at most: parsers recurse. */
+const DEPTH_MAX = 32;
+
+/**
+ * Reads the body of a request as JSON before it is validated: its type, size, syntax and depth.
+ *
+ * An empty body stands for an object without fields; its required fields are then missing.
+ */
+export async function readJsonBody(
+  c: Context<{ Variables: GuardVariables }>,
+  next: Next,
+): Promise<void> {
+  const type = c.req.header("content-type") ?? "";
+  const text = await readText(c, c.var.ctx.config.jsonBodyMaxBytes);
+  // SECURITY: only JSON. A page elsewhere can send forms in a person's name without asking, not this.
+  if (!/^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i.test(type)) {
+    if (type !== "") throw invalid("[]: Unsupported Content-Type");
+    const isBodiless = text === "" && c.req.method !== "POST" && c.req.method !== "PUT";
+    if (!isBodiless) throw invalid("[]: Empty Content-Type");
+  }
+  c.req.bodyCache.text = text === "" ? "{}" : text;
+  checkJson(text);
+  await next();
+}
+
+/**
+ * The body as text, read no further than `bytesMax`.
+ *
+ * @throws Failure `too_large` beyond it, whatever length was announced; `invalid` if it is not UTF-8.
+ */
+export async function readText(c: Context, bytesMax: number): Promise<string> {
+  const refusal = tooLarge(`the body is larger than ${bytesMax} bytes`);
+  if (Number(c.req.header("content-length") ?? 0) > bytesMax) throw refusal;
+
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of c.req.raw.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) throw refusal;
+    chunks.push(chunk);
+  }
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  try {
+    return decoder.decode(await new Blob(chunks).arrayBuffer());
+  } catch {
+    throw invalid("[]: the body is not UTF-8");
+  }
+}
+
+function checkJson(text: string): void {
+  if (text === "") return;
+  let depth = 0;
+  // Brackets within strings count too: a bound, not a parser. Texts are skipped first.
+  for (const bracket of text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, "").match(/[[\]{}]/g) ?? []) {
+    depth += bracket === "[" || bracket === "{" ? 1 : -1;
+    if (depth > DEPTH_MAX) throw invalid(`[]: more than ${DEPTH_MAX} levels of nesting`);
+  }
+  try {
+    JSON.parse(text);
+  } catch {
+    throw invalid("[]: malformed JSON");
+  }
+}
+
+/**
+ * The fields of a JSON body.
+ *
+ * Keys match whatever their case, since clients in Go send `Text` where clients in JavaScript send
+ * `text`; null means "not sent"; unknown fields are passed over.
+ */
+export function body<S extends z.core.$ZodLooseShape>(shape: S) {
+  const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
+  const matchKeys = (value: unknown) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    const sent = Object.entries(value).filter(([, field]) => field !== null);
+    return Object.fromEntries(sent.map(([key, field]) => [names.get(key.toLowerCase()) ?? key, field]));
+  };
+  return z.preprocess(matchKeys, z.object(shape, "an object is expected"));
+}
+
+/** A text that must be there and hold something. */
+export const requiredText = (lengthMax: number) =>
+  z.string("Required").min(1, "Required").max(lengthMax, "MaxSize");
+
+/** A text that may be left out. */
+export const optionalText = (lengthMax: number) =>
+  z.string("a text is expected").max(lengthMax, "MaxSize").optional();
+
+export const optionalFlag = () => z.boolean("true or false is expected").optional();

@@ -1,0 +1,45 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { Int64 } from "../../shapes/json.ts";
+import { json } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { anyone } from "../guard.ts";
+
+export const settings = endpoints();
+
+const GeneralAPISettings = z
+  .object({
+    max_response_items: Int64,
+    default_paging_num: Int64,
+    explore_page_size_max: Int64.openapi({ description: "Items on a page of a search at most" }),
+    default_git_trees_per_page: Int64,
+    default_max_blob_size: Int64,
+    default_max_response_size: Int64,
+  })
+  .openapi("GeneralAPISettings");
+
+settings.openapi(
+  createRoute({
+    method: "get",
+    path: "/settings/api",
+    operationId: "getGeneralAPISettings",
+    tags: ["settings"],
+    summary: "The limits of the API",
+    middleware: [anyone()] as const,
+    responses: { 200: json(GeneralAPISettings, "The limits") },
+  }),
+  (c) => {
+    const { config } = c.var.ctx;
+    return c.json(
+      {
+        max_response_items: config.pageSizeMax,
+        default_paging_num: config.pageSizeDefault,
+        explore_page_size_max: config.searchPageSizeMax,
+        default_git_trees_per_page: 1000,
+        default_max_blob_size: 10_485_760,
+        default_max_response_size: 104_857_600,
+      },
+      200,
+    );
+  },
+);

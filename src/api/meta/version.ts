@@ -1,0 +1,22 @@
+import { createRoute } from "@hono/zod-openapi";
+
+import { SERVER_VERSION } from "../../domain/version.ts";
+import { ServerVersion, toServerVersion } from "../../shapes/server-version.ts";
+import { json } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { anyone } from "../guard.ts";
+
+export const version = endpoints();
+
+version.openapi(
+  createRoute({
+    method: "get",
+    path: "/version",
+    operationId: "getVersion",
+    tags: ["miscellaneous"],
+    summary: "The version of the running server",
+    middleware: [anyone()] as const,
+    responses: { 200: json(ServerVersion, "The version") },
+  }),
+  (c) => c.json(toServerVersion(SERVER_VERSION), 200),
+);

@@ -1,0 +1,160 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { organizationMembers as memberTable, type User as UserRow } from "../../db/schema/index.ts";
+import { findSeenAccount } from "../../domain/accounts/find-account.ts";
+import { listAccountsIn } from "../../domain/accounts/list-accounts.ts";
+import { setMembershipVisibility } from "../../domain/orgs/team-members.ts";
+import { forbidden, notFound } from "../../lib/failure.ts";
+import { User, toUser } from "../../shapes/user.ts";
+import { empty, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inOrg } from "../guard.ts";
+import { Paging, announcePage, readPage } from "../paging.ts";
+import { UserPath } from "../users/paths.ts";
+import { OrgPath } from "./paths.ts";
+
+export const organizationMembers = endpoints();
+
+const MemberPath = OrgPath.extend(UserPath.shape);
+const members = page(z.array(User), "By login name");
+
+/** Ids of the members that the caller may know of: all for members, else those who say so. */
+const memberIds = (org: UserRow, publicOnly: boolean) =>
+  sql`(select ${memberTable.userId} from ${memberTable} where ${memberTable.orgId} = ${org.id} and (${memberTable.isPublic} or ${publicOnly ? 0 : 1}))`;
+
+organizationMembers.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}/members",
+    operationId: "orgListMembers",
+    tags: ["organization"],
+    summary: "List the members of an organization; outsiders see those who say so",
+    middleware: [inOrg("read:organization", { isOpen: false })] as const,
+    request: { params: OrgPath, query: Paging },
+    responses: { 200: members, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, org, membership, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const isOutside = !membership.isMember || ctx.actor.scopes.isPublicOnly;
+    const { items, total } = await listAccountsIn(ctx, memberIds(org, isOutside), slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((user) => toUser(user, viewer)), 200);
+  },
+);
+
+organizationMembers.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}/public_members",
+    operationId: "orgListPublicMembers",
+    tags: ["organization"],
+    summary: "List the members who say so",
+    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    request: { params: OrgPath, query: Paging },
+    responses: { 200: members, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, org, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listAccountsIn(ctx, memberIds(org, true), slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((user) => toUser(user, viewer)), 200);
+  },
+);
+
+organizationMembers.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}/members/{username}",
+    operationId: "orgIsMember",
+    tags: ["organization"],
+    summary: "Whether a user belongs to an organization, as far as the caller may know",
+    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    request: { params: MemberPath },
+    responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, org, membership } = c.var;
+    const found = await findMembership(ctx, org, c.req.valid("param").username);
+    const isKnown = membership.isMember && !ctx.actor.scopes.isPublicOnly;
+    if (!found || !(found.isPublic || isKnown)) throw notFound();
+    return c.body(null, 204);
+  },
+);
+
+organizationMembers.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}/public_members/{username}",
+    operationId: "orgIsPublicMember",
+    tags: ["organization"],
+    summary: "Whether a user says to belong to an organization",
+    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    request: { params: MemberPath },
+    responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    const found = await findMembership(ctx, org, c.req.valid("param").username);
+    if (!found?.isPublic) throw notFound();
+    return c.body(null, 204);
+  },
+);
+
+organizationMembers.openapi(
+  createRoute({
+    method: "put",
+    path: "/orgs/{org}/public_members/{username}",
+    operationId: "orgPublicizeMember",
+    tags: ["organization"],
+    summary: "Say that you belong to an organization",
+    middleware: [inOrg("write:organization", { isOpen: false })] as const,
+    request: { params: MemberPath },
+    responses: { 204: empty("Everybody sees it"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    const user = await findOwnMembership(ctx, org, c.req.valid("param").username);
+    await setMembershipVisibility(ctx, org, user, true);
+    return c.body(null, 204);
+  },
+);
+
+organizationMembers.openapi(
+  createRoute({
+    method: "delete",
+    path: "/orgs/{org}/public_members/{username}",
+    operationId: "orgConcealMember",
+    tags: ["organization"],
+    summary: "Stop saying that you belong to an organization",
+    middleware: [inOrg("write:organization", { isOpen: false })] as const,
+    request: { params: MemberPath },
+    responses: { 204: empty("Members see it only"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    const user = await findOwnMembership(ctx, org, c.req.valid("param").username);
+    await setMembershipVisibility(ctx, org, user, false);
+    return c.body(null, 204);
+  },
+);
+
+async function findMembership(ctx: Ctx, org: UserRow, name: string) {
+  const user = await findSeenAccount(ctx, name);
+  if (!user) return undefined;
+  const [membership] = await ctx.db
+    .select()
+    .from(memberTable)
+    .where(and(eq(memberTable.orgId, org.id), eq(memberTable.userId, user.id)));
+  return membership && { ...membership, user };
+}
+
+async function findOwnMembership(ctx: Ctx, org: UserRow, name: string): Promise<UserRow> {
+  const found = await findMembership(ctx, org, name);
+  if (!found) throw notFound();
+  if (found.userId !== ctx.actor.user?.id) throw forbidden("Cannot change member visibility");
+  return found.user;
+}

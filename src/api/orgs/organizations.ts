@@ -1,0 +1,137 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { and, eq, sql, type SQL } from "drizzle-orm";
+
+import { isAccountVisible } from "../../auth/policy.ts";
+import { organizationMembers, users } from "../../db/schema/index.ts";
+import { listAccountsIn, listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
+import { createOrganization } from "../../domain/orgs/create-organization.ts";
+import { Organization, toOrganization } from "../../shapes/organization.ts";
+import { json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { anyone, atAccount, inOrg, signedIn } from "../guard.ts";
+import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
+import { Paging, announcePage, readPage } from "../paging.ts";
+import { UserPath } from "../users/paths.ts";
+import { OrgPath } from "./paths.ts";
+
+export const organizations = endpoints();
+
+const CreateOrganization = body({
+  username: requiredText(40),
+  full_name: optionalText(100),
+  email: optionalText(254),
+  description: optionalText(255),
+  website: z.url({ protocol: /^https?$/, error: "Url" }).max(255, "MaxSize").or(z.literal("")).optional(),
+  location: optionalText(50),
+  visibility: z.enum(["public", "limited", "private", ""], "In").optional(),
+  repo_admin_change_team_access: optionalFlag(),
+}).openapi("CreateOrgOption");
+
+const organizationPage = page(z.array(Organization), "By name");
+
+organizations.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs",
+    operationId: "orgGetAll",
+    tags: ["organization"],
+    summary: "List organizations",
+    middleware: [anyone("read:organization")] as const,
+    request: { query: Paging },
+    responses: { 200: organizationPage, ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const isListed = and(eq(users.kind, "organization"), isAccountVisible(ctx.actor)) as SQL;
+    const { items, total } = await listAccountsWhere(ctx, isListed, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((org) => toOrganization(org, viewer)), 200);
+  },
+);
+
+organizations.openapi(
+  createRoute({
+    method: "post",
+    path: "/orgs",
+    operationId: "orgCreate",
+    tags: ["organization"],
+    summary: "Create an organization",
+    middleware: [signedIn("write:organization")] as const,
+    request: { body: { required: true, ...json(CreateOrganization, "The organization") } },
+    responses: { 201: json(Organization, "The new organization"), ...refusals(401, 403, 422) },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const sent = c.req.valid("json");
+    const org = await createOrganization(ctx, user, {
+      name: sent.username,
+      fullName: sent.full_name,
+      email: sent.email,
+      description: sent.description,
+      website: sent.website,
+      location: sent.location,
+      visibility: sent.visibility || undefined,
+      canRepoAdminChangeTeamAccess: sent.repo_admin_change_team_access,
+    });
+    return c.json(toOrganization(org, viewer), 201);
+  },
+);
+
+organizations.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}",
+    operationId: "orgGet",
+    tags: ["organization"],
+    summary: "Get an organization",
+    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    request: { params: OrgPath },
+    responses: { 200: json(Organization, "The organization"), ...refusals(401, 403, 404) },
+  }),
+  (c) => c.json(toOrganization(c.var.org, c.var.viewer), 200),
+);
+
+organizations.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/orgs",
+    operationId: "orgListCurrentUserOrgs",
+    tags: ["organization"],
+    summary: "List the organizations you belong to",
+    middleware: [signedIn("read:user", "read:organization")] as const,
+    request: { query: Paging },
+    responses: { 200: organizationPage, ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const ids = sql`(select ${organizationMembers.orgId} from ${organizationMembers} where ${organizationMembers.userId} = ${user.id})`;
+    const { items, total } = await listAccountsIn(ctx, ids, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((org) => toOrganization(org, viewer)), 200);
+  },
+);
+
+organizations.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/orgs",
+    operationId: "orgListUserOrgs",
+    tags: ["organization"],
+    summary: "List the organizations a user publicly belongs to",
+    middleware: [atAccount(["read:user", "read:organization"], { isOpen: false })] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: organizationPage, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    // A membership that is not public is known to the member, to fellow members and to administrators.
+    const sees = ctx.actor.isSiteAdmin || viewer.userId === account.id ? sql`1` : sql`0`;
+    const ids = sql`(select m.org_id from ${organizationMembers} m where m.user_id = ${account.id} and (m.is_public or ${sees} or exists (select 1 from ${organizationMembers} own where own.org_id = m.org_id and own.user_id = ${viewer.userId ?? null})))`;
+    const { items, total } = await listAccountsIn(ctx, ids, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((org) => toOrganization(org, viewer)), 200);
+  },
+);

@@ -1,0 +1,104 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import type { Membership } from "../../domain/accounts/find-account.ts";
+import { createRepository } from "../../domain/repos/create-repository.ts";
+import { listRepositoriesOf } from "../../domain/repos/list-repositories.ts";
+import { forbidden, unauthenticated } from "../../lib/failure.ts";
+import { Repository, toRepository } from "../../shapes/repository.ts";
+import { json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inOrg } from "../guard.ts";
+import { Paging, announcePage, readPage } from "../paging.ts";
+import { CreateRepository, refuseContent } from "../repos/create-repository-body.ts";
+import { OrgPath } from "./paths.ts";
+
+export const organizationRepositories = endpoints();
+
+const created = {
+  201: json(Repository, "The new repository"),
+  ...refusals(401, 403, 404, 409, 422),
+};
+
+organizationRepositories.openapi(
+  createRoute({
+    method: "post",
+    path: "/org/{org}/repos",
+    operationId: "createOrgRepoDeprecated",
+    tags: ["organization"],
+    summary: "Create a repository in an organization",
+    description: "The same as /orgs/{org}/repos, but an unknown organization is a 422 here.",
+    middleware: [
+      inOrg(["write:organization", "write:repository"], { isOpen: false, unknown: "invalid" }),
+    ] as const,
+    request: {
+      params: OrgPath,
+      body: { required: true, ...json(CreateRepository, "The repository") },
+    },
+    responses: created,
+  }),
+  async (c) => {
+    const { ctx, org, membership, viewer } = c.var;
+    const entry = await createIn(ctx, org, membership, c.req.valid("json"));
+    return c.json(toRepository(entry, viewer), 201);
+  },
+);
+
+organizationRepositories.openapi(
+  createRoute({
+    method: "post",
+    path: "/orgs/{org}/repos",
+    operationId: "createOrgRepo",
+    tags: ["organization"],
+    summary: "Create a repository in an organization",
+    middleware: [
+      inOrg(["write:organization", "write:repository"], { isOpen: false }),
+    ] as const,
+    request: {
+      params: OrgPath,
+      body: { required: true, ...json(CreateRepository, "The repository") },
+    },
+    responses: created,
+  }),
+  async (c) => {
+    const { ctx, org, membership, viewer } = c.var;
+    const entry = await createIn(ctx, org, membership, c.req.valid("json"));
+    return c.json(toRepository(entry, viewer), 201);
+  },
+);
+
+async function createIn(
+  ctx: Ctx,
+  org: User,
+  membership: Membership,
+  wanted: z.infer<typeof CreateRepository>,
+) {
+  const { user } = ctx.actor;
+  if (!user) throw unauthenticated("token is required");
+  if (!membership.canCreateRepository) {
+    throw forbidden("Given user is not allowed to create repository in organization.");
+  }
+  refuseContent(wanted);
+  return createRepository(ctx, org, user, membership.isOwner, wanted);
+}
+
+organizationRepositories.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}/repos",
+    operationId: "orgListRepos",
+    tags: ["organization"],
+    summary: "List the repositories of an organization",
+    middleware: [inOrg(["read:organization", "read:repository"], { isOpen: true })] as const,
+    request: { params: OrgPath, query: Paging },
+    responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, org, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listRepositoriesOf(ctx, org, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+  },
+);

@@ -1,0 +1,100 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+
+import type { Config } from "../config.ts";
+import type { GuardVariables } from "./guard.ts";
+
+/** Numbers that can't be read count as 0, as clients of the field expect. */
+const lenientInteger = z
+  .string()
+  .optional()
+  .transform((text) => (/^-?\d{1,15}$/.test(text ?? "") ? Number(text) : 0));
+
+/** An integer in the query; 0 when it is missing or none. */
+export const queryInteger = (description: string) =>
+  lenientInteger.openapi({ type: "integer", format: "int64", description });
+
+const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True", "on"]);
+const FALSE = new Set(["0", "f", "F", "FALSE", "false", "False", "off"]);
+
+/** A flag in the query; undefined when it is missing or neither. */
+export const queryFlag = (description: string) =>
+  z
+    .string()
+    .optional()
+    .transform((text) =>
+      text !== undefined && TRUE.has(text) ? true : text !== undefined && FALSE.has(text) ? false : undefined,
+    )
+    .openapi({ type: "boolean", description });
+
+/** The query of a list. */
+export const Paging = z.object({
+  page: queryInteger("Page, from 1"),
+  limit: queryInteger("Items on a page"),
+});
+
+/** A page of a list: how many items, and how many to pass over. */
+export interface Page {
+  number: number;
+  size: number;
+  offset: number;
+}
+
+/** Pages beyond this are empty anyway, and their offset would not fit. */
+const NUMBER_MAX = 1_000_000_000;
+
+/**
+ * The page that a query asks for. Nothing, zero and nonsense mean the first page and the default
+ * size; too much means the most there is.
+ */
+export function readPage(
+  config: Config,
+  query: { page: number; limit: number },
+  sizeMax = config.pageSizeMax,
+): Page {
+  const number = Math.min(Math.max(query.page, 1), NUMBER_MAX);
+  const size = Math.min(query.limit > 0 ? query.limit : config.pageSizeDefault, sizeMax);
+  return { number, size, offset: (number - 1) * size };
+}
+
+/** Rows of a list that is short by nature, at most. */
+const WHOLE_MAX = 10_000;
+
+/** The page, or everything where the query names none: for the lists that clients read without paging. */
+export function readPageOrWhole(config: Config, query: { page: number; limit: number }): Page {
+  return query.page > 0 ? readPage(config, query) : { number: 1, size: WHOLE_MAX, offset: 0 };
+}
+
+/** Says on the answer how many items there are and where the other pages are. */
+export function announcePage(
+  c: Context<{ Variables: GuardVariables }>,
+  page: Page,
+  total: number,
+): void {
+  c.header("X-Total-Count", String(total));
+  const lastNumber = Math.max(1, Math.ceil(total / page.size));
+  const current = Math.min(page.number, lastNumber);
+  const links: string[] = [];
+  const link = (rel: string, number: number) => links.push(`<${urlOfPage(c, number)}>; rel="${rel}"`);
+  if (current < lastNumber) {
+    link("next", current + 1);
+    link("last", lastNumber);
+  }
+  if (current > 1) {
+    link("first", 1);
+    link("prev", current - 1);
+  }
+  const exposed = ["X-Total-Count"];
+  if (links.length > 0) {
+    c.header("Link", links.join(","));
+    exposed.push("Link");
+  }
+  c.header("Access-Control-Expose-Headers", exposed.join(", "));
+}
+
+function urlOfPage(c: Context<{ Variables: GuardVariables }>, number: number): string {
+  const { pathname, searchParams } = new URL(c.req.url);
+  searchParams.set("page", String(number));
+  searchParams.sort();
+  return `${c.var.ctx.rootUrl}${pathname}?${searchParams}`;
+}

@@ -1,0 +1,125 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { and, eq } from "drizzle-orm";
+
+import { ACCESS, publicKeys } from "../../db/schema/index.ts";
+import { listDeployKeys } from "../../domain/keys/list-ssh-keys.ts";
+import { addDeployKey, removeDeployKey } from "../../domain/keys/ssh-keys.ts";
+import { notFound, unauthenticated } from "../../lib/failure.ts";
+import { DeployKey, toDeployKey } from "../../shapes/public-key.ts";
+import { empty, refusals, json, page } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guard.ts";
+import { body, optionalFlag, requiredText } from "../json-body.ts";
+import { Paging, announcePage, readPageOrWhole } from "../paging.ts";
+import { PathId } from "../path-id.ts";
+import { RepoPath } from "./paths.ts";
+
+export const deployKeys = endpoints();
+
+const KeyPath = RepoPath.extend({ id: PathId });
+
+const CreateDeployKey = body({
+  title: requiredText(255),
+  key: requiredText(16_384),
+  read_only: optionalFlag(),
+}).openapi("CreateDeployKeyOption");
+
+deployKeys.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/keys",
+    operationId: "repoListKeys",
+    tags: ["repository"],
+    summary: "List the deploy keys of a repository",
+    middleware: [inRepo("read:repository", { access: ACCESS.admin })] as const,
+    request: {
+      params: RepoPath,
+      query: Paging.extend({ fingerprint: z.string().max(128, "MaxSize").default("") }),
+    },
+    responses: {
+      200: page(z.array(DeployKey), "Oldest first"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const query = c.req.valid("query");
+    const slice = readPageOrWhole(ctx.config, query);
+    const { items, total } = await listDeployKeys(ctx, entry.repo, query.fingerprint, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((key) => toDeployKey(key, entry, viewer)), 200);
+  },
+);
+
+deployKeys.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/keys",
+    operationId: "repoCreateKey",
+    tags: ["repository"],
+    summary: "Add a deploy key",
+    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    request: { params: RepoPath, body: { required: true, ...json(CreateDeployKey, "The key") } },
+    responses: {
+      201: json(DeployKey, "The key"),
+      ...refusals(401, 403, 404, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { title, key, read_only } = c.req.valid("json");
+    const { user } = ctx.actor;
+    if (!user) throw unauthenticated("token is required");
+    const added = await addDeployKey(ctx, user, entry.repo, {
+      title,
+      key,
+      isReadOnly: read_only ?? false,
+    });
+    return c.json(toDeployKey(added, entry, viewer), 201);
+  },
+);
+
+deployKeys.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/keys/{id}",
+    operationId: "repoGetKey",
+    tags: ["repository"],
+    summary: "Get a deploy key",
+    middleware: [inRepo("read:repository", { access: ACCESS.admin })] as const,
+    request: { params: KeyPath },
+    responses: {
+      200: json(DeployKey, "The key"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { id } = c.req.valid("param");
+    const isThis = and(eq(publicKeys.id, id), eq(publicKeys.repoId, entry.repo.id));
+    const [key] = await ctx.db.select().from(publicKeys).where(isThis);
+    if (!key) throw notFound();
+    return c.json(toDeployKey(key, entry, viewer), 200);
+  },
+);
+
+deployKeys.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/keys/{id}",
+    operationId: "repoDeleteKey",
+    tags: ["repository"],
+    summary: "Remove a deploy key",
+    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    request: { params: KeyPath },
+    responses: {
+      204: empty("It is gone"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    await removeDeployKey(ctx, entry.repo, c.req.valid("param").id);
+    return c.body(null, 204);
+  },
+);

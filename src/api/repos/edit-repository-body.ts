@@ -1,0 +1,161 @@
+import { z } from "@hono/zod-openapi";
+
+import type { Repository } from "../../db/schema/index.ts";
+import type { RepositoryEdit } from "../../domain/repos/edit-repository.ts";
+import { invalid } from "../../lib/failure.ts";
+import { body, optionalFlag, optionalText } from "../json-body.ts";
+import { defined } from "../../lib/defined.ts";
+
+const MERGE_STYLES = ["merge", "rebase", "rebase-merge", "squash", "fast-forward-only"] as const;
+
+export const EditRepository = body({
+  name: z.string().min(1, "Required").max(100, "MaxSize").optional(),
+  description: optionalText(2048),
+  website: optionalText(1024),
+  private: optionalFlag(),
+  template: optionalFlag(),
+  archived: optionalFlag(),
+  default_branch: optionalText(100),
+  has_code: optionalFlag(),
+  has_issues: optionalFlag(),
+  internal_tracker: z
+    .object({
+      enable_time_tracker: z.boolean(),
+      allow_only_contributors_to_track_time: z.boolean(),
+      enable_issue_dependencies: z.boolean(),
+    })
+    .partial()
+    .optional(),
+  external_tracker: z
+    .object({
+      external_tracker_url: z.string().max(1024, "MaxSize"),
+      external_tracker_format: z.string().max(1024, "MaxSize").default(""),
+      external_tracker_style: z.enum(["numeric", "alphanumeric", "regexp", ""]).default("numeric"),
+      external_tracker_regexp_pattern: z.string().max(255, "MaxSize").default(""),
+    })
+    .optional(),
+  has_wiki: optionalFlag(),
+  external_wiki: z.object({ external_wiki_url: z.string().max(1024, "MaxSize") }).optional(),
+  has_pull_requests: optionalFlag(),
+  has_projects: optionalFlag(),
+  projects_mode: z.enum(["repo", "owner", "all"], "In").optional(),
+  has_releases: optionalFlag(),
+  has_packages: optionalFlag(),
+  has_actions: optionalFlag(),
+  ignore_whitespace_conflicts: optionalFlag(),
+  allow_merge_commits: optionalFlag(),
+  allow_rebase: optionalFlag(),
+  allow_rebase_explicit: optionalFlag(),
+  allow_squash_merge: optionalFlag(),
+  allow_fast_forward_only_merge: optionalFlag(),
+  allow_rebase_update: optionalFlag(),
+  allow_manual_merge: optionalFlag(),
+  autodetect_manual_merge: optionalFlag(),
+  default_delete_branch_after_merge: optionalFlag(),
+  default_merge_style: z.enum(MERGE_STYLES, "In").optional(),
+  default_allow_maintainer_edit: optionalFlag(),
+}).openapi("EditRepoOption");
+type Sent = z.infer<typeof EditRepository>;
+
+/**
+ * The edit that a body asks for.
+ *
+ * @throws Failure `invalid` for addresses that can't be used.
+ */
+export function toEdit(sent: Sent, repo: Repository): RepositoryEdit {
+  return defined({
+    name: sent.name,
+    description: sent.description,
+    website: checkedWebsite(sent.website),
+    isPrivate: sent.private,
+    isTemplate: sent.template,
+    isArchived: sent.archived,
+    defaultBranch: sent.default_branch,
+    hasCode: sent.has_code,
+    hasIssues: sent.has_issues,
+    hasPullRequests: sent.has_pull_requests,
+    hasReleases: sent.has_releases,
+    hasWiki: sent.has_wiki,
+    hasProjects: sent.has_projects,
+    hasPackages: sent.has_packages,
+    hasActions: sent.has_actions,
+    projectsMode: sent.projects_mode,
+    externalWikiUrl: toWikiUrl(sent),
+    issueSettings: toIssueSettings(sent),
+    // Without the unit its settings have no meaning, and clients send them along all the same.
+    pullSettings: (sent.has_pull_requests ?? repo.hasPullRequests) ? toPullSettings(sent) : undefined,
+  });
+}
+
+function toPullSettings(sent: Sent): RepositoryEdit["pullSettings"] {
+  const settings = defined({
+    ignoreWhitespaceConflicts: sent.ignore_whitespace_conflicts,
+    allowMergeCommits: sent.allow_merge_commits,
+    allowRebase: sent.allow_rebase,
+    allowRebaseExplicit: sent.allow_rebase_explicit,
+    allowSquashMerge: sent.allow_squash_merge,
+    allowFastForwardOnlyMerge: sent.allow_fast_forward_only_merge,
+    allowRebaseUpdate: sent.allow_rebase_update,
+    allowManualMerge: sent.allow_manual_merge,
+    autodetectManualMerge: sent.autodetect_manual_merge,
+    defaultDeleteBranchAfterMerge: sent.default_delete_branch_after_merge,
+    defaultMergeStyle: sent.default_merge_style,
+    defaultAllowMaintainerEdit: sent.default_allow_maintainer_edit,
+  });
+  return Object.keys(settings).length === 0 ? undefined : settings;
+}
+
+function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
+  const { external_tracker: external, internal_tracker: internal } = sent;
+  if (external) {
+    checkUrl(external.external_tracker_url, "External tracker URL not valid");
+    checkTrackerFormat(external.external_tracker_format);
+    return {
+      external: {
+        url: external.external_tracker_url,
+        format: external.external_tracker_format,
+        style: external.external_tracker_style,
+        regexpPattern: external.external_tracker_regexp_pattern,
+      },
+    };
+  }
+  if (!internal) return undefined;
+  return {
+    ...defined({
+      enableTimeTracker: internal.enable_time_tracker,
+      allowOnlyContributorsToTrackTime: internal.allow_only_contributors_to_track_time,
+      enableIssueDependencies: internal.enable_issue_dependencies,
+    }),
+    external: null,
+  };
+}
+
+/** An external wiki takes the place of the one here; switching the wiki on without one brings that back. */
+function toWikiUrl(sent: Sent): string | undefined {
+  if (sent.external_wiki === undefined) return sent.has_wiki ? "" : undefined;
+  const url = sent.external_wiki.external_wiki_url;
+  if (url !== "") checkUrl(url, "Invalid external wiki URL");
+  return url;
+}
+
+function checkedWebsite(website: string | undefined): string | undefined {
+  if (website) checkUrl(website, "[Website]: Url");
+  return website;
+}
+
+/** SECURITY: pages turn these into links, so nothing but http may stand in them. */
+function checkUrl(text: string, refusal: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "localhost") {
+    throw invalid(refusal);
+  }
+}
+
+/** A format names issues by `{user}`, `{repo}` and `{index}`, and nothing else stands in braces. */
+function checkTrackerFormat(format: string): void {
+  if (format === "") return;
+  const filled = format.replaceAll(/\{(user|repo|index)\}/g, "x");
+  const refusal = "External tracker URL format not valid";
+  if (/[{}]/.test(filled)) throw invalid(refusal);
+  checkUrl(filled, refusal);
+}

@@ -1,0 +1,151 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { eq } from "drizzle-orm";
+
+import { identified } from "../../auth/identify.ts";
+import { ACCESS, repositories as repositoryTable } from "../../db/schema/index.ts";
+import { createRepository } from "../../domain/repos/create-repository.ts";
+import { deleteRepository } from "../../domain/repos/delete-repository.ts";
+import { editRepository } from "../../domain/repos/edit-repository.ts";
+import { selectRepositories, toEntry } from "../../domain/repos/find-repository.ts";
+import { listReachableRepositories } from "../../domain/repos/list-repositories.ts";
+import { notFound } from "../../lib/failure.ts";
+import { Repository, toRepository } from "../../shapes/repository.ts";
+import { empty, refusals, json, page } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { anyone, inRepo, signedIn } from "../guard.ts";
+import { Paging, announcePage, readPage } from "../paging.ts";
+import { PathId } from "../path-id.ts";
+import { CreateRepository, refuseContent } from "./create-repository-body.ts";
+import { EditRepository, toEdit } from "./edit-repository-body.ts";
+import { RepoPath } from "./paths.ts";
+
+export const repositories = endpoints();
+
+repositories.openapi(
+  createRoute({
+    method: "post",
+    path: "/user/repos",
+    operationId: "createCurrentUserRepo",
+    tags: ["repository", "user"],
+    summary: "Create a repository",
+    middleware: [signedIn("write:user", "write:repository")] as const,
+    request: { body: { required: true, ...json(CreateRepository, "The repository") } },
+    responses: {
+      201: json(Repository, "The new repository"),
+      ...refusals(401, 403, 409, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const wanted = c.req.valid("json");
+    refuseContent(wanted);
+    const entry = await createRepository(ctx, user, user, true, wanted);
+    return c.json(toRepository(entry, viewer), 201);
+  },
+);
+
+repositories.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/repos",
+    operationId: "userCurrentListRepos",
+    tags: ["user"],
+    summary: "List the repositories you own or have a part in",
+    middleware: [signedIn("read:user", "read:repository")] as const,
+    request: { query: Paging },
+    responses: {
+      200: page(z.array(Repository), "By owner and name"),
+      ...refusals(401, 403),
+    },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listReachableRepositories(ctx, user, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+  },
+);
+
+repositories.openapi(
+  createRoute({
+    method: "get",
+    path: "/repositories/{id}",
+    operationId: "repoGetByID",
+    tags: ["repository"],
+    summary: "Get a repository by its id",
+    middleware: [anyone("read:repository")] as const,
+    request: { params: z.object({ id: PathId }) },
+    responses: {
+      200: json(Repository, "The repository"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const [row] = await selectRepositories(ctx.db, identified(ctx.actor)).where(
+      eq(repositoryTable.id, c.req.valid("param").id),
+    );
+    const entry = row && toEntry(ctx.actor, row);
+    if (!entry || entry.access === ACCESS.none) throw notFound();
+    return c.json(toRepository(entry, viewer), 200);
+  },
+);
+
+repositories.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}",
+    operationId: "repoGet",
+    tags: ["repository"],
+    summary: "Get a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath },
+    responses: {
+      200: json(Repository, "The repository"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  (c) => c.json(toRepository(c.var.entry, c.var.viewer), 200),
+);
+
+repositories.openapi(
+  createRoute({
+    method: "patch",
+    path: "/repos/{owner}/{repo}",
+    operationId: "repoEdit",
+    tags: ["repository"],
+    summary: "Change a repository; what is left out stays as it is",
+    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    request: { params: RepoPath, body: { required: true, ...json(EditRepository, "The changes") } },
+    responses: {
+      200: json(Repository, "The repository as it is now"),
+      ...refusals(401, 403, 404, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const edited = await editRepository(ctx, entry, toEdit(c.req.valid("json"), entry.repo));
+    return c.json(toRepository(edited, viewer), 200);
+  },
+);
+
+repositories.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}",
+    operationId: "repoDelete",
+    tags: ["repository"],
+    summary: "Delete a repository",
+    middleware: [inRepo("write:repository", { access: ACCESS.owner })] as const,
+    request: { params: RepoPath },
+    responses: {
+      204: empty("It is gone"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    await deleteRepository(c.var.ctx, c.var.entry);
+    return c.body(null, 204);
+  },
+);

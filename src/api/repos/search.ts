@@ -1,0 +1,96 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { SORTS, searchRepositories } from "../../domain/repos/search-repositories.ts";
+import { Failure, invalid } from "../../lib/failure.ts";
+import { logBug } from "../../lib/log.ts";
+import { toRepository } from "../../shapes/repository.ts";
+import { SearchError, SearchResults } from "../../shapes/search-results.ts";
+import { refusals, json, page } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { anyone } from "../guard.ts";
+import { Paging, announcePage, queryFlag, queryInteger, readPage } from "../paging.ts";
+
+export const repositorySearch = endpoints();
+
+const choice = (description: string) => z.string().max(64, "MaxSize").default("").openapi({ description });
+
+const SearchQuery = Paging.extend({
+  q: z
+    .string()
+    .max(255, "MaxSize")
+    .default("")
+    .openapi({ description: "Part of the name, or of owner/name" }),
+  uid: queryInteger("Only what this account owns or has a part in"),
+  exclusive: queryFlag("With uid: only what it owns"),
+  priority_owner_id: queryInteger("Put first what this account owns"),
+  team_id: queryInteger("Only what this team reaches"),
+  starredBy: queryInteger("Only what this user has starred"),
+  topic: queryFlag("Take q as a topic"),
+  includeDesc: queryFlag("Look into descriptions too"),
+  private: queryFlag("Include private repositories; true by default"),
+  is_private: queryFlag("Only private ones, or only others"),
+  template: queryFlag("Only templates, or only others"),
+  archived: queryFlag("Only archived ones, or only others"),
+  mode: choice("fork, source, mirror or collaborative"),
+  sort: choice(`One of ${Object.keys(SORTS).join(", ")}`),
+  order: choice("asc or desc"),
+});
+
+repositorySearch.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/search",
+    operationId: "repoSearch",
+    tags: ["repository"],
+    summary: "Search repositories",
+    middleware: [anyone("read:repository")] as const,
+    request: { query: SearchQuery },
+    responses: {
+      200: page(SearchResults, "A page of what was found"),
+      ...refusals(401, 403, 422),
+      500: json(SearchError, "The search failed"),
+    },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const query = c.req.valid("query");
+    const slice = readPage(ctx.config, query, ctx.config.searchPageSizeMax);
+    const isId = (id: number) => (id > 0 ? id : undefined);
+    try {
+      const { items, total } = await searchRepositories(
+        ctx,
+        {
+          text: query.q.trim(),
+          isTopic: query.topic ?? false,
+          isDescriptionSearched: query.includeDesc ?? false,
+          ownerId: isId(query.uid),
+          isExclusive: query.exclusive ?? false,
+          priorityOwnerId: isId(query.priority_owner_id),
+          teamId: isId(query.team_id),
+          starredById: isId(query.starredBy),
+          isPrivate: query.private === false ? false : query.is_private,
+          isTemplate: query.template,
+          isArchived: query.archived,
+          mode: oneOf(["fork", "source", "mirror", "collaborative"], query.mode, "search mode"),
+          sort: oneOf(Object.keys(SORTS) as (keyof typeof SORTS)[], query.sort, "sort mode") ?? "alpha",
+          isDescending: oneOf(["asc", "desc"], query.order, "sort order") === "desc",
+        },
+        slice,
+      );
+      announcePage(c, slice, total);
+      return c.json({ ok: true, data: items.map((entry) => toRepository(entry, viewer)) }, 200);
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      logBug(c.var.requestId, error);
+      return c.json({ ok: false as const, error: `internal error, request ${c.var.requestId}` }, 500);
+    }
+  },
+);
+
+/** SECURITY: a sort or filter is one of a list, so that none can ask about a column that is not shown. */
+function oneOf<T extends string>(allowed: readonly T[], text: string, what: string): T | undefined {
+  if (text === "") return undefined;
+  const found = allowed.find((each) => each === text);
+  if (!found) throw invalid(`Invalid ${what}: ${JSON.stringify(text)}`);
+  return found;
+}

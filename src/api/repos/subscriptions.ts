@@ -1,0 +1,107 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { and, eq } from "drizzle-orm";
+
+import { watches } from "../../db/schema/index.ts";
+import { listWatchers } from "../../domain/repos/list-marks.ts";
+import { createWatch, deleteWatch } from "../../domain/repos/watch.ts";
+import { notFound } from "../../lib/failure.ts";
+import { User, toUser } from "../../shapes/user.ts";
+import { WatchInfo, toWatchInfo } from "../../shapes/watch-info.ts";
+import { empty, refusals, json, page } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo, signedInRepo } from "../guard.ts";
+import { Paging, announcePage, readPage } from "../paging.ts";
+import { RepoPath } from "./paths.ts";
+
+export const subscriptions = endpoints();
+
+subscriptions.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/subscription",
+    operationId: "userCurrentCheckSubscription",
+    tags: ["repository"],
+    summary: "Whether you watch a repository",
+    middleware: [signedInRepo("read:repository")] as const,
+    request: { params: RepoPath },
+    responses: {
+      200: json(WatchInfo, "You do"),
+      ...refusals(401, 403),
+      404: { description: "You don't, or it does not exist for you" },
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, user, viewer } = c.var;
+    const [watch] = await ctx.db
+      .select({ repoId: watches.repoId })
+      .from(watches)
+      .where(and(eq(watches.userId, user.id), eq(watches.repoId, entry.repo.id)));
+    if (!watch) throw notFound();
+    return c.json(toWatchInfo(entry, viewer), 200);
+  },
+);
+
+subscriptions.openapi(
+  createRoute({
+    method: "put",
+    path: "/repos/{owner}/{repo}/subscription",
+    operationId: "userCurrentPutSubscription",
+    tags: ["repository"],
+    summary: "Watch a repository",
+    middleware: [signedInRepo("write:repository")] as const,
+    request: { params: RepoPath },
+    responses: {
+      200: json(WatchInfo, "You watch it"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, user, viewer } = c.var;
+    await createWatch(ctx, user, entry.repo);
+    return c.json(toWatchInfo(entry, viewer), 200);
+  },
+);
+
+subscriptions.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/subscription",
+    operationId: "userCurrentDeleteSubscription",
+    tags: ["repository"],
+    summary: "Stop watching a repository",
+    middleware: [signedInRepo("write:repository")] as const,
+    request: { params: RepoPath },
+    responses: {
+      204: empty("You don't watch it"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, user } = c.var;
+    await deleteWatch(ctx, user, entry.repo);
+    return c.body(null, 204);
+  },
+);
+
+subscriptions.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/subscribers",
+    operationId: "repoListSubscribers",
+    tags: ["repository"],
+    summary: "List who watches a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath, query: Paging },
+    responses: {
+      200: page(z.array(User), "By id"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listWatchers(ctx, entry.repo, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((user) => toUser(user, viewer)), 200);
+  },
+);

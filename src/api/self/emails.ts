@@ -1,0 +1,72 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { EMAILS_MAX, addEmails, listEmails, removeEmails } from "../../domain/accounts/emails.ts";
+import { Email, toEmail } from "../../shapes/email.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { signedIn } from "../guard.ts";
+import { body } from "../json-body.ts";
+import { announcePage } from "../paging.ts";
+
+export const emails = endpoints();
+
+const Emails = body({
+  emails: z
+    .array(z.string().min(1, "Required").max(254, "MaxSize"), "Required")
+    .min(1, "Required")
+    .max(EMAILS_MAX, "MaxSize"),
+}).openapi("CreateEmailOption");
+
+emails.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/emails",
+    operationId: "userListEmails",
+    tags: ["user"],
+    summary: "List your e-mail addresses",
+    middleware: [signedIn("read:user")] as const,
+    responses: { 200: page(z.array(Email), "All of them, the primary one first"), ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, user } = c.var;
+    const addresses = await listEmails(ctx, user);
+    announcePage(c, { number: 1, size: Math.max(1, addresses.length), offset: 0 }, addresses.length);
+    return c.json(addresses.map(toEmail), 200);
+  },
+);
+
+emails.openapi(
+  createRoute({
+    method: "post",
+    path: "/user/emails",
+    operationId: "userAddEmail",
+    tags: ["user"],
+    summary: "Add e-mail addresses",
+    middleware: [signedIn("write:user")] as const,
+    request: { body: { required: true, ...json(Emails, "The addresses") } },
+    responses: { 201: json(z.array(Email), "All your addresses now"), ...refusals(401, 403, 422) },
+  }),
+  async (c) => {
+    const { ctx, user } = c.var;
+    await addEmails(ctx, user, c.req.valid("json").emails);
+    return c.json((await listEmails(ctx, user)).map(toEmail), 201);
+  },
+);
+
+emails.openapi(
+  createRoute({
+    method: "delete",
+    path: "/user/emails",
+    operationId: "userDeleteEmail",
+    tags: ["user"],
+    summary: "Remove e-mail addresses",
+    middleware: [signedIn("write:user")] as const,
+    request: { body: { required: true, ...json(Emails, "The addresses") } },
+    responses: { 204: empty("They are gone"), ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, user } = c.var;
+    await removeEmails(ctx, user, c.req.valid("json").emails);
+    return c.body(null, 204);
+  },
+);

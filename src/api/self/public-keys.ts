@@ -1,0 +1,141 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { and, eq, isNull } from "drizzle-orm";
+
+import { publicKeys as keyTable } from "../../db/schema/index.ts";
+import { listUserKeys } from "../../domain/keys/list-ssh-keys.ts";
+import { addUserKey, removeUserKey } from "../../domain/keys/ssh-keys.ts";
+import { notFound } from "../../lib/failure.ts";
+import { PublicKey, toPublicKey } from "../../shapes/public-key.ts";
+import { empty, refusals, json, page } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { atAccount, signedIn } from "../guard.ts";
+import { body, optionalFlag, requiredText } from "../json-body.ts";
+import { Paging, announcePage, readPageOrWhole } from "../paging.ts";
+import { PathId } from "../path-id.ts";
+
+export const publicKeys = endpoints();
+
+const KeyPath = z.object({ id: PathId });
+const KeyQuery = Paging.extend({
+  fingerprint: z.string().max(128, "MaxSize").default("").openapi({ description: "Only this key" }),
+});
+
+export const CreateKey = body({
+  title: requiredText(255),
+  key: requiredText(16_384),
+  read_only: optionalFlag(),
+}).openapi("CreateKeyOption");
+
+publicKeys.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/keys",
+    operationId: "userCurrentListKeys",
+    tags: ["user"],
+    summary: "List your SSH keys",
+    middleware: [signedIn("read:user")] as const,
+    request: { query: KeyQuery },
+    responses: {
+      200: page(z.array(PublicKey), "Oldest first"),
+      ...refusals(401, 403),
+    },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const query = c.req.valid("query");
+    const slice = readPageOrWhole(ctx.config, query);
+    const { items, total } = await listUserKeys(ctx, user, query.fingerprint, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((key) => toPublicKey(key, user, viewer)), 200);
+  },
+);
+
+publicKeys.openapi(
+  createRoute({
+    method: "post",
+    path: "/user/keys",
+    operationId: "userCurrentPostKey",
+    tags: ["user"],
+    summary: "Add an SSH key",
+    middleware: [signedIn("write:user")] as const,
+    request: { body: { required: true, ...json(CreateKey, "The key") } },
+    responses: {
+      201: json(PublicKey, "The key"),
+      ...refusals(401, 403, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const { title, key } = c.req.valid("json");
+    return c.json(toPublicKey(await addUserKey(ctx, user, title, key), user, viewer), 201);
+  },
+);
+
+publicKeys.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/keys/{id}",
+    operationId: "userCurrentGetKey",
+    tags: ["user"],
+    summary: "Get one of your SSH keys",
+    middleware: [signedIn("read:user")] as const,
+    request: { params: KeyPath },
+    responses: {
+      200: json(PublicKey, "The key"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const { id } = c.req.valid("param");
+    const isOwn = and(eq(keyTable.userId, user.id), isNull(keyTable.repoId));
+    const [key] = await ctx.db.select().from(keyTable).where(and(eq(keyTable.id, id), isOwn));
+    if (!key) throw notFound();
+    return c.json(toPublicKey(key, user, viewer), 200);
+  },
+);
+
+publicKeys.openapi(
+  createRoute({
+    method: "delete",
+    path: "/user/keys/{id}",
+    operationId: "userCurrentDeleteKey",
+    tags: ["user"],
+    summary: "Remove one of your SSH keys",
+    middleware: [signedIn("write:user")] as const,
+    request: { params: KeyPath },
+    responses: {
+      204: empty("It is gone"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, user } = c.var;
+    await removeUserKey(ctx, user, c.req.valid("param").id);
+    return c.body(null, 204);
+  },
+);
+
+publicKeys.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/keys",
+    operationId: "userListKeys",
+    tags: ["user"],
+    summary: "List a user's SSH keys",
+    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    request: { params: z.object({ username: z.string() }), query: KeyQuery },
+    responses: {
+      200: page(z.array(PublicKey), "Oldest first"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const query = c.req.valid("query");
+    const slice = readPageOrWhole(ctx.config, query);
+    const { items, total } = await listUserKeys(ctx, account, query.fingerprint, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((key) => toPublicKey(key, account, viewer)), 200);
+  },
+);

@@ -1,0 +1,92 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { editUser } from "../../domain/accounts/edit-user.ts";
+import { defined } from "../../lib/defined.ts";
+import { User, toUser } from "../../shapes/user.ts";
+import { UserSettings, toUserSettings } from "../../shapes/user-settings.ts";
+import { forbidden, invalid } from "../../lib/failure.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { signedIn } from "../guard.ts";
+import { body, optionalFlag, optionalText } from "../json-body.ts";
+
+export const self = endpoints();
+
+self.openapi(
+  createRoute({
+    method: "get",
+    path: "/user",
+    operationId: "userGetCurrent",
+    tags: ["user"],
+    summary: "Get yourself",
+    middleware: [signedIn("read:user")] as const,
+    responses: { 200: json(User, "You"), ...refusals(401, 403) },
+  }),
+  (c) => {
+    const { ctx, user, viewer } = c.var;
+    if (ctx.actor.scopes.isPublicOnly && user.visibility !== "public") {
+      throw forbidden("token scope is limited to public users");
+    }
+    return c.json(toUser(user, viewer), 200);
+  },
+);
+
+self.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/settings",
+    operationId: "getUserSettings",
+    tags: ["user"],
+    summary: "Get your settings",
+    middleware: [signedIn("read:user")] as const,
+    responses: { 200: json(UserSettings, "Your settings"), ...refusals(401, 403) },
+  }),
+  (c) => c.json(toUserSettings(c.var.user), 200),
+);
+
+const EditSettings = body({
+  full_name: optionalText(100),
+  website: optionalText(255),
+  description: optionalText(255),
+  location: optionalText(50),
+  language: optionalText(20),
+  theme: optionalText(50),
+  diff_view_style: z.enum(["unified", "split"], "In").optional(),
+  hide_email: optionalFlag(),
+  hide_activity: optionalFlag(),
+}).openapi("UserSettingsOptions");
+
+self.openapi(
+  createRoute({
+    method: "patch",
+    path: "/user/settings",
+    operationId: "updateUserSettings",
+    tags: ["user"],
+    summary: "Change your settings; what is left out stays as it is",
+    middleware: [signedIn("write:user")] as const,
+    request: { body: { required: true, ...json(EditSettings, "The changes") } },
+    responses: { 200: json(UserSettings, "Your settings now"), ...refusals(401, 403, 422) },
+  }),
+  async (c) => {
+    const { ctx, user } = c.var;
+    const sent = c.req.valid("json");
+    // SECURITY: pages turn it into a link, so nothing but http may stand in it.
+    if (sent.website && !/^https?:\/\//i.test(sent.website)) throw invalid("[Website]: Url");
+    const edited = await editUser(
+      ctx,
+      user,
+      defined({
+        fullName: sent.full_name,
+        website: sent.website,
+        description: sent.description,
+        location: sent.location,
+        language: sent.language,
+        theme: sent.theme,
+        diffViewStyle: sent.diff_view_style,
+        isEmailHidden: sent.hide_email,
+        isActivityHidden: sent.hide_activity,
+      }),
+    );
+    return c.json(toUserSettings(edited), 200);
+  },
+);

@@ -1,0 +1,157 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { and, eq } from "drizzle-orm";
+
+import { stars as starTable } from "../../db/schema/index.ts";
+import { listStarred, listWatched } from "../../domain/repos/list-marks.ts";
+import { createStar, deleteStar } from "../../domain/repos/star.ts";
+import { notFound } from "../../lib/failure.ts";
+import { Repository, toRepository } from "../../shapes/repository.ts";
+import { empty, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { atAccount, signedIn, signedInRepo } from "../guard.ts";
+import { Paging, announcePage, readPage } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
+
+export const stars = endpoints();
+
+import { UserPath } from "../users/paths.ts";
+const starredPage = page(z.array(Repository), "Newest star first");
+const watchedPage = page(z.array(Repository), "Newest watch first");
+
+stars.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/starred",
+    operationId: "userCurrentListStarred",
+    tags: ["user"],
+    summary: "List what you have starred",
+    middleware: [signedIn("read:user", "read:repository")] as const,
+    request: { query: Paging },
+    responses: { 200: starredPage, ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listStarred(ctx, user, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+  },
+);
+
+stars.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/starred/{owner}/{repo}",
+    operationId: "userCurrentCheckStarring",
+    tags: ["user"],
+    summary: "Whether you have starred a repository",
+    middleware: [signedInRepo("read:user", "read:repository")] as const,
+    request: { params: RepoPath },
+    responses: { 204: empty("You have"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, user } = c.var;
+    const [star] = await ctx.db
+      .select({ repoId: starTable.repoId })
+      .from(starTable)
+      .where(and(eq(starTable.userId, user.id), eq(starTable.repoId, entry.repo.id)));
+    if (!star) throw notFound();
+    return c.body(null, 204);
+  },
+);
+
+stars.openapi(
+  createRoute({
+    method: "put",
+    path: "/user/starred/{owner}/{repo}",
+    operationId: "userCurrentPutStar",
+    tags: ["user"],
+    summary: "Star a repository",
+    middleware: [signedInRepo("write:user", "write:repository")] as const,
+    request: { params: RepoPath },
+    responses: { 204: empty("It is starred"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, user } = c.var;
+    await createStar(ctx, user, entry.repo);
+    return c.body(null, 204);
+  },
+);
+
+stars.openapi(
+  createRoute({
+    method: "delete",
+    path: "/user/starred/{owner}/{repo}",
+    operationId: "userCurrentDeleteStar",
+    tags: ["user"],
+    summary: "Take your star back",
+    middleware: [signedInRepo("write:user", "write:repository")] as const,
+    request: { params: RepoPath },
+    responses: { 204: empty("It is not starred"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, user } = c.var;
+    await deleteStar(ctx, user, entry.repo);
+    return c.body(null, 204);
+  },
+);
+
+stars.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/subscriptions",
+    operationId: "userCurrentListSubscriptions",
+    tags: ["user"],
+    summary: "List what you watch",
+    middleware: [signedIn("read:user", "read:repository")] as const,
+    request: { query: Paging },
+    responses: { 200: watchedPage, ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listWatched(ctx, user, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+  },
+);
+
+stars.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/starred",
+    operationId: "userListStarred",
+    tags: ["user"],
+    summary: "List what a user has starred",
+    middleware: [atAccount(["read:user", "read:repository"], { isOpen: false })] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: starredPage, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listStarred(ctx, account, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+  },
+);
+
+stars.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/subscriptions",
+    operationId: "userListSubscriptions",
+    tags: ["user"],
+    summary: "List what a user watches",
+    middleware: [atAccount(["read:user", "read:repository"], { isOpen: false })] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: watchedPage, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listWatched(ctx, account, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+  },
+);

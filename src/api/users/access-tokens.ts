@@ -1,0 +1,92 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { BOUND_MAX, createAccessToken } from "../../domain/tokens/create-access-token.ts";
+import { deleteAccessToken } from "../../domain/tokens/delete-access-token.ts";
+import { listAccessTokens } from "../../domain/tokens/list-access-tokens.ts";
+import { AccessToken, toAccessToken } from "../../shapes/access-token.ts";
+import { Time } from "../../shapes/json.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { ownAccount } from "../guard.ts";
+import { body, requiredText } from "../json-body.ts";
+import { Paging, announcePage, readPageOrWhole } from "../paging.ts";
+import { UserPath } from "./paths.ts";
+
+export const accessTokens = endpoints();
+
+const CreateAccessToken = body({
+  name: requiredText(255),
+  scopes: z.array(z.string().max(64, "MaxSize"), "a list of scopes is expected").max(64, "MaxSize").default([]),
+  expires_at: z.iso
+    .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
+    .optional()
+    .openapi({ ...Time.meta(), format: "date-time", description: "When it stops working" }),
+  repositories: z
+    .array(z.string().regex(/^[^/]+\/[^/]+$/, "owner/name is expected"), "a list is expected")
+    .min(1, "Required")
+    .max(BOUND_MAX, "MaxSize")
+    .optional()
+    .openapi({ description: "The only repositories it reaches, as owner/name" }),
+}).openapi("CreateAccessTokenOption");
+
+accessTokens.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/tokens",
+    operationId: "userGetTokens",
+    tags: ["user"],
+    summary: "List a user's access tokens",
+    middleware: [ownAccount("read:user")] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: page(z.array(AccessToken), "Newest first"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    const slice = readPageOrWhole(ctx.config, c.req.valid("query"));
+    const { items, total } = await listAccessTokens(ctx, account, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map(({ token, boundTo }) => toAccessToken(token, boundTo)), 200);
+  },
+);
+
+accessTokens.openapi(
+  createRoute({
+    method: "post",
+    path: "/users/{username}/tokens",
+    operationId: "userCreateToken",
+    tags: ["user"],
+    summary: "Create an access token; its secret is in this answer only",
+    middleware: [ownAccount("write:user")] as const,
+    request: { params: UserPath, body: { required: true, ...json(CreateAccessToken, "The token") } },
+    responses: { 201: json(AccessToken, "The token"), ...refusals(400, 401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    const sent = c.req.valid("json");
+    const { token, secret, boundTo } = await createAccessToken(ctx, account, {
+      name: sent.name,
+      scopes: sent.scopes,
+      expiresAt: sent.expires_at === undefined ? null : Date.parse(sent.expires_at),
+      repositories: sent.repositories ?? null,
+    });
+    return c.json(toAccessToken(token, boundTo, secret), 201);
+  },
+);
+
+accessTokens.openapi(
+  createRoute({
+    method: "delete",
+    path: "/users/{username}/tokens/{token}",
+    operationId: "userDeleteAccessToken",
+    tags: ["user"],
+    summary: "Delete an access token, by its id or its name",
+    middleware: [ownAccount("write:user")] as const,
+    request: { params: UserPath.extend({ token: z.string().max(255) }) },
+    responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    await deleteAccessToken(ctx, account, c.req.valid("param").token);
+    return c.body(null, 204);
+  },
+);

@@ -1,0 +1,175 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { findSeenAccount } from "../../domain/accounts/find-account.ts";
+import { createFollow, deleteFollow } from "../../domain/accounts/follow.ts";
+import {
+  isFollowing,
+  listFollowers,
+  listFollowing,
+} from "../../domain/accounts/list-accounts.ts";
+import { notFound, unauthenticated } from "../../lib/failure.ts";
+import { User, toUser } from "../../shapes/user.ts";
+import { empty, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { atAccount, atAccountSignedIn, signedIn } from "../guard.ts";
+import { Paging, announcePage, readPage } from "../paging.ts";
+import { UserPath } from "./paths.ts";
+
+export const follows = endpoints();
+
+const users = page(z.array(User), "By login name");
+
+follows.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/followers",
+    operationId: "userCurrentListFollowers",
+    tags: ["user"],
+    summary: "List who follows you",
+    middleware: [signedIn("read:user")] as const,
+    request: { query: Paging },
+    responses: { 200: users, ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listFollowers(ctx, user, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((each) => toUser(each, viewer)), 200);
+  },
+);
+
+follows.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/following",
+    operationId: "userCurrentListFollowing",
+    tags: ["user"],
+    summary: "List whom you follow",
+    middleware: [signedIn("read:user")] as const,
+    request: { query: Paging },
+    responses: { 200: users, ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listFollowing(ctx, user, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((each) => toUser(each, viewer)), 200);
+  },
+);
+
+follows.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/following/{username}",
+    operationId: "userCurrentCheckFollowing",
+    tags: ["user"],
+    summary: "Whether you follow a user",
+    middleware: [atAccountSignedIn("read:user")] as const,
+    request: { params: UserPath },
+    responses: { 204: empty("You do"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, user, account } = c.var;
+    if (!(await isFollowing(ctx, user, account))) throw notFound();
+    return c.body(null, 204);
+  },
+);
+
+follows.openapi(
+  createRoute({
+    method: "put",
+    path: "/user/following/{username}",
+    operationId: "userCurrentPutFollow",
+    tags: ["user"],
+    summary: "Follow a user",
+    middleware: [atAccountSignedIn("write:user")] as const,
+    request: { params: UserPath },
+    responses: { 204: empty("You follow them"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, user, account } = c.var;
+    await createFollow(ctx, user, account);
+    return c.body(null, 204);
+  },
+);
+
+follows.openapi(
+  createRoute({
+    method: "delete",
+    path: "/user/following/{username}",
+    operationId: "userCurrentDeleteFollow",
+    tags: ["user"],
+    summary: "Stop following a user",
+    middleware: [atAccountSignedIn("write:user")] as const,
+    request: { params: UserPath },
+    responses: { 204: empty("You don't follow them"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, user, account } = c.var;
+    await deleteFollow(ctx, user, account);
+    return c.body(null, 204);
+  },
+);
+
+follows.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/followers",
+    operationId: "userListFollowers",
+    tags: ["user"],
+    summary: "List who follows a user; the literal name :username stands for you",
+    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: users, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listFollowers(ctx, account, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((each) => toUser(each, viewer)), 200);
+  },
+);
+
+follows.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/following",
+    operationId: "userListFollowing",
+    tags: ["user"],
+    summary: "List whom a user follows",
+    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: users, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listFollowing(ctx, account, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((each) => toUser(each, viewer)), 200);
+  },
+);
+
+follows.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/following/{target}",
+    operationId: "userCheckFollowing",
+    tags: ["user"],
+    summary: "Whether a user follows another; the literal name :target stands for you",
+    middleware: [atAccount("read:user", { isOpen: true })] as const,
+    request: { params: UserPath.extend({ target: UserPath.shape.username }) },
+    responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    const { target: name } = c.req.valid("param");
+    if (name === ":target" && !ctx.actor.user) throw unauthenticated("token is required");
+    const target = name === ":target" ? ctx.actor.user : await findSeenAccount(ctx, name);
+    if (!target || !(await isFollowing(ctx, account, target))) throw notFound();
+    return c.body(null, 204);
+  },
+);

@@ -1,0 +1,78 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { searchUsers } from "../../domain/accounts/search-users.ts";
+import { listRepositoriesOf } from "../../domain/repos/list-repositories.ts";
+import { Repository, toRepository } from "../../shapes/repository.ts";
+import { User, toUser } from "../../shapes/user.ts";
+import { json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { anyone, atAccount } from "../guard.ts";
+import { Paging, announcePage, queryInteger, readPage } from "../paging.ts";
+import { UserPath } from "./paths.ts";
+
+export const users = endpoints();
+
+users.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/search",
+    operationId: "userSearch",
+    tags: ["user"],
+    summary: "Search users",
+    middleware: [anyone("read:user")] as const,
+    request: {
+      query: Paging.extend({
+        q: z
+          .string()
+          .max(255, "MaxSize")
+          .default("")
+          .openapi({ description: "Part of the login name or full name" }),
+        uid: queryInteger("Only the user of this id"),
+      }),
+    },
+    responses: { 200: page(z.array(User), "By login name"), ...refusals(401, 403, 422) },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const query = c.req.valid("query");
+    const slice = readPage(ctx.config, query, ctx.config.searchPageSizeMax);
+    const id = query.uid > 0 ? query.uid : undefined;
+    const { items, total } = await searchUsers(ctx, query.q.trim(), id, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((user) => toUser(user, viewer)), 200);
+  },
+);
+
+users.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}",
+    operationId: "userGet",
+    tags: ["user"],
+    summary: "Get a user",
+    middleware: [atAccount("read:user", { isOpen: true })] as const,
+    request: { params: UserPath },
+    responses: { 200: json(User, "The user"), ...refusals(401, 403, 404) },
+  }),
+  (c) => c.json(toUser(c.var.account, c.var.viewer), 200),
+);
+
+users.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/repos",
+    operationId: "userListRepos",
+    tags: ["user"],
+    summary: "List the repositories a user owns",
+    middleware: [atAccount(["read:user", "read:repository"], { isOpen: true })] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listRepositoriesOf(ctx, account, slice);
+    announcePage(c, slice, total);
+    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+  },
+);

@@ -1,0 +1,93 @@
+import { Hono, type Context } from "hono";
+import { routePath } from "hono/route";
+import { TrieRouter } from "hono/router/trie-router";
+
+import { api } from "./api/index.ts";
+import type { OpenCtx } from "./api/guard.ts";
+import type { Config } from "./config.ts";
+import { openDatabase } from "./db/db.ts";
+import { meterD1, type D1Usage } from "./db/meter.ts";
+import { log, logBug } from "./lib/log.ts";
+import { web } from "./web/index.ts";
+
+interface AppEnv {
+  Bindings: Env;
+  Variables: { requestId: string; rootUrl: string; open: OpenCtx; assets: Fetcher };
+}
+
+/** The whole service as one function from request to response. */
+export function createApp(config: Config): Hono<AppEnv> {
+  const app = new Hono<AppEnv>({ router: new TrieRouter() });
+
+  app.use("*", async (c, next) => {
+    const request = openRequest(c, config);
+    await next();
+    closeRequest(c, request);
+  });
+  app.route("/api/v1", api);
+  app.route("/", web);
+
+  app.onError((error, c) => {
+    logBug(c.var.requestId, error);
+    return c.text(`internal error, request ${c.var.requestId}\n`, 500);
+  });
+  app.notFound((c) => c.text("404 page not found\n", 404));
+  return app;
+}
+
+/** What is kept of a request until it is answered. */
+interface OpenRequest {
+  startedAt: number;
+  session: D1DatabaseSession;
+  usage: D1Usage;
+}
+
+/** Gives a request its id and what its guard needs; the one place that reaches for bindings. */
+function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
+  // A read may be answered near the caller, from a replica that lags; the bookmark of an earlier
+  // write makes it see that write. A write starts from the primary.
+  const isRead = c.req.method === "GET" || c.req.method === "HEAD";
+  const bookmark = c.req.header("x-d1-bookmark") ?? (isRead ? "first-unconstrained" : "first-primary");
+  const session = c.env.DB.withSession(bookmark);
+  const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
+  const rootUrl = config.rootUrl || new URL(c.req.url).origin;
+  c.set("requestId", crypto.randomUUID());
+  c.set("rootUrl", rootUrl);
+  c.set("assets", c.env.ASSETS);
+  c.set("open", {
+    config,
+    db: openDatabase(d1),
+    rootUrl,
+    now: Date.now(),
+    defer: (work) => c.executionCtx.waitUntil(work),
+  });
+  c.header("X-Request-Id", c.var.requestId);
+  c.header("X-Content-Type-Options", "nosniff");
+  c.header("X-Frame-Options", "SAMEORIGIN");
+  return { startedAt: c.var.open.now, session, usage };
+}
+
+function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
+  const { headers } = c.res;
+  if (!headers.has("Cache-Control")) {
+    headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");
+  }
+  if (c.req.method !== "GET" && c.req.method !== "HEAD") {
+    const bookmark = session.getBookmark();
+    if (bookmark) headers.set("x-d1-bookmark", bookmark);
+  }
+  log("request", {
+    id: c.var.requestId,
+    method: c.req.method,
+    // The pattern, not the path: paths hold names, and sometimes what should not be kept.
+    route: routePath(c, -1),
+    status: c.res.status,
+    durationMs: Date.now() - startedAt,
+    d1Calls: usage.calls,
+    d1Rounds: usage.rounds,
+    d1RowsRead: usage.rowsRead,
+    d1RowsWritten: usage.rowsWritten,
+    r2Calls: 0,
+    objectCalls: 0,
+  });
+}

@@ -1,0 +1,179 @@
+import { and, eq, inArray, or, sql, type SQL } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+
+import { columnsOf, type Database } from "../db/db.ts";
+import { accessTokens, emailAddresses, users, type AccessToken, type User } from "../db/schema/index.ts";
+import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import { ANONYMOUS, boundTokenId, type Actor } from "./actor.ts";
+import type { Credential } from "./credential.ts";
+import { verifyPassword } from "./password.ts";
+import { ALL_SCOPES, readStoredScopes } from "./scope.ts";
+import { hashSecret } from "./secret.ts";
+
+const selectTokens = (db: Database, hashes: string[]) =>
+  db
+    .select({ token: columnsOf(accessTokens, "t"), user: columnsOf(users, "u") })
+    .from(accessTokens)
+    .innerJoin(users, eq(users.id, accessTokens.userId))
+    .where(inArray(accessTokens.secretHash, hashes));
+
+const selectUsers = (db: Database, where: SQL) =>
+  db
+    .select({ user: columnsOf(users, "u") })
+    .from(users)
+    .where(and(eq(users.kind, "user"), where));
+
+/** SQL that stands for the caller before anybody knows who that is. */
+export interface Unidentified {
+  /** The id of the user who will act, or null. */
+  actorId: SQL;
+  /** The bound token that the credential is, or null. */
+  boundTokenId: SQL;
+}
+
+/** The caller of a request as SQL, once it is known. */
+export function identified(actor: Actor): Unidentified {
+  return {
+    actorId: sql`${actor.user?.id ?? null}`,
+    boundTokenId: sql`${boundTokenId(actor) ?? null}`,
+  };
+}
+
+/** A query for what a request is about, and what it brought. */
+type Where = BatchItem<"sqlite">;
+
+/**
+ * Finds out who is calling and, in the same batch, what the request is about: one round trip.
+ *
+ * @param sudo  The user an administrator wants to act as.
+ * @param where Makes the query for the place; it may use the caller's id before it is known.
+ * @throws Failure `unauthenticated` for a wrong or expired credential, `forbidden` for a closed
+ * account and for sudo by anybody but administrators.
+ */
+export async function identify<W extends Where>(
+  db: Database,
+  credential: Credential,
+  sudo: string | undefined,
+  now: number,
+  where?: (unidentified: Unidentified) => W,
+): Promise<{ actor: Actor; place: W["_"]["result"] | undefined }> {
+  const hashes = await Promise.all(possibleSecrets(credential).map(hashSecret));
+  const isAccount =
+    credential.kind === "basic" && credential.password !== "" ? isNamed(credential.name) : undefined;
+  const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
+
+  const queries = {
+    tokens: hashes.length > 0 ? selectTokens(db, hashes) : undefined,
+    accounts: isAccount && selectUsers(db, isAccount),
+    sudo: isSudo && selectUsers(db, isSudo),
+    place: where?.(standIn(hashes, isAccount, isSudo)),
+  };
+  const found = await batchOf(db, queries);
+  const actor = await judgeCredential(credential, found.tokens ?? [], found.accounts ?? [], now);
+  if (actor.user) refuseClosedAccount(actor.user);
+  return {
+    actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
+    place: found.place as W["_"]["result"] | undefined,
+  };
+}
+
+/** Runs the queries that there are as one batch. */
+async function batchOf<Q extends Record<string, Where | undefined>>(db: Database, queries: Q) {
+  const named = Object.entries(queries).filter((entry): entry is [string, Where] => !!entry[1]);
+  const [first, ...rest] = named.map(([, query]) => query);
+  const results: unknown[] = first ? await db.batch([first, ...rest]) : [];
+  return Object.fromEntries(named.map(([name], at) => [name, results[at]])) as {
+    [K in keyof Q]: NonNullable<Q[K]>["_"]["result"] | undefined;
+  };
+}
+
+function standIn(hashes: string[], isAccount?: SQL, isSudo?: SQL): Unidentified {
+  const userWhere = (condition?: SQL) =>
+    condition && sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
+  const tokenColumn = (column: SQL) =>
+    hashes.length > 0 &&
+    sql`(select ${column} from ${accessTokens} where ${inArray(accessTokens.secretHash, hashes)} limit 1)`;
+  const byToken = tokenColumn(sql`${accessTokens.userId}`) || sql`null`;
+  return {
+    actorId: userWhere(isSudo) ?? sql`coalesce(${byToken}, ${userWhere(isAccount) ?? sql`null`})`,
+    boundTokenId:
+      tokenColumn(sql`case when ${accessTokens.isBound} then ${accessTokens.id} end`) || sql`null`,
+  };
+}
+
+/** The strings of a credential that may be a token: Basic carries it on either side. */
+function possibleSecrets(credential: Credential): string[] {
+  switch (credential.kind) {
+    case "none":
+      return [];
+    case "token":
+      return [credential.secret];
+    case "basic":
+      return [credential.password, credential.name].filter((text) => text !== "");
+    default:
+      return credential satisfies never;
+  }
+}
+
+/** A person signs in with a login name or with any address they confirmed. */
+function isNamed(name: string): SQL {
+  const lower = name.toLowerCase();
+  return or(
+    eq(users.lowerName, lower),
+    sql`${users.id} = (select user_id from ${emailAddresses} where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated})`,
+  ) as SQL;
+}
+
+async function judgeCredential(
+  credential: Credential,
+  tokens: { token: AccessToken; user: User }[],
+  accounts: { user: User }[],
+  now: number,
+): Promise<Actor> {
+  if (credential.kind === "none") return ANONYMOUS;
+
+  const [match] = tokens;
+  if (match) {
+    const { token, user } = match;
+    if (token.expiresAt !== null && token.expiresAt <= now) {
+      throw unauthenticated("the access token has expired");
+    }
+    const scopes = readStoredScopes(token.scopes);
+    return {
+      user,
+      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && !token.isBound,
+      credential: "token",
+      scopes,
+      token,
+    };
+  }
+  if (credential.kind === "token") throw unauthenticated("the access token is not valid");
+
+  // SECURITY: the password is hashed whether or not the account exists (timing), and the answer
+  // is the same for a wrong name and a wrong password.
+  const user = accounts[0]?.user;
+  const isRight = await verifyPassword(user?.passwordHash ?? null, credential.password);
+  if (!user || !isRight) throw unauthenticated("the user name or the password is not right");
+  return {
+    ...ANONYMOUS,
+    user,
+    isSiteAdmin: user.isAdmin,
+    credential: "basic",
+    scopes: ALL_SCOPES,
+  };
+}
+
+function refuseClosedAccount(user: User): void {
+  if (!user.isActive || user.isLoginProhibited) {
+    throw forbidden(
+      "This account is prohibited from signing in, please contact your site administrator.",
+    );
+  }
+  if (user.mustChangePassword) throw forbidden("You must change your password.");
+}
+
+function actAs(actor: Actor, user: User | undefined): Actor {
+  if (!actor.isSiteAdmin) throw forbidden("Only administrators allowed to sudo.");
+  if (!user) throw notFound();
+  return { ...actor, user, isSiteAdmin: user.isAdmin };
+}

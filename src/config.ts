@@ -1,0 +1,107 @@
+import { z } from "zod";
+
+const flag = (fallback: boolean) =>
+  z
+    .enum(["true", "false"], "true or false")
+    .default(fallback ? "true" : "false")
+    .transform((text) => text === "true");
+
+const count = (fallback: number, min: number, max: number) => {
+  const allowed = `a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^-?\d{1,12}$/, allowed)
+    .default(String(fallback))
+    .transform(Number)
+    .pipe(z.number().min(min, allowed).max(max, allowed));
+};
+
+/** Every variable the service reads, with what it allows and what it is when nobody sets it. */
+const Variables = z.object({
+  /** Where people and clients reach the service; "" takes it from each request. */
+  ROOT_URL: z
+    .string()
+    .regex(/^(https?:\/\/[^/?#\s]+)?$/, "an http or https address without a path, or empty")
+    .default(""),
+  /** The name pages and documents show. */
+  APP_NAME: z.string().min(1, "a name").default("Edgeforge"),
+  /** Items on a page of a list that asks for none. */
+  DEFAULT_PAGING_NUM: count(30, 1, 1000),
+  /** Items on a page at most. */
+  MAX_RESPONSE_ITEMS: count(50, 1, 1000),
+  /** Items on a page of a search at most. */
+  EXPLORE_PAGE_SIZE_MAX: count(50, 1, 1000),
+  /** Whether the API answers nobody who isn't signed in. */
+  REQUIRE_SIGNIN_VIEW: flag(false),
+  /** The domain of the addresses shown instead of hidden ones; "" takes `noreply.<host>`. */
+  NO_REPLY_DOMAIN: z
+    .string()
+    .regex(/^([a-z0-9-]+(\.[a-z0-9-]+)*)?$/, "a lower-case domain name, or empty")
+    .default(""),
+  /** The branch of a new repository that names none. */
+  DEFAULT_BRANCH: z
+    .string()
+    .regex(/^[0-9A-Za-z][0-9A-Za-z._-]*$/, "a branch name")
+    .default("main"),
+  /** Repositories an account may own; -1 is no limit. */
+  MAX_CREATION_LIMIT: count(-1, -1, 1_000_000_000),
+  /** Whether whoever creates a repository watches it. */
+  AUTO_WATCH_NEW_REPOS: flag(true),
+  /** Characters of a password at least. */
+  MIN_PASSWORD_LENGTH: count(8, 1, 128),
+  /** Bytes of a JSON body at most. */
+  JSON_BODY_MAX_BYTES: count(1_048_576, 1024, 16_777_216),
+  /** Bytes of a text to render at most. */
+  MARKUP_MAX_BYTES: count(524_288, 1024, 4_194_304),
+  /** Whether the log line of a request also counts the D1 rows it read and wrote. It reads every row twice. */
+  LOG_D1_ROWS: flag(false),
+});
+
+export interface Config {
+  rootUrl: string;
+  appName: string;
+  pageSizeDefault: number;
+  pageSizeMax: number;
+  searchPageSizeMax: number;
+  isSignInRequired: boolean;
+  noReplyDomain: string;
+  defaultBranch: string;
+  repoCountMax: number;
+  isAutoWatchOn: boolean;
+  passwordLengthMin: number;
+  jsonBodyMaxBytes: number;
+  markupMaxBytes: number;
+  logsD1Rows: boolean;
+}
+
+/**
+ * Reads the configuration from the Worker's variables; bindings among them are passed over.
+ *
+ * @throws Error naming each wrong variable, what it allows, and never its value: it may be a secret.
+ */
+export function parseConfig(env: object): Config {
+  const parsed = Variables.safeParse(env);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(
+      (issue) => `${issue.path.join(".")} must be ${issue.message}`,
+    );
+    throw new Error(`wrong configuration: ${faults.join("; ")}`);
+  }
+  const variables = parsed.data;
+  return {
+    rootUrl: variables.ROOT_URL,
+    appName: variables.APP_NAME,
+    pageSizeDefault: Math.min(variables.DEFAULT_PAGING_NUM, variables.MAX_RESPONSE_ITEMS),
+    pageSizeMax: variables.MAX_RESPONSE_ITEMS,
+    searchPageSizeMax: variables.EXPLORE_PAGE_SIZE_MAX,
+    isSignInRequired: variables.REQUIRE_SIGNIN_VIEW,
+    noReplyDomain: variables.NO_REPLY_DOMAIN,
+    defaultBranch: variables.DEFAULT_BRANCH,
+    repoCountMax: variables.MAX_CREATION_LIMIT,
+    isAutoWatchOn: variables.AUTO_WATCH_NEW_REPOS,
+    passwordLengthMin: variables.MIN_PASSWORD_LENGTH,
+    jsonBodyMaxBytes: variables.JSON_BODY_MAX_BYTES,
+    markupMaxBytes: variables.MARKUP_MAX_BYTES,
+    logsD1Rows: variables.LOG_D1_ROWS,
+  };
+}

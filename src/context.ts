@@ -1,0 +1,17 @@
+import type { Actor } from "./auth/actor.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./db/db.ts";
+
+/** Everything an operation may reach. */
+export interface Ctx {
+  config: Config;
+  db: Database;
+  /** On whose behalf. */
+  actor: Actor;
+  /** The service's own address, without a trailing slash. */
+  rootUrl: string;
+  /** The moment of the request, in milliseconds. */
+  now: number;
+  /** Lets work go on after the answer is sent: what nobody waits for and a repeat would mend. */
+  defer(work: Promise<unknown>): void;
+}

@@ -1,0 +1,49 @@
+import { getTableColumns, sql, type SQL, type Table } from "drizzle-orm";
+import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+
+import type { D1 } from "./meter.ts";
+
+/** D1 through Drizzle. Without the relational queries: lists say their joins themselves. */
+export type Database = DrizzleD1Database;
+
+export function openDatabase(d1: D1): Database {
+  return drizzle(d1 as D1Database, { casing: "snake_case" });
+}
+
+/** The columns of a table as `select()` takes them, each with a type of its own. */
+type Aliased<T extends Table> = {
+  [K in keyof T["$inferSelect"]]: SQL.Aliased<T["$inferSelect"][K]>;
+};
+
+/**
+ * The columns of `table` under names that no other table of the query has.
+ *
+ * D1 answers a batch in objects, where columns of the same name would overwrite one another:
+ * every join that may run in a batch selects its columns through here.
+ */
+export function columnsOf<T extends Table>(table: T, prefix: string): Aliased<T> {
+  const columns = Object.entries(getTableColumns(table)).map(([key, column]) => [
+    key,
+    sql`${column}`.mapWith(column).as(`${prefix}_${key}`),
+  ]);
+  return Object.fromEntries(columns) as Aliased<T>;
+}
+
+/**
+ * Whether D1 refused a write because of a constraint.
+ *
+ * @param column What the message names: `table.column`, the first of a unique index.
+ */
+export function isViolation(
+  error: unknown,
+  constraint: "UNIQUE" | "NOT NULL" | "CHECK",
+  column: string,
+): boolean {
+  // Drizzle wraps what D1 threw; D1 gives no code, only this text.
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return (
+    cause instanceof Error &&
+    cause.message.includes(`${constraint} constraint failed`) &&
+    cause.message.includes(column)
+  );
+}

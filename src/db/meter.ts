@@ -1,0 +1,88 @@
+/** What a request asked of D1. */
+export interface D1Usage {
+  /** Statements and batches sent; a batch is one. */
+  calls: number;
+  /** The longest chain of calls that waited for one another: what a distant caller waits for. */
+  rounds: number;
+  /** Rows as D1 bills them; counted only where `counts.rows` was asked for. */
+  rowsRead: number;
+  rowsWritten: number;
+}
+
+/** What drizzle uses of a D1 database or session, and so what a meter must stand in for. */
+export type D1 = Pick<D1DatabaseSession, "prepare" | "batch">;
+
+/**
+ * Stands in for `d1` and keeps count of what passes through.
+ *
+ * Counting rows reads each SELECT twice, since D1 reports them on `all()` but not on `raw()`,
+ * which drizzle uses because it keeps columns of the same name apart.
+ *
+ * @param counts.rows Whether to count rows too.
+ */
+export function meterD1(d1: D1, counts: { rows: boolean }): { d1: D1; usage: D1Usage } {
+  const usage: D1Usage = { calls: 0, rounds: 0, rowsRead: 0, rowsWritten: 0 };
+  let roundsDone = 0;
+
+  async function count<T>(call: () => Promise<T>): Promise<T> {
+    usage.calls += 1;
+    // A call waits for all that had answered when it was sent, and for nothing else.
+    const round = roundsDone + 1;
+    usage.rounds = Math.max(usage.rounds, round);
+    try {
+      return await call();
+    } finally {
+      roundsDone = Math.max(roundsDone, round);
+    }
+  }
+
+  function note<R extends D1Result<unknown>>(result: R): R {
+    usage.rowsRead += result.meta.rows_read;
+    usage.rowsWritten += result.meta.rows_written;
+    return result;
+  }
+
+  class MeteredStatement {
+    readonly query: string;
+    readonly inner: D1PreparedStatement;
+
+    constructor(query: string, inner: D1PreparedStatement) {
+      this.query = query;
+      this.inner = inner;
+    }
+    bind(...values: unknown[]) {
+      return new MeteredStatement(this.query, this.inner.bind(...values));
+    }
+    async all<T>() {
+      return note(await count(() => this.inner.all<T>()));
+    }
+    async run<T>() {
+      return note(await count(() => this.inner.run<T>()));
+    }
+    async raw<T = unknown[]>(): Promise<T[]> {
+      if (!counts.rows) return count(() => this.inner.raw<T>());
+      if (!/^\s*(select|with)\b/i.test(this.query)) {
+        const written = await this.all<Record<string, unknown>>();
+        return written.results.map((row) => Object.values(row) as T);
+      }
+      const rows = await count(() => this.inner.raw<T>());
+      note(await this.inner.all());
+      return rows;
+    }
+  }
+
+  return {
+    usage,
+    d1: {
+      prepare: (query: string) =>
+        new MeteredStatement(query, d1.prepare(query)) as unknown as D1PreparedStatement,
+      async batch<T>(statements: D1PreparedStatement[]) {
+        const inner = statements.map(
+          (statement) => (statement as unknown as MeteredStatement).inner,
+        );
+        const results = await count(() => d1.batch<T>(inner));
+        return results.map(note);
+      },
+    },
+  };
+}

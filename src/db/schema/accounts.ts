@@ -1,0 +1,116 @@
+import { sql } from "drizzle-orm";
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+
+/** Who may know that an account exists: everyone, whoever is signed in, or only itself and its members. */
+export type Visibility = "public" | "limited" | "private";
+
+/** Users and organizations share one namespace, so they share one table. */
+export const users = sqliteTable(
+  "users",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    kind: text().$type<"user" | "organization">().notNull(),
+    name: text().notNull(),
+    lowerName: text().notNull(),
+    fullName: text().notNull().default(""),
+    /** The primary address of a user, the contact address of an organization. */
+    email: text().notNull().default(""),
+    isEmailHidden: integer({ mode: "boolean" }).notNull().default(false),
+    /** A PHC string; null where nobody can sign in with a password. */
+    passwordHash: text(),
+    description: text().notNull().default(""),
+    website: text().notNull().default(""),
+    location: text().notNull().default(""),
+    language: text().notNull().default(""),
+    theme: text().notNull().default(""),
+    diffViewStyle: text().notNull().default("unified"),
+    isActivityHidden: integer({ mode: "boolean" }).notNull().default(false),
+    visibility: text().$type<Visibility>().notNull().default("public"),
+    isAdmin: integer({ mode: "boolean" }).notNull().default(false),
+    isActive: integer({ mode: "boolean" }).notNull().default(true),
+    isRestricted: integer({ mode: "boolean" }).notNull().default(false),
+    isLoginProhibited: integer({ mode: "boolean" }).notNull().default(false),
+    mustChangePassword: integer({ mode: "boolean" }).notNull().default(false),
+    canCreateOrganization: integer({ mode: "boolean" }).notNull().default(true),
+    canRepoAdminChangeTeamAccess: integer({ mode: "boolean" }).notNull().default(false),
+    /** Repositories the account may own; -1 leaves it to the server's setting. */
+    repoCountMax: integer().notNull().default(-1),
+    /** The external source that knows this account, 0 for this server, and the name it has there. */
+    loginSourceId: integer().notNull().default(0),
+    loginName: text().notNull().default(""),
+    followerCount: integer().notNull().default(0),
+    followingCount: integer().notNull().default(0),
+    starCount: integer().notNull().default(0),
+    watchCount: integer().notNull().default(0),
+    lastLoginAt: integer(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("users_lower_name").on(table.lowerName),
+    index("users_by_name").on(table.kind, table.visibility, table.lowerName),
+    check("users_kind", sql`${table.kind} in ('user', 'organization')`),
+    check("users_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
+  ],
+);
+export type User = typeof users.$inferSelect;
+
+export const emailAddresses = sqliteTable(
+  "email_addresses",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    email: text().notNull(),
+    lowerEmail: text().notNull(),
+    isActivated: integer({ mode: "boolean" }).notNull(),
+    isPrimary: integer({ mode: "boolean" }).notNull(),
+  },
+  (table) => [
+    uniqueIndex("email_addresses_lower_email").on(table.lowerEmail),
+    uniqueIndex("email_addresses_primary")
+      .on(table.userId)
+      .where(sql`${table.isPrimary} = 1`),
+    index("email_addresses_user").on(table.userId),
+  ],
+);
+export type EmailAddress = typeof emailAddresses.$inferSelect;
+
+/** Names that accounts had before; a name leaves this table when somebody takes it. */
+export const userRedirects = sqliteTable(
+  "user_redirects",
+  {
+    lowerName: text().primaryKey(),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+  },
+  (table) => [index("user_redirects_user").on(table.userId)],
+);
+
+export const follows = sqliteTable(
+  "follows",
+  {
+    followerId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    followedId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.followerId, table.followedId] }),
+    index("follows_followed").on(table.followedId, table.followerId),
+    check("follows_not_oneself", sql`${table.followerId} <> ${table.followedId}`),
+  ],
+);

@@ -1,0 +1,24 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/**
+ * What happened, in the order it happened. A row outlives what it speaks of, so it refers to
+ * nothing by foreign key.
+ */
+export const events = sqliteTable(
+  "events",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    type: text().notNull(),
+    actorId: integer().notNull(),
+    /** The account it belongs to: a repository's owner, an organization, or the user. */
+    ownerId: integer().notNull(),
+    repoId: integer(),
+    payload: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    index("events_repo").on(table.repoId, table.id),
+    index("events_owner").on(table.ownerId, table.id),
+  ],
+);
+export type EventRow = typeof events.$inferSelect;

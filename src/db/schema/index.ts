@@ -1,0 +1,6 @@
+export * from "./accounts.ts";
+export * from "./events.ts";
+export * from "./keys.ts";
+export * from "./organizations.ts";
+export * from "./repositories.ts";
+export * from "./tokens.ts";

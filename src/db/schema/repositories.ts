@@ -1,0 +1,202 @@
+import { sql } from "drizzle-orm";
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+  type AnySQLiteColumn,
+} from "drizzle-orm/sqlite-core";
+
+import { users, type Visibility } from "./accounts.ts";
+
+/** How pull requests are merged here; every field is sent and changed by itself. */
+export interface PullSettings {
+  ignoreWhitespaceConflicts: boolean;
+  allowMergeCommits: boolean;
+  allowRebase: boolean;
+  allowRebaseExplicit: boolean;
+  allowSquashMerge: boolean;
+  allowFastForwardOnlyMerge: boolean;
+  allowRebaseUpdate: boolean;
+  allowManualMerge: boolean;
+  autodetectManualMerge: boolean;
+  defaultDeleteBranchAfterMerge: boolean;
+  defaultMergeStyle: MergeStyle;
+  defaultAllowMaintainerEdit: boolean;
+}
+export type MergeStyle = "merge" | "rebase" | "rebase-merge" | "squash" | "fast-forward-only";
+
+/** Where issues are kept: here, with these rules, or at an address elsewhere. */
+export interface IssueSettings {
+  enableTimeTracker: boolean;
+  allowOnlyContributorsToTrackTime: boolean;
+  enableIssueDependencies: boolean;
+  external: ExternalTracker | null;
+}
+export interface ExternalTracker {
+  url: string;
+  format: string;
+  style: string;
+  regexpPattern: string;
+}
+
+const flag = () => integer({ mode: "boolean" }).notNull();
+
+export const repositories = sqliteTable(
+  "repositories",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    ownerId: integer()
+      .notNull()
+      .references(() => users.id),
+    /** The owner's folded name, repeated here so that one index serves "by owner, then name". Kept by a trigger. */
+    ownerLowerName: text().notNull().default(""),
+    name: text().notNull(),
+    lowerName: text().notNull(),
+    description: text().notNull().default(""),
+    website: text().notNull().default(""),
+    isPrivate: flag(),
+    /** Who may see it: private where the flag says so, else as its owner. Kept by a trigger. */
+    visibility: text().$type<Visibility>().notNull().default("private"),
+    isTemplate: flag().default(false),
+    isMirror: flag().default(false),
+    isEmpty: flag().default(true),
+    archivedAt: integer(),
+    parentId: integer().references((): AnySQLiteColumn => repositories.id, {
+      onDelete: "set null",
+    }),
+    isFork: flag().default(false),
+    defaultBranch: text().notNull(),
+    trustModel: text().notNull().default("default"),
+    sizeBytes: integer().notNull().default(0),
+    starCount: integer().notNull().default(0),
+    forkCount: integer().notNull().default(0),
+    watcherCount: integer().notNull().default(0),
+    openIssueCount: integer().notNull().default(0),
+    openPullCount: integer().notNull().default(0),
+    releaseCount: integer().notNull().default(0),
+    hasCode: flag().default(true),
+    hasIssues: flag().default(true),
+    hasPullRequests: flag().default(true),
+    hasReleases: flag().default(true),
+    hasWiki: flag().default(true),
+    hasProjects: flag().default(true),
+    hasPackages: flag().default(true),
+    hasActions: flag().default(true),
+    projectsMode: text().$type<"repo" | "owner" | "all">().notNull().default("all"),
+    externalWikiUrl: text().notNull().default(""),
+    pullSettings: text({ mode: "json" }).$type<PullSettings>().notNull(),
+    issueSettings: text({ mode: "json" }).$type<IssueSettings>().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("repositories_owner_name").on(table.ownerId, table.lowerName),
+    index("repositories_owner").on(table.ownerId),
+    // One index for each order of the search, below the visibility that every search names.
+    index("repositories_by_name").on(table.visibility, table.ownerLowerName, table.lowerName),
+    index("repositories_by_short_name").on(table.visibility, table.lowerName),
+    index("repositories_by_created").on(table.visibility, table.createdAt),
+    index("repositories_by_updated").on(table.visibility, table.updatedAt),
+    index("repositories_by_size").on(table.visibility, table.sizeBytes),
+    index("repositories_by_stars").on(table.visibility, table.starCount),
+    index("repositories_by_forks").on(table.visibility, table.forkCount),
+    index("repositories_parent").on(table.parentId),
+    check("repositories_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
+    check(
+      "repositories_some_unit",
+      sql`${table.hasCode} or ${table.hasIssues} or ${table.hasPullRequests} or ${table.hasReleases} or ${table.hasWiki} or ${table.hasProjects} or ${table.hasPackages} or ${table.hasActions}`,
+    ),
+  ],
+);
+export type Repository = typeof repositories.$inferSelect;
+
+/** How many repositories there are of each visibility, so that a total needs no count. Kept by triggers. */
+export const repositoryTotals = sqliteTable("repository_totals", {
+  visibility: text().$type<Visibility>().primaryKey(),
+  count: integer().notNull(),
+});
+
+/** Names that repositories had before, by the owner they had them under. */
+export const repositoryRedirects = sqliteTable(
+  "repository_redirects",
+  {
+    ownerId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    lowerName: text().notNull(),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+  },
+  (table) => [
+    primaryKey({ columns: [table.ownerId, table.lowerName] }),
+    index("repository_redirects_repo").on(table.repoId),
+  ],
+);
+
+export const collaborations = sqliteTable(
+  "collaborations",
+  {
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    access: integer().$type<1 | 2 | 3>().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repoId, table.userId] }),
+    index("collaborations_user").on(table.userId, table.repoId),
+  ],
+);
+
+export const stars = sqliteTable(
+  "stars",
+  {
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** The repository's, repeated so that a total can tell what to leave out. Kept by a trigger. */
+    visibility: text().$type<Visibility>().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.userId, table.repoId] }),
+    index("stars_newest").on(table.userId, table.createdAt, table.repoId),
+    index("stars_not_public")
+      .on(table.userId)
+      .where(sql`${table.visibility} <> 'public'`),
+    index("stars_repo").on(table.repoId, table.userId),
+  ],
+);
+
+export const watches = sqliteTable(
+  "watches",
+  {
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** The repository's, repeated so that a total can tell what to leave out. Kept by a trigger. */
+    visibility: text().$type<Visibility>().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.userId, table.repoId] }),
+    index("watches_newest").on(table.userId, table.createdAt, table.repoId),
+    index("watches_not_public")
+      .on(table.userId)
+      .where(sql`${table.visibility} <> 'public'`),
+    index("watches_repo").on(table.repoId, table.userId),
+  ],
+);

@@ -1,0 +1,51 @@
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+import { repositories } from "./repositories.ts";
+
+export const accessTokens = sqliteTable(
+  "access_tokens",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    name: text().notNull(),
+    /** SHA-256 of the secret in hex: 160 random bits need no slow hash. */
+    secretHash: text().notNull(),
+    lastEight: text().notNull(),
+    /**
+     * Normalised, comma-separated. The column came later than the table: a migration gave `all` to
+     * the tokens of that time. Null or empty grants nothing.
+     */
+    scopes: text(),
+    expiresAt: integer(),
+    /** Whether it reaches only the repositories listed in `access_token_repositories`. */
+    isBound: integer({ mode: "boolean" }).notNull().default(false),
+    createdAt: integer().notNull(),
+    lastUsedAt: integer(),
+  },
+  (table) => [
+    uniqueIndex("access_tokens_secret_hash").on(table.secretHash),
+    uniqueIndex("access_tokens_name").on(table.userId, table.name),
+    index("access_tokens_user").on(table.userId, table.createdAt),
+  ],
+);
+export type AccessToken = typeof accessTokens.$inferSelect;
+
+/** The repositories that a bound token reaches; a bound token without any reaches none. */
+export const accessTokenRepositories = sqliteTable(
+  "access_token_repositories",
+  {
+    tokenId: integer()
+      .notNull()
+      .references(() => accessTokens.id, { onDelete: "cascade" }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tokenId, table.repoId] }),
+    index("access_token_repositories_repo").on(table.repoId),
+  ],
+);

@@ -1,0 +1,108 @@
+import { eq, sql } from "drizzle-orm";
+
+import { PASSWORD_LENGTH_MAX, hashPassword } from "../../auth/password.ts";
+import type { Config } from "../../config.ts";
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import {
+  emailAddresses,
+  userRedirects,
+  users,
+  type User,
+  type Visibility,
+} from "../../db/schema/index.ts";
+import { record } from "../../events/record.ts";
+import { invalid, malformed } from "../../lib/failure.ts";
+import { only } from "../../lib/only.ts";
+import { checkAccountName } from "./account-name.ts";
+import { checkEmail } from "./email-address.ts";
+
+/** What is known of a new user. */
+export interface NewUser {
+  name: string;
+  email: string;
+  /** Missing where an external source signs the user in. */
+  password?: string | undefined;
+  fullName?: string | undefined;
+  visibility?: Visibility | undefined;
+  isAdmin?: boolean | undefined;
+  isRestricted?: boolean | undefined;
+  mustChangePassword?: boolean | undefined;
+  loginSourceId?: number | undefined;
+  loginName?: string | undefined;
+  /** Back-dates the account, in milliseconds. */
+  createdAt?: number | undefined;
+}
+
+/**
+ * Creates a user with one confirmed, primary address.
+ *
+ * @throws Failure `invalid` for a name or address that can't be or is taken, `malformed` for a
+ * password that is too short or too long.
+ */
+export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
+  checkAccountName(wanted.name);
+  checkEmail(wanted.email);
+  if (wanted.password !== undefined) checkPassword(ctx.config, wanted.password);
+
+  const lowerName = wanted.name.toLowerCase();
+  const newId = sql<number>`(select ${users.id} from ${users} where ${users.lowerName} = ${lowerName})`;
+  const passwordHash = wanted.password === undefined ? null : await hashPassword(wanted.password);
+  try {
+    const [created] = await ctx.db.batch([
+      ctx.db
+        .insert(users)
+        .values({
+          kind: "user",
+          name: wanted.name,
+          lowerName,
+          fullName: wanted.fullName ?? "",
+          email: wanted.email,
+          passwordHash,
+          visibility: wanted.visibility ?? "public",
+          isAdmin: wanted.isAdmin ?? false,
+          isRestricted: wanted.isRestricted ?? false,
+          mustChangePassword: wanted.mustChangePassword ?? false,
+          loginSourceId: wanted.loginSourceId ?? 0,
+          loginName: wanted.loginName ?? "",
+          createdAt: wanted.createdAt ?? ctx.now,
+          updatedAt: ctx.now,
+        })
+        .returning(),
+      ctx.db.insert(emailAddresses).values({
+        userId: newId,
+        email: wanted.email,
+        lowerEmail: wanted.email.toLowerCase(),
+        isActivated: true,
+        isPrimary: true,
+      }),
+      // Whoever takes a name takes it from the redirect that held it.
+      ctx.db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
+      record(ctx, { type: "user.created", ownerId: newId, name: wanted.name }),
+    ]);
+    return only(created);
+  } catch (error) {
+    throw nameTheClash(error, wanted);
+  }
+}
+
+/** What a unique index refused, in the caller's words. */
+function nameTheClash(error: unknown, { name, email }: NewUser): unknown {
+  if (isViolation(error, "UNIQUE", "users.lower_name")) {
+    return invalid(`user already exists [name: ${name}]`);
+  }
+  if (isViolation(error, "UNIQUE", "email_addresses.lower_email")) {
+    return invalid(`e-mail already in use [email: ${email}]`);
+  }
+  return error;
+}
+
+/** @throws Failure `malformed`, as clients of the field expect. */
+export function checkPassword(config: Config, password: string): void {
+  if (password.length < config.passwordLengthMin) {
+    throw malformed(`PasswordIsRequired: at least ${config.passwordLengthMin} characters`);
+  }
+  if (password.length > PASSWORD_LENGTH_MAX) {
+    throw malformed(`PasswordTooLong: at most ${PASSWORD_LENGTH_MAX} characters`);
+  }
+}

@@ -1,0 +1,107 @@
+import { and, eq, ne, sql } from "drizzle-orm";
+
+import { hashPassword } from "../../auth/password.ts";
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import { emailAddresses, users, type User } from "../../db/schema/index.ts";
+import { record } from "../../events/record.ts";
+import { invalid, malformed, notFound } from "../../lib/failure.ts";
+import { checkPassword } from "./create-user.ts";
+import { checkEmail } from "./email-address.ts";
+
+type Columns = Pick<
+  User,
+  | "fullName"
+  | "website"
+  | "description"
+  | "location"
+  | "language"
+  | "theme"
+  | "diffViewStyle"
+  | "isEmailHidden"
+  | "isActivityHidden"
+  | "visibility"
+  | "isAdmin"
+  | "isActive"
+  | "isRestricted"
+  | "isLoginProhibited"
+  | "mustChangePassword"
+  | "canCreateOrganization"
+  | "repoCountMax"
+  | "loginSourceId"
+  | "loginName"
+>;
+
+/** What is to change; what is left out stays. */
+export interface UserEdit extends Partial<Columns> {
+  /** Becomes the primary address, confirmed. */
+  email?: string;
+  password?: string;
+}
+
+/**
+ * Changes a user. Who may change what is the caller's to decide.
+ *
+ * @throws Failure `malformed` when the last administrator would be gone and for a password that
+ * can't be, `invalid` for an address that can't be or is somebody else's.
+ */
+export async function editUser(ctx: Ctx, user: User, edit: UserEdit): Promise<User> {
+  const { email, password, ...columns } = edit;
+  if (email !== undefined) checkEmail(email);
+  if (password !== undefined) checkPassword(ctx.config, password);
+  const passwordHash = password === undefined ? undefined : await hashPassword(password);
+
+  // The last one who can administer stays one: part of the statement, so that two can't go at once.
+  const othersAdminister = sql`exists (select 1 from ${users} others where others.is_admin and others.is_active and not others.is_login_prohibited and others.id <> ${user.id})`;
+  const losesAdmin =
+    user.isAdmin &&
+    (edit.isAdmin === false || edit.isActive === false || edit.isLoginProhibited === true);
+
+  try {
+    const [updated] = await ctx.db.batch([
+      ctx.db
+        .update(users)
+        .set({
+          ...columns,
+          ...(email !== undefined && { email }),
+          ...(passwordHash !== undefined && { passwordHash }),
+          // A null is refused by the table, and with it the whole batch.
+          updatedAt: losesAdmin
+            ? sql`case when ${othersAdminister} then ${ctx.now} end`
+            : ctx.now,
+        })
+        .where(eq(users.id, user.id))
+        .returning(),
+      ...(email === undefined ? [] : primaryAddress(ctx, user, email)),
+      record(ctx, {
+        type: "user.edited",
+        ownerId: user.id,
+        changed: Object.keys(edit).toSorted(),
+      }),
+    ]);
+    const [row] = updated;
+    if (!row) throw notFound();
+    return row;
+  } catch (error) {
+    if (isViolation(error, "NOT NULL", "users.updated_at")) {
+      throw malformed("the last administrator can't be removed");
+    }
+    if (isViolation(error, "UNIQUE", "email_addresses.lower_email")) {
+      throw invalid(`e-mail already in use [email: ${email}]`);
+    }
+    throw error;
+  }
+}
+
+function primaryAddress(ctx: Ctx, user: User, email: string) {
+  const lowerEmail = email.toLowerCase();
+  const isOther = and(eq(emailAddresses.userId, user.id), ne(emailAddresses.lowerEmail, lowerEmail));
+  const isOwn = and(eq(emailAddresses.userId, user.id), eq(emailAddresses.lowerEmail, lowerEmail));
+  const address = { userId: user.id, email, lowerEmail, isActivated: true, isPrimary: false };
+  return [
+    ctx.db.update(emailAddresses).set({ isPrimary: false }).where(isOther),
+    // Somebody else's address stays theirs: the insert below runs into the unique index.
+    ctx.db.delete(emailAddresses).where(isOwn),
+    ctx.db.insert(emailAddresses).values({ ...address, isPrimary: true }),
+  ];
+}

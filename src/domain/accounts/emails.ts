@@ -1,0 +1,68 @@
+import { and, eq, inArray } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import { emailAddresses, type EmailAddress, type User } from "../../db/schema/index.ts";
+import { record, recordIfChanged } from "../../events/record.ts";
+import { invalid, notFound } from "../../lib/failure.ts";
+import { checkEmail } from "./email-address.ts";
+
+/** A user's addresses, the primary one first. */
+export async function listEmails(ctx: Ctx, user: User): Promise<EmailAddress[]> {
+  const addresses = await ctx.db
+    .select()
+    .from(emailAddresses)
+    .where(eq(emailAddresses.userId, user.id))
+    .orderBy(emailAddresses.id);
+  return addresses.toSorted((a, b) => Number(b.isPrimary) - Number(a.isPrimary));
+}
+
+/** Addresses a request may name at once. */
+export const EMAILS_MAX = 20;
+
+/**
+ * Adds addresses to a user. They count as confirmed at once: this service sends no mail yet.
+ *
+ * @throws Failure `invalid` when one can't be an address or is somebody's; then none is added.
+ */
+export async function addEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
+  for (const email of emails) checkEmail(email);
+  const addresses = emails.map((email) => ({
+    userId: user.id,
+    email,
+    lowerEmail: email.toLowerCase(),
+    isActivated: true,
+    isPrimary: false,
+  }));
+  try {
+    await ctx.db.batch([
+      ctx.db.insert(emailAddresses).values(addresses),
+      record(ctx, { type: "email.added", ownerId: user.id }),
+    ]);
+  } catch (error) {
+    if (!isViolation(error, "UNIQUE", "email_addresses.lower_email")) throw error;
+    throw invalid("e-mail already in use");
+  }
+}
+
+/**
+ * Removes addresses from a user.
+ *
+ * @throws Failure `not_found` when one is not the user's, `invalid` for the primary one; then none
+ * is removed.
+ */
+export async function removeEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
+  const own = await listEmails(ctx, user);
+  const removed = emails.map((email) => {
+    const address = own.find(({ lowerEmail }) => lowerEmail === email.toLowerCase());
+    if (!address) throw notFound();
+    if (address.isPrimary) throw invalid("the primary e-mail address can't be removed");
+    return address.id;
+  });
+  await ctx.db.batch([
+    ctx.db
+      .delete(emailAddresses)
+      .where(and(inArray(emailAddresses.id, removed), eq(emailAddresses.isPrimary, false))),
+    recordIfChanged(ctx, { type: "email.removed", ownerId: user.id }),
+  ]);
+}

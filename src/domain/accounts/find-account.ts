@@ -1,0 +1,81 @@
+import { eq, sql, type SQL } from "drizzle-orm";
+
+import type { Actor } from "../../auth/actor.ts";
+import { identified, type Unidentified } from "../../auth/identify.ts";
+import type { Ctx } from "../../context.ts";
+import { seesAccount } from "../../auth/policy.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
+import {
+  ACCESS,
+  organizationMembers,
+  teamMembers,
+  teams,
+  userRedirects,
+  users,
+  type User,
+} from "../../db/schema/index.ts";
+
+/** A user or organization as a query brings it, with the caller's part in it. */
+export interface AccountRow {
+  account: User;
+  isMember: boolean;
+  isOwner: boolean;
+  canCreateRepository: boolean;
+}
+
+/** Selects accounts and, for organizations, what the caller is there. */
+export function selectAccounts(db: Database, who: Unidentified) {
+  const isTrue = (value: unknown) => value === 1;
+  const inTeam = (condition: SQL) =>
+    sql`exists (select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teams.orgId} = ${users.id} and ${teamMembers.userId} = ${who.actorId} and ${condition})`;
+  return db
+    .select({
+      account: columnsOf(users, "a"),
+      isMember:
+        sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${users.id} and ${organizationMembers.userId} = ${who.actorId})`
+          .mapWith(isTrue)
+          .as("is_member"),
+      isOwner: inTeam(sql`${teams.access} = ${ACCESS.owner}`).mapWith(isTrue).as("is_owner"),
+      canCreateRepository: inTeam(
+        sql`(${teams.access} >= ${ACCESS.owner} or ${teams.canCreateOrgRepo})`,
+      )
+        .mapWith(isTrue)
+        .as("can_create_repository"),
+    })
+    .from(users)
+    .$dynamic();
+}
+
+export const isAccountNamed = (name: string): SQL => eq(users.lowerName, name.toLowerCase());
+
+/** The condition for an account that had this name before. */
+export const wasAccountNamed = (name: string): SQL =>
+  sql`${users.id} = (select ${userRedirects.userId} from ${userRedirects} where ${userRedirects.lowerName} = ${name.toLowerCase()})`;
+
+/** What the caller may do in an organization. */
+export interface Membership {
+  isMember: boolean;
+  isOwner: boolean;
+  canCreateRepository: boolean;
+}
+
+/** The caller's part in an organization; administrators own every one. */
+export function toMembership(actor: Actor, row: AccountRow): Membership {
+  return {
+    isMember: row.isMember || actor.isSiteAdmin,
+    isOwner: row.isOwner || actor.isSiteAdmin,
+    canCreateRepository: row.canCreateRepository || actor.isSiteAdmin,
+  };
+}
+
+export const isSeen = (actor: Actor, row: AccountRow): boolean =>
+  seesAccount(actor, row.account, row.isMember);
+
+/** The account of a name that the caller may see, by an earlier name too; undefined where there is none. */
+export async function findSeenAccount(ctx: Ctx, name: string): Promise<User | undefined> {
+  const isNamed = sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
+  const rows = await selectAccounts(ctx.db, identified(ctx.actor)).where(isNamed);
+  // Whoever has the name now comes before whoever had it.
+  const row = rows.find(({ account }) => account.lowerName === name.toLowerCase()) ?? rows[0];
+  return row && isSeen(ctx.actor, row) ? row.account : undefined;
+}

@@ -1,0 +1,27 @@
+import { and, eq } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { follows, type User } from "../../db/schema/index.ts";
+import { recordIfChanged } from "../../events/record.ts";
+
+/** Follows an account; doing so again, or following oneself, changes nothing. */
+export async function createFollow(ctx: Ctx, follower: User, followed: User): Promise<void> {
+  if (follower.id === followed.id) return;
+  await ctx.db.batch([
+    ctx.db
+      .insert(follows)
+      .values({ followerId: follower.id, followedId: followed.id, createdAt: ctx.now })
+      .onConflictDoNothing(),
+    recordIfChanged(ctx, { type: "follow.created", ownerId: followed.id }),
+  ]);
+}
+
+/** Stops following an account; where nobody followed, nothing changes. */
+export async function deleteFollow(ctx: Ctx, follower: User, followed: User): Promise<void> {
+  await ctx.db.batch([
+    ctx.db
+      .delete(follows)
+      .where(and(eq(follows.followerId, follower.id), eq(follows.followedId, followed.id))),
+    recordIfChanged(ctx, { type: "follow.deleted", ownerId: followed.id }),
+  ]);
+}

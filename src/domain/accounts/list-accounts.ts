@@ -1,0 +1,57 @@
+import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
+
+import { isAccountVisible } from "../../auth/policy.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf } from "../../db/db.ts";
+import { follows, users, type User } from "../../db/schema/index.ts";
+import type { Listed, Slice } from "../slice.ts";
+
+/** Who follows an account, as far as the caller may see them, by name. */
+export const listFollowers = (ctx: Ctx, followed: User, slice: Slice) =>
+  listAccountsIn(
+    ctx,
+    sql`(select ${follows.followerId} from ${follows} where ${follows.followedId} = ${followed.id})`,
+    slice,
+  );
+
+/** Whom a user follows, as far as the caller may see them, by name. */
+export const listFollowing = (ctx: Ctx, follower: User, slice: Slice) =>
+  listAccountsIn(
+    ctx,
+    sql`(select ${follows.followedId} from ${follows} where ${follows.followerId} = ${follower.id})`,
+    slice,
+  );
+
+/** The accounts of a set of ids that the caller may see, by name. */
+export async function listAccountsIn(ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> {
+  const isListed = and(sql`${users.id} in ${ids}`, isAccountVisible(ctx.actor)) as SQL;
+  return listAccountsWhere(ctx, isListed, slice);
+}
+
+/** The accounts that a condition names, by name, with an exact total. */
+export async function listAccountsWhere(
+  ctx: Ctx,
+  isListed: SQL,
+  { size, offset }: Slice,
+): Promise<Listed<User>> {
+  const [rows, [counted]] = await ctx.db.batch([
+    ctx.db
+      .select({ user: columnsOf(users, "u") })
+      .from(users)
+      .where(isListed)
+      .orderBy(asc(users.lowerName))
+      .limit(size)
+      .offset(offset),
+    ctx.db.select({ total: count().as("total") }).from(users).where(isListed),
+  ]);
+  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
+}
+
+/** Whether `follower` follows `followed`. */
+export async function isFollowing(ctx: Ctx, follower: User, followed: User): Promise<boolean> {
+  const rows = await ctx.db
+    .select({ id: follows.followedId })
+    .from(follows)
+    .where(and(eq(follows.followerId, follower.id), eq(follows.followedId, followed.id)));
+  return rows.length > 0;
+}

@@ -1,0 +1,44 @@
+import { eq } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import { userRedirects, users, type User } from "../../db/schema/index.ts";
+import { record } from "../../events/record.ts";
+import { invalid } from "../../lib/failure.ts";
+import { checkAccountName } from "./account-name.ts";
+
+/**
+ * Gives an account another name. The old one leads to it until somebody takes it.
+ *
+ * @throws Failure `invalid` for a name that can't be or is taken.
+ */
+export async function renameAccount(ctx: Ctx, account: User, name: string): Promise<void> {
+  checkAccountName(name);
+  if (name === account.name) return;
+  const lowerName = name.toLowerCase();
+  const leaveRedirect =
+    lowerName === account.lowerName
+      ? []
+      : [
+          ctx.db
+            .insert(userRedirects)
+            .values({ lowerName: account.lowerName, userId: account.id })
+            .onConflictDoUpdate({ target: userRedirects.lowerName, set: { userId: account.id } }),
+        ];
+  try {
+    await ctx.db.batch([
+      ctx.db
+        .update(users)
+        .set({ name, lowerName, updatedAt: ctx.now })
+        .where(eq(users.id, account.id)),
+      ctx.db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
+      ...leaveRedirect,
+      record(ctx, { type: "user.renamed", ownerId: account.id, from: account.name, to: name }),
+    ]);
+  } catch (error) {
+    if (isViolation(error, "UNIQUE", "users.lower_name")) {
+      throw invalid(`user already exists [name: ${name}]`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+
+import { isAccountVisible } from "../../auth/policy.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf } from "../../db/db.ts";
+import { users, type User } from "../../db/schema/index.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { listAccountsWhere } from "./list-accounts.ts";
+
+/** Matches of a word that are looked at: what a common word costs. */
+const MATCH_MAX = 1000;
+/** How far the total of a list without a word is counted. */
+const TOTAL_MAX = 10_000;
+/** Characters that the index of words can find at least. */
+const INDEXED_MIN = 3;
+
+/**
+ * Searches users by a part of their login name or full name, by name, as far as the caller may see
+ * them. Rows read do not grow with the table: see `searchRepositories`.
+ *
+ * @param userId Only this user, where given.
+ */
+export async function searchUsers(
+  ctx: Ctx,
+  text: string,
+  userId: number | undefined,
+  slice: Slice,
+): Promise<Listed<User>> {
+  const isUser = and(eq(users.kind, "user"), isAccountVisible(ctx.actor)) as SQL;
+  const lower = text.toLowerCase();
+  if (userId !== undefined) {
+    return listAccountsWhere(ctx, and(isUser, eq(users.id, userId), contains(lower)) as SQL, slice);
+  }
+  if (lower === "") return walk(ctx, isUser, slice);
+  const isFound = [...lower].length >= INDEXED_MIN ? byWord(lower) : byBeginning(lower);
+  return listAccountsWhere(ctx, and(isUser, isFound) as SQL, slice);
+}
+
+const contains = (text: string): SQL =>
+  sql`(instr(${users.lowerName}, ${text}) or instr(lower(${users.fullName}), ${text}))`;
+
+function byWord(text: string): SQL {
+  const phrase = `{name full_name} : "${text.replaceAll('"', '""')}"`;
+  return sql`${users.id} in (select rowid from users_search where users_search match ${phrase} order by rowid desc limit ${MATCH_MAX})`;
+}
+
+/** Words too short for the index are found where a login name begins with them. */
+function byBeginning(text: string): SQL {
+  return sql`${users.id} in (select id from ${users} where lower_name >= ${text} and lower_name < ${`${text}\u{10ffff}`} limit ${MATCH_MAX})`;
+}
+
+async function walk(ctx: Ctx, isUser: SQL, { size, offset }: Slice): Promise<Listed<User>> {
+  const some = sql`(select 1 from ${users} where ${isUser} limit ${TOTAL_MAX})`;
+  const [rows, [counted]] = await ctx.db.batch([
+    ctx.db
+      .select({ user: columnsOf(users, "u") })
+      .from(users)
+      .where(isUser)
+      .orderBy(asc(users.lowerName))
+      .limit(size)
+      .offset(offset),
+    ctx.db.select({ total: sql<number>`(select count(*) from ${some})`.as("total") }).from(sql`(select 1)`),
+  ]);
+  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
+}

@@ -1,0 +1,216 @@
+import { and, asc, count, eq, inArray, or, sql, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../db/schema/index.ts";
+import { record, recordIfChanged } from "../../events/record.ts";
+import { forbidden, invalid, notFound } from "../../lib/failure.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { parseGpgKeys } from "./parse-gpg-key.ts";
+import type { GpgKey as ParsedKey, GpgSubkey } from "./read-gpg-key.ts";
+import { tokensToSign } from "./gpg-key-token.ts";
+import { verifyGpgSignature } from "./verify-gpg-signature.ts";
+
+/** A key, its subkeys, and the addresses its account has confirmed. */
+export interface GpgKeyEntry {
+  key: GpgKey;
+  subkeys: GpgKey[];
+  confirmedEmails: Set<string>;
+}
+
+const isPrimary = eq(gpgKeys.primaryKeyId, "");
+
+/** A user's keys with their subkeys, oldest first. */
+export async function listGpgKeys(
+  ctx: Ctx,
+  user: User,
+  { size, offset }: Slice,
+): Promise<Listed<GpgKeyEntry>> {
+  const isListed = and(eq(gpgKeys.userId, user.id), isPrimary);
+  const page = ctx.db
+    .select({ keyId: gpgKeys.keyId })
+    .from(gpgKeys)
+    .where(isListed)
+    .orderBy(asc(gpgKeys.id))
+    .limit(size)
+    .offset(offset);
+  const isOfPage = or(sql`${gpgKeys.keyId} in ${page}`, sql`${gpgKeys.primaryKeyId} in ${page}`);
+  const [rows, emails, [counted]] = await ctx.db.batch([
+    ctx.db
+      .select()
+      .from(gpgKeys)
+      .where(and(eq(gpgKeys.userId, user.id), isOfPage))
+      .orderBy(asc(gpgKeys.id)),
+    selectConfirmedEmails(ctx, user.id),
+    ctx.db.select({ total: count().as("total") }).from(gpgKeys).where(isListed),
+  ]);
+  return { items: toEntries(rows, emails), total: counted?.total ?? 0 };
+}
+
+/**
+ * A user's key.
+ *
+ * @throws Failure `not_found` for another user's too.
+ */
+export async function findGpgKey(ctx: Ctx, user: User, id: number): Promise<GpgKeyEntry> {
+  const isThis = and(eq(gpgKeys.userId, user.id), eq(gpgKeys.id, id));
+  return findEntry(ctx, user, isThis as SQL);
+}
+
+async function findEntry(ctx: Ctx, user: User, isThis: SQL): Promise<GpgKeyEntry> {
+  const primary = ctx.db.select({ keyId: gpgKeys.keyId }).from(gpgKeys).where(and(isThis, isPrimary));
+  const isOfKey = or(
+    and(isThis, isPrimary),
+    and(eq(gpgKeys.userId, user.id), sql`${gpgKeys.primaryKeyId} in ${primary}`),
+  );
+  const [rows, emails] = await ctx.db.batch([
+    ctx.db.select().from(gpgKeys).where(isOfKey).orderBy(asc(gpgKeys.id)),
+    selectConfirmedEmails(ctx, user.id),
+  ]);
+  const [entry] = toEntries(rows, emails);
+  if (!entry) throw notFound();
+  return entry;
+}
+
+const selectConfirmedEmails = (ctx: Ctx, userId: number) =>
+  ctx.db
+    .select({ email: emailAddresses.lowerEmail })
+    .from(emailAddresses)
+    .where(and(eq(emailAddresses.userId, userId), emailAddresses.isActivated));
+
+function toEntries(rows: GpgKey[], emails: { email: string }[]): GpgKeyEntry[] {
+  const confirmedEmails = new Set(emails.map(({ email }) => email));
+  return rows
+    .filter((row) => row.primaryKeyId === "")
+    .map((key) => ({
+      key,
+      subkeys: rows.filter((row) => row.primaryKeyId === key.keyId),
+      confirmedEmails,
+    }));
+}
+
+/**
+ * Adds the keys of an armored text to a user; several keys in one text are all added or none.
+ *
+ * A key is trusted to be the user's where it names an address the account has confirmed, or where
+ * `signature` signs the token of `gpg_key_token`. Others are kept too, with nothing verified. A
+ * trusted key belongs to one account; an untrusted copy elsewhere keeps nobody from their own key.
+ *
+ * @returns The first of the keys.
+ * @throws Failure `invalid` for what holds no public key, a key that is there already or that
+ * another account is trusted with, and a signature that does not match.
+ */
+export async function addGpgKeys(
+  ctx: Ctx,
+  user: User,
+  armored: string,
+  signature: string | undefined,
+): Promise<GpgKeyEntry> {
+  const keys = await parseGpgKeys(armored, ctx.now);
+  const [first] = keys;
+  if (!first) throw invalid("there is no GPG key in the text");
+  const isProven = signature !== undefined;
+  if (isProven && !(await isSignedToken(ctx, user, first.armored, signature))) {
+    throw invalid("the signature does not match the token of /user/gpg_key_token");
+  }
+  const rows = keys.flatMap((key, at) => toRows(ctx, user, key, isProven && at === 0));
+  const list = JSON.stringify(rows.map(({ keyId }) => keyId));
+  const isTrustedElsewhere = sql`exists (select 1 from gpg_keys others where others.key_id in (select value from json_each(${list})) and others.user_id <> ${user.id} and ${isTrusted(sql`others`)})`;
+  const [head, ...tail] = rows.map((row) =>
+    ctx.db.insert(gpgKeys).values({
+      ...row,
+      // A null is refused by the table, and with it the batch: the check holds at the time of writing.
+      keyId: sql<string>`case when not ${isTrustedElsewhere} then ${row.keyId} end`,
+    }),
+  );
+  if (!head) throw invalid("there is no GPG key in the text");
+  try {
+    await ctx.db.batch([
+      head,
+      ...tail,
+      record(ctx, { type: "gpg_key.added", ownerId: user.id, keyId: first.keyId }),
+    ]);
+  } catch (error) {
+    if (isViolation(error, "UNIQUE", "gpg_keys") || isViolation(error, "NOT NULL", "gpg_keys.key_id")) {
+      throw invalid("a key with the same id is already in use");
+    }
+    throw error;
+  }
+  return findEntry(ctx, user, and(eq(gpgKeys.userId, user.id), eq(gpgKeys.keyId, first.keyId)) as SQL);
+}
+
+/** Whether a row of `gpg_keys` is known to be its account's: proven, or naming a confirmed address. */
+const isTrusted = (keys: SQL): SQL =>
+  sql`(${keys}.is_proven or exists (select 1 from gpg_keys whole join json_each(whole.emails) email join ${emailAddresses} on ${emailAddresses.lowerEmail} = email.value and ${emailAddresses.userId} = ${keys}.user_id and ${emailAddresses.isActivated} where whole.user_id = ${keys}.user_id and whole.key_id in (${keys}.key_id, ${keys}.primary_key_id)))`;
+
+function toRows(ctx: Ctx, user: User, key: ParsedKey, isProven: boolean) {
+  const row = (each: GpgSubkey, primaryKeyId: string) => ({
+    userId: user.id,
+    primaryKeyId,
+    keyId: each.keyId,
+    fingerprint: each.fingerprint,
+    publicKey: each.publicKeyBase64,
+    armored: primaryKeyId === "" ? key.armored : "",
+    emails: each.emails,
+    canSign: each.canSign,
+    canCertify: each.canCertify,
+    canEncryptComms: each.canEncryptComms,
+    canEncryptStorage: each.canEncryptStorage,
+    isProven,
+    isRevoked: each.isRevoked,
+    createdAt: each.createdAt,
+    expiresAt: each.expiresAt,
+    addedAt: ctx.now,
+  });
+  return [row(key, ""), ...key.subkeys.map((subkey) => row(subkey, key.keyId))];
+}
+
+/**
+ * Proves that a user holds the private half of a key, by a signature over the token.
+ *
+ * @param keyId The key's id, also of a subkey.
+ * @throws Failure `not_found` for a key the user has not, `invalid` for a signature that does not match.
+ */
+export async function proveGpgKey(
+  ctx: Ctx,
+  user: User,
+  keyId: string,
+  signature: string,
+): Promise<GpgKeyEntry> {
+  const wanted = keyId.toUpperCase();
+  const primary = sql`coalesce((select nullif(k.primary_key_id, '') from gpg_keys k where k.user_id = ${user.id} and k.key_id = ${wanted}), ${wanted})`;
+  const isThis = and(eq(gpgKeys.userId, user.id), sql`${gpgKeys.keyId} = ${primary}`) as SQL;
+  const entry = await findEntry(ctx, user, isThis);
+  if (!(await isSignedToken(ctx, user, entry.key.armored, signature))) {
+    throw invalid("the signature does not match the token of /user/gpg_key_token");
+  }
+  const ids = [entry.key, ...entry.subkeys].map(({ id }) => id);
+  await ctx.db.batch([
+    ctx.db.update(gpgKeys).set({ isProven: true }).where(inArray(gpgKeys.id, ids)),
+    record(ctx, { type: "gpg_key.verified", ownerId: user.id, keyId: entry.key.keyId }),
+  ]);
+  return { ...entry, key: { ...entry.key, isProven: true } };
+}
+
+async function isSignedToken(ctx: Ctx, user: User, armored: string, signature: string) {
+  for (const token of await tokensToSign(user, ctx.now)) {
+    if (await verifyGpgSignature(armored, signature, token)) return true;
+  }
+  return false;
+}
+
+/**
+ * Removes a key of `user` with its subkeys.
+ *
+ * @throws Failure `not_found` for an id that is no key, `forbidden` for another user's.
+ */
+export async function removeGpgKey(ctx: Ctx, user: User, id: number): Promise<void> {
+  const [key] = await ctx.db.select().from(gpgKeys).where(and(eq(gpgKeys.id, id), isPrimary));
+  if (!key) throw notFound();
+  if (key.userId !== user.id) throw forbidden("You do not have access to this key");
+  const isOfKey = or(eq(gpgKeys.keyId, key.keyId), eq(gpgKeys.primaryKeyId, key.keyId));
+  await ctx.db.batch([
+    ctx.db.delete(gpgKeys).where(and(eq(gpgKeys.userId, user.id), isOfKey)),
+    recordIfChanged(ctx, { type: "gpg_key.removed", ownerId: user.id, keyId: key.keyId }),
+  ]);
+}

@@ -1,0 +1,121 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import { publicKeys, type PublicKey, type Repository, type User } from "../../db/schema/index.ts";
+import { record, recordIfChanged } from "../../events/record.ts";
+import { forbidden, invalid, notFound } from "../../lib/failure.ts";
+import { only } from "../../lib/only.ts";
+import { parseSshKey } from "./parse-ssh-key.ts";
+
+/** Adds an SSH key that opens a user's account. */
+export const addUserKey = (ctx: Ctx, user: User, title: string, key: string) =>
+  addKey(ctx, { user, repo: undefined, title, key, isReadOnly: false });
+
+/** Adds an SSH key that opens one repository. */
+export const addDeployKey = (
+  ctx: Ctx,
+  user: User,
+  repo: Repository,
+  wanted: { title: string; key: string; isReadOnly: boolean },
+) => addKey(ctx, { ...wanted, user, repo });
+
+interface NewKey {
+  user: User;
+  repo: Repository | undefined;
+  title: string;
+  key: string;
+  isReadOnly: boolean;
+}
+
+/**
+ * Adds a key. One key opens one account, or any number of repositories, never both: whoever signs
+ * in with it must be one thing.
+ *
+ * @throws Failure `invalid` for what is no acceptable key, and for a key or title that is in use.
+ */
+async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
+  const { user, repo, title, isReadOnly } = wanted;
+  const { normalised, fingerprint } = parse(wanted.key);
+  const usedOtherwise = repo ? isNull(publicKeys.repoId) : sql`${publicKeys.repoId} is not null`;
+  // A null is refused by the table, and with it the batch: the check holds at the time of writing.
+  const content = sql<string>`case when not exists (select 1 from ${publicKeys} where ${publicKeys.fingerprint} = ${fingerprint} and ${usedOtherwise}) then ${normalised} end`;
+  try {
+    const [added] = await ctx.db.batch([
+      ctx.db
+        .insert(publicKeys)
+        .values({
+          userId: user.id,
+          repoId: repo?.id ?? null,
+          title,
+          content,
+          fingerprint,
+          isReadOnly,
+          createdAt: ctx.now,
+        })
+        .returning(),
+      record(ctx, {
+        type: "public_key.added",
+        ownerId: repo?.ownerId ?? user.id,
+        fingerprint,
+        ...(repo && { repoId: repo.id }),
+      }),
+    ]);
+    return only(added);
+  } catch (error) {
+    if (isViolation(error, "NOT NULL", "public_keys.content")) {
+      throw invalid(`Key content has been used as ${repo ? "non-deploy" : "deploy"} key`);
+    }
+    if (isViolation(error, "UNIQUE", "public_keys.title")) throw invalid("Key title has been used");
+    if (isViolation(error, "UNIQUE", "public_keys")) {
+      throw invalid(`Key content has been used as ${repo ? "deploy" : "non-deploy"} key`);
+    }
+    throw error;
+  }
+}
+
+function parse(key: string) {
+  try {
+    return parseSshKey(key);
+  } catch (error) {
+    throw invalid(`Invalid key content: ${error instanceof Error ? error.message : ""}`);
+  }
+}
+
+/**
+ * Removes a key that opens `user`'s account.
+ *
+ * @throws Failure `not_found` for an id that is no user's key, `forbidden` for another user's.
+ */
+export async function removeUserKey(ctx: Ctx, user: User, id: number): Promise<void> {
+  const isThis = and(eq(publicKeys.id, id), isNull(publicKeys.repoId));
+  const [key] = await ctx.db.select().from(publicKeys).where(isThis);
+  if (!key) throw notFound();
+  if (key.userId !== user.id) throw forbidden("You do not have access to this key");
+  await remove(ctx, key, user.id);
+}
+
+/**
+ * Removes a deploy key of `repo`.
+ *
+ * @throws Failure `not_found` for the id of another repository's key too.
+ */
+export async function removeDeployKey(ctx: Ctx, repo: Repository, id: number): Promise<void> {
+  const isThis = and(eq(publicKeys.id, id), eq(publicKeys.repoId, repo.id));
+  const [key] = await ctx.db.select().from(publicKeys).where(isThis);
+  if (!key) throw notFound();
+  await remove(ctx, key, repo.ownerId);
+}
+
+async function remove(ctx: Ctx, key: PublicKey, ownerId: number): Promise<void> {
+  const { fingerprint, repoId } = key;
+  await ctx.db.batch([
+    ctx.db.delete(publicKeys).where(eq(publicKeys.id, key.id)),
+    recordIfChanged(ctx, {
+      type: "public_key.removed",
+      ownerId,
+      fingerprint,
+      ...(repoId !== null && { repoId }),
+    }),
+  ]);
+}

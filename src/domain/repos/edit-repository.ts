@@ -1,0 +1,183 @@
+import { and, eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import {
+  ACCESS,
+  collaborations,
+  repositories,
+  repositoryRedirects,
+  stars,
+  teamMembers,
+  teamRepositories,
+  teams,
+  users,
+  watches,
+  type IssueSettings,
+  type PullSettings,
+  type Repository,
+} from "../../db/schema/index.ts";
+import { record } from "../../events/record.ts";
+import { invalid, notFound } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { checkBranchName } from "./branch-name.ts";
+import { checkRepositoryName } from "./repository-name.ts";
+
+/** The units of a repository, as columns. */
+const UNITS = [
+  "hasCode",
+  "hasIssues",
+  "hasPullRequests",
+  "hasReleases",
+  "hasWiki",
+  "hasProjects",
+  "hasPackages",
+  "hasActions",
+] as const;
+
+type Columns = Partial<
+  Pick<
+    Repository,
+    | "name"
+    | "description"
+    | "website"
+    | "isPrivate"
+    | "isTemplate"
+    | "defaultBranch"
+    | "projectsMode"
+    | "externalWikiUrl"
+    | (typeof UNITS)[number]
+  >
+>;
+
+/** What is to change; what is left out stays. */
+export interface RepositoryEdit extends Columns {
+  isArchived?: boolean;
+  pullSettings?: Partial<PullSettings>;
+  issueSettings?: Partial<IssueSettings>;
+}
+
+/**
+ * Changes a repository.
+ *
+ * Each setting is changed by itself, so that two edits at once both take effect. Going private
+ * takes the stars and watches of those who lose sight of it.
+ *
+ * @throws Failure `invalid` for a value that can't be, for a name that is taken, and when no unit
+ * would be left.
+ */
+export async function editRepository(
+  ctx: Ctx,
+  { repo, owner, access }: RepositoryEntry,
+  edit: RepositoryEdit,
+): Promise<RepositoryEntry> {
+  checkEdit(repo, edit);
+  const { isArchived, pullSettings, issueSettings, ...columns } = edit;
+  const isThis = eq(repositories.id, repo.id);
+  const update = ctx.db
+    .update(repositories)
+    .set({
+      ...columns,
+      ...(edit.name !== undefined && { lowerName: edit.name.toLowerCase() }),
+      ...(isArchived !== undefined && { archivedAt: isArchived ? (repo.archivedAt ?? ctx.now) : null }),
+      ...(pullSettings && { pullSettings: patched(repositories.pullSettings, pullSettings) }),
+      ...(issueSettings && { issueSettings: patched(repositories.issueSettings, issueSettings) }),
+      updatedAt: ctx.now,
+    })
+    .where(isThis)
+    .returning();
+  try {
+    const [updated] = await ctx.db.batch([
+      update,
+      ...redirects(ctx, repo, edit),
+      ...forgetOutsiders(ctx, repo, edit),
+      record(ctx, {
+        type: "repository.edited",
+        repoId: repo.id,
+        ownerId: owner.id,
+        changed: Object.keys(edit).toSorted(),
+      }),
+      ...announcements(ctx, repo, edit),
+    ]);
+    const [row] = updated;
+    if (!row) throw notFound();
+    return { repo: row, owner, access };
+  } catch (error) {
+    if (isViolation(error, "UNIQUE", "repositories.owner_id")) {
+      throw invalid(`repository already exists [uname: ${owner.name}, name: ${edit.name}]`);
+    }
+    if (isViolation(error, "CHECK", "repositories_some_unit")) throw invalid(NO_UNIT);
+    throw error;
+  }
+}
+
+const NO_UNIT = "at least one unit must stay enabled";
+
+function checkEdit(repo: Repository, edit: RepositoryEdit): void {
+  if (edit.name !== undefined) checkRepositoryName(edit.name);
+  if (edit.defaultBranch !== undefined) checkBranchName(edit.defaultBranch, "DefaultBranch");
+  if (!UNITS.some((unit) => edit[unit] ?? repo[unit])) throw invalid(NO_UNIT);
+  if (repo.isMirror && edit.isArchived !== undefined) {
+    throw invalid("repo is a mirror, cannot archive/un-archive");
+  }
+  const pulls = { ...repo.pullSettings, ...edit.pullSettings };
+  const isAllowed = {
+    merge: pulls.allowMergeCommits,
+    rebase: pulls.allowRebase,
+    "rebase-merge": pulls.allowRebaseExplicit,
+    squash: pulls.allowSquashMerge,
+    "fast-forward-only": pulls.allowFastForwardOnlyMerge,
+  }[pulls.defaultMergeStyle];
+  if (edit.pullSettings?.defaultMergeStyle !== undefined && !isAllowed) {
+    throw invalid(`the default merge style ${pulls.defaultMergeStyle} is not allowed here`);
+  }
+}
+
+/** A JSON column with some of its fields replaced, whatever the others are by now. */
+const patched = (column: AnyColumn, fields: object): SQL =>
+  sql`json_patch(${column}, ${JSON.stringify(fields)})`;
+
+function redirects(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
+  const lowerName = edit.name?.toLowerCase();
+  if (lowerName === undefined || lowerName === repo.lowerName) return [];
+  const taken = and(
+    eq(repositoryRedirects.ownerId, repo.ownerId),
+    eq(repositoryRedirects.lowerName, lowerName),
+  );
+  return [
+    ctx.db.delete(repositoryRedirects).where(taken),
+    ctx.db
+      .insert(repositoryRedirects)
+      .values({ ownerId: repo.ownerId, lowerName: repo.lowerName, repoId: repo.id })
+      .onConflictDoUpdate({
+        target: [repositoryRedirects.ownerId, repositoryRedirects.lowerName],
+        set: { repoId: repo.id },
+      }),
+  ];
+}
+
+function announcements(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
+  const { id: repoId, ownerId } = repo;
+  const list = [];
+  if (edit.name !== undefined && edit.name !== repo.name) {
+    const names = { from: repo.name, to: edit.name };
+    list.push(record(ctx, { type: "repository.renamed", repoId, ownerId, ...names }));
+  }
+  if (edit.isPrivate !== undefined && edit.isPrivate !== repo.isPrivate) {
+    const { isPrivate } = edit;
+    list.push(record(ctx, { type: "repository.visibility_changed", repoId, ownerId, isPrivate }));
+  }
+  return list;
+}
+
+/** Removes what people who may no longer see the repository keep of it. */
+function forgetOutsiders(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
+  if (edit.isPrivate !== true || repo.isPrivate) return [];
+  const insiders = sql`(select owner_id from ${repositories} where id = ${repo.id} union select ${collaborations.userId} from ${collaborations} where ${collaborations.repoId} = ${repo.id} union select ${teamMembers.userId} from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teams.orgId} = ${repo.ownerId} and ${teams.access} > ${ACCESS.none} and (${teams.includesAllRepositories} or exists (select 1 from ${teamRepositories} where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id})) union select ${users.id} from ${users} where ${users.isAdmin})`;
+  return [
+    ctx.db.delete(stars).where(and(eq(stars.repoId, repo.id), sql`${stars.userId} not in ${insiders}`)),
+    ctx.db
+      .delete(watches)
+      .where(and(eq(watches.repoId, repo.id), sql`${watches.userId} not in ${insiders}`)),
+  ];
+}

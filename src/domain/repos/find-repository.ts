@@ -1,0 +1,54 @@
+import { and, eq, sql, type SQL } from "drizzle-orm";
+
+import type { Actor } from "../../auth/actor.ts";
+import { accessFacts, judgeRepository, type AccessFacts } from "../../auth/policy.ts";
+import type { Unidentified } from "../../auth/identify.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
+import {
+  repositories,
+  repositoryRedirects,
+  userRedirects,
+  users,
+  type Repository,
+  type User,
+} from "../../db/schema/index.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+
+/** A repository as a query brings it, before anybody judged what the caller may do in it. */
+export interface RepositoryRow extends AccessFacts {
+  repo: Repository;
+  owner: User;
+}
+
+/** Selects repositories with their owners and with all that decides about access; one query, any number of rows. */
+export function selectRepositories(db: Database, who: Unidentified) {
+  return db
+    .select({
+      repo: columnsOf(repositories, "r"),
+      owner: columnsOf(users, "o"),
+      ...accessFacts(who),
+    })
+    .from(repositories)
+    .innerJoin(users, eq(users.id, repositories.ownerId))
+    .$dynamic();
+}
+
+/** What the caller may do is judged here, once, for every way a repository is reached. */
+export function toEntry(actor: Actor, row: RepositoryRow): RepositoryEntry {
+  return { repo: row.repo, owner: row.owner, access: judgeRepository(actor, row.repo, row) };
+}
+
+export function isNamed(owner: string, name: string): SQL {
+  return and(
+    eq(users.lowerName, owner.toLowerCase()),
+    eq(repositories.lowerName, name.toLowerCase()),
+  ) as SQL;
+}
+
+/** The condition for a repository that had this name before, or whose owner had. */
+export function wasNamed(owner: string, name: string): SQL {
+  const lowerOwner = owner.toLowerCase();
+  const lowerName = name.toLowerCase();
+  const owners = sql`(select ${users.id} from ${users} where ${users.lowerName} = ${lowerOwner} union all select ${userRedirects.userId} from ${userRedirects} where ${userRedirects.lowerName} = ${lowerOwner})`;
+  return sql`${repositories.id} in (select id from (select id from ${repositories} where owner_id in ${owners} and lower_name = ${lowerName}) union all select ${repositoryRedirects.repoId} from ${repositoryRedirects} where ${repositoryRedirects.ownerId} in ${owners} and ${repositoryRedirects.lowerName} = ${lowerName})`;
+}

@@ -1,0 +1,107 @@
+import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
+
+import { isAccountVisible, isRepositoryVisible, seesOpenThings } from "../../auth/policy.ts";
+import { identified } from "../../auth/identify.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf } from "../../db/db.ts";
+import {
+  repositories,
+  stars,
+  users,
+  watches,
+  type Repository,
+  type User,
+} from "../../db/schema/index.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { selectRepositories, toEntry } from "./find-repository.ts";
+
+type Marks = typeof stars | typeof watches;
+
+/** What a user has starred, newest star first. */
+export const listStarred = (ctx: Ctx, user: User, slice: Slice) =>
+  listMarked(ctx, user, stars, users.starCount, slice);
+
+/** What a user watches, newest watch first. */
+export const listWatched = (ctx: Ctx, user: User, slice: Slice) =>
+  listMarked(ctx, user, watches, users.watchCount, slice);
+
+/** Who has starred a repository. */
+export const listStargazers = (ctx: Ctx, repo: Repository, slice: Slice) =>
+  listMarkers(ctx, repo, stars, slice);
+
+/** Who watches a repository. */
+export const listWatchers = (ctx: Ctx, repo: Repository, slice: Slice) =>
+  listMarkers(ctx, repo, watches, slice);
+
+/**
+ * The repositories a user put a mark on, as far as the caller may see them.
+ *
+ * The total is the stored count less the marks the caller may not see. Those are found among the
+ * marks on repositories that are not public, by an index of their own: a page reads as many rows
+ * as it shows and passes over, however many marks there are. Callers who don't see every public
+ * repository have each mark looked at.
+ */
+async function listMarked(
+  ctx: Ctx,
+  user: User,
+  marks: Marks,
+  stored: typeof users.starCount,
+  { size, offset }: Slice,
+): Promise<Listed<RepositoryEntry>> {
+  const isPublic = eq(marks.visibility, "public");
+  const isVisible = sql`exists (select 1 from ${repositories} where ${repositories.id} = ${marks.repoId} and ${isRepositoryVisible(ctx.actor)})`;
+  const isShown = seesOpenThings(ctx.actor) ? sql`(${isPublic} or ${isVisible})` : isVisible;
+  const mayBeHidden = seesOpenThings(ctx.actor) ? sql`${marks.visibility} <> 'public'` : undefined;
+
+  const isTheirs = eq(marks.userId, user.id);
+  const newestFirst: SQL[] = [desc(marks.createdAt), desc(marks.repoId)];
+  const pageIds = ctx.db
+    .select({ id: marks.repoId })
+    .from(marks)
+    .where(and(isTheirs, isShown))
+    .orderBy(...newestFirst)
+    .limit(size)
+    .offset(offset);
+  const [rows, [all], [hidden]] = await ctx.db.batch([
+    selectRepositories(ctx.db, identified(ctx.actor))
+      .innerJoin(marks, and(eq(marks.repoId, repositories.id), isTheirs))
+      .where(sql`${repositories.id} in ${pageIds}`)
+      .orderBy(...newestFirst),
+    ctx.db.select({ n: sql<number>`${stored}`.as("n") }).from(users).where(eq(users.id, user.id)),
+    ctx.db
+      .select({ n: count().as("n") })
+      .from(marks)
+      .where(and(isTheirs, mayBeHidden, sql`not ${isVisible}`)),
+  ]);
+  return {
+    items: rows.map((row) => toEntry(ctx.actor, row)),
+    total: (all?.n ?? 0) - (hidden?.n ?? 0),
+  };
+}
+
+/** The users who put a mark on a repository, as far as the caller may see them, by id. */
+async function listMarkers(
+  ctx: Ctx,
+  repo: Repository,
+  marks: Marks,
+  { size, offset }: Slice,
+): Promise<Listed<User>> {
+  const isListed = and(eq(marks.repoId, repo.id), isAccountVisible(ctx.actor));
+  const [rows, [counted]] = await ctx.db.batch([
+    ctx.db
+      .select({ user: columnsOf(users, "u") })
+      .from(marks)
+      .innerJoin(users, eq(users.id, marks.userId))
+      .where(isListed)
+      .orderBy(asc(marks.userId))
+      .limit(size)
+      .offset(offset),
+    ctx.db
+      .select({ total: count().as("total") })
+      .from(marks)
+      .innerJoin(users, eq(users.id, marks.userId))
+      .where(isListed),
+  ]);
+  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
+}

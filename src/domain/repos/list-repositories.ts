@@ -1,0 +1,72 @@
+import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
+
+import { isRepositoryVisible } from "../../auth/policy.ts";
+import { identified } from "../../auth/identify.ts";
+import type { Ctx } from "../../context.ts";
+import {
+  ACCESS,
+  collaborations,
+  repositories,
+  teamMembers,
+  teamRepositories,
+  teams,
+  type User,
+} from "../../db/schema/index.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { selectRepositories, toEntry } from "./find-repository.ts";
+
+/** What an account owns, oldest first, as far as the caller may see it. */
+export async function listRepositoriesOf(
+  ctx: Ctx,
+  owner: User,
+  slice: Slice,
+): Promise<Listed<RepositoryEntry>> {
+  const isListed = and(eq(repositories.ownerId, owner.id), isRepositoryVisible(ctx.actor));
+  return listWhere(ctx, isListed as SQL, [asc(repositories.id)], slice);
+}
+
+/** What the caller owns and what they were given a part in, by owner and name. */
+export async function listReachableRepositories(
+  ctx: Ctx,
+  user: User,
+  slice: Slice,
+): Promise<Listed<RepositoryEntry>> {
+  const isReachable = sql`${repositories.id} in ${reachableIds(user)}`;
+  const isListed = and(isReachable, isRepositoryVisible(ctx.actor));
+  const order = [asc(repositories.ownerLowerName), asc(repositories.lowerName)];
+  return listWhere(ctx, isListed as SQL, order, slice);
+}
+
+/** Ids of what a user owns, of what they have a role in, and of what their teams reach. */
+function reachableIds(user: User): SQL {
+  return sql`(
+    select id from ${repositories} where owner_id = ${user.id}
+    union select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${user.id}
+    union select ${teamRepositories.repoId} from ${teamMembers} join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId} where ${teamMembers.userId} = ${user.id}
+    union select r.id from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${teams.includesAllRepositories} and ${teams.access} > ${ACCESS.none} join ${repositories} r on r.owner_id = ${teams.orgId} where ${teamMembers.userId} = ${user.id}
+  )`;
+}
+
+/** Repositories that a condition names, with an exact total. */
+export async function listWhere(
+  ctx: Ctx,
+  isListed: SQL,
+  order: SQL[],
+  { size, offset }: Slice,
+): Promise<Listed<RepositoryEntry>> {
+  const pageIds = ctx.db
+    .select({ id: repositories.id })
+    .from(repositories)
+    .where(isListed)
+    .orderBy(...order)
+    .limit(size)
+    .offset(offset);
+  const [rows, [counted]] = await ctx.db.batch([
+    selectRepositories(ctx.db, identified(ctx.actor))
+      .where(sql`${repositories.id} in ${pageIds}`)
+      .orderBy(...order),
+    ctx.db.select({ total: count().as("total") }).from(repositories).where(isListed),
+  ]);
+  return { items: rows.map((row) => toEntry(ctx.actor, row)), total: counted?.total ?? 0 };
+}

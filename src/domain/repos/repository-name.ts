@@ -1,0 +1,21 @@
+import { invalid } from "../../lib/failure.ts";
+
+const LENGTH_MAX = 100;
+const RESERVED = new Set([".", "..", "-"]);
+const RESERVED_ENDINGS = [".wiki", ".git", ".rss", ".atom"];
+
+/**
+ * Whether a repository may be called `name`.
+ *
+ * @throws Failure `invalid`.
+ */
+export function checkRepositoryName(name: string): void {
+  if (name.length > LENGTH_MAX || !/^[-.0-9A-Za-z_]+$/.test(name)) {
+    throw invalid("[Name]: AlphaDashDot");
+  }
+  const lower = name.toLowerCase();
+  if (RESERVED.has(lower)) throw invalid(`name is reserved [name: ${name}]`);
+  if (name.includes("..")) throw invalid("name pattern is not allowed [pattern: ..]");
+  const ending = RESERVED_ENDINGS.find((each) => lower.endsWith(each));
+  if (ending) throw invalid(`name pattern is not allowed [pattern: *${ending}]`);
+}

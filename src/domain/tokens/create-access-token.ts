@@ -1,0 +1,120 @@
+import { sql } from "drizzle-orm";
+
+import type { Actor } from "../../auth/actor.ts";
+import { isRepositoryVisible } from "../../auth/policy.ts";
+import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
+import { hashSecret, makeSecret } from "../../auth/secret.ts";
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import {
+  accessTokenRepositories,
+  accessTokens,
+  repositories,
+  users,
+  type AccessToken,
+  type User,
+} from "../../db/schema/index.ts";
+import { record } from "../../events/record.ts";
+import { forbidden, invalid, malformed } from "../../lib/failure.ts";
+import { only } from "../../lib/only.ts";
+
+/** What a client chooses of a new token. */
+export interface NewAccessToken {
+  name: string;
+  scopes: readonly string[];
+  /** When it stops working, in milliseconds; null for never. */
+  expiresAt: number | null;
+  /** Full names of the only repositories it reaches; null for all. */
+  repositories: readonly string[] | null;
+}
+
+/** Repositories a token may be bound to. */
+export const BOUND_MAX = 100;
+
+/**
+ * Creates an access token for `user`. Its secret is in the answer and nowhere else.
+ *
+ * @throws Failure `malformed` for scopes that can't be and a name that is taken, `forbidden` for a
+ * token wider than the one that asks for it, `invalid` for a time that has passed and for
+ * repositories that don't exist for the caller.
+ */
+export async function createAccessToken(
+  ctx: Ctx,
+  user: User,
+  wanted: NewAccessToken,
+): Promise<{ token: AccessToken; secret: string; boundTo: string[] }> {
+  const scopes = parseScopes(wanted.scopes);
+  if ("unknown" in scopes) {
+    throw malformed(
+      `invalid access token scope provided: invalid access token scope: ${scopes.unknown}`,
+    );
+  }
+  if (scopes.levels.size === 0) throw malformed("access token must have a scope");
+  if (wanted.expiresAt !== null && wanted.expiresAt <= ctx.now) {
+    throw invalid("[ExpiresAt]: must lie in the future");
+  }
+  refuseWidening(ctx.actor, scopes, wanted);
+  const bound = wanted.repositories === null ? [] : await findAll(ctx, wanted.repositories);
+
+  const secret = makeSecret();
+  const secretHash = await hashSecret(secret);
+  const newId = sql<number>`(select ${accessTokens.id} from ${accessTokens} where ${accessTokens.secretHash} = ${secretHash})`;
+  try {
+    const [created] = await ctx.db.batch([
+      ctx.db
+        .insert(accessTokens)
+        .values({
+          userId: user.id,
+          name: wanted.name,
+          secretHash,
+          lastEight: secret.slice(-8),
+          scopes: scopes.text,
+          expiresAt: wanted.expiresAt,
+          isBound: wanted.repositories !== null,
+          createdAt: ctx.now,
+        })
+        .returning(),
+      ctx.db
+        .insert(accessTokenRepositories)
+        .select(
+          sql`select ${newId}, value from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
+        ),
+      record(ctx, { type: "access_token.created", ownerId: user.id, name: wanted.name }),
+    ]);
+    return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
+  } catch (error) {
+    if (!isViolation(error, "UNIQUE", "access_tokens.user_id")) throw error;
+    throw malformed("access token name has been used already");
+  }
+}
+
+/** SECURITY: a token makes no token that could do more, or longer, or elsewhere. */
+function refuseWidening({ token, scopes }: Actor, asked: Scopes, wanted: NewAccessToken): void {
+  if (!token) return;
+  const refusal = "a token can't create a token wider than itself";
+  if (!isWithin(asked, scopes)) throw forbidden(refusal);
+  if (token.isBound && wanted.repositories === null) throw forbidden(refusal);
+  if (token.expiresAt !== null && (wanted.expiresAt ?? Infinity) > token.expiresAt) {
+    throw forbidden(refusal);
+  }
+}
+
+/** The repositories of those names, each visible to the caller: a bound one sees its own only. */
+async function findAll(ctx: Ctx, fullNames: readonly string[]) {
+  const lowerNames = [...new Set(fullNames.map((name) => name.toLowerCase()))];
+  const fullName = sql<string>`${users.name} || '/' || ${repositories.name}`;
+  const found = await ctx.db
+    .select({ id: repositories.id, fullName: fullName.as("full_name") })
+    .from(repositories)
+    .innerJoin(users, sql`${users.id} = ${repositories.ownerId}`)
+    .where(
+      sql`(${repositories.ownerLowerName}, ${repositories.lowerName}) in (select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1) from json_each(${JSON.stringify(lowerNames)})) and ${isRepositoryVisible(ctx.actor)}`,
+    )
+    .orderBy(repositories.id);
+  if (found.length !== lowerNames.length) {
+    const known = new Set(found.map((each) => each.fullName.toLowerCase()));
+    const missing = lowerNames.find((name) => !known.has(name));
+    throw invalid(`[Repositories]: no repository ${JSON.stringify(missing)}`);
+  }
+  return found;
+}

@@ -1,0 +1,43 @@
+import { count, desc, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import {
+  accessTokenRepositories,
+  accessTokens,
+  repositories,
+  users,
+  type AccessToken,
+  type User,
+} from "../../db/schema/index.ts";
+import type { Listed, Slice } from "../slice.ts";
+
+/** A token with the full names of the repositories it is bound to. */
+export interface AccessTokenEntry {
+  token: AccessToken;
+  boundTo: string[];
+}
+
+/** A user's tokens, newest first. */
+export async function listAccessTokens(
+  ctx: Ctx,
+  user: User,
+  { size, offset }: Slice,
+): Promise<Listed<AccessTokenEntry>> {
+  const isTheirs = eq(accessTokens.userId, user.id);
+  const names = sql<string>`(select json_group_array(${users.name} || '/' || ${repositories.name}) from ${accessTokenRepositories} join ${repositories} on ${repositories.id} = ${accessTokenRepositories.repoId} join ${users} on ${users.id} = ${repositories.ownerId} where ${accessTokenRepositories.tokenId} = ${accessTokens.id})`;
+  const [rows, [counted]] = await ctx.db.batch([
+    ctx.db
+      .select({ token: accessTokens, boundTo: names.as("bound_to") })
+      .from(accessTokens)
+      .where(isTheirs)
+      .orderBy(desc(accessTokens.createdAt), desc(accessTokens.id))
+      .limit(size)
+      .offset(offset),
+    ctx.db.select({ total: count().as("total") }).from(accessTokens).where(isTheirs),
+  ]);
+  const items = rows.map(({ token, boundTo }) => ({
+    token,
+    boundTo: (JSON.parse(boundTo) as string[]).toSorted(),
+  }));
+  return { items, total: counted?.total ?? 0 };
+}

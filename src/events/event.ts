@@ -1,0 +1,25 @@
+/** Everything that happens and is worth telling. A new kind is one variant here and one payload. */
+export type Event =
+  | { type: "repository.created"; repoId: number; ownerId: number; name: string }
+  | { type: "repository.edited"; repoId: number; ownerId: number; changed: string[] }
+  | { type: "repository.renamed"; repoId: number; ownerId: number; from: string; to: string }
+  | {
+      type: "repository.visibility_changed";
+      repoId: number;
+      ownerId: number;
+      isPrivate: boolean;
+    }
+  | { type: "repository.deleted"; repoId: number; ownerId: number; name: string }
+  | { type: "star.created" | "star.deleted"; repoId: number; ownerId: number }
+  | { type: "watch.created" | "watch.deleted"; repoId: number; ownerId: number }
+  | { type: "follow.created" | "follow.deleted"; ownerId: number }
+  | { type: "user.created"; ownerId: number; name: string }
+  | { type: "user.edited"; ownerId: number; changed: string[] }
+  | { type: "user.renamed"; ownerId: number; from: string; to: string }
+  | { type: "organization.created"; ownerId: number; name: string }
+  | { type: "organization.member_added" | "organization.member_removed"; ownerId: number; userId: number; teamId: number }
+  | { type: "organization.member_visibility_changed"; ownerId: number; isPublic: boolean }
+  | { type: "email.added" | "email.removed"; ownerId: number }
+  | { type: "access_token.created" | "access_token.deleted"; ownerId: number; name: string }
+  | { type: "public_key.added" | "public_key.removed"; ownerId: number; repoId?: number; fingerprint: string }
+  | { type: "gpg_key.added" | "gpg_key.verified" | "gpg_key.removed"; ownerId: number; keyId: string };

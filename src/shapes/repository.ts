@@ -1,0 +1,231 @@
+import { z } from "@hono/zod-openapi";
+
+import {
+  ACCESS,
+  type Access,
+  type Repository as RepositoryRow,
+  type User as UserRow,
+} from "../db/schema/index.ts";
+import { formatTime } from "../lib/time.ts";
+import { Int64, NEVER, Time } from "./json.ts";
+import { User, toUser } from "./user.ts";
+import type { Viewer } from "./viewer.ts";
+
+export const Permission = z
+  .object({ admin: z.boolean(), push: z.boolean(), pull: z.boolean() })
+  .openapi("Permission");
+
+export const InternalTracker = z
+  .object({
+    enable_time_tracker: z.boolean(),
+    allow_only_contributors_to_track_time: z.boolean(),
+    enable_issue_dependencies: z.boolean(),
+  })
+  .openapi("InternalTracker");
+
+export const ExternalTracker = z
+  .object({
+    external_tracker_url: z.string(),
+    external_tracker_format: z.string(),
+    external_tracker_style: z.string(),
+    external_tracker_regexp_pattern: z.string(),
+  })
+  .openapi("ExternalTracker");
+
+export const ExternalWiki = z.object({ external_wiki_url: z.string() }).openapi("ExternalWiki");
+
+const RepositoryFields = z.object({
+  id: Int64,
+  owner: User,
+  name: z.string(),
+  full_name: z.string().openapi({ example: "alice/project" }),
+  description: z.string(),
+  empty: z.boolean(),
+  private: z.boolean(),
+  fork: z.boolean(),
+  template: z.boolean(),
+  mirror: z.boolean(),
+  size: Int64.openapi({ description: "In KiB" }),
+  language: z.string(),
+  languages_url: z.string(),
+  html_url: z.string().openapi({ format: "uri" }),
+  url: z.string().openapi({ format: "uri" }),
+  link: z.string(),
+  ssh_url: z.string(),
+  clone_url: z.string().openapi({ format: "uri" }),
+  original_url: z.string(),
+  website: z.string(),
+  stars_count: Int64,
+  forks_count: Int64,
+  watchers_count: Int64,
+  open_issues_count: Int64,
+  open_pr_counter: Int64,
+  release_counter: Int64,
+  default_branch: z.string(),
+  archived: z.boolean(),
+  created_at: Time,
+  updated_at: Time,
+  archived_at: Time,
+  permissions: Permission,
+  has_code: z.boolean(),
+  has_issues: z.boolean(),
+  internal_tracker: InternalTracker.optional(),
+  external_tracker: ExternalTracker.optional(),
+  has_wiki: z.boolean(),
+  external_wiki: ExternalWiki.optional(),
+  has_pull_requests: z.boolean(),
+  has_projects: z.boolean(),
+  projects_mode: z.enum(["repo", "owner", "all"]),
+  has_releases: z.boolean(),
+  has_packages: z.boolean(),
+  has_actions: z.boolean(),
+  ignore_whitespace_conflicts: z.boolean(),
+  allow_merge_commits: z.boolean(),
+  allow_rebase: z.boolean(),
+  allow_rebase_explicit: z.boolean(),
+  allow_squash_merge: z.boolean(),
+  allow_fast_forward_only_merge: z.boolean(),
+  allow_rebase_update: z.boolean(),
+  allow_manual_merge: z.boolean(),
+  autodetect_manual_merge: z.boolean(),
+  default_delete_branch_after_merge: z.boolean(),
+  default_merge_style: z.string(),
+  default_allow_maintainer_edit: z.boolean(),
+  avatar_url: z.string(),
+  internal: z.boolean(),
+  mirror_interval: z.string(),
+  mirror_updated: Time,
+  object_format_name: z.enum(["sha1", "sha256"]),
+  topics: z.array(z.string()),
+  licenses: z.array(z.string()),
+});
+
+export const Repository = RepositoryFields.extend({
+  /** What it was forked from. */
+  parent: RepositoryFields.optional(),
+}).openapi("Repository");
+export type Repository = z.infer<typeof Repository>;
+
+/** A repository as queries bring it. */
+export interface RepositoryEntry {
+  repo: RepositoryRow;
+  owner: UserRow;
+  /** What the viewer may do in it. */
+  access: Access;
+  /** What it was forked from, where the viewer may see that. */
+  parent?: RepositoryEntry | undefined;
+}
+
+/** A repository as `viewer` sees it. */
+export function toRepository(entry: RepositoryEntry, viewer: Viewer): Repository {
+  const parent = entry.parent && toRepositoryFields(entry.parent, viewer);
+  return { ...toRepositoryFields(entry, viewer), ...(parent && { parent }) };
+}
+
+function toRepositoryFields(
+  { repo, owner, access }: RepositoryEntry,
+  viewer: Viewer,
+): z.infer<typeof RepositoryFields> {
+  const fullName = `${owner.name}/${repo.name}`;
+  const htmlUrl = `${viewer.rootUrl}/${fullName}`;
+  const apiUrl = `${viewer.rootUrl}/api/v1/repos/${fullName}`;
+  return {
+    id: repo.id,
+    owner: toUser(owner, viewer),
+    name: repo.name,
+    full_name: fullName,
+    description: repo.description,
+    empty: repo.isEmpty,
+    private: repo.isPrivate,
+    fork: repo.isFork,
+    template: repo.isTemplate,
+    mirror: repo.isMirror,
+    size: Math.ceil(repo.sizeBytes / 1024),
+    language: "",
+    languages_url: `${apiUrl}/languages`,
+    html_url: htmlUrl,
+    url: apiUrl,
+    link: "",
+    ssh_url: `git@${new URL(viewer.rootUrl).hostname}:${fullName}.git`,
+    clone_url: `${htmlUrl}.git`,
+    original_url: "",
+    website: repo.website,
+    stars_count: repo.starCount,
+    forks_count: repo.forkCount,
+    watchers_count: repo.watcherCount,
+    open_issues_count: repo.openIssueCount,
+    open_pr_counter: repo.openPullCount,
+    release_counter: repo.releaseCount,
+    default_branch: repo.defaultBranch,
+    archived: repo.archivedAt !== null,
+    created_at: formatTime(repo.createdAt),
+    updated_at: formatTime(repo.updatedAt),
+    archived_at: repo.archivedAt === null ? NEVER : formatTime(repo.archivedAt),
+    permissions: toPermission(access),
+    ...toUnits(repo),
+    ...toPullSettings(repo.pullSettings),
+    avatar_url: "",
+    internal: !repo.isPrivate && owner.visibility === "private",
+    mirror_interval: "",
+    mirror_updated: NEVER,
+    object_format_name: "sha1",
+    topics: [],
+    licenses: [],
+  };
+}
+
+const toPermission = (access: Access): z.infer<typeof Permission> => ({
+  admin: access >= ACCESS.admin,
+  push: access >= ACCESS.write,
+  pull: access >= ACCESS.read,
+});
+
+function toUnits(repo: RepositoryRow) {
+  const { external, ...tracker } = repo.issueSettings;
+  return {
+    has_code: repo.hasCode,
+    has_issues: repo.hasIssues,
+    ...(repo.hasIssues && !external && { internal_tracker: toInternalTracker(tracker) }),
+    ...(repo.hasIssues &&
+      external && {
+        external_tracker: {
+          external_tracker_url: external.url,
+          external_tracker_format: external.format,
+          external_tracker_style: external.style,
+          external_tracker_regexp_pattern: external.regexpPattern,
+        },
+      }),
+    has_wiki: repo.hasWiki,
+    ...(repo.hasWiki &&
+      repo.externalWikiUrl !== "" && {
+        external_wiki: { external_wiki_url: repo.externalWikiUrl },
+      }),
+    has_pull_requests: repo.hasPullRequests,
+    has_projects: repo.hasProjects,
+    projects_mode: repo.projectsMode,
+    has_releases: repo.hasReleases,
+    has_packages: repo.hasPackages,
+    has_actions: repo.hasActions,
+  };
+}
+
+const toInternalTracker = (tracker: Omit<RepositoryRow["issueSettings"], "external">) => ({
+  enable_time_tracker: tracker.enableTimeTracker,
+  allow_only_contributors_to_track_time: tracker.allowOnlyContributorsToTrackTime,
+  enable_issue_dependencies: tracker.enableIssueDependencies,
+});
+
+const toPullSettings = (settings: RepositoryRow["pullSettings"]) => ({
+  ignore_whitespace_conflicts: settings.ignoreWhitespaceConflicts,
+  allow_merge_commits: settings.allowMergeCommits,
+  allow_rebase: settings.allowRebase,
+  allow_rebase_explicit: settings.allowRebaseExplicit,
+  allow_squash_merge: settings.allowSquashMerge,
+  allow_fast_forward_only_merge: settings.allowFastForwardOnlyMerge,
+  allow_rebase_update: settings.allowRebaseUpdate,
+  allow_manual_merge: settings.allowManualMerge,
+  autodetect_manual_merge: settings.autodetectManualMerge,
+  default_delete_branch_after_merge: settings.defaultDeleteBranchAfterMerge,
+  default_merge_style: settings.defaultMergeStyle,
+  default_allow_maintainer_edit: settings.defaultAllowMaintainerEdit,
+});

@@ -1,0 +1,55 @@
+import { z } from "@hono/zod-openapi";
+
+import { ACCESS, type Team as TeamRow, type User as UserRow } from "../db/schema/index.ts";
+import { Int64 } from "./json.ts";
+import { Organization, toOrganization } from "./organization.ts";
+import type { Viewer } from "./viewer.ts";
+
+const UNITS = [
+  "repo.code",
+  "repo.issues",
+  "repo.ext_issues",
+  "repo.pulls",
+  "repo.releases",
+  "repo.wiki",
+  "repo.ext_wiki",
+  "repo.projects",
+  "repo.packages",
+  "repo.actions",
+] as const;
+
+const PERMISSIONS = ["none", "read", "write", "admin", "owner"] as const;
+
+export const Team = z
+  .object({
+    id: Int64,
+    name: z.string(),
+    description: z.string(),
+    organization: Organization.nullable(),
+    includes_all_repositories: z.boolean(),
+    can_create_org_repo: z.boolean(),
+    permission: z.enum(PERMISSIONS),
+    units: z.array(z.enum(UNITS)),
+    units_map: z.record(z.string(), z.enum(PERMISSIONS)),
+  })
+  .openapi("Team");
+
+/** A team, with its organization where `org` is given. */
+export function toTeam(
+  team: TeamRow,
+  org: UserRow | null,
+  viewer: Viewer,
+): z.infer<typeof Team> {
+  const permission = PERMISSIONS[team.access];
+  return {
+    id: team.id,
+    name: team.name,
+    description: team.description,
+    organization: org && toOrganization(org, viewer),
+    includes_all_repositories: team.includesAllRepositories,
+    can_create_org_repo: team.canCreateOrgRepo,
+    permission: PERMISSIONS[team.access],
+    units: team.access === ACCESS.none ? [] : [...UNITS],
+    units_map: Object.fromEntries(UNITS.map((unit) => [unit, permission])),
+  };
+}

@@ -1,0 +1,21 @@
+import { Hono } from "hono";
+
+const DEFAULT_PX = 128;
+const PX_MAX = 512;
+
+export const avatars = new Hono();
+
+/**
+ * The picture of an account: drawn from its id, so that it survives a rename and needs no look
+ * whether the account exists, which it would give away.
+ */
+avatars.get("/avatars/:id{[1-9][0-9]{0,14}}", async (c) => {
+  const size = Number(c.req.query("size") ?? DEFAULT_PX);
+  const px = Number.isInteger(size) && size >= 16 ? Math.min(size, PX_MAX) : DEFAULT_PX;
+  const { renderIdenticon } = await import("../render/identicon.ts");
+  const image = renderIdenticon(`account ${c.req.param("id")}`, px);
+  return c.body(image as Uint8Array<ArrayBuffer>, 200, {
+    "Content-Type": "image/png",
+    "Cache-Control": "public, max-age=86400, immutable",
+  });
+});

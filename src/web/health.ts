@@ -1,0 +1,3 @@
+import { Hono } from "hono";
+
+import type { OpenCtx } from "../api/guard.ts";

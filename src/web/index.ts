@@ -1,0 +1,10 @@
+import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import { avatars } from "./avatars.ts";
+import { documentation } from "./documentation.ts";
+import { health } from "./health.ts";
+
+/** What is served outside the API. */
+export const web = new Hono({ router: new TrieRouter() });
+for (const door of [avatars, documentation, health]) web.route("/", door);
