@@ -18,7 +18,7 @@ import { startSchedule } from "./serve/schedule.ts";
 import { parseSettings } from "./serve/settings.ts";
 import { onStopSignal } from "./serve/signals.ts";
 import { refuseInvalidVars } from "./serve/vars.ts";
-import { readWranglerToml } from "./serve/wrangler-toml.ts";
+import { describeWorker } from "./serve/worker.ts";
 
 let runtime: Runtime | undefined;
 
@@ -35,7 +35,7 @@ await tell(async () => {
 
 async function start(): Promise<void> {
   const { host, port, data, administrator } = parseSettings(process.env);
-  const worker = readWranglerToml(process.env);
+  const worker = describeWorker(process.env);
   await refuseInvalidVars(worker.vars);
 
   const lock = takeLock(data);

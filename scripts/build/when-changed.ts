@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -24,9 +25,10 @@ export async function whenChanged(
 ): Promise<boolean> {
   const stamp = inProject(`${output}.sources`);
   const current = await fingerprint(sources);
-  if (current === (await readFile(stamp, "utf8").catch(() => undefined))) return false;
-
   const target = inProject(output);
+  if (existsSync(target) && current === (await readFile(stamp, "utf8").catch(() => "")))
+    return false;
+
   const draft = `${target}.${process.pid}`;
   try {
     await mkdir(draft, { recursive: true });

@@ -8,7 +8,7 @@ export type Database = {
   prepare(sql: string): Statement;
   batch(statements: Statement[]): Promise<unknown>;
 };
-export type Statement = {
+type Statement = {
   bind(...values: unknown[]): Statement;
   all(): Promise<{ results: Record<string, unknown>[] }>;
   run(): Promise<unknown>;

@@ -5,7 +5,7 @@ import type { Setup } from "./first-administrator.ts";
 import type { Database } from "./migrate.ts";
 import { keepSignals } from "./signals.ts";
 import { drain, watchWorkerd } from "./workerd.ts";
-import type { WorkerDescription } from "./wrangler-toml.ts";
+import type { WorkerDescription } from "./worker.ts";
 
 /** Functions rather than methods: they may be handed on. */
 export type Runtime = {
