@@ -70,6 +70,8 @@ function miniflareOptions(data: string, workers: object[]) {
     cf: false,
     telemetry: { enabled: false },
     logRequests: false,
+    unsafeHandleRuntimeRestart: () =>
+      console.error("workerd ended unexpectedly and was started again"),
     handleStructuredLogs: ({ level, message }: { level: string; message: string }) => {
       const stream = level === "error" || level === "warn" ? process.stderr : process.stdout;
       stream.write(`${message}\n`);
