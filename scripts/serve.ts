@@ -21,6 +21,7 @@ import { refuseInvalidVars } from "./serve/vars.ts";
 import { describeWorker } from "./serve/worker.ts";
 
 let runtime: Runtime | undefined;
+let stopSchedule = (): void => {};
 
 onStopSignal(() => void stop());
 
@@ -52,15 +53,19 @@ async function start(): Promise<void> {
   if (first) console.log(announce(first));
 
   const { listen, fire } = runtime;
-  const url = await listen(host, port);
-  const stopSchedule = startSchedule(worker.crons, fire);
-  process.once("exit", stopSchedule);
+  const url = await listen(host, port).catch(async (error: unknown) => {
+    // Somebody else may have taken the port while we were getting ready.
+    await refuseTakenPort(host, port);
+    throw error;
+  });
+  stopSchedule = startSchedule(worker.crons, fire);
 
   for (const line of greeting(url, administrator.name, first)) console.log(line);
   console.log(`listening on ${url.origin}`);
 }
 
 async function stop(): Promise<void> {
+  stopSchedule();
   await runtime?.close();
   process.exit(0);
 }

@@ -32,10 +32,10 @@ function tryListen(host: string, port: number): Promise<string | undefined> {
 
 function describe(pid: number): string {
   try {
-    const name = execFileSync("ps", ["-o", "comm=", "-p", String(pid)], {
-      encoding: "utf8",
-    }).trim();
-    return name ? `${name.split("/").at(-1)} (process ${pid})` : `process ${pid}`;
+    const command = execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" });
+    // Arguments may be secret, and the name that ps has of a Node process is that of a thread.
+    const program = command.trim().split(/\s/)[0]?.split("/").at(-1);
+    return program ? `${program} (process ${pid})` : `process ${pid}`;
   } catch {
     return `process ${pid}`; // small images have no ps
   }

@@ -5,11 +5,11 @@ import { quietEnvironment } from "./quiet.ts";
 
 export type Outcome = { code: number; output: string };
 
-type Options = { env?: Record<string, string>; cwd?: string };
+type Options = { env?: Record<string, string | undefined>; cwd?: string };
 
 /** Runs a tool of node_modules/.bin to its end and keeps what it says. */
 export async function run(tool: string, args: string[], options: Options = {}): Promise<Outcome> {
-  const env = { NO_COLOR: "1", FORCE_COLOR: "0", ...options.env };
+  const env = { NO_COLOR: "1", FORCE_COLOR: undefined, ...options.env };
   const child = start(tool, args, ["ignore", "pipe", "pipe"], { ...options, env });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
