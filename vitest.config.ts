@@ -8,8 +8,20 @@ export default defineConfig({
         // Pure rooms: bytes and text in, values out, in plain Node.
         test: {
           name: "node",
-          include: ["test/{lib,git,render,scripts}/**/*.test.ts"],
+          include: ["test/{lib,git,render}/**/*.test.ts"],
           environment: "node",
+        },
+      },
+      {
+        // The scripts, and the service they start: builds, processes, signals. Run by .ci/run.
+        test: {
+          name: "scripts",
+          include: ["test/scripts/**/*.test.ts"],
+          environment: "node",
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          // Each service takes two processes: a machine of two cores has enough with one file at a time.
+          fileParallelism: false,
         },
       },
       {

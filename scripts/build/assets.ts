@@ -1,0 +1,38 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import { inProject } from "../project.ts";
+import { reasonOf, Refusal } from "../refusal.ts";
+import { whenChanged } from "./when-changed.ts";
+
+const viewer = "node_modules/swagger-ui-dist";
+
+/** What the Worker's ASSETS binding serves, and where each file comes from. */
+const files: Record<string, string> = {
+  "openapi.json": "openapi.json",
+  "-/swagger/index.html": "scripts/assets/index.html",
+  "-/swagger/start.js": "scripts/assets/start.js",
+  "-/swagger/swagger-ui.css": `${viewer}/swagger-ui.css`,
+  "-/swagger/swagger-ui-bundle.js": `${viewer}/swagger-ui-bundle.js`,
+  "-/swagger/favicon-32x32.png": `${viewer}/favicon-32x32.png`,
+};
+
+/**
+ * Lays out dist/assets: the interface description and the page that shows it.
+ *
+ * @returns Whether there was anything to do.
+ */
+export async function buildAssets(): Promise<boolean> {
+  try {
+    return await whenChanged("dist/assets", Object.values(files), async (directory) => {
+      for (const [name, source] of Object.entries(files)) {
+        const target = join(directory, name);
+        await mkdir(dirname(target), { recursive: true });
+        await copyFile(inProject(source), target);
+      }
+    });
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(`the assets cannot be laid out: ${reasonOf(error)}`);
+  }
+}

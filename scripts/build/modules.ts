@@ -1,0 +1,32 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+import { inProject } from "../project.ts";
+import { workerDirectory } from "./worker.ts";
+
+const main = "worker.js";
+
+/** The built modules as Miniflare takes them. The first is the Worker. */
+export async function builtModules() {
+  const modulesRoot = inProject(workerDirectory);
+  const names = await moduleNames();
+  const others = names.filter((name) => name !== main);
+  const modules = [main, ...others].map((name) => ({
+    type: typeOf(name),
+    path: join(modulesRoot, name),
+  }));
+  return { modulesRoot, modules };
+}
+
+/** The files that a deployment uploads: all but the source maps. */
+export async function moduleNames(): Promise<string[]> {
+  const names = await readdir(inProject(workerDirectory));
+  return names.filter((name) => !name.endsWith(".map"));
+}
+
+/** wrangler's rules by file name, without which it would not have bundled them. */
+function typeOf(name: string) {
+  if (name.endsWith(".js")) return "ESModule";
+  if (name.endsWith(".wasm")) return "CompiledWasm";
+  return name.endsWith(".bin") ? "Data" : "Text";
+}

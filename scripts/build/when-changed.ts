@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import { inProject } from "../project.ts";
+import { reasonOf, Refusal } from "../refusal.ts";
+
+/**
+ * Makes a directory from its sources, unless it was already made from the same bytes.
+ *
+ * Bytes are compared, not times: an unpacked release or a checkout may bring files that are
+ * older than what was built before. The new directory takes the place of the old one only when it is
+ * whole, so neither a failing build nor a second one at the same time leaves half of one behind.
+ *
+ * @param output  The directory to make, inside the project.
+ * @param sources Files and directories inside the project that decide what is in it.
+ * @param build   Fills the directory it is given.
+ * @returns Whether there was anything to do.
+ */
+export async function whenChanged(
+  output: string,
+  sources: string[],
+  build: (directory: string) => Promise<void>,
+): Promise<boolean> {
+  const stamp = inProject(`${output}.sources`);
+  const current = await fingerprint(sources);
+  const target = inProject(output);
+  if (existsSync(target) && current === (await readFile(stamp, "utf8").catch(() => "")))
+    return false;
+
+  const draft = `${target}.${process.pid}`;
+  try {
+    await mkdir(draft, { recursive: true });
+  } catch (error) {
+    throw new Refusal(`cannot write to ${dirname(target)}: ${reasonOf(error)}`);
+  }
+  try {
+    await build(draft);
+    await rm(stamp, { force: true });
+    await rm(target, { recursive: true, force: true });
+    await rename(draft, target);
+    await writeFile(stamp, current);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return true;
+}
+
+async function fingerprint(sources: string[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const source of sources) {
+    for (const file of await filesIn(inProject(source))) {
+      const bytes = await readFile(file);
+      hash.update(`${file}\0${bytes.length}\0`).update(bytes);
+    }
+  }
+  return hash.digest("hex");
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}

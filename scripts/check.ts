@@ -1,0 +1,69 @@
+/**
+ * `npm run check`: everything but the tests. `npm run check -- <name>…` runs only those named.
+ *
+ * All checks run even if one fails: one look shows all there is to put right.
+ */
+import { bundleSize } from "./check/bundle-size.ts";
+import type { Check } from "./check/check.ts";
+import { documents } from "./check/documents.ts";
+import { format } from "./check/format.ts";
+import { lint } from "./check/lint.ts";
+import { migrations } from "./check/migrations.ts";
+import { openapi } from "./check/openapi.ts";
+import { startUp } from "./check/start-up.ts";
+import { types } from "./check/types.ts";
+import { unused } from "./check/unused.ts";
+import { workerTypes } from "./check/worker-types.ts";
+import { reasonOf, Refusal, tell } from "./refusal.ts";
+import { closingLine } from "./test/tally.ts";
+
+const checks = [
+  format,
+  lint,
+  workerTypes,
+  types,
+  unused,
+  migrations,
+  documents,
+  openapi,
+  bundleSize,
+  startUp,
+];
+
+await tell(async () => {
+  const chosen = choose(process.argv.slice(2));
+  const failed: string[] = [];
+  for (const check of chosen) {
+    if (!(await report(check))) failed.push(check.name);
+  }
+  if (failed.length > 0) {
+    console.log(`failed: ${failed.join(", ")}`);
+    process.exitCode = 1;
+  }
+  const passed = chosen.length - failed.length;
+  console.log(closingLine({ passed, failed: failed.length, skipped: 0 }));
+});
+
+function choose(names: string[]): Check[] {
+  const unknown = names.find((name) => !checks.some((check) => check.name === name));
+  if (unknown) {
+    const known = checks.map((check) => check.name).join(", ");
+    throw new Refusal(`there is no check "${unknown}"; there are ${known}`);
+  }
+  return names.length === 0 ? checks : checks.filter((check) => names.includes(check.name));
+}
+
+async function report(check: Check): Promise<boolean> {
+  const start = performance.now();
+  const outcome = await check.run().catch((error: unknown) => ({
+    isOk: false,
+    detail:
+      error instanceof Refusal ? error.message : `the check itself failed: ${reasonOf(error)}`,
+  }));
+  const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(6);
+  const { isOk, detail } = outcome;
+  const note = isOk && detail ? `  (${detail})` : "";
+  console.log(`${isOk ? "ok    " : "FAILED"} ${seconds} s  ${check.name}${note}`);
+  if (!isOk && detail) console.log(detail.replaceAll(/^/gm, "    "));
+  return isOk;
+}

@@ -1,0 +1,53 @@
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+import { buildAssets } from "../build/assets.ts";
+import { inProject } from "../project.ts";
+import { Refusal } from "../refusal.ts";
+import { run } from "../tools/run.ts";
+import { activeMs, Profile } from "./active-time.ts";
+import type { Check } from "./check.ts";
+
+// The platform gives a Worker one second. A cold request waits for all of it.
+const startUpMaxMs = 200;
+const rounds = 5;
+
+/**
+ * Processor time of the first evaluation of the bundle, in workerd: the median of five profiles.
+ * What is imported while a request is answered is not part of it.
+ */
+export const startUp: Check = {
+  name: "start-up",
+  run: async () => {
+    const parent = inProject("node_modules/.cache");
+    await mkdir(parent, { recursive: true });
+    const directory = await mkdtemp(join(parent, "start-up-"));
+    try {
+      const times = await profile(directory);
+      const median = times.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN;
+      const detail = `${median.toFixed(0)} of ${startUpMaxMs} ms; ${times.map((ms) => ms.toFixed(0)).join(", ")}`;
+      return { isOk: median <= startUpMaxMs, detail };
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  },
+};
+
+async function profile(directory: string): Promise<number[]> {
+  const bundle = join(directory, "worker.bundle");
+  const outfile = join(directory, "start.cpuprofile");
+  await buildAssets();
+  await wrangler(["deploy", "--dry-run", "--minify", "--outfile", bundle]);
+
+  const times: number[] = [];
+  while (times.length < rounds) {
+    await wrangler(["check", "startup", "--worker", bundle, "--outfile", outfile]);
+    times.push(activeMs(Profile.parse(JSON.parse(await readFile(outfile, "utf8")))));
+  }
+  return times;
+}
+
+async function wrangler(args: string[]): Promise<void> {
+  const { code, output } = await run("wrangler", args);
+  if (code !== 0) throw new Refusal(output.trim());
+}

@@ -1,0 +1,71 @@
+/**
+ * `npm start`: Edgeforge on one machine.
+ *
+ * The same Worker and the same wrangler.toml as on Cloudflare, in workerd, with its state in files.
+ * Nothing is reachable before the schema is current; `listening on` is the last line of a start.
+ */
+import { buildAssets } from "./build/assets.ts";
+import { buildWorker } from "./build/worker.ts";
+import { inProject } from "./project.ts";
+import { tell } from "./refusal.ts";
+import { createFirstAdministrator } from "./serve/first-administrator.ts";
+import { announce, greeting } from "./serve/greeting.ts";
+import { takeLock } from "./serve/lock.ts";
+import { migrate } from "./serve/migrate.ts";
+import { refuseTakenPort } from "./serve/port.ts";
+import { openRuntime, type Runtime } from "./serve/runtime.ts";
+import { startSchedule } from "./serve/schedule.ts";
+import { parseSettings } from "./serve/settings.ts";
+import { onStopSignal } from "./serve/signals.ts";
+import { refuseInvalidVars } from "./serve/vars.ts";
+import { describeWorker } from "./serve/worker.ts";
+
+let runtime: Runtime | undefined;
+let stopSchedule = (): void => {};
+
+onStopSignal(() => void stop());
+
+await tell(async () => {
+  try {
+    await start();
+  } catch (error) {
+    await runtime?.close();
+    throw error;
+  }
+});
+
+async function start(): Promise<void> {
+  const { host, port, data, administrator } = parseSettings(process.env);
+  const worker = describeWorker(process.env);
+  await refuseInvalidVars(worker.vars);
+
+  const lock = takeLock(data);
+  process.once("exit", () => lock.release());
+  await refuseTakenPort(host, port);
+
+  await buildAssets();
+  if (await buildWorker()) console.log("built the Worker");
+
+  runtime = await openRuntime(worker, data, (pid) => lock.setRuntime(pid));
+  const applied = await migrate(await runtime.database(), inProject("migrations"));
+  if (applied.length > 0) console.log(`applied migrations: ${applied.join(", ")}`);
+  const first = await createFirstAdministrator(await runtime.setup(), administrator);
+  if (first) console.log(announce(first));
+
+  const { listen, fire } = runtime;
+  const url = await listen(host, port).catch(async (error: unknown) => {
+    // Somebody else may have taken the port while we were getting ready.
+    await refuseTakenPort(host, port);
+    throw error;
+  });
+  stopSchedule = startSchedule(worker.crons, fire);
+
+  for (const line of greeting(url, administrator.name, first)) console.log(line);
+  console.log(`listening on ${url.origin}`);
+}
+
+async function stop(): Promise<void> {
+  stopSchedule();
+  await runtime?.close();
+  process.exit(0);
+}

@@ -1,0 +1,100 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { reasonOf, Refusal } from "../refusal.ts";
+import { isRunning, markOf, ProcessMark } from "./process.ts";
+
+/** Who uses a data directory: the service, and the runtime that it started. */
+const Holder = z.object({ service: ProcessMark, runtime: ProcessMark.optional() });
+type Holder = z.infer<typeof Holder>;
+
+export type Lock = {
+  /** Notes the runtime, which goes on when the service is killed without a chance to stop it. */
+  setRuntime(pid: number): void;
+  release(): void;
+};
+
+/**
+ * Takes the data directory for this process, and makes it if need be.
+ *
+ * A lock left behind by a service that was killed is taken over once nothing of that service runs any more.
+ *
+ * @throws Refusal when another service, or the runtime of one that was killed, still uses it.
+ */
+export function takeLock(data: string): Lock {
+  const path = join(data, "lock");
+  const service = markOf(process.pid);
+  if (!service) throw new Error("this process cannot be found in the list of processes");
+
+  try {
+    mkdirSync(data, { recursive: true });
+    if (!create(path, { service })) {
+      refuseIfHeld(data, readHolder(path));
+      discard(path);
+      if (!create(path, { service })) throw new Refusal(`another service is starting on ${data}`);
+    }
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(`cannot write to the data directory ${data}: ${reasonOf(error)}`);
+  }
+
+  return {
+    setRuntime: (pid) => write(path, { service, runtime: markOf(pid) }),
+    release: () => rmSync(path, { force: true }),
+  };
+}
+
+function refuseIfHeld(data: string, holder: Holder | undefined): void {
+  if (!holder) return;
+  const { service, runtime } = holder;
+  if (isRunning(service)) {
+    throw new Refusal(`Edgeforge is already running on ${data} (process ${service.pid})`);
+  }
+  if (runtime && isRunning(runtime)) {
+    throw new Refusal(
+      `an earlier service on ${data} was killed and its runtime still runs (workerd, process ${runtime.pid}): ` +
+        `stop it with "kill ${runtime.pid}", then start again`,
+    );
+  }
+}
+
+/** @returns false when the lock exists. A link appears with its contents, so nobody reads half a lock. */
+function create(path: string, holder: Holder): boolean {
+  const draft = writeDraft(path, holder);
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function write(path: string, holder: Holder): void {
+  renameSync(writeDraft(path, holder), path);
+}
+
+function writeDraft(path: string, holder: Holder): string {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(holder)}\n`);
+  return draft;
+}
+
+/** Removes a lock by moving it away first: of two services that find it stale, one succeeds. */
+function discard(path: string): void {
+  const aside = `${path}.stale-${process.pid}`;
+  renameSync(path, aside);
+  rmSync(aside);
+}
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    return Holder.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    return undefined; // a damaged lock, as a full disk leaves it, names nobody
+  }
+}

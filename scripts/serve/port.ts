@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { createServer } from "node:net";
+
+import { Refusal } from "../refusal.ts";
+
+/**
+ * Makes sure that the service can listen, before anything else is done.
+ *
+ * @throws Refusal saying who holds the port, as far as the system tells, or why it cannot be used.
+ */
+export async function refuseTakenPort(host: string, port: number): Promise<void> {
+  const code = await tryListen(host, port);
+  if (code === undefined) return;
+  if (code !== "EADDRINUSE") {
+    throw new Refusal(`cannot listen on ${host}, port ${port}: ${code}`);
+  }
+  const pid = findListener(port);
+  const holder = pid === undefined ? "another process" : describe(pid);
+  throw new Refusal(
+    `port ${port} on ${host} is taken by ${holder}: stop it, or set EDGEFORGE_PORT`,
+  );
+}
+
+function tryListen(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+function describe(pid: number): string {
+  try {
+    const command = execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" });
+    // Arguments may be secret, and the name that ps has of a Node process is that of a thread.
+    const program = command.trim().split(/\s/)[0]?.split("/").at(-1);
+    return program ? `${program} (process ${pid})` : `process ${pid}`;
+  } catch {
+    return `process ${pid}`; // small images have no ps
+  }
+}
+
+/** The process that listens on a TCP port, if we may know it. */
+function findListener(port: number): number | undefined {
+  try {
+    return process.platform === "linux" ? findInProc(port) : findWithLsof(port);
+  } catch {
+    return undefined; // other people's processes are not always ours to see
+  }
+}
+
+function findWithLsof(port: number): number | undefined {
+  const args = ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-t"];
+  const pid = Number.parseInt(execFileSync("lsof", args, { encoding: "utf8" }), 10);
+  return Number.isNaN(pid) ? undefined : pid;
+}
+
+/** @see proc_net(5): the fields are local address, state (0A listens) and inode. */
+function findInProc(port: number): number | undefined {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const listeners = ["/proc/net/tcp", "/proc/net/tcp6"]
+    .flatMap((table) => readFileSync(table, "utf8").split("\n").slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[1]?.endsWith(suffix) && fields[3] === "0A");
+  const sockets = new Set(listeners.map((fields) => `socket:[${fields[9]}]`));
+
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const pid = pids.find((id) => openFiles(id).some((file) => sockets.has(file)));
+  return pid === undefined ? undefined : Number(pid);
+}
+
+function openFiles(pid: string): string[] {
+  try {
+    const directory = `/proc/${pid}/fd`;
+    return readdirSync(directory).map((fd) => readlinkSync(`${directory}/${fd}`));
+  } catch {
+    return []; // ended meanwhile, or somebody else's
+  }
+}

@@ -1,0 +1,83 @@
+import { convertV4MiniflareOptions, Miniflare, type V4MiniflareOptions } from "miniflare";
+
+import { builtModules } from "../build/modules.ts";
+import type { Setup } from "./first-administrator.ts";
+import type { Database } from "./migrate.ts";
+import { keepSignals } from "./signals.ts";
+import { drain, watchWorkerd } from "./workerd.ts";
+import type { WorkerDescription } from "./worker.ts";
+
+/** Functions rather than methods: they may be handed on. */
+export type Runtime = {
+  /** The database bound as DB. */
+  database: () => Promise<Database>;
+  /** The Worker's entrypoint for the first administrator, which no socket leads to. */
+  setup: () => Promise<Setup>;
+  /** Opens the public socket, and closes the way to `setup`. */
+  listen: (host: string, port: number) => Promise<URL>;
+  fire: (cron: string, at: Date) => Promise<unknown>;
+  /** Answers the requests that have begun, within ten seconds, then stops. */
+  close: () => Promise<void>;
+};
+
+/**
+ * Starts workerd with the built Worker, and without a public socket: a request that came
+ * before the migrations would meet an older schema.
+ *
+ * @param data    Directory for the state of all bindings.
+ * @param onSpawn Told the process id of each workerd.
+ */
+export async function openRuntime(
+  { name, vars, options }: WorkerDescription,
+  data: string,
+  onSpawn: (pid: number) => void,
+): Promise<Runtime> {
+  const workerd = watchWorkerd(onSpawn);
+  const worker = { ...options, ...(await builtModules()), name, bindings: vars };
+  const mf = keepSignals(() => new Miniflare(miniflareOptions(data, [worker, callerOf(name)])));
+  await mf.ready;
+
+  return {
+    database: () => mf.getD1Database("DB", name),
+    setup: async () => (await mf.getBindings<{ SETUP: Setup }>("setup")).SETUP,
+    listen: async (host, port) => {
+      const open = { ...worker, unsafeDirectSockets: [{ host, port }] };
+      await mf.setOptions(miniflareOptions(data, [open]));
+      return mf.unsafeGetDirectURL(name);
+    },
+    fire: async (cron, at) => (await mf.getWorker(name)).scheduled({ cron, scheduledTime: at }),
+    close: () => drain(workerd(), () => mf.dispose()),
+  };
+}
+
+/** A Worker whose only use is its binding: through it this process reaches the entrypoint of the other. */
+function callerOf(name: string): object {
+  return {
+    name: "setup",
+    modules: true,
+    script: "export default {}",
+    serviceBindings: { SETUP: { name, entrypoint: "Setup" } },
+  };
+}
+
+function miniflareOptions(data: string, workers: object[]) {
+  const options: Record<string, unknown> = {
+    workers,
+    resourcePersistencePath: data,
+    // Miniflare's own socket, which we do not use: on a port that is free.
+    host: "127.0.0.1",
+    port: 0,
+    cf: false,
+    telemetry: { enabled: false },
+    logRequests: false,
+    unsafeHandleRuntimeRestart: () =>
+      console.error("workerd ended unexpectedly and was started again"),
+    handleStructuredLogs: ({ level, message }: { level: string; message: string }) => {
+      const stream = level === "error" || level === "warn" ? process.stderr : process.stdout;
+      stream.write(`${message}\n`);
+    },
+  };
+  // Miniflare checks the shape when it starts; its types only know one Worker written out by hand.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return convertV4MiniflareOptions(options as V4MiniflareOptions);
+}

@@ -1,0 +1,30 @@
+import { readWranglerToml } from "../tools/wrangler-toml.ts";
+import { overlayVars, type Vars } from "./vars.ts";
+
+/** The Worker as this machine runs it. */
+export type WorkerDescription = {
+  name: string;
+  vars: Vars;
+  crons: string[];
+  /** All other bindings, as Miniflare takes them. */
+  options: Record<string, unknown>;
+};
+
+export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
+  const { toml, vars, miniflare } = readWranglerToml();
+  return {
+    name: toml.name,
+    vars: overlayVars(vars, toml.secrets?.required ?? [], env),
+    crons: toml.triggers.crons,
+    options: {
+      ...miniflare,
+      // On disk they are found by id. The ids of an account may change; the name of a binding stays.
+      d1Databases: named(toml.d1_databases),
+      kvNamespaces: named(toml.kv_namespaces),
+    },
+  };
+}
+
+function named(bindings: { binding: string }[]): Record<string, string> {
+  return Object.fromEntries(bindings.map(({ binding }) => [binding, binding]));
+}

@@ -1,0 +1,38 @@
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+import { z } from "zod";
+
+import { inProject } from "../project.ts";
+
+const Queues = z.object({
+  producers: z.array(z.object({ queue: z.string() })).default([]),
+  consumers: z
+    .array(z.object({ queue: z.string(), dead_letter_queue: z.string().optional() }))
+    .default([]),
+});
+
+/** As much of wrangler.toml as the scripts need to know, under the names it has there. */
+export const WranglerToml = z.object({
+  name: z.string(),
+  triggers: z.object({ crons: z.array(z.string()).default([]) }),
+  d1_databases: z.array(z.object({ binding: z.string(), database_name: z.string() })),
+  kv_namespaces: z.array(z.object({ binding: z.string() })),
+  r2_buckets: z.array(z.object({ bucket_name: z.string() })),
+  queues: Queues,
+  secrets: z.object({ required: z.array(z.string()).default([]) }).optional(),
+});
+
+export function readWranglerToml() {
+  const config = unstable_readConfig({ config: inProject("wrangler.toml") });
+  const {
+    modulesRules: _,
+    bindings,
+    ...miniflare
+  } = unstable_getMiniflareWorkerOptions(config).workerOptions;
+  return {
+    toml: WranglerToml.parse(config),
+    /** The settings, of .dev.vars too. */
+    vars: z.record(z.string(), z.unknown()).parse(bindings ?? {}),
+    /** All other bindings, as Miniflare takes them. */
+    miniflare: { ...miniflare },
+  };
+}

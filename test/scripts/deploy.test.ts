@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+
+import { withDatabaseIds } from "../../scripts/deploy/database-ids.ts";
+import { resourcesOf } from "../../scripts/deploy/resources.ts";
+import { run } from "../../scripts/tools/run.ts";
+
+describe("npm run deploy -- --dry-run", () => {
+  it("prints what it would run, the schema before the Worker", async () => {
+    const { code, output } = await run("node", ["scripts/deploy.ts", "--dry-run"]);
+
+    const lines = output.trim().split("\n");
+    expect(code).toBe(0);
+    expect(lines[0]).toBe("wrangler d1 info edgeforge || wrangler d1 create edgeforge");
+    expect(lines.slice(-2)).toEqual([
+      "wrangler d1 migrations apply edgeforge --remote -c wrangler.deploy.toml",
+      "wrangler deploy -c wrangler.deploy.toml",
+    ]);
+  });
+});
+
+describe("resourcesOf", () => {
+  it("names every database, bucket and queue once, dead letters included", () => {
+    const resources = resourcesOf({
+      name: "forge",
+      triggers: { crons: [] },
+      d1_databases: [{ binding: "DB", database_name: "forge" }],
+      kv_namespaces: [],
+      r2_buckets: [{ bucket_name: "packs" }],
+      queues: {
+        producers: [{ queue: "jobs" }],
+        consumers: [{ queue: "jobs", dead_letter_queue: "dead" }],
+      },
+    });
+
+    expect(resources.map(({ create }) => create.join(" "))).toEqual([
+      "d1 create forge",
+      "r2 bucket create packs",
+      "queues create jobs",
+      "queues create dead",
+    ]);
+  });
+});
+
+describe("withDatabaseIds", () => {
+  const toml = `name = "forge"
+[[d1_databases]]
+binding = "DB"
+database_id = "0000"
+database_name = "forge"
+[vars]
+database_id = "not this one"
+`;
+
+  it("fills in the id of the account and leaves the rest", () => {
+    const filled = withDatabaseIds(
+      toml,
+      '[{"name":"forge","uuid":"1234"},{"name":"x","uuid":"9"}]',
+    );
+
+    expect(filled).toMatch(/^# Written by npm run deploy/);
+    expect(filled.slice(filled.indexOf("\n") + 1)).toBe(toml.replace('"0000"', '"1234"'));
+  });
+
+  it("refuses a database that the account does not have", () => {
+    expect(() => withDatabaseIds(toml, "[]")).toThrow('no database "forge"');
+  });
+});

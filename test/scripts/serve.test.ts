@@ -1,0 +1,221 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+
+import { type Checkout, makeCheckout } from "./support/checkout.ts";
+import { refuseService, type Service, startService } from "./support/service.ts";
+import { makeDirectory } from "./support/temporary.ts";
+
+let checkout: Checkout;
+
+beforeAll(() => {
+  checkout = makeCheckout();
+});
+afterAll(() => checkout.remove());
+
+/** Starts a service that ends with the test, however that goes. */
+async function start(data: string, env: Record<string, string> = {}): Promise<Service> {
+  const service = await startService(checkout, { EDGEFORGE_DATA: data, ...env });
+  onTestFinished(async () => void (await service.stop()));
+  return service;
+}
+
+function refuse(data: string, env: Record<string, string> = {}) {
+  return refuseService(checkout, { EDGEFORGE_DATA: data, ...env });
+}
+
+function as(name: string, password: string): { authorization: string } {
+  return { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}` };
+}
+
+function addMigration(name: string, sql: string): void {
+  const path = join(checkout.path, "migrations", name);
+  writeFileSync(path, sql);
+  onTestFinished(() => rmSync(path));
+}
+
+const root = { EDGEFORGE_ADMIN_USER: "root", EDGEFORGE_ADMIN_PASSWORD: "correct horse battery" };
+
+describe("the first start", () => {
+  it("builds, migrates and serves a forge that its first administrator can enter", async () => {
+    const data = makeDirectory();
+    const service = await start(data);
+
+    const password = /administrator: root, password (\S+)/.exec(service.output())?.[1] ?? "";
+    const version = await fetch(`${service.url}/api/v1/version`);
+    const user = await fetch(`${service.url}/api/v1/user`, { headers: as("root", password) });
+
+    expect(version.status).toBe(200);
+    expect(user.status).toBe(200);
+    expect(await user.json()).toMatchObject({ login: "root", is_admin: true });
+    expect(service.output().trim().split("\n").at(-1)).toBe(`listening on ${service.url}`);
+  });
+
+  it("serves the interface description and the page that shows it", async () => {
+    const { url } = await start(makeDirectory());
+
+    const description = await fetch(`${url}/openapi.json`);
+    const page = await fetch(`${url}/api/swagger`);
+    const text = await page.text();
+    const scripts = [...text.matchAll(/(?:src|href)="(\/-\/[^"]+)"/g)].map((match) => match[1]);
+    const files = await Promise.all(scripts.map((path) => fetch(`${url}${path}`)));
+
+    expect(await description.json()).toHaveProperty("openapi");
+    expect(page.status).toBe(200);
+    expect(files.map((file) => file.status)).toEqual([200, 200, 200, 200]);
+  });
+
+  it("makes the administrator that the environment names, and keeps the password to itself", async () => {
+    const env = { EDGEFORGE_ADMIN_USER: "ada", EDGEFORGE_ADMIN_PASSWORD: "correct horse battery" };
+    const service = await start(makeDirectory(), env);
+
+    const headers = as("ada", "correct horse battery");
+    const user = await fetch(`${service.url}/api/v1/user`, { headers });
+
+    expect(await user.json()).toMatchObject({ login: "ada", is_admin: true });
+    expect(service.output()).toContain("administrator: ada");
+    expect(service.output()).not.toContain("correct horse");
+  });
+});
+
+describe("a stop", () => {
+  it("ends with 0 and gives the data directory back", async () => {
+    const data = makeDirectory();
+    const service = await start(data);
+
+    expect(await service.stop("SIGTERM")).toBe(0);
+    expect(existsSync(join(data, "lock"))).toBe(false);
+  });
+});
+
+describe("a later start", () => {
+  it("finds everything as it was", async () => {
+    const data = makeDirectory();
+    const before = await start(data, root);
+    const headers = {
+      ...as("root", root.EDGEFORGE_ADMIN_PASSWORD),
+      "content-type": "application/json",
+    };
+    const body = JSON.stringify({ name: "kept" });
+    const made = await fetch(`${before.url}/api/v1/user/repos`, { method: "POST", headers, body });
+    expect(made.status).toBe(201);
+    await before.stop();
+
+    const after = await start(data, { ...root, EDGEFORGE_ADMIN_PASSWORD: "not used any more" });
+
+    const found = await fetch(`${after.url}/api/v1/repos/root/kept`, { headers });
+    expect(found.status).toBe(200);
+    expect(after.output()).not.toMatch(/built|applied|created/);
+  });
+
+  it("applies what an upgrade brings, and only that", async () => {
+    const data = makeDirectory();
+    await (await start(data)).stop();
+    addMigration("9000_upgrade.sql", "CREATE TABLE upgraded (id INTEGER);");
+
+    const after = await start(data);
+
+    expect(after.output()).toContain("applied migrations: 9000_upgrade.sql\n");
+  });
+
+  it("stops at a migration that fails, leaves nothing of it, and goes on when it is mended", async () => {
+    const data = makeDirectory();
+    await (await start(data)).stop();
+    const good = "CREATE TABLE halfway (id INTEGER);\n--> statement-breakpoint\n";
+    addMigration("9001_broken.sql", `${good}INSERT INTO nowhere VALUES (1);`);
+
+    const refusal = await refuse(data);
+    expect(refusal.code).toBe(1);
+    expect(refusal.output).toMatch(
+      /^migration 9001_broken\.sql failed and was not applied: .*nowhere.*\n$/,
+    );
+
+    // If the first half had stayed, this would say that the table exists.
+    writeFileSync(join(checkout.path, "migrations", "9001_broken.sql"), good);
+    const after = await start(data);
+    expect(after.output()).toContain("applied migrations: 9001_broken.sql\n");
+  });
+});
+
+describe("a start that cannot be", () => {
+  it("names the process that runs on the same data directory", async () => {
+    const data = makeDirectory();
+    const service = await start(data);
+
+    const refusal = await refuse(data);
+
+    expect(refusal).toEqual({
+      code: 1,
+      output: `Edgeforge is already running on ${data} (process ${service.pid})\n`,
+    });
+    expect((await fetch(`${service.url}/api/v1/version`)).status).toBe(200);
+  });
+
+  it("names the process that holds the port", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === "object" ? String(address?.port) : "";
+
+    const refusal = await refuse(makeDirectory(), { EDGEFORGE_PORT: port });
+
+    expect(refusal.code).toBe(1);
+    expect(refusal.output).toMatch(
+      new RegExp(`^port ${port} on 127\\.0\\.0\\.1 is taken by .*\n$`),
+    );
+    expect(refusal.output).toContain(`process ${process.pid}`);
+  });
+
+  it("says where it may not write", async () => {
+    // A file in the way stops every user, the superuser of a container included.
+    const data = join(makeDirectory({ file: "" }), "file", "data");
+
+    const refusal = await refuse(data);
+
+    expect(refusal.code).toBe(1);
+    expect(refusal.output).toMatch(/^cannot write to the data directory .*ENOTDIR.*\n$/);
+  });
+
+  it("says which setting is invalid", async () => {
+    const refusal = await refuse(makeDirectory(), { EDGEFORGE_PORT: "http" });
+
+    expect(refusal).toEqual({
+      code: 1,
+      output: 'EDGEFORGE_PORT must be a whole number from 0 to 65535, not "http"\n',
+    });
+  });
+});
+
+describe("after kill -9", () => {
+  it("reports the runtime that still runs, and finds everything once that is gone", async () => {
+    const data = makeDirectory();
+    const killed = await start(data, root);
+    expect(await killed.stop("SIGKILL")).toBe("SIGKILL");
+
+    const refusal = await refuse(data);
+    const runtime = Number(/kill (\d+)/.exec(refusal.output)?.[1]);
+    onTestFinished(() => {
+      if (isRunning(runtime)) process.kill(runtime, "SIGKILL");
+    });
+    expect(refusal.code).toBe(1);
+    expect(refusal.output).toContain("workerd");
+    expect(refusal.output.trim()).not.toContain("\n");
+
+    process.kill(runtime);
+    await expect.poll(() => isRunning(runtime), { timeout: 10_000 }).toBe(false);
+    const after = await start(data);
+    const headers = as("root", root.EDGEFORGE_ADMIN_PASSWORD);
+    expect((await fetch(`${after.url}/api/v1/user`, { headers })).status).toBe(200);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
