@@ -35,10 +35,11 @@ function takeMarker(tokens: Token[]): AlertKind | undefined {
   const [paragraph] = tokens;
   if (paragraph?.type !== "paragraph" || !paragraph.tokens) return undefined;
   const [first, second] = paragraph.tokens;
-  const match = first?.type === "text" ? MARKER.exec(first.raw) : null;
+  if (first?.type !== "text") return undefined;
+  const match = MARKER.exec(first.text);
   // In a comment, the line break after the marker is a token of its own.
-  const isWhole = match?.[0].length !== first?.raw.length || !second || second.type === "br";
-  if (!match || !first || first.type !== "text" || !isWhole) return undefined;
+  const isLine = match?.[0].endsWith("\n") === true || !second || second.type === "br";
+  if (!match || !isLine) return undefined;
 
   first.text = first.text.replace(MARKER, "");
   if (second?.type === "br" && first.text === "") paragraph.tokens.splice(1, 1);

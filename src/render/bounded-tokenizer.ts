@@ -12,10 +12,16 @@ const EMPHASIS_SEARCH_MAX = 10_000_000;
 const REREAD_MAX = 40;
 /** Empty cells that rows shorter than their header may be filled up with. */
 const FILLED_CELLS_MAX = 10_000;
+/** Lines of one quote, times those among them that lack the sign. */
+const INTERRUPTIONS_MAX = 5_000_000;
+/** Characters of rows read in vain, below headers that don't fit them. */
+const REJECTED_ROWS_MAX = 5_000_000;
+/** Lines that continue a list item without a blank line between them. */
+const CONTINUATION_MAX = 3000;
 /** Longest heading that is underlined. */
 const UNDERLINED_MAX = 1000;
 /** Most plain text that is looked through at a time. */
-const TEXT_MAX = 2000;
+const TEXT_MAX = 1000;
 /** Longest bare URL. */
 const URL_MAX = 4000;
 
@@ -29,14 +35,18 @@ export class BoundedTokenizer extends Tokenizer {
   #depth = 0;
   #searched = 0;
   #reread: number;
+  #rejected = 0;
 
-  /** @param length Length of the whole text, in characters. */
-  constructor(length: number) {
+  /** @param text The whole text. */
+  constructor(text: string) {
     super();
-    this.#reread = REREAD_MAX * (length + 1000);
+    this.#reread = REREAD_MAX * (text.length + 1000);
+    checkContinuations(text);
   }
 
   override blockquote(source: string): Tokens.Blockquote | undefined {
+    if (!/^ {0,3}>/.test(source)) return undefined;
+    this.#checkInterruptions(this.rules.block.blockquote.exec(source)?.[0] ?? "");
     return this.#nest(() => this.#count(super.blockquote(source)));
   }
 
@@ -85,7 +95,9 @@ export class BoundedTokenizer extends Tokenizer {
       if (cells > body.length + FILLED_CELLS_MAX)
         throw tooLarge("a table has too many empty cells");
     }
-    return super.table(source);
+    const table = super.table(source);
+    if (!table) this.#checkRejectedRows(source);
+    return table;
   }
 
   /** Searched for at each line of a list item, up to the item's end. */
@@ -102,6 +114,22 @@ export class BoundedTokenizer extends Tokenizer {
 
   override url(source: string): Tokens.Link | undefined {
     return super.url(source.slice(0, URL_MAX));
+  }
+
+  /** Each unquoted line within a quote makes the library go over the rest of the quote again. */
+  #checkInterruptions(quote: string): void {
+    const lines = quote.split("\n");
+    const interruptions = lines.filter((line) => !/^ {0,3}>/.test(line)).length;
+    if (lines.length * interruptions > INTERRUPTIONS_MAX) {
+      throw tooLarge("a quote has too many lines without its sign");
+    }
+  }
+
+  /** The pattern for paragraphs reads the rows of a table to the end to tell that it's none. */
+  #checkRejectedRows(source: string): void {
+    const end = source.indexOf("\n\n");
+    this.#rejected += end === -1 ? source.length : end;
+    if (this.#rejected > REJECTED_ROWS_MAX) throw tooLarge("too many tables with a wrong header");
   }
 
   #nest<T extends Token>(read: () => T | undefined): T | undefined {
@@ -125,5 +153,18 @@ export class BoundedTokenizer extends Tokenizer {
     const token = this.#nest(read);
     if (!token) this.#searched += source.length;
     return token;
+  }
+}
+
+/** The library copies a list item for each line that continues it. */
+function checkContinuations(text: string): void {
+  let lines: number | undefined;
+  for (const [, line = ""] of text.matchAll(/^[ \t>]*(.*)$/gm)) {
+    if (/^(?:[-*+]|\d{1,9}[.)])(?:\s|$)/.test(line)) lines = 0;
+    else if (line === "" || /^(?:`{3}|~{3})/.test(line)) lines = undefined;
+    else if (lines !== undefined) lines += 1;
+    if (lines !== undefined && lines > CONTINUATION_MAX) {
+      throw tooLarge(`a list item of more than ${CONTINUATION_MAX} lines`);
+    }
   }
 }

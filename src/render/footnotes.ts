@@ -24,6 +24,7 @@ const NEW_BLOCK = /^ {0,3}(?:\[\^|#{1,6}\s|>|[-*+]\s|\d{1,9}[.)]\s|`{3}|~{3}|<|\
 export function footnotes(suffix: string): MarkedExtension {
   const defined = new Map<string, Footnote>();
   const used: Footnote[] = [];
+  let isWithinFootnote = false;
   const ending = suffix === "" ? "" : `-${suffix}`;
 
   return {
@@ -32,14 +33,18 @@ export function footnotes(suffix: string): MarkedExtension {
         name: "footnote",
         level: "block",
         tokenizer(source) {
-          const match = DEFINITION.exec(source);
+          // A footnote in a footnote is text, which also bounds the nesting.
+          const match = isWithinFootnote ? null : DEFINITION.exec(source);
           if (!match) return undefined;
           const [head, label = "", firstLine = ""] = match;
           const body = readBody(source, head.length);
+          isWithinFootnote = true;
+          const tokens = this.lexer.blockTokens(`${firstLine}\n${body.text}`, []);
+          isWithinFootnote = false;
           const footnote: Footnote = {
             type: "footnote",
             raw: source.slice(0, body.end),
-            tokens: this.lexer.blockTokens(`${firstLine}\n${body.text}`, []),
+            tokens,
             id: formatSlug(label) || String(defined.size + 1),
             number: 0,
             referenceCount: 0,

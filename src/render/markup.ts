@@ -4,15 +4,15 @@ import type { MarkupOptions } from "./markup-options.ts";
 import { findRenderer } from "./renderers.ts";
 
 /** Longest text that is rendered. */
-const LENGTH_MAX = 1024 * 1024;
+const LENGTH_MAX = 512 * 1024;
 
 /**
  * Markup as sanitized HTML, ready to be put into a page.
  *
- * The module and what it imports weigh some 200 KB, so load it when there is something to render.
+ * The module and what it imports weigh some 170 KB compressed, so load it when there is something to render.
  *
  * @throws Failure `invalid` when mode "file" names a file that nothing renders; `too_large` for
- *   more than 1 Mi characters, or for a text made to take more time than its size allows.
+ *   more than 512 Ki characters, or for a text made to take more time than its size allows.
  */
 export async function renderMarkup(source: string, options: MarkupOptions): Promise<string> {
   if (source.length > LENGTH_MAX) throw tooLarge("the text is too long to render");

@@ -9,6 +9,8 @@ const INLINE = [
   /^\$(?![\s$`])((?:[^$\\\n]|\\.){0,1999}(?:[^$\\\s]|\\[^\s]))\$(?![\w$])/,
   /^\\\(((?:[^\\\n]|\\[^)\n]){1,2000})\\\)/,
 ];
+/** How far ahead of plain text a dollar is looked for, once for each piece of text. */
+const AHEAD_MAX = 1000;
 const BLOCK = [
   /^ {0,3}\$\$[ \t]*\n?((?:[^$\n]|\$(?!\$)|\n(?![ \t]*\n)){1,20000})\$\$[ \t]*(?:\n|$)/,
   /^ {0,3}\\\[[ \t]*\n?((?:[^\\\n]|\\(?!\])|\n(?![ \t]*\n)){1,20000})\\\][ \t]*(?:\n|$)/,
@@ -33,12 +35,11 @@ export const math: MarkedExtension = {
       name: "mathInline",
       level: "inline",
       start(source) {
-        const index = source.indexOf("$");
+        const index = source.slice(0, AHEAD_MAX).search(/(?<!\w)\$/);
         return index === -1 ? undefined : index;
       },
-      tokenizer(source, before) {
-        const isAfterWord = source.startsWith("$") && /\w$/.test(before.at(-1)?.raw ?? "");
-        const [raw, formula] = (isAfterWord ? undefined : firstMatch(INLINE, source)) ?? [];
+      tokenizer(source) {
+        const [raw, formula] = firstMatch(INLINE, source) ?? [];
         return raw && formula ? { type: "mathInline", raw, formula } : undefined;
       },
       renderer: (token) => `<code class="language-math">${escapeHtml(token["formula"])}</code>`,
