@@ -9,14 +9,20 @@ export function headings(): MarkedExtension {
   return {
     renderer: {
       heading({ tokens, depth }) {
-        const text = decodeHTML(this.parser.parseInline(tokens, this.parser.textRenderer));
-        const slug = formatSlug(text.replaceAll(/<[^<>]*>/g, "")) || "heading";
+        // Rendered once: a second time would count the uses of its footnotes twice.
+        const content = this.parser.parseInline(tokens);
+        const slug = formatSlug(readText(content)) || "heading";
         const earlier = uses.get(slug) ?? 0;
         uses.set(slug, earlier + 1);
         const id = ID_PREFIX + slug + (earlier > 0 ? `-${earlier}` : "");
-        const content = this.parser.parseInline(tokens);
         return `<h${depth}${formatAttributes({ id })}>${content}</h${depth}>\n`;
       },
     },
   };
+}
+
+/** What a heading says, without its tags and the numbers of its footnotes. */
+function readText(html: string): string {
+  const text = html.replaceAll(/<sup id="fnref[^>]*>.*?<\/sup>/g, "").replaceAll(/<[^<>]*>/g, "");
+  return decodeHTML(text);
 }

@@ -14,6 +14,14 @@ describe("headings", () => {
   });
 });
 
+describe("a heading with a footnote", () => {
+  it("is named without it, and uses it once", async () => {
+    const html = await render("# x[^1]\n\n[^1]: y");
+    expect(html).toMatch(/^<h1 id="user-content-x">x<sup id="fnref:user-content-1">/);
+    expect(html.match(/↩︎/g)).toHaveLength(1);
+  });
+});
+
 describe("line breaks", () => {
   it("are kept in comments, and run on in documents", async () => {
     expect(await renderComment("a\nb")).toBe("<p>a<br/>b</p>\n");
