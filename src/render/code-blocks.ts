@@ -49,7 +49,7 @@ export function codeBlocks(highlighted: ReadonlyMap<Token, string>): MarkedExten
 }
 
 /** A code block around HTML that is escaped or highlighted already. */
-export function formatCodeBlock(html: string, language: string): string {
+function formatCodeBlock(html: string, language: string): string {
   const pre = { class: DRAWN.has(language) ? "code-block is-loading" : "code-block" };
   const code = { class: `chroma language-${language || "text"} display` };
   return (

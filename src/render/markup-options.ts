@@ -1,7 +1,7 @@
 import type { KnownReferences, References } from "./references.ts";
 
 /** How a text is read, as the API names it; "markdown" is a plain document outside any repository. */
-export const MARKUP_MODES = ["markdown", "gfm", "comment", "wiki", "file"] as const;
+const MARKUP_MODES = ["markdown", "gfm", "comment", "wiki", "file"] as const;
 export type MarkupMode = (typeof MARKUP_MODES)[number];
 
 export function isMarkupMode(text: string): text is MarkupMode {
