@@ -1,0 +1,100 @@
+/**
+ * What HTML may come out, whoever wrote it. Two steps read these lists: the one that takes over
+ * HTML from the text, and the sanitizer at the end.
+ */
+
+/** Elements that are kept. The tags of others go, and their content stays. */
+export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(
+  `h1 h2 h3 h4 h5 h6 h7 h8 br b i strong em a pre code img tt div ins del sup sub p ol ul li
+   table thead tbody tfoot tr th td colgroup col caption blockquote label dl dt dd kbd q samp var
+   hr ruby rp rt rtc s strike summary details figure figcaption abbr bdo bdi cite dfn mark small
+   span time video wbr input svg path`.split(/\s+/),
+);
+
+/** Elements that go with everything in them: their content is not meant to be read as text. */
+export const OPAQUE_ELEMENTS: readonly string[] = [
+  "script",
+  "style",
+  "textarea",
+  "option",
+  "xmp",
+  "iframe",
+  "noembed",
+  "noframes",
+  "noscript",
+  "plaintext",
+  "template",
+  "title",
+  "math",
+];
+
+const GENERAL_ATTRIBUTES = `id title lang dir align valign width height alt cite datetime open
+  start type value reversed colspan rowspan span scope abbr headers compact role
+  aria-label aria-hidden aria-describedby style`.split(/\s+/);
+
+const OWN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  a: ["href", "name"],
+  img: ["src"],
+  video: ["src", "poster", "controls", "autoplay", "muted", "loop", "playsinline"],
+  input: ["checked", "disabled"],
+  svg: ["viewbox", "fill"],
+  path: ["d", "fill", "fill-rule", "stroke", "stroke-width", "stroke-linecap"],
+};
+
+const ATTRIBUTES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [...ALLOWED_ELEMENTS].map((name) => [
+    name,
+    new Set([...GENERAL_ATTRIBUTES, ...(OWN_ATTRIBUTES[name] ?? [])]),
+  ]),
+);
+
+/** Whether `name`, in lower case, may stand on the element, judged without its value. */
+export function isAllowedAttribute(element: string, name: string): boolean {
+  return ATTRIBUTES.get(element)?.has(name) === true;
+}
+
+export const VOID_ELEMENTS: ReadonlySet<string> = new Set([
+  "br",
+  "hr",
+  "img",
+  "input",
+  "col",
+  "wbr",
+]);
+
+/** Attributes that hold a URL; their schemes are checked. */
+export const URL_ATTRIBUTES = ["href", "src", "poster", "cite"];
+
+/**
+ * Schemes a link may use.
+ *
+ * SECURITY: a list of what is allowed: a browser knows more spellings and more schemes that run
+ * code or hold a document (`javascript`, `vbscript`, `data`, `blob`, `view-source`) than a list of
+ * what is forbidden would.
+ */
+export const ALLOWED_SCHEMES = `http https mailto tel sms xmpp irc ircs ftp ftps sftp ssh git
+  git+ssh git+https svn magnet matrix news nntp geo webcal sip sips bitcoin ipfs gemini gopher
+  vscode vscode-insiders jetbrains obsidian steam ed2k fish dav davs ldap ldaps`.split(/\s+/);
+
+/** Elements whose style attribute is kept. */
+const STYLED_ELEMENTS: ReadonlySet<string> = new Set(["div", "span", "p", "tr", "th", "td"]);
+const COLOR =
+  /^(?:color|background-color)\s*:\s*(?:#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgb|hsl)a?\([\d.,%/\s-]{1,64}\))$/i;
+const ALIGNMENT = /^text-align\s*:\s*(?:left|center|right)$/i;
+
+/**
+ * The style unchanged when each of its declarations sets a colour (or aligns a table cell), else
+ * undefined. Nothing else has an effect that stays within the element.
+ */
+export function checkStyle(element: string, style: string): string | undefined {
+  if (!STYLED_ELEMENTS.has(element)) return undefined;
+  const declarations = style
+    .split(";")
+    .map((declaration) => declaration.trim())
+    .filter((declaration) => declaration !== "");
+  const isCell = element === "th" || element === "td";
+  const isAllowed = declarations.every(
+    (declaration) => COLOR.test(declaration) || (isCell && ALIGNMENT.test(declaration)),
+  );
+  return isAllowed && declarations.length > 0 ? style : undefined;
+}

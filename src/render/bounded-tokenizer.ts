@@ -1,0 +1,170 @@
+import { Tokenizer, type Token, type Tokens } from "marked";
+import { tooLarge } from "../lib/failure.ts";
+
+/** Quotes, lists, emphasis and links nested deeper are shown as they are written. */
+const NESTING_MAX = 24;
+/**
+ * Characters searched in vain for the end of an emphasis. Past it, delimiters are text: each one
+ * that is never closed is searched for up to the end of its paragraph.
+ */
+const EMPHASIS_SEARCH_MAX = 10_000_000;
+/** Characters of quotes and lists read again, as a multiple of the text, before it is refused. */
+const REREAD_MAX = 40;
+/** Empty cells that rows shorter than their header may be filled up with. */
+const FILLED_CELLS_MAX = 10_000;
+/** Lines of one quote, times those among them that lack the sign. */
+const INTERRUPTIONS_MAX = 5_000_000;
+/** Characters of rows read in vain, below headers that don't fit them. */
+const REJECTED_ROWS_MAX = 5_000_000;
+/** Lines that continue a list item without a blank line between them. */
+const CONTINUATION_MAX = 3000;
+/** Longest heading that is underlined. */
+const UNDERLINED_MAX = 1000;
+/** Most plain text that is looked through at a time. */
+const TEXT_MAX = 1000;
+/** Longest bare URL. */
+const URL_MAX = 4000;
+
+/**
+ * marked's tokenizer, with ceilings where its work grows faster than the text does. Texts that
+ * people write stay far below them.
+ *
+ * @throws Failure `too_large` where a ceiling can't be answered by showing the text as written.
+ */
+export class BoundedTokenizer extends Tokenizer {
+  #depth = 0;
+  #searched = 0;
+  #reread: number;
+  #rejected = 0;
+
+  /** @param text The whole text. */
+  constructor(text: string) {
+    super();
+    this.#reread = REREAD_MAX * (text.length + 1000);
+    checkContinuations(text);
+  }
+
+  override blockquote(source: string): Tokens.Blockquote | undefined {
+    if (!/^ {0,3}>/.test(source)) return undefined;
+    this.#checkInterruptions(this.rules.block.blockquote.exec(source)?.[0] ?? "");
+    return this.#nest(() => this.#count(super.blockquote(source)));
+  }
+
+  override list(source: string): Tokens.List | undefined {
+    return this.#nest(() => this.#count(super.list(source)));
+  }
+
+  override link(source: string): Tokens.Link | Tokens.Image | undefined {
+    return this.#nest(() => super.link(source));
+  }
+
+  override reflink(
+    source: string,
+    links: Parameters<Tokenizer["reflink"]>[1],
+  ): Tokens.Link | Tokens.Image | Tokens.Text | undefined {
+    return this.#nest(() => super.reflink(source, links));
+  }
+
+  override emStrong(
+    source: string,
+    masked: string,
+    before?: string,
+  ): Tokens.Em | Tokens.Strong | undefined {
+    if (!/^[*_]/.test(source)) return undefined;
+    return this.#search(source, () => super.emStrong(source, masked, before));
+  }
+
+  override del(source: string, masked: string, before?: string): Tokens.Del | undefined {
+    if (!source.startsWith("~")) return undefined;
+    return this.#search(source, () => super.del(source, masked, before));
+  }
+
+  /** The pattern reads all lines that could be rows before it looks at the one below the header. */
+  override table(source: string): Tokens.Table | undefined {
+    const headerEnd = source.indexOf("\n");
+    if (headerEnd === -1) return undefined;
+    const ruleEnd = source.indexOf("\n", headerEnd + 1);
+    const rule = source.slice(headerEnd + 1, ruleEnd === -1 ? undefined : ruleEnd);
+    if (!/^[ \t|:-]+$/.test(rule) || !/[|:]/.test(rule)) return undefined;
+
+    const columns = rule.split("|").length;
+    if (columns > 20) {
+      const end = source.search(/\n[ \t]*(?:\n|$)/);
+      const body = end === -1 ? source : source.slice(0, end);
+      const cells = columns * body.split("\n").length;
+      if (cells > body.length + FILLED_CELLS_MAX)
+        throw tooLarge("a table has too many empty cells");
+    }
+    const table = super.table(source);
+    if (!table) this.#checkRejectedRows(source);
+    return table;
+  }
+
+  /** Searched for at each line of a list item, up to the item's end. */
+  override lheading(source: string): Tokens.Heading | undefined {
+    return super.lheading(source.slice(0, UNDERLINED_MAX));
+  }
+
+  /** Looks ahead for e-mail addresses at every character that could end a text. */
+  override inlineText(source: string): Tokens.Text | undefined {
+    if (source.length <= TEXT_MAX) return super.inlineText(source);
+    const space = source.lastIndexOf(" ", TEXT_MAX);
+    return super.inlineText(source.slice(0, space > 0 ? space : TEXT_MAX));
+  }
+
+  override url(source: string): Tokens.Link | undefined {
+    return super.url(source.slice(0, URL_MAX));
+  }
+
+  /** Each unquoted line within a quote makes the library go over the rest of the quote again. */
+  #checkInterruptions(quote: string): void {
+    const lines = quote.split("\n");
+    const interruptions = lines.filter((line) => !/^ {0,3}>/.test(line)).length;
+    if (lines.length * interruptions > INTERRUPTIONS_MAX) {
+      throw tooLarge("a quote has too many lines without its sign");
+    }
+  }
+
+  /** The pattern for paragraphs reads the rows of a table to the end to tell that it's none. */
+  #checkRejectedRows(source: string): void {
+    const end = source.indexOf("\n\n");
+    this.#rejected += end === -1 ? source.length : end;
+    if (this.#rejected > REJECTED_ROWS_MAX) throw tooLarge("too many tables with a wrong header");
+  }
+
+  #nest<T extends Token>(read: () => T | undefined): T | undefined {
+    if (this.#depth >= NESTING_MAX) return undefined;
+    this.#depth += 1;
+    try {
+      return read();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  #count<T extends Token>(token: T | undefined): T | undefined {
+    this.#reread -= token?.raw.length ?? 0;
+    if (this.#reread < 0) throw tooLarge("quotes and lists are nested in too many ways");
+    return token;
+  }
+
+  #search<T extends Token>(source: string, read: () => T | undefined): T | undefined {
+    if (this.#searched > EMPHASIS_SEARCH_MAX) return undefined;
+    const token = this.#nest(read);
+    if (!token) this.#searched += source.length;
+    return token;
+  }
+}
+
+/** The library copies a list item for each line that continues it. */
+function checkContinuations(text: string): void {
+  let lines: number | undefined;
+  for (const [, line = ""] of text.matchAll(/^[ \t>]*(.*)$/gm)) {
+    if (/^(?:[-*+]|\d{1,9}[.)])(?:\s|$)/.test(line)) lines = 0;
+    else if (line === "" || /^(?:`{3}|~{3})/.test(line)) lines = undefined;
+    else if (lines !== undefined) lines += 1;
+    if (lines !== undefined && lines > CONTINUATION_MAX) {
+      throw tooLarge(`a list item of more than ${CONTINUATION_MAX} lines`);
+    }
+  }
+}

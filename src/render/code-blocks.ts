@@ -1,0 +1,65 @@
+import type { MarkedExtension, Token } from "marked";
+import { highlightCode } from "./highlight.ts";
+import { escapeHtml, formatAttributes } from "./html.ts";
+import { formatMathBlock } from "./math.ts";
+
+/** Languages whose blocks the page draws, and shows as loading until then. */
+const DRAWN = new Set(["mermaid"]);
+
+/** Characters of code that one document may have highlighted; later blocks stay plain. */
+const HIGHLIGHTED_MAX = 128 * 1024;
+
+/**
+ * Highlights the fences that name a language, so that rendering need not wait.
+ *
+ * @param tokens Every token of the document, in order.
+ */
+export async function highlightFences(
+  tokens: Iterable<Token>,
+): Promise<ReadonlyMap<Token, string>> {
+  const highlighted = new Map<Token, string>();
+  let budget = HIGHLIGHTED_MAX;
+  for (const token of tokens) {
+    if (token.type !== "code" || !token.lang || token.text.length > budget) continue;
+    const html = await highlightCode(token.text, readLanguage(token.lang));
+    if (html === undefined) continue;
+    budget -= token.text.length;
+    highlighted.set(token, html);
+  }
+  return highlighted;
+}
+
+/**
+ * Code blocks, highlighted or plain.
+ *
+ * The wrapper and its classes are Gitea's; the spans within have highlight.js's classes
+ * (`hljs-keyword`), not Chroma's (`k`).
+ */
+export function codeBlocks(highlighted: ReadonlyMap<Token, string>): MarkedExtension {
+  return {
+    renderer: {
+      code(token) {
+        const language = readLanguage(token.lang ?? "");
+        if (language === "math") return formatMathBlock(token.text);
+        const code = highlighted.get(token) ?? escapeHtml(token.text);
+        return formatCodeBlock(code.endsWith("\n") || code === "" ? code : `${code}\n`, language);
+      },
+    },
+  };
+}
+
+/** A code block around HTML that is escaped or highlighted already. */
+function formatCodeBlock(html: string, language: string): string {
+  const pre = { class: DRAWN.has(language) ? "code-block is-loading" : "code-block" };
+  const code = { class: `chroma language-${language || "text"} display` };
+  return (
+    `<div class="code-block-container code-overflow-scroll"><pre${formatAttributes(pre)}>` +
+    `<code${formatAttributes(code)}>${html}</code></pre></div>\n`
+  );
+}
+
+/** The first word of what follows a fence: `go {linenos}` and `js,ignore` name go and js. */
+function readLanguage(info: string): string {
+  const [language = ""] = info.trim().split(/[\s,{]/, 1);
+  return /^[\w+#.-]{1,40}$/.test(language) ? language.toLowerCase() : "";
+}

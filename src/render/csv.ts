@@ -1,0 +1,30 @@
+import Papa from "papaparse";
+import { tooLarge } from "../lib/failure.ts";
+import { escapeHtml } from "./html.ts";
+import { sanitize } from "./sanitize.ts";
+
+/** Rows and cells in all; a page with more would be of no use. */
+const CELLS_MAX = 50_000;
+
+/**
+ * Comma- or tab-separated values as a table, its first row as the header.
+ *
+ * @throws Failure `too_large` past 50,000 cells.
+ */
+export async function renderCsv(source: string): Promise<string> {
+  const { data } = Papa.parse<string[]>(source, { skipEmptyLines: true });
+  const cells = data.reduce((sum, row) => sum + row.length, 0);
+  if (cells > CELLS_MAX) throw tooLarge(`a table of more than ${CELLS_MAX} cells`);
+
+  const [header = [], ...rows] = data;
+  const head = formatRow(header, "th");
+  const body = rows.map((row) => formatRow(row, "td")).join("");
+  return sanitize(
+    `<table class="data-table"><thead>${head}</thead>\n<tbody>${body}</tbody></table>\n`,
+  );
+}
+
+function formatRow(cells: readonly string[], element: "td" | "th"): string {
+  const content = cells.map((cell) => `<${element}>${escapeHtml(cell)}</${element}>`).join("");
+  return `<tr>${content}</tr>\n`;
+}

@@ -1,0 +1,54 @@
+import { isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
+import { escapeHtml } from "./html.ts";
+
+const FRONT_MATTER = /^---[ \t]*\r?\n/;
+const END = /^(?:---|\.\.\.)[ \t]*$/m;
+/** Longer front matter is left in the text. */
+const LENGTH_MAX = 32 * 1024;
+
+/**
+ * The YAML between `---` lines that a document starts with, as a closed table, and where the
+ * document goes on, in characters. Undefined when it starts with none, or with something that
+ * isn't a mapping.
+ */
+export function readFrontMatter(source: string): { html: string; end: number } | undefined {
+  const start = FRONT_MATTER.exec(source)?.[0].length;
+  if (start === undefined) return undefined;
+  const rest = source.slice(start, start + LENGTH_MAX);
+  const end = END.exec(rest);
+  if (!end) return undefined;
+
+  // Values are shown as they are written, so nothing is read as a date or a number. Aliases are
+  // names, not copies: a small text can't grow.
+  const document = parseDocument(rest.slice(0, end.index), {
+    schema: "failsafe",
+    logLevel: "silent",
+  });
+  if (document.errors.length > 0 || !isMap(document.contents)) return undefined;
+  const table = formatValue(document.contents, 0);
+  return {
+    html: `<details class="frontmatter-content"><summary>Front matter</summary>${table}</details>\n`,
+    end: start + end.index + end[0].length,
+  };
+}
+
+/** Deeper values are left out. */
+const DEPTH_MAX = 8;
+
+function formatValue(node: Node | null, depth: number): string {
+  if (isScalar(node)) return escapeHtml(typeof node.value === "string" ? node.value : "");
+  if (depth >= DEPTH_MAX) return "…";
+  if (isMap<Node, Node | null>(node)) {
+    const names = node.items.map((item) => `<th>${formatValue(item.key, depth + 1)}</th>`);
+    const values = node.items.map((item) => `<td>${formatValue(item.value, depth + 1)}</td>`);
+    return (
+      `<table><thead><tr>${names.join("")}</tr></thead>` +
+      `<tbody><tr>${values.join("")}</tr></tbody></table>`
+    );
+  }
+  if (isSeq<Node | null>(node)) {
+    const cells = node.items.map((item) => `<td>${formatValue(item, depth + 1)}</td>`);
+    return `<table><tbody><tr>${cells.join("")}</tr></tbody></table>`;
+  }
+  return node ? escapeHtml(String(node)) : "";
+}

@@ -1,0 +1,33 @@
+import { renderCsv } from "./csv.ts";
+import { renderMarkdown } from "./markdown.ts";
+import type { MarkupOptions } from "./markup-options.ts";
+import { renderPlainText } from "./plain-text.ts";
+
+/** Turns the text of a file into sanitized HTML. */
+export type Renderer = (source: string, options: MarkupOptions) => Promise<string>;
+
+interface Registration {
+  /** Of file names, in lower case, with the dot. */
+  extensions: readonly string[];
+  render: Renderer;
+}
+
+const REGISTRATIONS: readonly Registration[] = [
+  { extensions: [".md", ".markdown", ".mdown", ".mkd", ".livemd"], render: renderMarkdown },
+  { extensions: [".csv", ".tsv"], render: renderCsv },
+  { extensions: [".txt"], render: renderPlainText },
+];
+
+/** Names without an extension that hold prose. */
+const PROSE =
+  /^(?:readme|licen[cs]e|copying|authors|contributors|changelog|changes|news|notice|todo)$/;
+
+/** The renderer for a file, by its name alone; undefined when there is none. */
+export function findRenderer(filePath: string): Renderer | undefined {
+  const name = filePath.slice(filePath.lastIndexOf("/") + 1).toLowerCase();
+  if (PROSE.test(name)) return renderPlainText;
+  const registration = REGISTRATIONS.find(({ extensions }) =>
+    extensions.some((extension) => name.endsWith(extension)),
+  );
+  return registration?.render;
+}

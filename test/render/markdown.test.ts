@@ -1,0 +1,235 @@
+import { describe, expect, it } from "vitest";
+import { render, renderComment, REPO_URL } from "./render-text.ts";
+
+describe("headings", () => {
+  it("get ids, numbered where they are equal, that links in the page lead to", async () => {
+    const html = await render(
+      "## What is X?\n## What is `X`?\n## 日本 & co\n# !\n\n[up](#what-is-x)",
+    );
+    expect(html).toContain('<h2 id="user-content-what-is-x">What is X?</h2>');
+    expect(html).toContain('<h2 id="user-content-what-is-x-1">What is <code>X</code>?</h2>');
+    expect(html).toContain('<h2 id="user-content-日本--co">日本 &amp; co</h2>');
+    expect(html).toContain('<h1 id="user-content-heading">!</h1>');
+    expect(html).toContain('<a href="#user-content-what-is-x" rel="nofollow">up</a>');
+  });
+});
+
+describe("a heading with a footnote", () => {
+  it("is named without it, and uses it once", async () => {
+    const html = await render("# x[^1]\n\n[^1]: y");
+    expect(html).toMatch(/^<h1 id="user-content-x">x<sup id="fnref:user-content-1">/);
+    expect(html.match(/↩︎/g)).toHaveLength(1);
+  });
+});
+
+describe("line breaks", () => {
+  it("are kept in comments, and run on in documents", async () => {
+    expect(await renderComment("a\nb")).toBe("<p>a<br/>b</p>\n");
+    expect(await render("a\nb")).toBe("<p>a\nb</p>\n");
+  });
+});
+
+describe("tables", () => {
+  it("align their cells by style", async () => {
+    const html = await render("| a | b |\n|:-:|--|\n| 1 | 2 |");
+    expect(html).toContain(
+      '<table>\n<thead>\n<tr>\n<th style="text-align:center">a</th>\n<th>b</th>',
+    );
+    expect(html).toContain('<td style="text-align:center">1</td>');
+  });
+});
+
+describe("GitHub's additions", () => {
+  it.each([
+    ["~~a~~", "<del>a</del>"],
+    ["see https://x.example/a_b.", '<a href="https://x.example/a_b" rel="nofollow">https://x.'],
+    ["a@b.example", '<a href="mailto:a@b.example" rel="nofollow">a@b.example</a>'],
+    [":gem: :nope:", '<span class="emoji" aria-label="gem stone">💎</span> :nope:'],
+    ["`:gem:`", "<code>:gem:</code>"],
+    ["`#0a0`", '#0a0<span class="color-preview" style="background-color: #0a0"></span></code>'],
+    ["`#0a0 x`", "<code>#0a0 x</code>"],
+  ])("%j", async (source, html) => {
+    expect(await render(source)).toContain(html);
+  });
+});
+
+function readPositions(html: string): number[] {
+  return [...html.matchAll(/data-source-position="(\d+)"/g)].map(([, digits]) => Number(digits));
+}
+
+describe("task lists", () => {
+  it("say at which byte of the source each box stands", async () => {
+    const source = [
+      "---\ntitle: é\n---\n",
+      "Before [ ] é\n\n- [ ] one\n- [x] 日本\n  - [ ] below\n",
+      "\n```\n- [ ] in code\n```\n",
+      "\n> 1. [X] quoted\n>\n> 2. [ ] loose\n\n+ [ ] with\ta tab\r\n+ [x] after `[ ]`\r\n",
+    ].join("");
+    const html = await render(source);
+
+    const bytes = new TextEncoder().encode(source);
+    const boxes = readPositions(html).map((at) =>
+      new TextDecoder().decode(bytes.slice(at, at + 3)),
+    );
+    expect(boxes).toEqual(["[ ]", "[x]", "[ ]", "[X]", "[ ]", "[ ]", "[x]"]);
+    expect(new Set(readPositions(html)).size).toBe(7);
+  });
+
+  it("have the shape that the page's script looks for", async () => {
+    expect(await render("- [x] a")).toBe(
+      '<ul>\n<li class="task-list-item"><input type="checkbox" disabled="" data-source-position="2" checked=""/>a</li>\n</ul>\n',
+    );
+  });
+});
+
+describe("code", () => {
+  it("is highlighted when its fence names a language that is known", async () => {
+    const html = await render("```go\nfunc f() {}\n```");
+    expect(html).toMatch(
+      /^<div class="code-block-container code-overflow-scroll"><pre class="code-block"><code class="chroma language-go display"><span class="hljs-/,
+    );
+    expect(html).toContain('<span class="hljs-keyword">func</span>');
+  });
+
+  it.each([
+    ["```\na < b\n```", '<code class="chroma language-text display">a &lt; b\n</code></pre></div>'],
+    ["```nosuch\nx\n```", '<code class="chroma language-nosuch display">x\n'],
+    ["    x\n", '<code class="chroma language-text display">x\n'],
+    [
+      "```mermaid\ngraph\n```",
+      '<pre class="code-block is-loading"><code class="chroma language-mermaid display">graph\n',
+    ],
+  ])("is plain otherwise: %j", async (source, html) => {
+    expect(await render(source)).toContain(html);
+  });
+});
+
+const MATH_BLOCK =
+  '<pre class="code-block is-loading"><code class="language-math display">x</code></pre>';
+
+describe("math", () => {
+  it.each([
+    ["a $x_1*y*z$ b", '<p>a <code class="language-math">x_1*y*z</code> b</p>'],
+    ["$`a<b`$", '<code class="language-math">a&lt;b</code>'],
+    ["\\(x\\)", '<code class="language-math">x</code>'],
+    ["a $$x$$ b", '<code class="language-math">x</code>'],
+    ["$$\nx\n$$", MATH_BLOCK],
+    ["\\[\nx\n\\]", MATH_BLOCK],
+    ["```math\nx\n```", MATH_BLOCK],
+  ])("is kept for the page to draw: %j", async (source, html) => {
+    expect(await render(source)).toContain(html);
+  });
+
+  it.each(["$5 and $6", "US$5 and US$6", "a $ b $ c", "$x$y"])(
+    "leaves money: %j",
+    async (source) => {
+      expect(await render(source)).toBe(`<p>${source}</p>\n`);
+    },
+  );
+});
+
+describe("alerts", () => {
+  it("have a title and keep their content", async () => {
+    for (const html of [
+      await render("> [!NOTE]\n> *a*"),
+      await renderComment("> [!note]\n> *a*"),
+    ]) {
+      expect(html).toMatch(
+        /^<blockquote class="attention-header attention-note"><p><svg .*<\/svg><strong class="attention-note">Note<\/strong><\/p>\n<p><em>a<\/em><\/p>\n<\/blockquote>/,
+      );
+    }
+    expect(await render("> [!NOPE]\n> a")).toContain("<blockquote>\n<p>[!NOPE]");
+    expect(await render("> [!TIP] a")).toContain("<blockquote>\n<p>[!TIP] a");
+  });
+});
+
+describe("footnotes", () => {
+  it("are numbered by first use and listed at the end", async () => {
+    const html = await render(
+      "a[^x] b[^1] c[^x] d[^y]\n\n[^1]: one\n[^x]: ex\n    more\n\n    last",
+    );
+    expect(html).toContain(
+      'a<sup id="fnref:user-content-x"><a href="#fn:user-content-x" rel="nofollow">1 </a></sup>',
+    );
+    expect(html).toContain('c<sup id="fnref1:user-content-x">');
+    expect(html).toContain("d[^y]");
+    expect(html).toMatch(/<div>\n<hr\/>\n<ol>\n<li id="fn:user-content-x">\n<p>ex\nmore<\/p>/);
+    expect(html).toContain(
+      '<p>one <a href="#fnref:user-content-1" rel="nofollow">↩︎</a></p>\n</li>\n</ol>\n</div>',
+    );
+  });
+
+  it("of comments don't meet on one page", async () => {
+    const options = { footnoteSuffix: "2001" };
+    expect(await renderComment("a[^1]\n\n[^1]: b")).toContain('id="fn:user-content-1-preview"');
+    expect(await renderComment("a[^1]\n\n[^1]: b", options)).toContain(
+      "#fnref:user-content-1-2001",
+    );
+  });
+});
+
+describe("front matter", () => {
+  it("is a closed table in documents, with values as they are written", async () => {
+    const html = await render("---\ndate: 2026-01-02\ntags: [a, <b>]\n---\n# x");
+    expect(html).toMatch(/^<details class="frontmatter-content"><summary>.*<\/summary><table>/);
+    expect(html).toContain("<td>2026-01-02</td>");
+    expect(html).toContain("<td>&lt;b&gt;</td>");
+    expect(html).toContain("x</h1>");
+  });
+
+  it("is text in comments, and where it isn't a mapping", async () => {
+    expect(await renderComment("---\na: b\n---\n")).not.toContain("<details");
+    expect(await render("---\n- a\n---\n")).not.toContain("<details");
+    expect(await render("---\na: [\n---\n")).not.toContain("<details");
+  });
+});
+
+describe("links and images", () => {
+  const src = `${REPO_URL}/src/branch/main`;
+  const media = `${REPO_URL}/media/branch/main`;
+
+  it.each([
+    ["[a](test.md)", `<a href="${src}/test.md" rel="nofollow">a</a>`],
+    ["[a](./x/../test.md?a=1&amp;b#c)", `href="${src}/test.md?a=1&amp;b#c"`],
+    ["[a](/docs/x.md)", `href="${src}/docs/x.md"`],
+    ["[a](/:root/explore)", 'href="https://forge.example/explore"'],
+    ["[a](/:raw/x.bin)", `href="${media}/x.bin"`],
+    ["[a](//cdn.example/x)", 'href="//cdn.example/x"'],
+    ["[a](https://x.example/)", 'href="https://x.example/"'],
+    [
+      "![Image](image.png)",
+      `<a href="${src}/image.png" target="_blank" rel="nofollow noopener"><img src="${media}/image.png" alt="Image"/></a>`,
+    ],
+    [
+      "[![a](b.png)](c)",
+      `<a href="${src}/c" rel="nofollow"><img src="${media}/b.png" alt="a"/></a>`,
+    ],
+    ['<a href="c">![a](b.png)</a>', `rel="nofollow"><img src="${media}/b.png" alt="a"/></a>`],
+    ['<img src="b.png">', `<img src="${media}/b.png"/>`],
+  ])("start at the branch: %j", async (source, html) => {
+    expect(await render(source)).toContain(html);
+  });
+
+  it("start at the folder of the document", async () => {
+    const links = { linkBase: src, rawBase: media, folder: "docs/en" };
+    expect(await render("[a](b.md) [c](../d.md) [e](/f.md)", { links })).toBe(
+      `<p><a href="${src}/docs/en/b.md" rel="nofollow">a</a> ` +
+        `<a href="${src}/docs/d.md" rel="nofollow">c</a> ` +
+        `<a href="${src}/f.md" rel="nofollow">e</a></p>\n`,
+    );
+  });
+
+  it("name pages and files in wikis", async () => {
+    const wiki = `${REPO_URL}/wiki`;
+    const html = await render(
+      "[[Home Page]] [[Name|Other Page]] [[x|https://x.example/]] [[images/x.png]] [a](B) ![c](d.png)",
+      { mode: "wiki" },
+    );
+    expect(html).toContain(`<a href="${wiki}/Home-Page" rel="nofollow">Home Page</a>`);
+    expect(html).toContain(`<a href="${wiki}/Other-Page" rel="nofollow">Name</a>`);
+    expect(html).toContain('<a href="https://x.example/" rel="nofollow">x</a>');
+    expect(html).toContain(`<img src="${wiki}/raw/images/x.png"`);
+    expect(html).toContain(`<a href="${wiki}/B" rel="nofollow">a</a>`);
+    expect(html).toContain(`<img src="${wiki}/raw/d.png" alt="c"/>`);
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it, vi } from "vitest";
+import { knowAll, render, renderComment, REPO_URL, ROOT_URL } from "./render-text.ts";
+
+describe("references", () => {
+  it.each([
+    ["@ada.", `<a href="${ROOT_URL}/ada" rel="nofollow">@ada</a>.`],
+    ["(@a-b_c)", `(<a href="${ROOT_URL}/a-b_c" rel="nofollow">@a-b_c</a>)`],
+    ["@org/team", `<a href="${ROOT_URL}/org/org/teams/team" rel="nofollow">@org/team</a>`],
+    ["#12,", `<a href="${REPO_URL}/issues/12" class="ref-issue" rel="nofollow">#12</a>,`],
+    ["!13", `<a href="${REPO_URL}/pulls/13" class="ref-issue" rel="nofollow">!13</a>`],
+    ["o/r#12", `<a href="${ROOT_URL}/o/r/issues/12" class="ref-issue" rel="nofollow">o/r#12</a>`],
+    [
+      "fixed by abcdef1",
+      `<a href="${REPO_URL}/commit/abcdef1${"0".repeat(33)}" class="commit" rel="nofollow"><code>abcdef1000</code></a>`,
+    ],
+    ["o/r@abcdef1", "<code>o/r@abcdef1000</code></a>"],
+    ["**#12**", `<strong><a href="${REPO_URL}/issues/12"`],
+    ["<b>#12</b>", `<b><a href="${REPO_URL}/issues/12"`],
+    ["<div>#12</div>", `<div><a href="${REPO_URL}/issues/12"`],
+  ])("become links when they exist: %j", async (source, html) => {
+    expect(await render(source, { resolve: knowAll })).toContain(html);
+  });
+
+  it.each([
+    "`@ada #12`",
+    "    @ada #12\n",
+    "```\n@ada abcdef1\n```",
+    "<code>@ada #12</code>",
+    "<pre>\n@ada\n\n#12\n</pre>",
+    '<p title="@ada #12">x</p>',
+    "ada@host-9 a#12 #12a &#1234; x/y#z",
+    "abcdef12345g 1abcdef1x",
+  ])("aren't seen in code, attributes and other words: %j", async (source) => {
+    expect(await render(source, { resolve: knowAll })).not.toContain("<a ");
+  });
+
+  it("aren't put into links", async () => {
+    const html = await render('[@ada #12](x) <a href="y">#12</a> ![@ada](z)', { resolve: knowAll });
+    expect(html).not.toContain("ref-issue");
+    expect(html).not.toContain(`${ROOT_URL}/ada"`);
+  });
+
+  it("stay text when they don't exist, or when nobody can tell", async () => {
+    const resolve = vi.fn<typeof knowAll>(async () => ({
+      users: new Set<string>(),
+      teams: new Set<never>(),
+      issues: new Map(),
+      commits: new Map(),
+    }));
+    const source = "@ghost @o/t #404 abcdef1";
+    expect(await render(source, { resolve })).toBe(`<p>${source}</p>\n`);
+    expect(await render(source)).toBe(`<p>${source}</p>\n`);
+    expect(resolve).toHaveBeenCalledTimes(1);
+  });
+
+  it("are asked about once, each once, and not at all when there are none", async () => {
+    const resolve = vi.fn<typeof knowAll>(knowAll);
+    await render("plain text", { resolve });
+    expect(resolve).not.toHaveBeenCalled();
+
+    await render("@ada @ada #1 #1 !1 o/r#1 @o/t abcdef1 abcdef1", { resolve });
+    expect(resolve).toHaveBeenCalledExactlyOnceWith({
+      users: ["ada"],
+      teams: [{ org: "o", team: "t" }],
+      issues: [{ index: 1 }, { owner: "o", name: "r", index: 1 }],
+      commits: [{ prefix: "abcdef1" }],
+    });
+  });
+
+  // A page of names must not become as many queries.
+  it("are asked about 200 at most of each kind", async () => {
+    const resolve = vi.fn<typeof knowAll>(knowAll);
+    const names = Array.from({ length: 300 }, (_, index) => `@user${index}`);
+    await render(names.join(" "), { resolve });
+    expect(resolve.mock.calls[0]?.[0].users).toHaveLength(200);
+  });
+
+  it("are no part of plain documents", async () => {
+    const resolve = vi.fn<typeof knowAll>(knowAll);
+    await render("@ada #12", { resolve, mode: "markdown" });
+    expect(resolve).not.toHaveBeenCalled();
+  });
+});
+
+describe("URLs of this server", () => {
+  it.each([
+    [`${REPO_URL}/issues/12`, 'class="ref-issue" rel="nofollow">#12</a>'],
+    [`${REPO_URL}/pulls/12#issuecomment-3`, ">#12 (comment)</a>"],
+    [`${ROOT_URL}/o/r/issues/12`, ">o/r#12</a>"],
+    [
+      `${REPO_URL}/commit/0123456789abcdef`,
+      'class="commit" rel="nofollow"><code>0123456789</code>',
+    ],
+    [
+      `${REPO_URL}/compare/0123456789ab...abcdef1`,
+      'class="compare" rel="nofollow"><code class="nohighlight">0123456789...abcdef1</code>',
+    ],
+  ])("are shown as what they name: %s", async (url, html) => {
+    const rendered = await renderComment(`see ${url}`);
+    expect(rendered).toContain(`<a href="${url}"`);
+    expect(rendered).toContain(html);
+  });
+
+  it("stay whole where the text says so, and on other servers", async () => {
+    expect(await renderComment(`[all](${REPO_URL}/issues/12)`)).toContain(">all</a>");
+    const other = "https://other.example/o/r/issues/12";
+    expect(await renderComment(other)).toContain(`>${other}</a>`);
+  });
+});
