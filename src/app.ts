@@ -3,8 +3,8 @@ import { routePath } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { api } from "./api/index.ts";
-import type { OpenCtx } from "./api/guard.ts";
 import type { Config } from "./config.ts";
+import type { OpenCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { log, logBug } from "./lib/log.ts";
@@ -47,7 +47,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   // A read may be answered near the caller, from a replica that lags; the bookmark of an earlier
   // write makes it see that write. A write starts from the primary.
   const isRead = c.req.method === "GET" || c.req.method === "HEAD";
-  const bookmark = c.req.header("x-d1-bookmark") ?? (isRead ? "first-unconstrained" : "first-primary");
+  const bookmark =
+    c.req.header("x-d1-bookmark") ?? (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
   const rootUrl = config.rootUrl || new URL(c.req.url).origin;
@@ -80,7 +81,7 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
     id: c.var.requestId,
     method: c.req.method,
     // The pattern, not the path: paths hold names, and sometimes what should not be kept.
-    route: routePath(c, -1),
+    route: routePath(c, c.req.routeIndex),
     status: c.res.status,
     durationMs: Date.now() - startedAt,
     d1Calls: usage.calls,

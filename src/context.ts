@@ -15,3 +15,6 @@ export interface Ctx {
   /** Lets work go on after the answer is sent: what nobody waits for and a repeat would mend. */
   defer(work: Promise<unknown>): void;
 }
+
+/** What a request has before anybody knows who it is from. */
+export type OpenCtx = Omit<Ctx, "actor">;

@@ -16,7 +16,10 @@ export const page = <T extends z.ZodType>(schema: T, description: string) => ({
       description: "Items on all pages",
       schema: { type: "integer" as const, format: "int64" },
     },
-    Link: { description: "The next, last, first and previous page", schema: { type: "string" as const } },
+    Link: {
+      description: "The next, last, first and previous page",
+      schema: { type: "string" as const },
+    },
   },
 });
 

@@ -5,7 +5,7 @@ import { readCredential } from "../auth/credential.ts";
 import { identified, identify, type Unidentified } from "../auth/identify.ts";
 import { hasScope, type Scope } from "../auth/scope.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx, OpenCtx } from "../context.ts";
 import { ACCESS, type Access, type User } from "../db/schema/index.ts";
 import {
   isAccountNamed,
@@ -26,9 +26,6 @@ import {
 import { Failure, forbidden, invalid, notFound, unauthenticated } from "../lib/failure.ts";
 import type { RepositoryEntry } from "../shapes/repository.ts";
 import type { Viewer } from "../shapes/viewer.ts";
-
-/** What a door gives each request before its guard stands. */
-export type OpenCtx = Omit<Ctx, "actor">;
 
 /** What every guard leaves for the handler. */
 export interface GuardVariables {
@@ -51,29 +48,28 @@ type GuardContext = Context<{ Variables: GuardVariables }>;
 
 /** For everybody. A credential that is sent must still be right, and reach as far as `scopes`. */
 export function anyone(...scopes: Scope[]): Guard {
-  return guard(scopes, true, async (c, next) => {
+  return guard(scopes, true, async (c) => {
     await enter(c, scopes);
-    await next();
+    return {};
   });
 }
 
 /** For people who are signed in, where the route is about themselves or about nobody. */
 export function signedIn(...scopes: Scope[]): Guard<{ user: User }> {
-  return guard(scopes, false, async (c, next) => {
+  return guard(scopes, false, async (c) => {
     await enter(c, scopes);
-    c.set("user", requireUser(c.var.ctx.actor));
-    await next();
+    return { user: requireUser(c.var.ctx.actor) };
   });
 }
 
 /** For site administrators. */
 export function siteAdmin(...scopes: Scope[]): Guard<{ user: User }> {
-  return guard(scopes, false, async (c, next) => {
+  return guard(scopes, false, async (c) => {
     await enter(c, scopes);
-    const user = requireUser(c.var.ctx.actor);
-    if (!c.var.ctx.actor.isSiteAdmin) throw forbidden("user should be the site admin");
-    c.set("user", user);
-    await next();
+    const { actor } = c.var.ctx;
+    const user = requireUser(actor);
+    if (!actor.isSiteAdmin) throw forbidden("user should be the site admin");
+    return { user };
   });
 }
 
@@ -81,8 +77,6 @@ export function siteAdmin(...scopes: Scope[]): Guard<{ user: User }> {
 interface RepositoryRule {
   /** The least the caller must be allowed to do; reading, where it says nothing. */
   access?: Access;
-  /** Whether anonymous callers may enter; they may where reading is all that is asked. */
-  isOpen?: boolean;
 }
 
 /** For those who may see the repository of the path and do there what `rule` asks. */
@@ -91,33 +85,33 @@ export function inRepo(
   rule: RepositoryRule = {},
 ): Guard<{ entry: RepositoryEntry }> {
   const all = [scopes].flat();
-  const access = rule.access ?? ACCESS.read;
-  const isOpen = rule.isOpen ?? access === ACCESS.read;
-  return guard(all, isOpen, async (c, next) => {
-    const owner = c.req.param("owner") ?? "";
-    const name = c.req.param("repo") ?? "";
-    const rows = await enter(c, all, (who) =>
-      selectRepositories(c.var.open.db, who).where(isNamed(owner, name)),
-    );
-    const entry = await findEntry(c, rows?.[0]);
-    if (!isOpen) requireUser(c.var.ctx.actor);
-    if (entry.access < access) throw forbidden(REFUSALS[access]);
-    c.set("entry", entry);
-    await next();
+  const isOpen = (rule.access ?? ACCESS.read) === ACCESS.read;
+  return guard(all, isOpen, async (c) => ({
+    entry: await enterRepository(c, all, rule.access ?? ACCESS.read),
+  }));
+}
+
+/** For people who are signed in and may see the repository: where the route is about both. */
+export function signedInRepo(...scopes: Scope[]): Guard<{ entry: RepositoryEntry; user: User }> {
+  return guard(scopes, false, async (c) => {
+    const entry = await enterRepository(c, scopes, ACCESS.read);
+    return { entry, user: requireUser(c.var.ctx.actor) };
   });
 }
 
-/** The same, for people who are signed in: where the route is about them and the repository. */
-export function signedInRepo(
-  ...scopes: Scope[]
-): Guard<{ entry: RepositoryEntry; user: User }> {
-  const enterRepo = inRepo(scopes, { isOpen: false });
-  return guard(scopes, false, async (c, next) => {
-    await enterRepo(c, async () => {
-      c.set("user", requireUser(c.var.ctx.actor));
-      await next();
-    });
-  });
+async function enterRepository(
+  c: GuardContext,
+  scopes: readonly Scope[],
+  access: Access,
+): Promise<RepositoryEntry> {
+  const { owner = "", repo: name = "" } = c.req.param();
+  const rows = await enter(c, scopes, (who) =>
+    selectRepositories(c.var.open.db, who).where(isNamed(owner, name)),
+  );
+  const entry = await findEntry(c, rows?.[0], owner, name);
+  if (access > ACCESS.read) requireUser(c.var.ctx.actor);
+  if (entry.access < access) throw forbidden(REFUSALS[access]);
+  return entry;
 }
 
 const REFUSALS: Record<Access, string> = {
@@ -134,15 +128,18 @@ const REFUSALS: Record<Access, string> = {
  * SECURITY: a redirect is given to those only who may see its target; else it would tell that the
  * target exists.
  */
-async function findEntry(c: GuardContext, row: RepositoryRow | undefined): Promise<RepositoryEntry> {
+async function findEntry(
+  c: GuardContext,
+  row: RepositoryRow | undefined,
+  owner: string,
+  name: string,
+): Promise<RepositoryEntry> {
   const { ctx } = c.var;
   if (row) {
     const entry = toEntry(ctx.actor, row);
     if (entry.access === ACCESS.none) throw notFound();
     return entry;
   }
-  const owner = c.req.param("owner") ?? "";
-  const name = c.req.param("repo") ?? "";
   const [moved] = await selectRepositories(ctx.db, identified(ctx.actor))
     .where(wasNamed(owner, name))
     .limit(1);
@@ -157,33 +154,29 @@ export function atAccount(
   rule: { isOpen: boolean },
 ): Guard<{ account: User }> {
   const all = [scopes].flat();
-  return guard(all, rule.isOpen, async (c, next) => {
+  return guard(all, rule.isOpen, async (c) => {
     const { account } = await enterAccount(c, all, "username", rule.isOpen);
-    c.set("account", account);
-    await next();
+    return { account };
   });
 }
 
 /** The same, for people who are signed in: where the route is about them and the account. */
 export function atAccountSignedIn(...scopes: Scope[]): Guard<{ account: User; user: User }> {
-  return guard(scopes, false, async (c, next) => {
+  return guard(scopes, false, async (c) => {
     const { account } = await enterAccount(c, scopes, "username", false);
-    c.set("account", account);
-    c.set("user", requireUser(c.var.ctx.actor));
-    await next();
+    return { account, user: requireUser(c.var.ctx.actor) };
   });
 }
 
 /** For the user of the path and for administrators. */
 export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
-  return guard(scopes, false, async (c, next) => {
+  return guard(scopes, false, async (c) => {
     const { account } = await enterAccount(c, scopes, "username", false);
     const { actor } = c.var.ctx;
     if (actor.user?.id !== account.id && !actor.isSiteAdmin) {
       throw forbidden("doer should be the site admin or be same as the contextUser");
     }
-    c.set("account", account);
-    await next();
+    return { account };
   });
 }
 
@@ -195,32 +188,30 @@ interface OrganizationRule {
   unknown?: "invalid";
 }
 
-const isUnknown = (error: unknown): boolean =>
-  error instanceof Failure && error.kind === "not_found" && !(error instanceof Moved);
-
 /** For those who may see the organization of the path. */
 export function inOrg(
   scopes: Scope | readonly Scope[],
   rule: OrganizationRule,
 ): Guard<{ org: User; membership: Membership }> {
   const all = [scopes].flat();
-  return guard(all, rule.isOpen, async (c, next) => {
-    const row = await enterAccount(c, all, "org", rule.isOpen).catch((error: unknown) => {
-      if (rule.unknown === "invalid" && isUnknown(error)) throw invalid("organization does not exist");
-      throw error;
+  return guard(all, rule.isOpen, async (c) => {
+    const org = await enterAccount(c, all, "org", rule.isOpen).catch((error: unknown) => {
+      throw rule.unknown === "invalid" && isUnknown(error) ? invalid(NO_ORGANIZATION) : error;
     });
-    if (row.account.kind !== "organization") {
-      throw rule.unknown === "invalid" ? invalid("organization does not exist") : notFound();
+    if (org.account.kind !== "organization") {
+      throw rule.unknown === "invalid" ? invalid(NO_ORGANIZATION) : notFound();
     }
-    const membership = toMembership(c.var.ctx.actor, row);
+    const membership = toMembership(c.var.ctx.actor, org);
     if (rule.needs === "membership" && !membership.isMember) {
       throw forbidden("Must be an organization member");
     }
-    c.set("org", row.account);
-    c.set("membership", membership);
-    await next();
+    return { org: org.account, membership };
   });
 }
+
+const NO_ORGANIZATION = "organization does not exist";
+const isUnknown = (error: unknown): boolean =>
+  error instanceof Failure && error.kind === "not_found" && !(error instanceof Moved);
 
 async function enterAccount(
   c: GuardContext,
@@ -277,11 +268,13 @@ async function enter<W extends Parameters<typeof identify>[4]>(
   }
   const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
   if (noting) ctx.defer(noting);
-  return place as (W extends (who: Unidentified) => infer Q
-    ? Q extends { _: { result: infer R } }
-      ? R
-      : never
-    : never) | undefined;
+  return place as
+    | (W extends (who: Unidentified) => infer Q
+        ? Q extends { _: { result: infer R } }
+          ? R
+          : never
+        : never)
+    | undefined;
 }
 
 function toViewer({ actor, rootUrl, config }: Ctx): Viewer {
@@ -317,12 +310,17 @@ export class Moved extends Failure {
   }
 }
 
+/** Makes a guard of a function that lets a request in, and says what it leaves for the handler. */
 function guard<V extends object>(
   scopes: readonly Scope[],
   isOpen: boolean,
-  handler: (c: Context<{ Variables: GuardVariables & V }>, next: Next) => Promise<void>,
+  admit: (c: GuardContext) => Promise<V>,
 ): Guard<V> {
-  return Object.assign(handler as MiddlewareHandler<{ Variables: GuardVariables & V }>, {
+  const handler = async (c: GuardContext, next: Next) => {
+    for (const [name, value] of Object.entries(await admit(c))) c.set(name as "ctx", value as Ctx);
+    await next();
+  };
+  return Object.assign(handler as unknown as MiddlewareHandler<{ Variables: GuardVariables & V }>, {
     scopes,
     isOpen,
   });

@@ -24,7 +24,8 @@ export async function readJsonBody(
     const isBodiless = text === "" && c.req.method !== "POST" && c.req.method !== "PUT";
     if (!isBodiless) throw invalid("[]: Empty Content-Type");
   }
-  c.req.bodyCache.text = text === "" ? "{}" : text;
+  // Hono keeps what was read as a promise, and types it as what it resolves to.
+  c.req.bodyCache.text = Promise.resolve(text === "" ? "{}" : text) as unknown as string;
   checkJson(text);
   await next();
 }
@@ -38,7 +39,7 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
   const refusal = tooLarge(`the body is larger than ${bytesMax} bytes`);
   if (Number(c.req.header("content-length") ?? 0) > bytesMax) throw refusal;
 
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.byteLength;
@@ -79,7 +80,9 @@ export function body<S extends z.core.$ZodLooseShape>(shape: S) {
   const matchKeys = (value: unknown) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     const sent = Object.entries(value).filter(([, field]) => field !== null);
-    return Object.fromEntries(sent.map(([key, field]) => [names.get(key.toLowerCase()) ?? key, field]));
+    return Object.fromEntries(
+      sent.map(([key, field]) => [names.get(key.toLowerCase()) ?? key, field]),
+    );
   };
   return z.preprocess(matchKeys, z.object(shape, "an object is expected"));
 }

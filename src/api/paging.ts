@@ -23,7 +23,11 @@ export const queryFlag = (description: string) =>
     .string()
     .optional()
     .transform((text) =>
-      text !== undefined && TRUE.has(text) ? true : text !== undefined && FALSE.has(text) ? false : undefined,
+      text !== undefined && TRUE.has(text)
+        ? true
+        : text !== undefined && FALSE.has(text)
+          ? false
+          : undefined,
     )
     .openapi({ type: "boolean", description });
 
@@ -65,17 +69,21 @@ export function readPageOrWhole(config: Config, query: { page: number; limit: nu
   return query.page > 0 ? readPage(config, query) : { number: 1, size: WHOLE_MAX, offset: 0 };
 }
 
+/** What of a request's context a page is announced on. */
+interface Answer {
+  req: Pick<Context["req"], "url">;
+  var: Pick<GuardVariables, "ctx">;
+  header(name: string, value: string): void;
+}
+
 /** Says on the answer how many items there are and where the other pages are. */
-export function announcePage(
-  c: Context<{ Variables: GuardVariables }>,
-  page: Page,
-  total: number,
-): void {
+export function announcePage(c: Answer, page: Page, total: number): void {
   c.header("X-Total-Count", String(total));
   const lastNumber = Math.max(1, Math.ceil(total / page.size));
   const current = Math.min(page.number, lastNumber);
   const links: string[] = [];
-  const link = (rel: string, number: number) => links.push(`<${urlOfPage(c, number)}>; rel="${rel}"`);
+  const link = (rel: string, number: number) =>
+    links.push(`<${urlOfPage(c, number)}>; rel="${rel}"`);
   if (current < lastNumber) {
     link("next", current + 1);
     link("last", lastNumber);
@@ -92,7 +100,7 @@ export function announcePage(
   c.header("Access-Control-Expose-Headers", exposed.join(", "));
 }
 
-function urlOfPage(c: Context<{ Variables: GuardVariables }>, number: number): string {
+function urlOfPage(c: Answer, number: number): string {
   const { pathname, searchParams } = new URL(c.req.url);
   searchParams.set("page", String(number));
   searchParams.sort();

@@ -1,8 +1,14 @@
-import { and, eq, inArray, or, sql, type SQL } from "drizzle-orm";
+import { and, eq, inArray, sql, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
-import { columnsOf, type Database } from "../db/db.ts";
-import { accessTokens, emailAddresses, users, type AccessToken, type User } from "../db/schema/index.ts";
+import { anyOf, columnsOf, type Database } from "../db/db.ts";
+import {
+  accessTokens,
+  emailAddresses,
+  users,
+  type AccessToken,
+  type User,
+} from "../db/schema/index.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { ANONYMOUS, boundTokenId, type Actor } from "./actor.ts";
 import type { Credential } from "./credential.ts";
@@ -59,7 +65,9 @@ export async function identify<W extends Where>(
 ): Promise<{ actor: Actor; place: W["_"]["result"] | undefined }> {
   const hashes = await Promise.all(possibleSecrets(credential).map(hashSecret));
   const isAccount =
-    credential.kind === "basic" && credential.password !== "" ? isNamed(credential.name) : undefined;
+    credential.kind === "basic" && credential.password !== ""
+      ? isNamed(credential.name)
+      : undefined;
   const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
 
   const queries = {
@@ -73,7 +81,7 @@ export async function identify<W extends Where>(
   if (actor.user) refuseClosedAccount(actor.user);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
-    place: found.place as W["_"]["result"] | undefined,
+    place: found.place,
   };
 }
 
@@ -89,7 +97,8 @@ async function batchOf<Q extends Record<string, Where | undefined>>(db: Database
 
 function standIn(hashes: string[], isAccount?: SQL, isSudo?: SQL): Unidentified {
   const userWhere = (condition?: SQL) =>
-    condition && sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
+    condition &&
+    sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
   const tokenColumn = (column: SQL) =>
     hashes.length > 0 &&
     sql`(select ${column} from ${accessTokens} where ${inArray(accessTokens.secretHash, hashes)} limit 1)`;
@@ -118,10 +127,10 @@ function possibleSecrets(credential: Credential): string[] {
 /** A person signs in with a login name or with any address they confirmed. */
 function isNamed(name: string): SQL {
   const lower = name.toLowerCase();
-  return or(
+  return anyOf(
     eq(users.lowerName, lower),
     sql`${users.id} = (select user_id from ${emailAddresses} where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated})`,
-  ) as SQL;
+  );
 }
 
 async function judgeCredential(

@@ -13,5 +13,9 @@ export function noteTokenUse(
   now: number,
 ): Promise<unknown> | undefined {
   if (token.lastUsedAt !== null && token.lastUsedAt > now - LAG_MS) return undefined;
-  return db.update(accessTokens).set({ lastUsedAt: now }).where(eq(accessTokens.id, token.id)).run();
+  return db
+    .update(accessTokens)
+    .set({ lastUsedAt: now })
+    .where(eq(accessTokens.id, token.id))
+    .run();
 }

@@ -1,4 +1,6 @@
-import { and, eq, or, sql, type SQL } from "drizzle-orm";
+import { eq, or, sql, type SQL } from "drizzle-orm";
+
+import { allOf, anyOf, flagColumn } from "../db/db.ts";
 
 import {
   ACCESS,
@@ -28,10 +30,9 @@ export interface AccessFacts {
 }
 
 /** SQL for the facts of each repository of a query, to be selected beside it. */
-export function accessFacts(
-  who: { actorId: SQL; boundTokenId: SQL },
-): { [K in keyof AccessFacts]: SQL.Aliased<AccessFacts[K]> } {
-  const isTrue = (value: unknown) => value === 1;
+export function accessFacts(who: { actorId: SQL; boundTokenId: SQL }): {
+  [K in keyof AccessFacts]: SQL.Aliased<AccessFacts[K]>;
+} {
   return {
     collaboratorAccess:
       sql<number>`coalesce((select ${collaborations.access} from ${collaborations} where ${collaborations.repoId} = ${repositories.id} and ${collaborations.userId} = ${who.actorId}), 0)`.as(
@@ -41,14 +42,14 @@ export function accessFacts(
       sql<number>`coalesce((select max(${teams.access}) from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teamMembers.userId} = ${who.actorId} and ${teams.orgId} = ${repositories.ownerId} and ${reachesRepository}), 0)`.as(
         "team_access",
       ),
-    isOrganizationMember:
-      sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${repositories.ownerId} and ${organizationMembers.userId} = ${who.actorId})`
-        .mapWith(isTrue)
-        .as("is_organization_member"),
-    isInBoundToken:
-      sql`exists (select 1 from ${accessTokenRepositories} where ${accessTokenRepositories.tokenId} = ${who.boundTokenId} and ${accessTokenRepositories.repoId} = ${repositories.id})`
-        .mapWith(isTrue)
-        .as("is_in_bound_token"),
+    isOrganizationMember: flagColumn(
+      sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${repositories.ownerId} and ${organizationMembers.userId} = ${who.actorId})`,
+      "is_organization_member",
+    ),
+    isInBoundToken: flagColumn(
+      sql`exists (select 1 from ${accessTokenRepositories} where ${accessTokenRepositories.tokenId} = ${who.boundTokenId} and ${accessTokenRepositories.repoId} = ${repositories.id})`,
+      "is_in_bound_token",
+    ),
   };
 }
 
@@ -107,7 +108,7 @@ export function isRepositoryVisible(actor: Actor): SQL {
       ? undefined
       : sql`exists (select 1 from ${accessTokenRepositories} where ${accessTokenRepositories.tokenId} = ${tokenId} and ${accessTokenRepositories.repoId} = ${repositories.id})`;
 
-  return and(isBound, isRepositoryOpen(actor)) as SQL;
+  return allOf(isBound, isRepositoryOpen(actor));
 }
 
 function isRepositoryOpen(actor: Actor): SQL {
@@ -123,10 +124,10 @@ function isRepositoryOpen(actor: Actor): SQL {
     sql`(${repositories.isPrivate} = 0 and exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${repositories.ownerId} and ${organizationMembers.userId} = ${userId}))`,
   );
   if (actor.scopes.isPublicOnly) {
-    return actor.user?.isRestricted ? (and(isPublic, isGiven) as SQL) : isPublic;
+    return actor.user?.isRestricted ? allOf(isPublic, isGiven) : isPublic;
   }
   if (actor.user?.isRestricted) return isGiven as SQL;
-  return or(isPublic, eq(repositories.visibility, "limited"), isGiven) as SQL;
+  return anyOf(isPublic, eq(repositories.visibility, "limited"), isGiven);
 }
 
 /** Whether `account` exists for the caller. */
@@ -143,10 +144,10 @@ export function isAccountVisible(actor: Actor): SQL {
   const isPublic = eq(users.visibility, "public");
   const userId = actor.user?.id;
   if (userId === undefined || seesPublicOnly(actor)) return isPublic;
-  return or(
+  return anyOf(
     isPublic,
     eq(users.id, userId),
     actor.user?.isRestricted ? undefined : eq(users.visibility, "limited"),
     sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${users.id} and ${organizationMembers.userId} = ${userId})`,
-  ) as SQL;
+  );
 }

@@ -1,4 +1,4 @@
-import { getTableColumns, sql, type SQL, type Table } from "drizzle-orm";
+import { and, getTableColumns, or, sql, type SQL, type Table } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 
 import type { D1 } from "./meter.ts";
@@ -9,6 +9,18 @@ export type Database = DrizzleD1Database;
 export function openDatabase(d1: D1): Database {
   return drizzle(d1 as D1Database, { casing: "snake_case" });
 }
+
+/** A condition as a column, since SQLite has no booleans of its own. */
+export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =>
+  condition.mapWith((value: unknown) => value === 1).as(name);
+
+type Condition = SQL | undefined;
+
+/** `and` that is there even where no condition is: then it holds. */
+export const allOf = (...conditions: Condition[]): SQL => and(...conditions) ?? sql`1`;
+
+/** `or` that is there even where no condition is: then it does not hold. */
+export const anyOf = (...conditions: Condition[]): SQL => or(...conditions) ?? sql`0`;
 
 /** The columns of a table as `select()` takes them, each with a type of its own. */
 type Aliased<T extends Table> = {

@@ -36,7 +36,7 @@ export function meterD1(d1: D1, counts: { rows: boolean }): { d1: D1; usage: D1U
     }
   }
 
-  function note<R extends D1Result<unknown>>(result: R): R {
+  function note<R extends D1Result>(result: R): R {
     usage.rowsRead += result.meta.rows_read;
     usage.rowsWritten += result.meta.rows_written;
     return result;

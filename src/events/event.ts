@@ -17,9 +17,23 @@ export type Event =
   | { type: "user.edited"; ownerId: number; changed: string[] }
   | { type: "user.renamed"; ownerId: number; from: string; to: string }
   | { type: "organization.created"; ownerId: number; name: string }
-  | { type: "organization.member_added" | "organization.member_removed"; ownerId: number; userId: number; teamId: number }
+  | {
+      type: "organization.member_added" | "organization.member_removed";
+      ownerId: number;
+      userId: number;
+      teamId: number;
+    }
   | { type: "organization.member_visibility_changed"; ownerId: number; isPublic: boolean }
   | { type: "email.added" | "email.removed"; ownerId: number }
   | { type: "access_token.created" | "access_token.deleted"; ownerId: number; name: string }
-  | { type: "public_key.added" | "public_key.removed"; ownerId: number; repoId?: number; fingerprint: string }
-  | { type: "gpg_key.added" | "gpg_key.verified" | "gpg_key.removed"; ownerId: number; keyId: string };
+  | {
+      type: "public_key.added" | "public_key.removed";
+      ownerId: number;
+      repoId?: number;
+      fingerprint: string;
+    }
+  | {
+      type: "gpg_key.added" | "gpg_key.verified" | "gpg_key.removed";
+      ownerId: number;
+      keyId: string;
+    };

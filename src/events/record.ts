@@ -27,7 +27,9 @@ export function recordIfChanged(ctx: Ctx, event: Recordable) {
 function insertEvent(ctx: Ctx, event: Recordable, condition: SQL) {
   const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
   const actorId = ctx.actor.user?.id ?? 0;
-  return ctx.db.insert(events).select(
-    sql`select null, ${type}, ${actorId}, ${ownerId}, ${repoId}, ${JSON.stringify(payload)}, ${ctx.now} where ${condition}`,
-  );
+  return ctx.db
+    .insert(events)
+    .select(
+      sql`select null, ${type}, ${actorId}, ${ownerId}, ${repoId}, ${JSON.stringify(payload)}, ${ctx.now} where ${condition}`,
+    );
 }

@@ -35,11 +35,7 @@ export const Team = z
   .openapi("Team");
 
 /** A team, with its organization where `org` is given. */
-export function toTeam(
-  team: TeamRow,
-  org: UserRow | null,
-  viewer: Viewer,
-): z.infer<typeof Team> {
+export function toTeam(team: TeamRow, org: UserRow | null, viewer: Viewer): z.infer<typeof Team> {
   const permission = PERMISSIONS[team.access];
   return {
     id: team.id,

@@ -1,9 +1,11 @@
 import { Hono } from "hono";
 
+import type { WebEnv } from "./env.ts";
+
 const DEFAULT_PX = 128;
 const PX_MAX = 512;
 
-export const avatars = new Hono();
+export const avatars = new Hono<WebEnv>();
 
 /**
  * The picture of an account: drawn from its id, so that it survives a rename and needs no look

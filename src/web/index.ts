@@ -3,8 +3,9 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { avatars } from "./avatars.ts";
 import { documentation } from "./documentation.ts";
+import type { WebEnv } from "./env.ts";
 import { health } from "./health.ts";
 
 /** What is served outside the API. */
-export const web = new Hono({ router: new TrieRouter() });
+export const web = new Hono<WebEnv>({ router: new TrieRouter() });
 for (const door of [avatars, documentation, health]) web.route("/", door);

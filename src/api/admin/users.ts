@@ -1,5 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, eq, type SQL } from "drizzle-orm";
+import { eq } from "drizzle-orm";
+
+import { allOf } from "../../db/db.ts";
 
 import type { Ctx } from "../../context.ts";
 import { users, type User as UserRow } from "../../db/schema/index.ts";
@@ -10,7 +12,6 @@ import { listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
 import { renameAccount } from "../../domain/accounts/rename-account.ts";
 import { defined } from "../../lib/defined.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
-import { Time } from "../../shapes/json.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -39,7 +40,7 @@ const CreateUser = body({
   created_at: z.iso
     .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
     .optional()
-    .openapi({ ...Time.meta(), format: "date-time", description: "Back-dates the account" }),
+    .openapi({ format: "date-time", description: "Back-dates the account" }),
 }).openapi("CreateUserOption");
 
 const EditUser = body({
@@ -81,14 +82,17 @@ adminUsers.openapi(
     const { ctx, viewer } = c.var;
     const query = c.req.valid("query");
     const slice = readPage(ctx.config, query);
-    const isListed = and(
+    const isListed = allOf(
       eq(users.kind, "user"),
       query.source_id > 0 ? eq(users.loginSourceId, query.source_id) : undefined,
       query.login_name === "" ? undefined : eq(users.loginName, query.login_name),
-    ) as SQL;
+    );
     const { items, total } = await listAccountsWhere(ctx, isListed, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((user) => toUser(user, viewer)), 200);
+    return c.json(
+      items.map((user) => toUser(user, viewer)),
+      200,
+    );
   },
 );
 

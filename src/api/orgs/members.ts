@@ -41,7 +41,10 @@ organizationMembers.openapi(
     const isOutside = !membership.isMember || ctx.actor.scopes.isPublicOnly;
     const { items, total } = await listAccountsIn(ctx, memberIds(org, isOutside), slice);
     announcePage(c, slice, total);
-    return c.json(items.map((user) => toUser(user, viewer)), 200);
+    return c.json(
+      items.map((user) => toUser(user, viewer)),
+      200,
+    );
   },
 );
 
@@ -61,7 +64,10 @@ organizationMembers.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listAccountsIn(ctx, memberIds(org, true), slice);
     announcePage(c, slice, total);
-    return c.json(items.map((user) => toUser(user, viewer)), 200);
+    return c.json(
+      items.map((user) => toUser(user, viewer)),
+      200,
+    );
   },
 );
 

@@ -1,5 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, eq, sql, type SQL } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
+
+import { allOf } from "../../db/db.ts";
 
 import { isAccountVisible } from "../../auth/policy.ts";
 import { organizationMembers, users } from "../../db/schema/index.ts";
@@ -21,7 +23,11 @@ const CreateOrganization = body({
   full_name: optionalText(100),
   email: optionalText(254),
   description: optionalText(255),
-  website: z.url({ protocol: /^https?$/, error: "Url" }).max(255, "MaxSize").or(z.literal("")).optional(),
+  website: z
+    .url({ protocol: /^https?$/, error: "Url" })
+    .max(255, "MaxSize")
+    .or(z.literal(""))
+    .optional(),
   location: optionalText(50),
   visibility: z.enum(["public", "limited", "private", ""], "In").optional(),
   repo_admin_change_team_access: optionalFlag(),
@@ -43,10 +49,13 @@ organizations.openapi(
   async (c) => {
     const { ctx, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const isListed = and(eq(users.kind, "organization"), isAccountVisible(ctx.actor)) as SQL;
+    const isListed = allOf(eq(users.kind, "organization"), isAccountVisible(ctx.actor));
     const { items, total } = await listAccountsWhere(ctx, isListed, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((org) => toOrganization(org, viewer)), 200);
+    return c.json(
+      items.map((org) => toOrganization(org, viewer)),
+      200,
+    );
   },
 );
 
@@ -109,7 +118,10 @@ organizations.openapi(
     const ids = sql`(select ${organizationMembers.orgId} from ${organizationMembers} where ${organizationMembers.userId} = ${user.id})`;
     const { items, total } = await listAccountsIn(ctx, ids, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((org) => toOrganization(org, viewer)), 200);
+    return c.json(
+      items.map((org) => toOrganization(org, viewer)),
+      200,
+    );
   },
 );
 
@@ -132,6 +144,9 @@ organizations.openapi(
     const ids = sql`(select m.org_id from ${organizationMembers} m where m.user_id = ${account.id} and (m.is_public or ${sees} or exists (select 1 from ${organizationMembers} own where own.org_id = m.org_id and own.user_id = ${viewer.userId ?? null})))`;
     const { items, total } = await listAccountsIn(ctx, ids, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((org) => toOrganization(org, viewer)), 200);
+    return c.json(
+      items.map((org) => toOrganization(org, viewer)),
+      200,
+    );
   },
 );

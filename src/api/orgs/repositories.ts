@@ -52,9 +52,7 @@ organizationRepositories.openapi(
     operationId: "createOrgRepo",
     tags: ["organization"],
     summary: "Create a repository in an organization",
-    middleware: [
-      inOrg(["write:organization", "write:repository"], { isOpen: false }),
-    ] as const,
+    middleware: [inOrg(["write:organization", "write:repository"], { isOpen: false })] as const,
     request: {
       params: OrgPath,
       body: { required: true, ...json(CreateRepository, "The repository") },
@@ -99,6 +97,9 @@ organizationRepositories.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listRepositoriesOf(ctx, org, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
   },
 );

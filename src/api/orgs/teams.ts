@@ -29,9 +29,7 @@ teams.openapi(
     operationId: "orgListTeams",
     tags: ["organization"],
     summary: "List the teams of an organization, for its members",
-    middleware: [
-      inOrg("read:organization", { isOpen: false, needs: "membership" }),
-    ] as const,
+    middleware: [inOrg("read:organization", { isOpen: false, needs: "membership" })] as const,
     request: { params: OrgPath, query: Paging },
     responses: { 200: page(z.array(Team), "By name"), ...refusals(401, 403, 404) },
   }),
@@ -47,10 +45,16 @@ teams.openapi(
         .orderBy(asc(teamTable.lowerName))
         .limit(slice.size)
         .offset(slice.offset),
-      ctx.db.select({ total: count().as("total") }).from(teamTable).where(isListed),
+      ctx.db
+        .select({ total: count().as("total") })
+        .from(teamTable)
+        .where(isListed),
     ]);
     announcePage(c, slice, counted?.total ?? 0);
-    return c.json(items.map((team) => toTeam(team, null, viewer)), 200);
+    return c.json(
+      items.map((team) => toTeam(team, null, viewer)),
+      200,
+    );
   },
 );
 
@@ -90,7 +94,10 @@ teams.openapi(
     const ids = sql`(select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${team.id})`;
     const { items, total } = await listAccountsIn(ctx, ids, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((user) => toUser(user, viewer)), 200);
+    return c.json(
+      items.map((user) => toUser(user, viewer)),
+      200,
+    );
   },
 );
 

@@ -12,7 +12,11 @@ export const CreateRepository = body({
   template: optionalFlag(),
   default_branch: optionalText(100),
   // An unknown model means the server's own, as clients of the field expect.
-  trust_model: z.enum(TRUST_MODELS).catch("default").optional(),
+  trust_model: z
+    .enum(TRUST_MODELS)
+    .catch("default")
+    .optional()
+    .openapi({ type: "string", enum: [...TRUST_MODELS] }),
   object_format_name: z.enum(["", "sha1"], "only sha1 is supported").optional(),
   auto_init: optionalFlag(),
   gitignores: optionalText(1024),

@@ -47,7 +47,10 @@ deployKeys.openapi(
     const slice = readPageOrWhole(ctx.config, query);
     const { items, total } = await listDeployKeys(ctx, entry.repo, query.fingerprint, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((key) => toDeployKey(key, entry, viewer)), 200);
+    return c.json(
+      items.map((key) => toDeployKey(key, entry, viewer)),
+      200,
+    );
   },
 );
 

@@ -83,7 +83,8 @@ export function toEdit(sent: Sent, repo: Repository): RepositoryEdit {
     externalWikiUrl: toWikiUrl(sent),
     issueSettings: toIssueSettings(sent),
     // Without the unit its settings have no meaning, and clients send them along all the same.
-    pullSettings: (sent.has_pull_requests ?? repo.hasPullRequests) ? toPullSettings(sent) : undefined,
+    pullSettings:
+      (sent.has_pull_requests ?? repo.hasPullRequests) ? toPullSettings(sent) : undefined,
   });
 }
 

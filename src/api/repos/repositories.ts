@@ -63,7 +63,10 @@ repositories.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listReachableRepositories(ctx, user, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
   },
 );
 

@@ -12,7 +12,8 @@ import { Paging, announcePage, queryFlag, queryInteger, readPage } from "../pagi
 
 export const repositorySearch = endpoints();
 
-const choice = (description: string) => z.string().max(64, "MaxSize").default("").openapi({ description });
+const choice = (description: string) =>
+  z.string().max(64, "MaxSize").default("").openapi({ description });
 
 const SearchQuery = Paging.extend({
   q: z
@@ -72,7 +73,8 @@ repositorySearch.openapi(
           isTemplate: query.template,
           isArchived: query.archived,
           mode: oneOf(["fork", "source", "mirror", "collaborative"], query.mode, "search mode"),
-          sort: oneOf(Object.keys(SORTS) as (keyof typeof SORTS)[], query.sort, "sort mode") ?? "alpha",
+          sort:
+            oneOf(Object.keys(SORTS) as (keyof typeof SORTS)[], query.sort, "sort mode") ?? "alpha",
           isDescending: oneOf(["asc", "desc"], query.order, "sort order") === "desc",
         },
         slice,
@@ -82,7 +84,10 @@ repositorySearch.openapi(
     } catch (error) {
       if (error instanceof Failure) throw error;
       logBug(c.var.requestId, error);
-      return c.json({ ok: false as const, error: `internal error, request ${c.var.requestId}` }, 500);
+      return c.json(
+        { ok: false as const, error: `internal error, request ${c.var.requestId}` },
+        500,
+      );
     }
   },
 );

@@ -29,6 +29,9 @@ stargazers.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listStargazers(ctx, entry.repo, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((user) => toUser(user, viewer)), 200);
+    return c.json(
+      items.map((user) => toUser(user, viewer)),
+      200,
+    );
   },
 );

@@ -102,6 +102,9 @@ subscriptions.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listWatchers(ctx, entry.repo, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((user) => toUser(user, viewer)), 200);
+    return c.json(
+      items.map((user) => toUser(user, viewer)),
+      200,
+    );
   },
 );

@@ -25,12 +25,19 @@ emails.openapi(
     tags: ["user"],
     summary: "List your e-mail addresses",
     middleware: [signedIn("read:user")] as const,
-    responses: { 200: page(z.array(Email), "All of them, the primary one first"), ...refusals(401, 403) },
+    responses: {
+      200: page(z.array(Email), "All of them, the primary one first"),
+      ...refusals(401, 403),
+    },
   }),
   async (c) => {
     const { ctx, user } = c.var;
     const addresses = await listEmails(ctx, user);
-    announcePage(c, { number: 1, size: Math.max(1, addresses.length), offset: 0 }, addresses.length);
+    announcePage(
+      c,
+      { number: 1, size: Math.max(1, addresses.length), offset: 0 },
+      addresses.length,
+    );
     return c.json(addresses.map(toEmail), 200);
   },
 );

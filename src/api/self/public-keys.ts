@@ -46,7 +46,10 @@ publicKeys.openapi(
     const slice = readPageOrWhole(ctx.config, query);
     const { items, total } = await listUserKeys(ctx, user, query.fingerprint, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((key) => toPublicKey(key, user, viewer)), 200);
+    return c.json(
+      items.map((key) => toPublicKey(key, user, viewer)),
+      200,
+    );
   },
 );
 
@@ -89,7 +92,10 @@ publicKeys.openapi(
     const { ctx, user, viewer } = c.var;
     const { id } = c.req.valid("param");
     const isOwn = and(eq(keyTable.userId, user.id), isNull(keyTable.repoId));
-    const [key] = await ctx.db.select().from(keyTable).where(and(eq(keyTable.id, id), isOwn));
+    const [key] = await ctx.db
+      .select()
+      .from(keyTable)
+      .where(and(eq(keyTable.id, id), isOwn));
     if (!key) throw notFound();
     return c.json(toPublicKey(key, user, viewer), 200);
   },
@@ -136,6 +142,9 @@ publicKeys.openapi(
     const slice = readPageOrWhole(ctx.config, query);
     const { items, total } = await listUserKeys(ctx, account, query.fingerprint, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((key) => toPublicKey(key, account, viewer)), 200);
+    return c.json(
+      items.map((key) => toPublicKey(key, account, viewer)),
+      200,
+    );
   },
 );

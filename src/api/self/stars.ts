@@ -34,7 +34,10 @@ stars.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listStarred(ctx, user, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
   },
 );
 
@@ -112,7 +115,10 @@ stars.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listWatched(ctx, user, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
   },
 );
 
@@ -132,7 +138,10 @@ stars.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listStarred(ctx, account, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
   },
 );
 
@@ -152,6 +161,9 @@ stars.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listWatched(ctx, account, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
   },
 );

@@ -4,7 +4,6 @@ import { BOUND_MAX, createAccessToken } from "../../domain/tokens/create-access-
 import { deleteAccessToken } from "../../domain/tokens/delete-access-token.ts";
 import { listAccessTokens } from "../../domain/tokens/list-access-tokens.ts";
 import { AccessToken, toAccessToken } from "../../shapes/access-token.ts";
-import { Time } from "../../shapes/json.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { ownAccount } from "../guard.ts";
@@ -16,11 +15,14 @@ export const accessTokens = endpoints();
 
 const CreateAccessToken = body({
   name: requiredText(255),
-  scopes: z.array(z.string().max(64, "MaxSize"), "a list of scopes is expected").max(64, "MaxSize").default([]),
+  scopes: z
+    .array(z.string().max(64, "MaxSize"), "a list of scopes is expected")
+    .max(64, "MaxSize")
+    .default([]),
   expires_at: z.iso
     .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
     .optional()
-    .openapi({ ...Time.meta(), format: "date-time", description: "When it stops working" }),
+    .openapi({ format: "date-time", description: "When it stops working" }),
   repositories: z
     .array(z.string().regex(/^[^/]+\/[^/]+$/, "owner/name is expected"), "a list is expected")
     .min(1, "Required")
@@ -45,7 +47,10 @@ accessTokens.openapi(
     const slice = readPageOrWhole(ctx.config, c.req.valid("query"));
     const { items, total } = await listAccessTokens(ctx, account, slice);
     announcePage(c, slice, total);
-    return c.json(items.map(({ token, boundTo }) => toAccessToken(token, boundTo)), 200);
+    return c.json(
+      items.map(({ token, boundTo }) => toAccessToken(token, boundTo)),
+      200,
+    );
   },
 );
 
@@ -57,7 +62,10 @@ accessTokens.openapi(
     tags: ["user"],
     summary: "Create an access token; its secret is in this answer only",
     middleware: [ownAccount("write:user")] as const,
-    request: { params: UserPath, body: { required: true, ...json(CreateAccessToken, "The token") } },
+    request: {
+      params: UserPath,
+      body: { required: true, ...json(CreateAccessToken, "The token") },
+    },
     responses: { 201: json(AccessToken, "The token"), ...refusals(400, 401, 403, 404, 422) },
   }),
   async (c) => {

@@ -2,11 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findSeenAccount } from "../../domain/accounts/find-account.ts";
 import { createFollow, deleteFollow } from "../../domain/accounts/follow.ts";
-import {
-  isFollowing,
-  listFollowers,
-  listFollowing,
-} from "../../domain/accounts/list-accounts.ts";
+import { isFollowing, listFollowers, listFollowing } from "../../domain/accounts/list-accounts.ts";
 import { notFound, unauthenticated } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { empty, page, refusals } from "../answers.ts";
@@ -35,7 +31,10 @@ follows.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listFollowers(ctx, user, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((each) => toUser(each, viewer)), 200);
+    return c.json(
+      items.map((each) => toUser(each, viewer)),
+      200,
+    );
   },
 );
 
@@ -55,7 +54,10 @@ follows.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listFollowing(ctx, user, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((each) => toUser(each, viewer)), 200);
+    return c.json(
+      items.map((each) => toUser(each, viewer)),
+      200,
+    );
   },
 );
 
@@ -129,7 +131,10 @@ follows.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listFollowers(ctx, account, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((each) => toUser(each, viewer)), 200);
+    return c.json(
+      items.map((each) => toUser(each, viewer)),
+      200,
+    );
   },
 );
 
@@ -149,7 +154,10 @@ follows.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listFollowing(ctx, account, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((each) => toUser(each, viewer)), 200);
+    return c.json(
+      items.map((each) => toUser(each, viewer)),
+      200,
+    );
   },
 );
 

@@ -39,7 +39,10 @@ users.openapi(
     const id = query.uid > 0 ? query.uid : undefined;
     const { items, total } = await searchUsers(ctx, query.q.trim(), id, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((user) => toUser(user, viewer)), 200);
+    return c.json(
+      items.map((user) => toUser(user, viewer)),
+      200,
+    );
   },
 );
 
@@ -73,6 +76,9 @@ users.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = await listRepositoriesOf(ctx, account, slice);
     announcePage(c, slice, total);
-    return c.json(items.map((entry) => toRepository(entry, viewer)), 200);
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
   },
 );

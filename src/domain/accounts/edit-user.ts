@@ -66,9 +66,7 @@ export async function editUser(ctx: Ctx, user: User, edit: UserEdit): Promise<Us
           ...(email !== undefined && { email }),
           ...(passwordHash !== undefined && { passwordHash }),
           // A null is refused by the table, and with it the whole batch.
-          updatedAt: losesAdmin
-            ? sql`case when ${othersAdminister} then ${ctx.now} end`
-            : ctx.now,
+          updatedAt: losesAdmin ? sql`case when ${othersAdminister} then ${ctx.now} end` : ctx.now,
         })
         .where(eq(users.id, user.id))
         .returning(),
@@ -95,7 +93,10 @@ export async function editUser(ctx: Ctx, user: User, edit: UserEdit): Promise<Us
 
 function primaryAddress(ctx: Ctx, user: User, email: string) {
   const lowerEmail = email.toLowerCase();
-  const isOther = and(eq(emailAddresses.userId, user.id), ne(emailAddresses.lowerEmail, lowerEmail));
+  const isOther = and(
+    eq(emailAddresses.userId, user.id),
+    ne(emailAddresses.lowerEmail, lowerEmail),
+  );
   const isOwn = and(eq(emailAddresses.userId, user.id), eq(emailAddresses.lowerEmail, lowerEmail));
   const address = { userId: user.id, email, lowerEmail, isActivated: true, isPrimary: false };
   return [

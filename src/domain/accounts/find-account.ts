@@ -4,7 +4,7 @@ import type { Actor } from "../../auth/actor.ts";
 import { identified, type Unidentified } from "../../auth/identify.ts";
 import type { Ctx } from "../../context.ts";
 import { seesAccount } from "../../auth/policy.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
+import { columnsOf, type Database, flagColumn } from "../../db/db.ts";
 import {
   ACCESS,
   organizationMembers,
@@ -25,22 +25,20 @@ export interface AccountRow {
 
 /** Selects accounts and, for organizations, what the caller is there. */
 export function selectAccounts(db: Database, who: Unidentified) {
-  const isTrue = (value: unknown) => value === 1;
   const inTeam = (condition: SQL) =>
     sql`exists (select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teams.orgId} = ${users.id} and ${teamMembers.userId} = ${who.actorId} and ${condition})`;
   return db
     .select({
       account: columnsOf(users, "a"),
-      isMember:
-        sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${users.id} and ${organizationMembers.userId} = ${who.actorId})`
-          .mapWith(isTrue)
-          .as("is_member"),
-      isOwner: inTeam(sql`${teams.access} = ${ACCESS.owner}`).mapWith(isTrue).as("is_owner"),
-      canCreateRepository: inTeam(
-        sql`(${teams.access} >= ${ACCESS.owner} or ${teams.canCreateOrgRepo})`,
-      )
-        .mapWith(isTrue)
-        .as("can_create_repository"),
+      isMember: flagColumn(
+        sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${users.id} and ${organizationMembers.userId} = ${who.actorId})`,
+        "is_member",
+      ),
+      isOwner: flagColumn(inTeam(sql`${teams.access} = ${ACCESS.owner}`), "is_owner"),
+      canCreateRepository: flagColumn(
+        inTeam(sql`(${teams.access} >= ${ACCESS.owner} or ${teams.canCreateOrgRepo})`),
+        "can_create_repository",
+      ),
     })
     .from(users)
     .$dynamic();

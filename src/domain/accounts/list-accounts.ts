@@ -2,7 +2,7 @@ import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf } from "../../db/db.ts";
+import { allOf, columnsOf } from "../../db/db.ts";
 import { follows, users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
@@ -24,7 +24,7 @@ export const listFollowing = (ctx: Ctx, follower: User, slice: Slice) =>
 
 /** The accounts of a set of ids that the caller may see, by name. */
 export async function listAccountsIn(ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> {
-  const isListed = and(sql`${users.id} in ${ids}`, isAccountVisible(ctx.actor)) as SQL;
+  const isListed = allOf(sql`${users.id} in ${ids}`, isAccountVisible(ctx.actor));
   return listAccountsWhere(ctx, isListed, slice);
 }
 
@@ -42,7 +42,10 @@ export async function listAccountsWhere(
       .orderBy(asc(users.lowerName))
       .limit(size)
       .offset(offset),
-    ctx.db.select({ total: count().as("total") }).from(users).where(isListed),
+    ctx.db
+      .select({ total: count().as("total") })
+      .from(users)
+      .where(isListed),
   ]);
   return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
 }

@@ -1,8 +1,8 @@
-import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf } from "../../db/db.ts";
+import { allOf, columnsOf } from "../../db/db.ts";
 import { users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { listAccountsWhere } from "./list-accounts.ts";
@@ -26,14 +26,14 @@ export async function searchUsers(
   userId: number | undefined,
   slice: Slice,
 ): Promise<Listed<User>> {
-  const isUser = and(eq(users.kind, "user"), isAccountVisible(ctx.actor)) as SQL;
+  const isUser = allOf(eq(users.kind, "user"), isAccountVisible(ctx.actor));
   const lower = text.toLowerCase();
   if (userId !== undefined) {
-    return listAccountsWhere(ctx, and(isUser, eq(users.id, userId), contains(lower)) as SQL, slice);
+    return listAccountsWhere(ctx, allOf(isUser, eq(users.id, userId), contains(lower)), slice);
   }
   if (lower === "") return walk(ctx, isUser, slice);
   const isFound = [...lower].length >= INDEXED_MIN ? byWord(lower) : byBeginning(lower);
-  return listAccountsWhere(ctx, and(isUser, isFound) as SQL, slice);
+  return listAccountsWhere(ctx, allOf(isUser, isFound), slice);
 }
 
 const contains = (text: string): SQL =>
@@ -59,7 +59,9 @@ async function walk(ctx: Ctx, isUser: SQL, { size, offset }: Slice): Promise<Lis
       .orderBy(asc(users.lowerName))
       .limit(size)
       .offset(offset),
-    ctx.db.select({ total: sql<number>`(select count(*) from ${some})`.as("total") }).from(sql`(select 1)`),
+    ctx.db
+      .select({ total: sql<number>`(select count(*) from ${some})`.as("total") })
+      .from(sql`(select 1)`),
   ]);
   return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
 }

@@ -1,7 +1,7 @@
 import { and, asc, count, eq, inArray, or, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { allOf, isViolation } from "../../db/db.ts";
 import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
@@ -42,7 +42,10 @@ export async function listGpgKeys(
       .where(and(eq(gpgKeys.userId, user.id), isOfPage))
       .orderBy(asc(gpgKeys.id)),
     selectConfirmedEmails(ctx, user.id),
-    ctx.db.select({ total: count().as("total") }).from(gpgKeys).where(isListed),
+    ctx.db
+      .select({ total: count().as("total") })
+      .from(gpgKeys)
+      .where(isListed),
   ]);
   return { items: toEntries(rows, emails), total: counted?.total ?? 0 };
 }
@@ -58,7 +61,10 @@ export async function findGpgKey(ctx: Ctx, user: User, id: number): Promise<GpgK
 }
 
 async function findEntry(ctx: Ctx, user: User, isThis: SQL): Promise<GpgKeyEntry> {
-  const primary = ctx.db.select({ keyId: gpgKeys.keyId }).from(gpgKeys).where(and(isThis, isPrimary));
+  const primary = ctx.db
+    .select({ keyId: gpgKeys.keyId })
+    .from(gpgKeys)
+    .where(and(isThis, isPrimary));
   const isOfKey = or(
     and(isThis, isPrimary),
     and(eq(gpgKeys.userId, user.id), sql`${gpgKeys.primaryKeyId} in ${primary}`),
@@ -131,12 +137,15 @@ export async function addGpgKeys(
       record(ctx, { type: "gpg_key.added", ownerId: user.id, keyId: first.keyId }),
     ]);
   } catch (error) {
-    if (isViolation(error, "UNIQUE", "gpg_keys") || isViolation(error, "NOT NULL", "gpg_keys.key_id")) {
+    if (
+      isViolation(error, "UNIQUE", "gpg_keys") ||
+      isViolation(error, "NOT NULL", "gpg_keys.key_id")
+    ) {
       throw invalid("a key with the same id is already in use");
     }
     throw error;
   }
-  return findEntry(ctx, user, and(eq(gpgKeys.userId, user.id), eq(gpgKeys.keyId, first.keyId)) as SQL);
+  return findEntry(ctx, user, allOf(eq(gpgKeys.userId, user.id), eq(gpgKeys.keyId, first.keyId)));
 }
 
 /** Whether a row of `gpg_keys` is known to be its account's: proven, or naming a confirmed address. */
@@ -179,7 +188,7 @@ export async function proveGpgKey(
 ): Promise<GpgKeyEntry> {
   const wanted = keyId.toUpperCase();
   const primary = sql`coalesce((select nullif(k.primary_key_id, '') from gpg_keys k where k.user_id = ${user.id} and k.key_id = ${wanted}), ${wanted})`;
-  const isThis = and(eq(gpgKeys.userId, user.id), sql`${gpgKeys.keyId} = ${primary}`) as SQL;
+  const isThis = allOf(eq(gpgKeys.userId, user.id), sql`${gpgKeys.keyId} = ${primary}`);
   const entry = await findEntry(ctx, user, isThis);
   if (!(await isSignedToken(ctx, user, entry.key.armored, signature))) {
     throw invalid("the signature does not match the token of /user/gpg_key_token");
@@ -205,7 +214,10 @@ async function isSignedToken(ctx: Ctx, user: User, armored: string, signature: s
  * @throws Failure `not_found` for an id that is no key, `forbidden` for another user's.
  */
 export async function removeGpgKey(ctx: Ctx, user: User, id: number): Promise<void> {
-  const [key] = await ctx.db.select().from(gpgKeys).where(and(eq(gpgKeys.id, id), isPrimary));
+  const [key] = await ctx.db
+    .select()
+    .from(gpgKeys)
+    .where(and(eq(gpgKeys.id, id), isPrimary));
   if (!key) throw notFound();
   if (key.userId !== user.id) throw forbidden("You do not have access to this key");
   const isOfKey = or(eq(gpgKeys.keyId, key.keyId), eq(gpgKeys.primaryKeyId, key.keyId));

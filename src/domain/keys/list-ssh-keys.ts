@@ -30,7 +30,10 @@ async function listKeys(
       .orderBy(asc(publicKeys.id))
       .limit(size)
       .offset(offset),
-    ctx.db.select({ total: count().as("total") }).from(publicKeys).where(isListed),
+    ctx.db
+      .select({ total: count().as("total") })
+      .from(publicKeys)
+      .where(isListed),
   ]);
   return { items, total: counted?.total ?? 0 };
 }

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf } from "../../db/db.ts";
+import { columnsOf, flagColumn } from "../../db/db.ts";
 import {
   ACCESS,
   organizationMembers,
@@ -28,23 +28,22 @@ export interface TeamEntry {
  */
 export async function findTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
   const userId = ctx.actor.user?.id ?? null;
-  const isTrue = (value: unknown) => value === 1;
   const [row] = await ctx.db
     .select({
       team: columnsOf(teams, "t"),
       org: columnsOf(users, "o"),
-      isInOrg:
-        sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${teams.orgId} and ${organizationMembers.userId} = ${userId})`
-          .mapWith(isTrue)
-          .as("is_in_org"),
-      isInTeam:
-        sql`exists (select 1 from ${teamMembers} where ${teamMembers.teamId} = ${teams.id} and ${teamMembers.userId} = ${userId})`
-          .mapWith(isTrue)
-          .as("is_in_team"),
-      isOwner:
-        sql`exists (select 1 from ${teamMembers} join teams owners on owners.id = ${teamMembers.teamId} where owners.org_id = ${teams.orgId} and owners.access = ${ACCESS.owner} and ${teamMembers.userId} = ${userId})`
-          .mapWith(isTrue)
-          .as("is_owner"),
+      isInOrg: flagColumn(
+        sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${teams.orgId} and ${organizationMembers.userId} = ${userId})`,
+        "is_in_org",
+      ),
+      isInTeam: flagColumn(
+        sql`exists (select 1 from ${teamMembers} where ${teamMembers.teamId} = ${teams.id} and ${teamMembers.userId} = ${userId})`,
+        "is_in_team",
+      ),
+      isOwner: flagColumn(
+        sql`exists (select 1 from ${teamMembers} join teams owners on owners.id = ${teamMembers.teamId} where owners.org_id = ${teams.orgId} and owners.access = ${ACCESS.owner} and ${teamMembers.userId} = ${userId})`,
+        "is_owner",
+      ),
     })
     .from(teams)
     .innerJoin(users, eq(users.id, teams.orgId))

@@ -19,10 +19,7 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
       .insert(organizationMembers)
       .values({ orgId: team.orgId, userId: user.id })
       .onConflictDoNothing(),
-    ctx.db
-      .insert(teamMembers)
-      .values({ teamId: team.id, userId: user.id })
-      .onConflictDoNothing(),
+    ctx.db.insert(teamMembers).values({ teamId: team.id, userId: user.id }).onConflictDoNothing(),
     recordIfChanged(ctx, {
       type: "organization.member_added",
       ownerId: team.orgId,
@@ -42,7 +39,10 @@ export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promis
   const isLastOwner = sql`(select ${teams.access} = ${ACCESS.owner} from ${teams} where ${teams.id} = ${team.id}) and (select count(*) from team_members others where others.team_id = ${team.id}) = 1`;
   const [removed] = await ctx.db.batch([
     // Part of the statement, so that the last two owners can't leave at once.
-    ctx.db.delete(teamMembers).where(and(isThis, sql`not (${isLastOwner})`)).returning(),
+    ctx.db
+      .delete(teamMembers)
+      .where(and(isThis, sql`not (${isLastOwner})`))
+      .returning(),
     recordIfChanged(ctx, {
       type: "organization.member_removed",
       ownerId: team.orgId,

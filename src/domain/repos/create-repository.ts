@@ -87,7 +87,9 @@ export async function createRepository(
     );
   const collaborate = db
     .insert(collaborations)
-    .select(sql`select id, ${creator.id}, ${ACCESS.admin} from ${repositories} where ${isThis} and ${!ownsOwner}`);
+    .select(
+      sql`select id, ${creator.id}, ${ACCESS.admin} from ${repositories} where ${isThis} and ${!ownsOwner}`,
+    );
   try {
     const [created] = await db.batch([
       insert,

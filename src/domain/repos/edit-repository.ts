@@ -79,7 +79,9 @@ export async function editRepository(
     .set({
       ...columns,
       ...(edit.name !== undefined && { lowerName: edit.name.toLowerCase() }),
-      ...(isArchived !== undefined && { archivedAt: isArchived ? (repo.archivedAt ?? ctx.now) : null }),
+      ...(isArchived !== undefined && {
+        archivedAt: isArchived ? (repo.archivedAt ?? ctx.now) : null,
+      }),
       ...(pullSettings && { pullSettings: patched(repositories.pullSettings, pullSettings) }),
       ...(issueSettings && { issueSettings: patched(repositories.issueSettings, issueSettings) }),
       updatedAt: ctx.now,
@@ -175,7 +177,9 @@ function forgetOutsiders(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   if (edit.isPrivate !== true || repo.isPrivate) return [];
   const insiders = sql`(select owner_id from ${repositories} where id = ${repo.id} union select ${collaborations.userId} from ${collaborations} where ${collaborations.repoId} = ${repo.id} union select ${teamMembers.userId} from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teams.orgId} = ${repo.ownerId} and ${teams.access} > ${ACCESS.none} and (${teams.includesAllRepositories} or exists (select 1 from ${teamRepositories} where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id})) union select ${users.id} from ${users} where ${users.isAdmin})`;
   return [
-    ctx.db.delete(stars).where(and(eq(stars.repoId, repo.id), sql`${stars.userId} not in ${insiders}`)),
+    ctx.db
+      .delete(stars)
+      .where(and(eq(stars.repoId, repo.id), sql`${stars.userId} not in ${insiders}`)),
     ctx.db
       .delete(watches)
       .where(and(eq(watches.repoId, repo.id), sql`${watches.userId} not in ${insiders}`)),

@@ -1,9 +1,9 @@
-import { and, eq, sql, type SQL } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
 import { accessFacts, judgeRepository, type AccessFacts } from "../../auth/policy.ts";
 import type { Unidentified } from "../../auth/identify.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
+import { allOf, columnsOf, type Database } from "../../db/db.ts";
 import {
   repositories,
   repositoryRedirects,
@@ -39,10 +39,10 @@ export function toEntry(actor: Actor, row: RepositoryRow): RepositoryEntry {
 }
 
 export function isNamed(owner: string, name: string): SQL {
-  return and(
+  return allOf(
     eq(users.lowerName, owner.toLowerCase()),
     eq(repositories.lowerName, name.toLowerCase()),
-  ) as SQL;
+  );
 }
 
 /** The condition for a repository that had this name before, or whose owner had. */

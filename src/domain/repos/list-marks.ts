@@ -46,7 +46,7 @@ async function listMarked(
   ctx: Ctx,
   user: User,
   marks: Marks,
-  stored: typeof users.starCount,
+  stored: typeof users.starCount | typeof users.watchCount,
   { size, offset }: Slice,
 ): Promise<Listed<RepositoryEntry>> {
   const isPublic = eq(marks.visibility, "public");
@@ -68,7 +68,10 @@ async function listMarked(
       .innerJoin(marks, and(eq(marks.repoId, repositories.id), isTheirs))
       .where(sql`${repositories.id} in ${pageIds}`)
       .orderBy(...newestFirst),
-    ctx.db.select({ n: sql<number>`${stored}`.as("n") }).from(users).where(eq(users.id, user.id)),
+    ctx.db
+      .select({ n: sql<number>`${stored}`.as("n") })
+      .from(users)
+      .where(eq(users.id, user.id)),
     ctx.db
       .select({ n: count().as("n") })
       .from(marks)

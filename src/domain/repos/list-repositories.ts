@@ -66,7 +66,10 @@ export async function listWhere(
     selectRepositories(ctx.db, identified(ctx.actor))
       .where(sql`${repositories.id} in ${pageIds}`)
       .orderBy(...order),
-    ctx.db.select({ total: count().as("total") }).from(repositories).where(isListed),
+    ctx.db
+      .select({ total: count().as("total") })
+      .from(repositories)
+      .where(isListed),
   ]);
   return { items: rows.map((row) => toEntry(ctx.actor, row)), total: counted?.total ?? 0 };
 }

@@ -1,5 +1,7 @@
 import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
 
+import { allOf } from "../../db/db.ts";
+
 import { boundTokenId } from "../../auth/actor.ts";
 import { isRepositoryVisible, openVisibilities } from "../../auth/policy.ts";
 import { identified } from "../../auth/identify.ts";
@@ -80,11 +82,11 @@ export async function searchRepositories(
   const isVisible = isRepositoryVisible(ctx.actor);
   const circle = circleOf(ctx, query);
   if (circle) {
-    return listWhere(ctx, and(circle, isMatch(query), filter, isVisible) as SQL, order, slice);
+    return listWhere(ctx, allOf(circle, isMatch(query), filter, isVisible), order, slice);
   }
   if (query.text !== "") {
     const isFound = sql`${repositories.id} in ${matches(ctx, query)}`;
-    return listWhere(ctx, and(isFound, isMatch(query), filter, isVisible) as SQL, order, slice);
+    return listWhere(ctx, allOf(isFound, isMatch(query), filter, isVisible), order, slice);
   }
   return walk(ctx, query, filter, order, slice);
 }
@@ -107,7 +109,8 @@ function filters(query: RepositoryQuery): SQL[] {
   only(sql`(${repositories.archivedAt} is not null)`, query.isArchived);
   if (query.mode === "fork") list.push(sql`${repositories.isFork} = 1`);
   if (query.mode === "mirror") list.push(sql`${repositories.isMirror} = 1`);
-  if (query.mode === "source") list.push(sql`(not ${repositories.isFork} and not ${repositories.isMirror})`);
+  if (query.mode === "source")
+    list.push(sql`(not ${repositories.isFork} and not ${repositories.isMirror})`);
   return list;
 }
 
@@ -162,8 +165,7 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
 /** Ids of the newest repositories with the text in them that everybody like the caller sees, and of what the caller was given. */
 function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const open = openVisibilities(ctx.actor);
-  const newest =
-    indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
+  const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
   return sql`(select id from (${newest}) union select id from (${given(ctx)}))`;
 }
 
@@ -174,7 +176,10 @@ function indexedText(query: RepositoryQuery): string | undefined {
   const slash = query.text.indexOf("/");
   if (slash >= 0) {
     const [owner, name] = [query.text.slice(0, slash), query.text.slice(slash + 1)];
-    const words = [isLong(owner) && `owner : ${quote(owner)}`, isLong(name) && `name : ${quote(name)}`];
+    const words = [
+      isLong(owner) && `owner : ${quote(owner)}`,
+      isLong(name) && `name : ${quote(name)}`,
+    ];
     return words.filter(Boolean).join(" AND ") || undefined;
   }
   if (!isLong(query.text)) return undefined;
@@ -201,7 +206,8 @@ function byBeginning(query: RepositoryQuery, open: readonly string[]): SQL {
 /** Ids of what the caller sees because it was given to them, beyond what is open to everybody like them. */
 function given(ctx: Ctx): SQL {
   const userId = ctx.actor.user?.id;
-  if (userId === undefined || ctx.actor.isSiteAdmin) return sql`select id from ${repositories} where 0`;
+  if (userId === undefined || ctx.actor.isSiteAdmin)
+    return sql`select id from ${repositories} where 0`;
   return sql`
     select id from ${repositories} where owner_id = ${userId}
     union select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${userId}
@@ -232,7 +238,10 @@ async function walk(
     (visibility) =>
       sql`select id from (select id from ${repositories} where ${and(eq(repositories.visibility, visibility), filter, isRowVisible)} order by ${list(order)} limit ${reach})`,
   );
-  const ids = sql.join([...walks, sql`select id from ${repositories} where ${isGiven}`], sql` union all `);
+  const ids = sql.join(
+    [...walks, sql`select id from ${repositories} where ${isGiven}`],
+    sql` union all `,
+  );
   const pageIds = sql`(select ${repositories.id} from ${repositories} where ${repositories.id} in (${ids}) order by ${list(order)} limit ${size} offset ${offset})`;
 
   const isCounted = filter === undefined && isRowVisible === undefined;

@@ -10,7 +10,9 @@ export async function createStar(ctx: Ctx, user: User, repo: Repository): Promis
   await ctx.db.batch([
     ctx.db
       .insert(stars)
-      .select(sql`select ${user.id}, id, ${ctx.now}, visibility from ${repositories} where id = ${repoId}`)
+      .select(
+        sql`select ${user.id}, id, ${ctx.now}, visibility from ${repositories} where id = ${repoId}`,
+      )
       .onConflictDoNothing(),
     recordIfChanged(ctx, { type: "star.created", repoId, ownerId }),
   ]);

@@ -10,7 +10,9 @@ export async function createWatch(ctx: Ctx, user: User, repo: Repository): Promi
   await ctx.db.batch([
     ctx.db
       .insert(watches)
-      .select(sql`select ${user.id}, id, ${ctx.now}, visibility from ${repositories} where id = ${repoId}`)
+      .select(
+        sql`select ${user.id}, id, ${ctx.now}, visibility from ${repositories} where id = ${repoId}`,
+      )
       .onConflictDoNothing(),
     recordIfChanged(ctx, { type: "watch.created", repoId, ownerId }),
   ]);

@@ -33,7 +33,10 @@ export async function listAccessTokens(
       .orderBy(desc(accessTokens.createdAt), desc(accessTokens.id))
       .limit(size)
       .offset(offset),
-    ctx.db.select({ total: count().as("total") }).from(accessTokens).where(isTheirs),
+    ctx.db
+      .select({ total: count().as("total") })
+      .from(accessTokens)
+      .where(isTheirs),
   ]);
   const items = rows.map(({ token, boundTo }) => ({
     token,

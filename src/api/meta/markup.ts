@@ -1,0 +1,144 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import type { Ctx } from "../../context.ts";
+import { resolveReferences } from "../../domain/markup/resolve-references.ts";
+import { invalid, tooLarge } from "../../lib/failure.ts";
+import { isMarkupMode, type MarkupMode } from "../../render/markup-options.ts";
+import { parseContext } from "../../render/parse-context.ts";
+import { refusals, json } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { signedIn } from "../guard.ts";
+import { body, optionalFlag, readText } from "../json-body.ts";
+
+export const markup = endpoints();
+
+const shortText = (lengthMax: number) =>
+  z.string("a text is expected").max(lengthMax, "MaxSize").default("");
+
+const MarkdownOption = {
+  Text: z.string("a text is expected").default("").openapi({ description: "What to render" }),
+  Mode: shortText(32).openapi({ description: "markdown, gfm, comment or wiki; markdown if empty" }),
+  Context: shortText(2048).openapi({ description: "What relative links belong to: a path or URL" }),
+  Wiki: optionalFlag().openapi({ description: "Whether relative links lead into the wiki" }),
+};
+
+const rendered = {
+  200: { description: "HTML", content: { "text/html": { schema: z.string() } } },
+  ...refusals(401, 403, 413, 422),
+};
+
+/** SECURITY: what somebody wrote is never run as a page of this service, whoever opens it. */
+const SANDBOX = {
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+};
+
+markup.openapi(
+  createRoute({
+    method: "post",
+    path: "/markdown",
+    operationId: "renderMarkdown",
+    tags: ["miscellaneous"],
+    summary: "Render Markdown as HTML",
+    middleware: [signedIn()] as const,
+    request: {
+      body: {
+        required: true,
+        ...json(body(MarkdownOption).openapi("MarkdownOption"), "The text and what it belongs to"),
+      },
+    },
+    responses: rendered,
+  }),
+  async (c) => {
+    const sent = c.req.valid("json");
+    return c.html(await render(c.var.ctx, { ...sent, FilePath: "" }), 200, SANDBOX);
+  },
+);
+
+markup.openapi(
+  createRoute({
+    method: "post",
+    path: "/markup",
+    operationId: "renderMarkup",
+    tags: ["miscellaneous"],
+    summary: "Render a markup document as HTML; in mode file the path picks the renderer",
+    middleware: [signedIn()] as const,
+    request: {
+      body: {
+        required: true,
+        ...json(
+          body({
+            ...MarkdownOption,
+            Mode: MarkdownOption.Mode.openapi({
+              description: "comment, gfm, markdown, wiki or file; markdown if empty",
+            }),
+            FilePath: shortText(4096).openapi({ description: "Where the document lies" }),
+          }).openapi("MarkupOption"),
+          "The text and what it belongs to",
+        ),
+      },
+    },
+    responses: rendered,
+  }),
+  async (c) => c.html(await render(c.var.ctx, c.req.valid("json")), 200, SANDBOX),
+);
+
+markup.openapi(
+  createRoute({
+    method: "post",
+    path: "/markdown/raw",
+    operationId: "renderMarkdownRaw",
+    tags: ["miscellaneous"],
+    summary: "Render Markdown as HTML; the body is the text",
+    middleware: [signedIn()] as const,
+    request: {
+      body: {
+        required: true,
+        description: "The text",
+        content: { "text/plain": { schema: z.string() } },
+      },
+    },
+    responses: rendered,
+  }),
+  async (c) => {
+    const { ctx } = c.var;
+    const source = await readText(c, ctx.config.markupMaxBytes);
+    const sent = { Text: source, Mode: "", Context: "", FilePath: "" };
+    return c.html(await render(ctx, sent), 200, SANDBOX);
+  },
+);
+
+interface Sent {
+  Text: string;
+  Mode: string;
+  Context: string;
+  Wiki?: boolean | undefined;
+  FilePath: string;
+}
+
+async function render(ctx: Ctx, sent: Sent): Promise<string> {
+  const mode = toMode(sent.Mode);
+  const { markupMaxBytes } = ctx.config;
+  if (new TextEncoder().encode(sent.Text).length > markupMaxBytes) {
+    throw tooLarge(`the text is larger than ${markupMaxBytes} bytes`);
+  }
+  const { rootUrl } = ctx;
+  const options = {
+    rootUrl,
+    mode,
+    ...(sent.Wiki !== undefined && { wiki: sent.Wiki }),
+    ...(sent.FilePath !== "" && { filePath: sent.FilePath }),
+  };
+  // Loaded on first use: most requests render nothing.
+  const { renderMarkup } = await import("../../render/markup.ts");
+  return renderMarkup(sent.Text, {
+    ...options,
+    ...parseContext(sent.Context, options),
+    resolve: (found) => resolveReferences(ctx, found),
+  });
+}
+
+function toMode(text: string): MarkupMode {
+  if (text === "") return "markdown";
+  if (!isMarkupMode(text)) throw invalid(`Unknown mode: ${text}`);
+  return text;
+}

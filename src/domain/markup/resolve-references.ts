@@ -1,0 +1,39 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import { isAccountVisible } from "../../auth/policy.ts";
+import type { Ctx } from "../../context.ts";
+import { organizationMembers, teams, users } from "../../db/schema/index.ts";
+import type { KnownReferences, References, TeamReference } from "../../render/references.ts";
+
+/**
+ * Which of the references in a text exist, as far as the caller may see them: one round trip.
+ *
+ * Teams are known to the members of their organization only. Issues and commits are none yet.
+ */
+export async function resolveReferences(ctx: Ctx, found: References): Promise<KnownReferences> {
+  const names = [...found.users, ...found.teams.map(({ org }) => org)];
+  const isNamed = sql`${users.lowerName} in (select lower(value) from json_each(${JSON.stringify(names)}))`;
+  const userId = ctx.actor.user?.id ?? null;
+  const [accounts, memberTeams] = await ctx.db.batch([
+    ctx.db
+      .select({ lowerName: users.lowerName })
+      .from(users)
+      .where(and(isNamed, isAccountVisible(ctx.actor))),
+    ctx.db
+      .select({ org: sql<string>`${users.lowerName}`.as("org"), team: teams.lowerName })
+      .from(teams)
+      .innerJoin(users, eq(users.id, teams.orgId))
+      .innerJoin(organizationMembers, eq(organizationMembers.orgId, teams.orgId))
+      .where(and(isNamed, eq(organizationMembers.userId, sql`${userId}`))),
+  ]);
+  const known = new Set(accounts.map(({ lowerName }) => lowerName));
+  const knownTeams = new Set(memberTeams.map(({ org, team }) => `${org}/${team}`));
+  const isKnownTeam = ({ org, team }: TeamReference) =>
+    knownTeams.has(`${org}/${team}`.toLowerCase());
+  return {
+    users: new Set(found.users.filter((name) => known.has(name.toLowerCase()))),
+    teams: new Set(found.teams.filter(isKnownTeam)),
+    issues: new Map(),
+    commits: new Map(),
+  };
+}

@@ -1,0 +1,23 @@
+import { Hono, type Context } from "hono";
+
+import type { WebEnv } from "./env.ts";
+
+/** The interface description, and a page to read and try it. All files come from this service. */
+export const documentation = new Hono<WebEnv>();
+
+documentation.get("/openapi.json", (c) => asset(c, "/openapi.json"));
+documentation.get("/swagger.v1.json", (c) => asset(c, "/openapi.json"));
+documentation.get("/api/swagger", (c) => asset(c, "/-/swagger/"));
+documentation.get("/api/v1/swagger", (c) => c.redirect("/api/swagger", 303));
+documentation.get("/-/swagger/*", (c) => asset(c, c.req.path));
+
+/** SECURITY: scripts from our own files only; the viewer writes styles into its elements and draws icons. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+async function asset(c: Context<WebEnv>, path: string): Promise<Response> {
+  const file = await c.var.assets.fetch(new Request(new URL(path, c.req.url), c.req.raw));
+  const answer = new Response(file.body, file);
+  answer.headers.set("Content-Security-Policy", POLICY);
+  return answer;
+}

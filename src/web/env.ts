@@ -1,0 +1,6 @@
+import type { OpenCtx } from "../context.ts";
+
+/** What a request carries before any route. */
+export interface WebEnv {
+  Variables: { open: OpenCtx; assets: Pick<Fetcher, "fetch"> };
+}

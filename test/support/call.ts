@@ -1,0 +1,53 @@
+import { exports } from "cloudflare:workers";
+
+import type { TestUser } from "./make.ts";
+
+/** How a request is sent: by whom, and with what. */
+interface Sending {
+  /** Sends this user's token. */
+  as?: Pick<TestUser, "token">;
+  token?: string;
+  headers?: Record<string, string>;
+  json?: unknown;
+  body?: BodyInit;
+}
+
+/** What came back. The body is parsed where it is JSON, and "" where there is none. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests match whatever shape they expect
+  body: any;
+}
+
+/** Requests a path of the API, as a client would. */
+export function call(method: string, path: string, sending: Sending = {}): Promise<Answer> {
+  return visit(method, `/api/v1${path}`, sending);
+}
+
+/** Requests any path of the service. */
+export async function visit(method: string, path: string, sending: Sending = {}): Promise<Answer> {
+  const token = sending.token ?? sending.as?.token;
+  const headers = new Headers(sending.headers);
+  if (token !== undefined) headers.set("Authorization", `token ${token}`);
+  if (sending.json !== undefined) headers.set("Content-Type", "application/json");
+  const request = new Request(`https://forge.example${path}`, {
+    method,
+    headers,
+    body: sending.json === undefined ? (sending.body ?? null) : JSON.stringify(sending.json),
+    redirect: "manual",
+  });
+  const response = await exports.default.fetch(request);
+  const text = await response.text();
+  const isJson = response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
+}
+
+/** Basic, as a header. */
+export const basic = (name: string, password: string): Record<string, string> => ({
+  Authorization: `Basic ${btoa(`${name}:${password}`)}`,
+});

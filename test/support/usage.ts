@@ -1,0 +1,34 @@
+import { vi } from "vitest";
+
+import type { Answer } from "./call.ts";
+
+/** The log line of a request, as operators read it. */
+export interface RequestLine {
+  event: "request";
+  id: string;
+  method: string;
+  route: string;
+  status: number;
+  durationMs: number;
+  d1Calls: number;
+  d1Rounds: number;
+  d1RowsRead: number;
+}
+
+/** Sends a request and reads what the service logged of it, and everything else it logged meanwhile. */
+export async function logged(send: () => Promise<Answer>) {
+  const spy = vi.spyOn(console, "log").mockImplementation(() => {});
+  try {
+    const answer = await send();
+    const lines = spy.mock.calls.map(([line]) => String(line));
+    const id = answer.headers.get("X-Request-Id");
+    const own = lines
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as RequestLine);
+    const line = own.find((each) => each.event === "request" && each.id === id);
+    if (!line) throw new Error("the request was not logged");
+    return { answer, line, text: lines.join("\n") };
+  } finally {
+    spy.mockRestore();
+  }
+}
