@@ -62,14 +62,14 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
   });
-  c.header("X-Request-Id", c.var.requestId);
-  c.header("X-Content-Type-Options", "nosniff");
-  c.header("X-Frame-Options", "SAMEORIGIN");
   return { startedAt: c.var.open.now, session, usage };
 }
 
 function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
   const { headers } = c.res;
+  headers.set("X-Request-Id", c.var.requestId);
+  headers.set("X-Content-Type-Options", "nosniff");
+  headers.set("X-Frame-Options", "SAMEORIGIN");
   if (!headers.has("Cache-Control")) {
     headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");
   }

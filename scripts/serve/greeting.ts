@@ -1,14 +1,12 @@
 import type { FirstAdministrator } from "./first-administrator.ts";
 
-/** What a person may paste next: make a repository, clone it, read the interface description. */
 export function greeting(url: URL, user: string, first: FirstAdministrator | undefined): string[] {
   const origin = reachable(url);
   // curl asks for a password that we do not know, or that should not be on the screen.
   const credentials = first?.generatedPassword ? `${user}:${first.generatedPassword}` : user;
-  const body = `'{"name":"hello","auto_init":true}'`;
+  const body = `'{"name":"hello"}'`;
   return [
     `create a repository:  curl -u ${credentials} -H 'content-type: application/json' -d ${body} ${origin}/api/v1/user/repos`,
-    `clone it:             git clone ${origin}/${user}/hello.git`,
     `read the interface:   ${origin}/api/swagger`,
   ];
 }

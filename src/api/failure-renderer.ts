@@ -18,7 +18,7 @@ const STATUS = {
 } as const satisfies Record<FailureKind, number>;
 
 /** Where every refusal points: the documentation of the interface. */
-export const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
+const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
 
 /**
  * Answers what a guard, an operation or a bug threw, in the API's dialect.

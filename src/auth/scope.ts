@@ -1,5 +1,5 @@
 /** What a token may be used for. The order is the one tokens are stored and shown in. */
-export const SCOPE_CATEGORIES = [
+const SCOPE_CATEGORIES = [
   "activitypub",
   "admin",
   "misc",
@@ -10,7 +10,7 @@ export const SCOPE_CATEGORIES = [
   "repository",
   "user",
 ] as const;
-export type ScopeCategory = (typeof SCOPE_CATEGORIES)[number];
+type ScopeCategory = (typeof SCOPE_CATEGORIES)[number];
 export type Scope = `${"read" | "write"}:${ScopeCategory}`;
 
 /** What a credential allows: a level for each category, and whether public things only. */

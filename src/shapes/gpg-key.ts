@@ -4,7 +4,7 @@ import type { GpgKey as GpgKeyRow } from "../db/schema/index.ts";
 import { formatTime, formatTimeOrNull } from "../lib/time.ts";
 import { Int64, Time, TimeOrNull } from "./json.ts";
 
-export const GPGKeyEmail = z
+const GPGKeyEmail = z
   .object({ email: z.string(), verified: z.boolean() })
   .openapi("GPGKeyEmail");
 

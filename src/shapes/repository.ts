@@ -11,11 +11,11 @@ import { Int64, NEVER, Time } from "./json.ts";
 import { User, toUser } from "./user.ts";
 import type { Viewer } from "./viewer.ts";
 
-export const Permission = z
+const Permission = z
   .object({ admin: z.boolean(), push: z.boolean(), pull: z.boolean() })
   .openapi("Permission");
 
-export const InternalTracker = z
+const InternalTracker = z
   .object({
     enable_time_tracker: z.boolean(),
     allow_only_contributors_to_track_time: z.boolean(),
@@ -23,7 +23,7 @@ export const InternalTracker = z
   })
   .openapi("InternalTracker");
 
-export const ExternalTracker = z
+const ExternalTracker = z
   .object({
     external_tracker_url: z.string(),
     external_tracker_format: z.string(),
@@ -32,7 +32,7 @@ export const ExternalTracker = z
   })
   .openapi("ExternalTracker");
 
-export const ExternalWiki = z.object({ external_wiki_url: z.string() }).openapi("ExternalWiki");
+const ExternalWiki = z.object({ external_wiki_url: z.string() }).openapi("ExternalWiki");
 
 const RepositoryFields = z.object({
   id: Int64,

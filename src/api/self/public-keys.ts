@@ -20,7 +20,7 @@ const KeyQuery = Paging.extend({
   fingerprint: z.string().max(128, "MaxSize").default("").openapi({ description: "Only this key" }),
 });
 
-export const CreateKey = body({
+const CreateKey = body({
   title: requiredText(255),
   key: requiredText(16_384),
   read_only: optionalFlag(),
