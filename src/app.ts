@@ -2,11 +2,14 @@ import { Hono, type Context } from "hono";
 import { routePath } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { ANONYMOUS } from "./auth/actor.ts";
 import { api } from "./api/index.ts";
 import type { Config } from "./config.ts";
 import type { OpenCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
+import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { web } from "./web/index.ts";
 
@@ -18,9 +21,14 @@ interface AppEnv {
 /** The whole service as one function from request to response. */
 export function createApp(config: Config): Hono<AppEnv> {
   const app = new Hono<AppEnv>({ router: new TrieRouter() });
+  let hasAdministrator = false;
 
   app.use("*", async (c, next) => {
     const request = openRequest(c, config);
+    if (config.firstAdministrator && !hasAdministrator) {
+      await ensureAdministrator(c.var.open, config.firstAdministrator);
+      hasAdministrator = true;
+    }
     await next();
     closeRequest(c, request);
   });
@@ -33,6 +41,21 @@ export function createApp(config: Config): Hono<AppEnv> {
   });
   app.notFound((c) => c.text("404 page not found\n", 404));
   return app;
+}
+
+/** Makes the first administrator where the platform offers no other way in: once an isolate at most. */
+async function ensureAdministrator(
+  open: OpenCtx,
+  account: NonNullable<Config["firstAdministrator"]>,
+): Promise<void> {
+  try {
+    const { created } = await createFirstAdministrator({ ...open, actor: ANONYMOUS }, account);
+    if (created) log("setup:administrator-created", { name: account.name });
+  } catch (error) {
+    // Two requests at once both try, or the account can't be: the service answers all the same.
+    if (!(error instanceof Failure)) throw error;
+    log("setup:administrator-refused", { name: account.name, kind: error.kind });
+  }
 }
 
 /** What is kept of a request until it is answered. */

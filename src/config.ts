@@ -53,6 +53,10 @@ const Variables = z.object({
   JSON_BODY_MAX_BYTES: count(1_048_576, 1024, 16_777_216),
   /** Bytes of a text to render at most. */
   MARKUP_MAX_BYTES: count(524_288, 1024, 4_194_304),
+  /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
+  FIRST_ADMIN_PASSWORD: z.string().default(""),
+  FIRST_ADMIN_USER: z.string().min(1, "a name").default("root"),
+  FIRST_ADMIN_EMAIL: z.string().default(""),
   /** Whether the log line of a request also counts the D1 rows it read and wrote. It reads every row twice. */
   LOG_D1_ROWS: flag(false),
 });
@@ -72,6 +76,7 @@ export interface Config {
   jsonBodyMaxBytes: number;
   markupMaxBytes: number;
   logsD1Rows: boolean;
+  firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
 /**
@@ -103,5 +108,13 @@ export function parseConfig(env: object): Config {
     jsonBodyMaxBytes: variables.JSON_BODY_MAX_BYTES,
     markupMaxBytes: variables.MARKUP_MAX_BYTES,
     logsD1Rows: variables.LOG_D1_ROWS,
+    firstAdministrator:
+      variables.FIRST_ADMIN_PASSWORD === ""
+        ? undefined
+        : {
+            name: variables.FIRST_ADMIN_USER,
+            password: variables.FIRST_ADMIN_PASSWORD,
+            email: variables.FIRST_ADMIN_EMAIL || `${variables.FIRST_ADMIN_USER}@edgeforge.invalid`,
+          },
   };
 }

@@ -4,9 +4,7 @@ import type { GpgKey as GpgKeyRow } from "../db/schema/index.ts";
 import { formatTime, formatTimeOrNull } from "../lib/time.ts";
 import { Int64, Time, TimeOrNull } from "./json.ts";
 
-const GPGKeyEmail = z
-  .object({ email: z.string(), verified: z.boolean() })
-  .openapi("GPGKeyEmail");
+const GPGKeyEmail = z.object({ email: z.string(), verified: z.boolean() }).openapi("GPGKeyEmail");
 
 const GPGKeyFields = z.object({
   id: Int64,
