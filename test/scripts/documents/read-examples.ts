@@ -7,16 +7,24 @@ export interface Example {
 /** The examples of a Markdown text: each `sh` block, with the `json` or `text` block that follows it. */
 export function readExamples(markdown: string): Example[] {
   const blocks = [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
-  return blocks.flatMap(([, language, command = ""], at) => {
+  return blocks.flatMap(([, language, command = ""], at): Example[] => {
     if (language !== "sh") return [];
     const [, kind, text = ""] = blocks[at + 1] ?? [];
     const expected = kind === "json" || kind === "text" ? { kind, text } : undefined;
-    return [{ command, expected } satisfies Example];
+    return [{ command, expected }];
   });
 }
 
+/** What is wrong with what an example printed; undefined where it is as shown. */
+export function judge(expected: Example["expected"], actual: string): string | undefined {
+  if (!expected) return undefined;
+  if (expected.kind === "json")
+    return findDifference(JSON.parse(expected.text), JSON.parse(actual));
+  return isLike(expected.text.trim(), actual) ? undefined : `printed ${JSON.stringify(actual)}`;
+}
+
 /** Where `actual` has not what `shown` shows; "…" stands for any text. Undefined where it has all of it. */
-export function findDifference(shown: unknown, actual: unknown, path = "$"): string | undefined {
+function findDifference(shown: unknown, actual: unknown, path = "$"): string | undefined {
   if (typeof shown === "string" && typeof actual === "string") {
     return isLike(shown, actual) ? undefined : `${path} is ${JSON.stringify(actual)}`;
   }
@@ -35,7 +43,7 @@ export function findDifference(shown: unknown, actual: unknown, path = "$"): str
 }
 
 /** Whether a text is like the one shown, where "…" stands for anything. */
-export function isLike(shown: string, actual: string): boolean {
+function isLike(shown: string, actual: string): boolean {
   const parts = shown
     .split("…")
     .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`));
