@@ -10,7 +10,7 @@ export function readExamples(markdown: string): Example[] {
   return blocks.flatMap(([, language, command = ""], at): Example[] => {
     if (language !== "sh") return [];
     const [, kind, text = ""] = blocks[at + 1] ?? [];
-    const expected = kind === "json" || kind === "text" ? { kind, text } : undefined;
+    const expected = kind === "json" || kind === "text" ? ({ kind, text } as const) : undefined;
     return [{ command, expected }];
   });
 }
