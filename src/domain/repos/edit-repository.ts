@@ -72,6 +72,7 @@ export async function editRepository(
   edit: RepositoryEdit,
 ): Promise<RepositoryEntry> {
   checkEdit(repo, edit);
+  if (Object.keys(edit).length === 0) return { repo, owner, access };
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
   const isThis = eq(repositories.id, repo.id);
   const update = ctx.db
