@@ -28,6 +28,8 @@ export async function searchUsers(
 ): Promise<Listed<User>> {
   const isUser = allOf(eq(users.kind, "user"), isAccountVisible(ctx.actor));
   const lower = text.toLowerCase();
+  // The index of words reads a text up to its first NUL.
+  if (lower.includes("\0")) return { items: [], total: 0 };
   if (userId !== undefined) {
     return listAccountsWhere(ctx, allOf(isUser, eq(users.id, userId), contains(lower)), slice);
   }
