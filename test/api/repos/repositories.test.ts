@@ -63,7 +63,7 @@ describe("POST /user/repos", () => {
       { type: "repository.created", actorId: owner.id, ownerId: owner.id, payload: { name } },
     ]);
     expect(await db.select().from(watches).where(eq(watches.repoId, repoId))).toMatchObject([
-      { userId: owner.id },
+      { userId: owner.id, visibility: "public", createdAt: expect.any(Number) },
     ]);
   });
 

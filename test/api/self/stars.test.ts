@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { collaborations, stars } from "../../../src/db/schema/index.ts";
+import { collaborations, stars, watches } from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy, typesOf } from "../../support/events.ts";
@@ -69,6 +69,24 @@ describe.each([
   ["subscriptions", (repo: TestRepo) => `/repos/${repo.owner}/${repo.name}/subscription`, "watch"],
 ])("the list of %s", (list, toMark, noun) => {
   const mark = (repo: TestRepo, as: TestUser) => call("PUT", toMark(repo), { as });
+
+  // A copy of the visibility decides what totals leave out, and the time stands for the order.
+  it("keeps of a mark when it was made and who may see the repository", async () => {
+    const owner = await make.user();
+    const before = Date.now();
+    for (const isPrivate of [false, true]) {
+      const repo = await make.repo(owner, { isPrivate });
+      await mark(repo, owner);
+      const table = list === "starred" ? stars : watches;
+      const [row] = await db.select().from(table).where(eq(table.repoId, repo.id));
+      expect(row).toMatchObject({
+        userId: owner.id,
+        visibility: isPrivate ? "private" : "public",
+        createdAt: expect.any(Number),
+      });
+      expect(row?.createdAt).toBeGreaterThanOrEqual(before);
+    }
+  });
 
   it("stands on full pages that hold each once", async () => {
     const user = await make.user();
