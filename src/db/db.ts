@@ -10,9 +10,14 @@ export function openDatabase(d1: D1): Database {
   return drizzle(d1 as D1Database, { casing: "snake_case" });
 }
 
-/** A condition as a column, since SQLite has no booleans of its own. */
+/**
+ * A condition as a column, since SQLite has no booleans of its own.
+ *
+ * It stands in a fragment of its own: from the outermost one of a query over one table, drizzle
+ * takes the table names away, and `users.id` in a subquery would become the id of another table.
+ */
 export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =>
-  condition.mapWith((value: unknown) => value === 1).as(name);
+  sql`${condition}`.mapWith((value: unknown) => value === 1).as(name);
 
 type Condition = SQL | undefined;
 

@@ -3,7 +3,7 @@ import { exports } from "cloudflare:workers";
 import type { TestUser } from "./make.ts";
 
 /** How a request is sent: by whom, and with what. */
-interface Sending {
+export interface Sending {
   /** Sends this user's token. */
   as?: Pick<TestUser, "token">;
   token?: string;
@@ -26,7 +26,17 @@ export function call(method: string, path: string, sending: Sending = {}): Promi
 }
 
 /** Requests any path of the service. */
-export async function visit(method: string, path: string, sending: Sending = {}): Promise<Answer> {
+export function visit(method: string, path: string, sending: Sending = {}): Promise<Answer> {
+  return send((request) => exports.default.fetch(request), method, path, sending);
+}
+
+/** Sends a request to whatever answers requests: the service, or one that is configured otherwise. */
+export async function send(
+  answerTo: (request: Request) => Promise<Response>,
+  method: string,
+  path: string,
+  sending: Sending,
+): Promise<Answer> {
   const token = sending.token ?? sending.as?.token;
   const headers = new Headers(sending.headers);
   if (token !== undefined) headers.set("Authorization", `token ${token}`);
@@ -37,7 +47,7 @@ export async function visit(method: string, path: string, sending: Sending = {})
     body: sending.json === undefined ? (sending.body ?? null) : JSON.stringify(sending.json),
     redirect: "manual",
   });
-  const response = await exports.default.fetch(request);
+  const response = await answerTo(request);
   const text = await response.text();
   const isJson = response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
   return {

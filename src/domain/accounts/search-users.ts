@@ -28,20 +28,26 @@ export async function searchUsers(
 ): Promise<Listed<User>> {
   const isUser = allOf(eq(users.kind, "user"), isAccountVisible(ctx.actor));
   const lower = text.toLowerCase();
+  // The index of words reads a text up to its first NUL.
+  if (lower.includes("\0")) return { items: [], total: 0 };
+  const isIndexed = [...lower].length >= INDEXED_MIN;
   if (userId !== undefined) {
-    return listAccountsWhere(ctx, allOf(isUser, eq(users.id, userId), contains(lower)), slice);
+    const isFound = isIndexed ? byWord(lower, userId) : contains(lower);
+    return listAccountsWhere(ctx, allOf(isUser, eq(users.id, userId), isFound), slice);
   }
   if (lower === "") return walk(ctx, isUser, slice);
-  const isFound = [...lower].length >= INDEXED_MIN ? byWord(lower) : byBeginning(lower);
+  const isFound = isIndexed ? byWord(lower) : byBeginning(lower);
   return listAccountsWhere(ctx, allOf(isUser, isFound), slice);
 }
 
 const contains = (text: string): SQL =>
   sql`(instr(${users.lowerName}, ${text}) or instr(lower(${users.fullName}), ${text}))`;
 
-function byWord(text: string): SQL {
+/** The index of words folds the case of every alphabet; SQLite's own functions that of ASCII only. */
+function byWord(text: string, userId?: number): SQL {
   const phrase = `{name full_name} : "${text.replaceAll('"', '""')}"`;
-  return sql`${users.id} in (select rowid from users_search where users_search match ${phrase} order by rowid desc limit ${MATCH_MAX})`;
+  const isThis = userId === undefined ? sql`1` : sql`rowid = ${userId}`;
+  return sql`${users.id} in (select rowid from users_search where users_search match ${phrase} and ${isThis} order by rowid desc limit ${MATCH_MAX})`;
 }
 
 /** Words too short for the index are found where a login name begins with them. */

@@ -83,7 +83,7 @@ export async function createRepository(
   const watch = db
     .insert(watches)
     .select(
-      sql`select ${creator.id}, id, ${now}, visibility from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
+      sql`select ${creator.id}, id, visibility, ${now} from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
     );
   const collaborate = db
     .insert(collaborations)

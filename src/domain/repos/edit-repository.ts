@@ -72,6 +72,7 @@ export async function editRepository(
   edit: RepositoryEdit,
 ): Promise<RepositoryEntry> {
   checkEdit(repo, edit);
+  if (Object.keys(edit).length === 0) return { repo, owner, access };
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
   const isThis = eq(repositories.id, repo.id);
   const update = ctx.db
@@ -89,10 +90,11 @@ export async function editRepository(
     .where(isThis)
     .returning();
   try {
-    const [updated] = await ctx.db.batch([
+    const [, , updated] = await ctx.db.batch([
+      // Before the update, so that the row it returns has them counted out.
+      ...forgetOutsiders(ctx, repo, edit),
       update,
       ...redirects(ctx, repo, edit),
-      ...forgetOutsiders(ctx, repo, edit),
       record(ctx, {
         type: "repository.edited",
         repoId: repo.id,
@@ -172,16 +174,16 @@ function announcements(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   return list;
 }
 
-/** Removes what people who may no longer see the repository keep of it. */
+/** Removes what people who may not see the repository keep of it, where the edit makes it private. */
 function forgetOutsiders(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
-  if (edit.isPrivate !== true || repo.isPrivate) return [];
+  const isHidden = sql`${edit.isPrivate === true}`;
   const insiders = sql`(select owner_id from ${repositories} where id = ${repo.id} union select ${collaborations.userId} from ${collaborations} where ${collaborations.repoId} = ${repo.id} union select ${teamMembers.userId} from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teams.orgId} = ${repo.ownerId} and ${teams.access} > ${ACCESS.none} and (${teams.includesAllRepositories} or exists (select 1 from ${teamRepositories} where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id})) union select ${users.id} from ${users} where ${users.isAdmin})`;
   return [
     ctx.db
       .delete(stars)
-      .where(and(eq(stars.repoId, repo.id), sql`${stars.userId} not in ${insiders}`)),
+      .where(and(isHidden, eq(stars.repoId, repo.id), sql`${stars.userId} not in ${insiders}`)),
     ctx.db
       .delete(watches)
-      .where(and(eq(watches.repoId, repo.id), sql`${watches.userId} not in ${insiders}`)),
-  ];
+      .where(and(isHidden, eq(watches.repoId, repo.id), sql`${watches.userId} not in ${insiders}`)),
+  ] as const;
 }

@@ -77,6 +77,8 @@ export async function searchRepositories(
 ): Promise<Listed<RepositoryEntry>> {
   // No repository has a topic yet, so none is found by one.
   if (query.isTopic && query.text !== "") return { items: [], total: 0 };
+  // The index of words reads a text up to its first NUL.
+  if (query.text.includes("\0")) return { items: [], total: 0 };
   const order = orderOf(query);
   const filter = and(...filters(query));
   const isVisible = isRepositoryVisible(ctx.actor);
@@ -86,7 +88,7 @@ export async function searchRepositories(
   }
   if (query.text !== "") {
     const isFound = sql`${repositories.id} in ${matches(ctx, query)}`;
-    return listWhere(ctx, allOf(isFound, isMatch(query), filter, isVisible), order, slice);
+    return listWhere(ctx, allOf(isFound, filter, isVisible), order, slice);
   }
   return walk(ctx, query, filter, order, slice);
 }
@@ -114,7 +116,12 @@ function filters(query: RepositoryQuery): SQL[] {
   return list;
 }
 
-/** The text as a condition on a row: what the index of words found is compared again, and short words are. */
+/**
+ * The text as a condition on a row.
+ *
+ * Descriptions are in any alphabet, and SQLite folds the case of ASCII letters only: the index of
+ * words judges them wherever it can.
+ */
 function isMatch(query: RepositoryQuery): SQL | undefined {
   const text = query.text.toLowerCase();
   if (text === "") return undefined;
@@ -123,9 +130,11 @@ function isMatch(query: RepositoryQuery): SQL | undefined {
     return sql`(instr(${repositories.ownerLowerName}, ${text.slice(0, slash)}) and instr(${repositories.lowerName}, ${text.slice(slash + 1)}))`;
   }
   const isNamed = sql`instr(${repositories.lowerName}, ${text})`;
-  return query.isDescriptionSearched
+  if (!query.isDescriptionSearched) return isNamed;
+  const words = indexedText(query);
+  return words === undefined
     ? sql`(${isNamed} or instr(lower(${repositories.description}), ${text}))`
-    : isNamed;
+    : sql`exists (select 1 from repositories_search where repositories_search match ${words} and rowid = ${repositories.id})`;
 }
 
 /** A condition that few repositories meet whatever the size of the table, where the query has one. */
@@ -166,7 +175,11 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
 function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const open = openVisibilities(ctx.actor);
   const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
-  return sql`(select id from (${newest}) union select id from (${given(ctx)}))`;
+  // Of two words with a slash between, one may have been too short to be looked for.
+  const isBoth = query.text.includes("/") ? isMatch(query) : undefined;
+  const isFound = allOf(sql`${repositories.id} in (${newest})`, isBoth);
+  const isGiven = allOf(sql`${repositories.id} in (${given(ctx)})`, isMatch(query));
+  return sql`(select id from ${repositories} where ${isFound} union select id from ${repositories} where ${isGiven})`;
 }
 
 /** The words of the query that the index can find, as it takes them. */

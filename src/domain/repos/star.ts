@@ -9,9 +9,10 @@ export async function createStar(ctx: Ctx, user: User, repo: Repository): Promis
   const { id: repoId, ownerId } = repo;
   await ctx.db.batch([
     ctx.db
+      // In the order in which the schema has the columns.
       .insert(stars)
       .select(
-        sql`select ${user.id}, id, ${ctx.now}, visibility from ${repositories} where id = ${repoId}`,
+        sql`select ${user.id}, id, visibility, ${ctx.now} from ${repositories} where id = ${repoId}`,
       )
       .onConflictDoNothing(),
     recordIfChanged(ctx, { type: "star.created", repoId, ownerId }),

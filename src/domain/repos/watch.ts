@@ -9,9 +9,10 @@ export async function createWatch(ctx: Ctx, user: User, repo: Repository): Promi
   const { id: repoId, ownerId } = repo;
   await ctx.db.batch([
     ctx.db
+      // In the order in which the schema has the columns.
       .insert(watches)
       .select(
-        sql`select ${user.id}, id, ${ctx.now}, visibility from ${repositories} where id = ${repoId}`,
+        sql`select ${user.id}, id, visibility, ${ctx.now} from ${repositories} where id = ${repoId}`,
       )
       .onConflictDoNothing(),
     recordIfChanged(ctx, { type: "watch.created", repoId, ownerId }),

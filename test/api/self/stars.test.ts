@@ -1,0 +1,211 @@
+import { and, eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { collaborations, stars, watches } from "../../../src/db/schema/index.ts";
+import { call } from "../../support/call.ts";
+import { db } from "../../support/db.ts";
+import { eventsBy, typesOf } from "../../support/events.ts";
+import { readAll } from "../../support/list.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { logged } from "../../support/usage.ts";
+
+const markOf = (repo: TestRepo) => `/user/starred/${repo.owner}/${repo.name}`;
+const starsOf = (repo: TestRepo) =>
+  db.select({ userId: stars.userId }).from(stars).where(eq(stars.repoId, repo.id));
+
+describe("PUT and DELETE /user/starred/{owner}/{repo}", () => {
+  it("stars once however often it is asked, takes it back once, and tells both once", async () => {
+    const user = await make.user();
+    const repo = await make.repo(await make.user());
+    const path = markOf(repo);
+
+    expect(await call("GET", path, { as: user })).toMatchObject({ status: 404, body: "" });
+    const { answer, line } = await logged(() => call("PUT", path, { as: user }));
+    expect(answer).toMatchObject({ status: 204, body: "" });
+    expect(line.d1Rounds).toBeLessThanOrEqual(3);
+    expect(await call("PUT", path, { as: user })).toMatchObject({ status: 204 });
+    expect(await call("GET", path, { as: user })).toMatchObject({ status: 204, body: "" });
+    expect((await call("GET", `/repositories/${repo.id}`)).body.stars_count).toBe(1);
+    for (let time = 0; time < 2; time += 1) {
+      expect(await call("DELETE", path, { as: user })).toMatchObject({ status: 204, body: "" });
+    }
+    expect(await call("GET", path, { as: user })).toMatchObject({ status: 404 });
+    expect((await call("GET", `/repositories/${repo.id}`)).body.stars_count).toBe(0);
+    expect(await eventsBy(user)).toMatchObject([
+      { type: "star.created", repoId: repo.id, ownerId: repo.ownerId },
+      { type: "star.deleted", repoId: repo.id, ownerId: repo.ownerId },
+    ]);
+  });
+
+  it("is for people who are signed in, see the repository and may write", async () => {
+    const user = await make.user();
+    const owner = await make.user();
+    const [open, hidden] = [await make.repo(owner), await make.repo(owner, { isPrivate: true })];
+
+    for (const method of ["GET", "PUT", "DELETE"]) {
+      expect((await call(method, markOf(open))).status).toBe(401);
+      expect(await call(method, markOf(hidden), { as: user })).toMatchObject({
+        status: 404,
+        body: "",
+      });
+      expect(await call(method, `/user/starred/${owner.name}/none`, { as: user })).toMatchObject({
+        status: 404,
+        body: "",
+      });
+    }
+    for (const scopes of ["read:user,read:repository", "write:user", "write:repository"]) {
+      const token = await make.token(user, { scopes });
+      expect((await call("PUT", markOf(open), { token })).status).toBe(403);
+      expect((await call("DELETE", markOf(open), { token })).status).toBe(403);
+    }
+
+    expect([...(await starsOf(open)), ...(await starsOf(hidden))]).toEqual([]);
+    expect(await eventsBy(user)).toEqual([]);
+  });
+});
+
+describe.each([
+  ["starred", markOf, "star"],
+  ["subscriptions", (repo: TestRepo) => `/repos/${repo.owner}/${repo.name}/subscription`, "watch"],
+])("the list of %s", (list, toMark, noun) => {
+  const mark = (repo: TestRepo, as: TestUser) => call("PUT", toMark(repo), { as });
+
+  // A copy of the visibility decides what totals leave out, and the time stands for the order.
+  it("keeps of a mark when it was made and who may see the repository", async () => {
+    const owner = await make.user();
+    const before = Date.now();
+    for (const isPrivate of [false, true]) {
+      const repo = await make.repo(owner, { isPrivate });
+      await mark(repo, owner);
+      const table = list === "starred" ? stars : watches;
+      const [row] = await db.select().from(table).where(eq(table.repoId, repo.id));
+      expect(row).toMatchObject({
+        userId: owner.id,
+        visibility: isPrivate ? "private" : "public",
+        createdAt: expect.any(Number),
+      });
+      expect(row?.createdAt).toBeGreaterThanOrEqual(before);
+    }
+  });
+
+  it("stands on full pages that hold each once", async () => {
+    const user = await make.user();
+    const owner = await make.user();
+    const repos = [];
+    for (let n = 0; n < 7; n += 1) repos.push(await make.repo(owner));
+    for (const repo of repos.toReversed()) await mark(repo, user);
+
+    const { ids, pages, totals } = await readAll(`/user/${list}`, { as: user }, { limit: 3 });
+
+    expect(pages.map(({ length }) => length)).toEqual([3, 3, 1]);
+    expect(totals).toEqual([7]);
+    expect(ids.toSorted((a, b) => a - b)).toEqual(repos.map(({ id }) => id));
+    const beyond = await call("GET", `/user/${list}?page=9`, { as: user });
+    expect([beyond.status, beyond.body, beyond.headers.get("X-Total-Count")]).toEqual([
+      200,
+      [],
+      "7",
+    ]);
+  });
+
+  // SECURITY: a mark tells that a private repository exists, and its count how many there are.
+  it("shows each viewer what they may see, and counts that", async () => {
+    const user = await make.user();
+    const owner = await make.user();
+    const limited = await make.user({ visibility: "limited" });
+    const org = await make.org([owner], { visibility: "private" });
+    const member = await make.user();
+    const team = await make.team(org, { access: 1, all: true });
+    for (const each of [user, member]) await make.member(org, team, each);
+    const repos = {
+      open: await make.repo(owner),
+      hidden: await make.repo(owner, { isPrivate: true }),
+      shared: await make.repo(owner, { isPrivate: true }),
+      limited: await make.repo(limited),
+      internal: await make.repo(org),
+    };
+    const friend = await make.user();
+    await make.collaborator(repos.hidden, user, 1);
+    await make.collaborator(repos.shared, user, 1);
+    await make.collaborator(repos.shared, friend, 1);
+    for (const repo of Object.values(repos)) await mark(repo, user);
+
+    const see = async (
+      sending: { as?: TestUser; token?: string },
+      path = `/users/${user.name}`,
+    ) => {
+      const { ids, totals } = await readAll(`${path}/${list}`, sending, { limit: 2 });
+      const names = Object.entries(repos).filter(([, { id }]) => ids.includes(id));
+      expect(totals).toEqual([names.length]);
+      expect(ids).toHaveLength(names.length);
+      return names.map(([name]) => name);
+    };
+    const everything = ["open", "hidden", "shared", "limited", "internal"];
+
+    expect(await see({ as: user }, "/user")).toEqual(everything);
+    expect(await see({ as: user })).toEqual(everything);
+    expect(await see({ as: await make.admin() })).toEqual(everything);
+    expect(await see({ as: await make.user() })).toEqual(["open", "limited"]);
+    expect(await see({ as: friend })).toEqual(["open", "shared", "limited"]);
+    expect(await see({ as: member })).toEqual(["open", "limited", "internal"]);
+    expect(await see({ as: await make.user({ isRestricted: true }) })).toEqual([]);
+    const publicOnly = await make.token(user, { scopes: "public-only,all" });
+    expect(await see({ token: publicOnly }, "/user")).toEqual(["open"]);
+    const bound = await make.token(user, { repos: [repos.shared] });
+    expect(await see({ token: bound }, "/user")).toEqual(["shared"]);
+    expect((await call("GET", `/users/${user.name}/${list}`)).status).toBe(401);
+
+    // Whoever loses access keeps the mark, and sees nothing of it.
+    await db
+      .delete(collaborations)
+      .where(and(eq(collaborations.repoId, repos.hidden.id), eq(collaborations.userId, user.id)));
+    expect(await see({ as: user }, "/user")).toEqual(["open", "shared", "limited", "internal"]);
+  });
+
+  it("is not there for a user who is not, and lists nothing to begin with", async () => {
+    const user = await make.user();
+    const shy = await make.user({ visibility: "private" });
+    expect(await call("GET", `/user/${list}`, { as: user })).toMatchObject({
+      status: 200,
+      body: [],
+    });
+    for (const name of [shy.name, "no-such-user"]) {
+      expect(await call("GET", `/users/${name}/${list}`, { as: user })).toMatchObject({
+        status: 404,
+        body: "",
+      });
+    }
+    expect((await call("GET", `/user/${list}`)).status).toBe(401);
+    const token = await make.token(user, { scopes: "read:repository" });
+    expect((await call("GET", `/user/${list}`, { token })).status).toBe(403);
+  });
+
+  it(`tells of a ${noun} once, of ten at once`, async () => {
+    const user = await make.user();
+    const repo = await make.repo(await make.user());
+    await Promise.all(Array.from({ length: 10 }, () => mark(repo, user)));
+    expect(typesOf(await eventsBy(user))).toEqual([`${noun}.created`]);
+    expect((await readAll(`/user/${list}`, { as: user })).totals).toEqual([1]);
+  });
+});
+
+it("lists stars by their own time, the later repository first where it is the same", async () => {
+  const user = await make.user();
+  const owner = await make.user();
+  const [a, b, c] = [await make.repo(owner), await make.repo(owner), await make.repo(owner)];
+  for (const [repo, createdAt] of [
+    [a, 30],
+    [b, 10],
+    [c, 10],
+  ] as const) {
+    await db
+      .insert(stars)
+      .values({ userId: user.id, repoId: repo.id, visibility: "public", createdAt });
+  }
+  expect((await readAll("/user/starred", { as: user })).ids).toEqual([a.id, c.id, b.id]);
+  expect((await readAll("/user/starred", { as: user }, { limit: 1 })).ids).toEqual([
+    a.id,
+    c.id,
+    b.id,
+  ]);
+});

@@ -1,0 +1,325 @@
+import { describe, expect, it } from "vitest";
+
+import { call, type Sending } from "../../support/call.ts";
+import { readAll } from "../../support/list.ts";
+import { freshName, make, type TestUser } from "../../support/make.ts";
+import { logged } from "../../support/usage.ts";
+
+const rename = async (user: { name: string }, name: string) => {
+  const as = await make.admin();
+  const json = { new_username: name };
+  const { status } = await call("POST", `/admin/users/${user.name}/rename`, { as, json });
+  expect(status).toBe(204);
+};
+
+describe("GET /users/{username}", () => {
+  it("shows a user as each caller may see them, in one round", async () => {
+    const user = await make.user({
+      fullName: "Ada L.",
+      language: "pl-PL",
+      loginName: "ada@source",
+      loginSourceId: 3,
+      lastLoginAt: 5000,
+    });
+    const path = `/users/${user.name.toUpperCase()}`;
+    const hidden = {
+      login_name: "",
+      source_id: 0,
+      language: "",
+      is_admin: false,
+      active: false,
+      last_login: "1970-01-01T00:00:00Z",
+    };
+
+    const { answer, line } = await logged(() => call("GET", path));
+
+    expect(line.d1Rounds).toBe(1);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        id: user.id,
+        login: user.name,
+        username: user.name,
+        full_name: "Ada L.",
+        email: `${user.lowerName}@noreply.forge.example`,
+        avatar_url: `https://forge.example/avatars/${user.id}`,
+        ...hidden,
+      },
+    });
+    const seen = await call("GET", path, { as: await make.user() });
+    expect(seen.body).toMatchObject({ email: user.email, ...hidden });
+    for (const as of [user, await make.admin()]) {
+      expect((await call("GET", path, { as })).body).toMatchObject({
+        email: user.email,
+        login_name: "ada@source",
+        source_id: 3,
+        language: "pl-PL",
+        active: true,
+        last_login: "1970-01-01T00:00:05Z",
+      });
+    }
+  });
+
+  // SECURITY: a hidden address is shown to its owner and to administrators, and to nobody else.
+  it("keeps an address that is to be hidden", async () => {
+    const user = await make.user({ isEmailHidden: true });
+    const emailFor = async (sending: Sending) =>
+      (await call("GET", `/users/${user.name}`, sending)).body.email;
+    const shown = `${user.lowerName}@noreply.forge.example`;
+    expect(await emailFor({})).toBe(shown);
+    expect(await emailFor({ as: await make.user() })).toBe(shown);
+    expect(await emailFor({ as: user })).toBe(user.email);
+    expect(await emailFor({ as: await make.admin() })).toBe(user.email);
+    const token = await make.token(user, { scopes: "public-only,all" });
+    expect(await emailFor({ token })).toBe(shown);
+  });
+
+  it("is for those who may know that the user exists", async () => {
+    const limited = await make.user({ visibility: "limited" });
+    const shy = await make.user({ visibility: "private" });
+    const stranger = await make.user();
+    const restricted = await make.user({ isRestricted: true });
+    const publicOnly = await make.token(shy, { scopes: "public-only,all" });
+    const ask = async ({ name }: { name: string }, sending: Sending = {}) => {
+      const { status, body } = await call("GET", `/users/${name}`, sending);
+      return status === 404 ? [status, body] : status;
+    };
+    const gone = [404, ""];
+
+    expect(await ask(limited)).toEqual(gone);
+    expect(await ask(limited, { as: stranger })).toBe(200);
+    expect(await ask(limited, { as: restricted })).toEqual(gone);
+    expect(await ask(limited, { as: limited })).toBe(200);
+    expect(await ask(shy)).toEqual(gone);
+    expect(await ask(shy, { as: stranger })).toEqual(gone);
+    expect(await ask(shy, { as: shy })).toBe(200);
+    expect(await ask(shy, { as: await make.admin() })).toBe(200);
+    expect(await ask(shy, { token: publicOnly })).toEqual(gone);
+    expect(await ask({ name: freshName("none") })).toEqual(gone);
+    expect(await ask({ name: "%00" })).toEqual(gone);
+  });
+
+  it("shows organizations too, since they share the names", async () => {
+    const org = await make.org([await make.user()]);
+    expect((await call("GET", `/users/${org.name}`)).body).toMatchObject({ id: org.id });
+  });
+
+  it("leads from an earlier name by 307, until somebody takes that name", async () => {
+    const user = await make.user();
+    const name = freshName("renamed");
+    await rename(user, name);
+
+    for (const rest of ["", "/repos?page=2"]) {
+      const moved = await call("GET", `/users/${user.name.toUpperCase()}${rest}`);
+      expect([moved.status, moved.headers.get("Location")]).toEqual([
+        307,
+        `https://forge.example/api/v1/users/${name}${rest}`,
+      ]);
+    }
+    expect((await call("GET", `/users/${name}`)).body.id).toBe(user.id);
+
+    const taker = await make.user();
+    await rename(taker, user.name);
+    expect((await call("GET", `/users/${user.name}`)).body.id).toBe(taker.id);
+  });
+
+  it("leads to a repository whose owner was renamed, by 301", async () => {
+    const user = await make.user();
+    const repo = await make.repo(user);
+    const name = freshName("renamed");
+    await rename(user, name);
+    const moved = await call("GET", `/repos/${user.name}/${repo.name}/subscribers`);
+    expect([moved.status, moved.headers.get("Location")]).toEqual([
+      301,
+      `https://forge.example/api/v1/repos/${name}/${repo.name}/subscribers`,
+    ]);
+  });
+
+  // SECURITY: a redirect would tell that its target exists, and what it is called.
+  it("leads nobody to a user they may not see", async () => {
+    const user = await make.user({ visibility: "private" });
+    await rename(user, freshName("renamed"));
+    for (const sending of [{}, { as: await make.user() }]) {
+      const answer = await call("GET", `/users/${user.name}`, sending);
+      expect(answer).toMatchObject({ status: 404, body: "" });
+      expect(answer.headers.get("Location")).toBeNull();
+    }
+    expect((await call("GET", `/users/${user.name}`, { as: user })).status).toBe(307);
+  });
+
+  // The names of the path's own segments are names that a user may have.
+  it("finds the place of the name in the path, whatever the name is", async () => {
+    const user = await make.user({ name: "users" });
+    const name = freshName("renamed");
+    await rename(user, name);
+    const moved = await call("GET", "/users/users/repos");
+    expect(moved.headers.get("Location")).toBe(`https://forge.example/api/v1/users/${name}/repos`);
+  });
+});
+
+describe("GET /users/{username}/repos", () => {
+  it("lists what a user owns as far as the caller sees it, oldest first", async () => {
+    const user = await make.user();
+    const friend = await make.user();
+    const other = await make.repo(friend);
+    await make.collaborator(other, user, 3);
+    const [open, hidden, shared, last] = [
+      await make.repo(user, { name: freshName("z") }),
+      await make.repo(user, { isPrivate: true }),
+      await make.repo(user, { isPrivate: true }),
+      await make.repo(user, { name: freshName("a") }),
+    ];
+    await make.collaborator(shared, friend, 1);
+    const see = async (sending: Sending = {}) => {
+      const { ids, totals } = await readAll(`/users/${user.name}/repos`, sending, { limit: 2 });
+      expect(totals).toEqual([ids.length]);
+      return ids;
+    };
+    expect(await see({ as: user })).toEqual([open.id, hidden.id, shared.id, last.id]);
+    expect(await see({ as: friend })).toEqual([open.id, shared.id, last.id]);
+    expect(await see()).toEqual([open.id, last.id]);
+    expect(await see({ token: await make.token(user, { scopes: "public-only,all" }) })).toEqual([
+      open.id,
+      last.id,
+    ]);
+    expect(await see({ token: await make.token(user, { repos: [hidden] }) })).toEqual([hidden.id]);
+  });
+
+  it("is not there for a user who is not", async () => {
+    const shy = await make.user({ visibility: "private" });
+    for (const name of [shy.name, freshName("none")]) {
+      expect(await call("GET", `/users/${name}/repos`)).toMatchObject({ status: 404, body: "" });
+    }
+  });
+});
+
+describe("GET /user/repos", () => {
+  it("lists what the caller owns, has a role in or reaches by a team, by owner and name", async () => {
+    const user = await make.user();
+    const other = await make.user();
+    const org = await make.org([other]);
+    const own = [
+      await make.repo(user, { name: `b-${freshName("repo")}` }),
+      await make.repo(user, { name: `A-${freshName("repo")}`, isPrivate: true }),
+    ];
+    const given = await make.repo(other, { isPrivate: true });
+    await make.collaborator(given, user, 1);
+    const byTeam = [await make.repo(org, { isPrivate: true }), await make.repo(org)];
+    await make.member(org, await make.team(org, { access: 1, all: true }), user);
+    const member = await make.user();
+    await make.member(org, await make.team(org, { access: 0, all: true }), member);
+    await make.repo(other);
+
+    const { ids, totals } = await readAll("/user/repos", { as: user }, { limit: 2 });
+    const { body } = await call("GET", "/user/repos", { as: user });
+
+    expect(ids.toSorted()).toEqual([...own, given, ...byTeam].map(({ id }) => id).toSorted());
+    expect(totals).toEqual([5]);
+    const names: string[] = body.map((each: { full_name: string }) => each.full_name.toLowerCase());
+    expect(names).toEqual(names.toSorted());
+    expect(body.find(({ id }: { id: number }) => id === given.id).permissions).toEqual({
+      admin: false,
+      push: false,
+      pull: true,
+    });
+    // A team that gives nothing reaches nothing.
+    expect((await readAll("/user/repos", { as: member })).ids).toEqual([]);
+    const bound = await make.token(user, { repos: [given] });
+    expect((await readAll("/user/repos", { token: bound })).ids).toEqual([given.id]);
+    expect((await call("GET", "/user/repos")).status).toBe(401);
+  });
+});
+
+describe("GET /users/search", () => {
+  const search = async (query: Record<string, string>, sending: Sending = {}) => {
+    const { ids, totals } = await readAll(`/users/search?${new URLSearchParams(query)}`, sending);
+    expect(totals).toEqual([ids.length]);
+    return ids;
+  };
+
+  // Other services of the field wrap the list; the contract does not.
+  it("answers a bare list of users, by name, in two rounds", async () => {
+    const word = freshName("word");
+    const [b, a] = [
+      await make.user({ name: `b-${word}` }),
+      await make.user({ name: `A-${word.toUpperCase()}` }),
+    ];
+    await make.org([], { name: `c-${word}` });
+    const { answer, line } = await logged(() => call("GET", `/users/search?q=${word}`));
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject([{ login: a.name }, { login: b.name }]);
+    expect(answer.headers.get("X-Total-Count")).toBe("2");
+    expect(line.d1Rounds).toBeLessThanOrEqual(2);
+  });
+
+  it("finds a part of the login name or of the full name, in any case and alphabet", async () => {
+    const tag = freshName("tag");
+    const user = await make.user({ fullName: `Żaneta ${tag} Öberg` });
+    for (const q of [user.name.slice(2), user.name.toUpperCase(), tag.toUpperCase()]) {
+      expect(await search({ q })).toEqual([user.id]);
+    }
+    for (const q of ["żaneta", "ÖBERG"]) {
+      expect(await search({ q })).toContain(user.id);
+      expect(await search({ q, uid: String(user.id) })).toEqual([user.id]);
+    }
+    // Words too short for the index: a name begins with them.
+    expect(await search({ q: "us" })).toContain(user.id);
+    expect(await search({ q: freshName("none") })).toEqual([]);
+  });
+
+  it("narrows to a user by id", async () => {
+    const [user, other] = [await make.user(), await make.user()];
+    expect(await search({ uid: String(user.id) })).toEqual([user.id]);
+    expect(await search({ uid: String(user.id), q: user.name })).toEqual([user.id]);
+    expect(await search({ uid: String(user.id), q: other.name })).toEqual([]);
+    expect(await search({ uid: "999999999" })).toEqual([]);
+  });
+
+  it("finds those the caller may see, and counts those", async () => {
+    const word = freshName("word");
+    const [open, limited, shy] = [
+      await make.user({ name: `a-${word}` }),
+      await make.user({ name: `b-${word}`, visibility: "limited" }),
+      await make.user({ name: `c-${word}`, visibility: "private" }),
+    ] as [TestUser, TestUser, TestUser];
+    const see = (sending?: Sending) => search({ q: word }, sending);
+    expect(await see()).toEqual([open.id]);
+    expect(await see({ as: await make.user() })).toEqual([open.id, limited.id]);
+    expect(await see({ as: shy })).toEqual([open.id, limited.id, shy.id]);
+    expect(await see({ as: await make.admin() })).toEqual([open.id, limited.id, shy.id]);
+    expect(await see({ as: await make.user({ isRestricted: true }) })).toEqual([open.id]);
+    const token = await make.token(shy, { scopes: "public-only,all" });
+    expect(await see({ token })).toEqual([open.id]);
+    expect(await search({ uid: String(shy.id) })).toEqual([]);
+  });
+
+  // SECURITY: the word is data to the index of words, never a part of its query language.
+  it.each([
+    '"',
+    '" OR *',
+    "NEAR(a b)",
+    "-",
+    "***",
+    "name:abc",
+    "abc\u0000",
+    "'''",
+    "%%%",
+    "🐢🐢🐢",
+  ])("takes %j as nothing but a word", async (q) => {
+    const answer = await call("GET", `/users/search?${new URLSearchParams({ q })}`);
+    expect(answer).toMatchObject({ status: 200, body: [] });
+  });
+
+  it("stands on full pages that hold each once", async () => {
+    const word = freshName("word");
+    const users = [];
+    for (let n = 0; n < 5; n += 1) users.push(await make.user({ name: `${word}-${n}` }));
+    const { ids, pages, totals } = await readAll(`/users/search?q=${word}`, {}, { limit: 2 });
+    expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
+    expect(ids).toEqual(users.map(({ id }) => id));
+    expect(totals).toEqual([5]);
+    expect((await call("GET", `/users/search?q=${"x".repeat(256)}`)).status).toBe(422);
+    const token = await make.token(await make.user(), { scopes: "read:repository" });
+    expect((await call("GET", "/users/search", { token })).status).toBe(403);
+  });
+});

@@ -1,0 +1,15 @@
+import { asc, eq } from "drizzle-orm";
+
+import { events, type User } from "../../src/db/schema/index.ts";
+import { db } from "./db.ts";
+
+/** What a user has set off so far, oldest first. A refusal adds nothing to it. */
+export const eventsBy = (actor: Pick<User, "id">) =>
+  db.select().from(events).where(eq(events.actorId, actor.id)).orderBy(asc(events.id));
+
+/** What was told of a repository so far, oldest first. */
+export const eventsOf = (repo: { id: number }) =>
+  db.select().from(events).where(eq(events.repoId, repo.id)).orderBy(asc(events.id));
+
+/** The kinds of some events, in their order. */
+export const typesOf = (list: { type: string }[]): string[] => list.map(({ type }) => type);

@@ -1,0 +1,29 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+
+import { createApp } from "../../src/app.ts";
+import { parseConfig } from "../../src/config.ts";
+import { send, type Answer, type Sending } from "./call.ts";
+
+/**
+ * The service as an operator could have configured it, on the same bindings.
+ *
+ * @param vars     Variables of the Worker.
+ * @param bindings Bindings that take the place of the Worker's own.
+ * @returns What `call` is for the service as it is.
+ */
+export function serviceWith(vars: Record<string, string>, bindings: Partial<Env> = {}) {
+  const app = createApp(parseConfig(vars));
+  return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>
+    send(
+      async (request) => {
+        const execution = createExecutionContext();
+        const response = await app.fetch(request, { ...env, ...bindings }, execution);
+        await waitOnExecutionContext(execution);
+        return response;
+      },
+      method,
+      `/api/v1${path}`,
+      sending,
+    );
+}
