@@ -4,7 +4,6 @@ import { editUser } from "../../domain/accounts/edit-user.ts";
 import { defined } from "../../lib/defined.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { UserSettings, toUserSettings } from "../../shapes/user-settings.ts";
-import { invalid } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guard.ts";
@@ -74,8 +73,6 @@ self.openapi(
     const { ctx, user } = c.var;
     refusePublicOnly(ctx.actor);
     const sent = c.req.valid("json");
-    // SECURITY: pages turn it into a link, so nothing but http may stand in it.
-    if (sent.website && !/^https?:\/\//i.test(sent.website)) throw invalid("[Website]: Url");
     const edited = await editUser(
       ctx,
       user,
