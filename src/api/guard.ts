@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler, Next } from "hono";
+import { routePath } from "hono/route";
 
 import type { Actor } from "../auth/actor.ts";
 import { readCredential } from "../auth/credential.ts";
@@ -144,8 +145,7 @@ async function findEntry(
     .where(wasNamed(owner, name))
     .limit(1);
   if (!moved || toEntry(ctx.actor, moved).access === ACCESS.none) throw notFound();
-  const current = `/${moved.owner.name}/${moved.repo.name}`;
-  throw new Moved(c, `/${owner}/${name}`, current, 301);
+  throw new Moved(c, { owner: moved.owner.name, repo: moved.repo.name }, 301);
 }
 
 /** For those who may see the user or organization of the path. */
@@ -239,7 +239,7 @@ async function enterAccount(
     .where(wasAccountNamed(name))
     .limit(1);
   if (!moved || !isSeen(ctx.actor, moved)) throw notFound();
-  throw new Moved(c, `/${name}`, `/${moved.account.name}`, 307);
+  throw new Moved(c, { [parameter]: moved.account.name }, 307);
 }
 
 /** Looks up the caller and, in the same round trip, the place; refuses credentials that don't reach as far as `scopes`. */
@@ -297,15 +297,21 @@ export class Moved extends Failure {
   readonly status: 301 | 307 | 308;
 
   /**
+   * @param names  What the parameters of the path are called now.
    * @param status As clients of the field expect it; a write goes by 308 instead of 301, which many
    * clients would repeat as a GET that changes nothing.
    */
-  constructor(c: GuardContext, from: string, to: string, status: 301 | 307) {
+  constructor(c: GuardContext, names: Record<string, string>, status: 301 | 307) {
     super("not_found", "moved");
     const { pathname, search } = new URL(c.req.url);
     const isRead = c.req.method === "GET" || c.req.method === "HEAD";
-    // The first occurrence is the one in its own place: `/repos/o/r`, `/users/o`, `/orgs/o`.
-    this.location = c.var.ctx.rootUrl + pathname.replace(from, () => to) + search;
+    // By place, not by text: somebody may have been called `v1`, and a name may be sent encoded.
+    const named = new Map(Object.entries(names).map(([key, name]) => [`:${key}`, name]));
+    const pattern = routePath(c, c.req.routeIndex).split("/");
+    const segments = pathname
+      .split("/")
+      .map((segment, at) => named.get(pattern[at] ?? "") ?? segment);
+    this.location = c.var.ctx.rootUrl + segments.join("/") + search;
     this.status = status === 301 && !isRead ? 308 : status;
   }
 }
