@@ -32,8 +32,9 @@ export function createApp(config: Config): Hono<AppEnv> {
     await next();
     closeRequest(c, request);
   });
-  app.route("/api/v1", api);
+  // The API answers whatever is below its path: an address there that is none of its own comes first.
   app.route("/", web);
+  app.route("/api/v1", api);
 
   app.onError((error, c) => {
     logBug(c.var.requestId, error);
@@ -89,6 +90,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
 }
 
 function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
+  // After the answer is made: one that was fetched, like a file, takes nothing that was set before.
   const { headers } = c.res;
   headers.set("X-Request-Id", c.var.requestId);
   headers.set("X-Content-Type-Options", "nosniff");

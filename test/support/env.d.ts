@@ -7,6 +7,8 @@ declare global {
     /** Bindings that vitest.config.ts adds for tests. */
     interface Env {
       TEST_MIGRATIONS: D1Migration[];
+      SETUP_DB: D1Database;
+      ADMINISTRATORS_DB: D1Database;
     }
     interface GlobalProps {
       mainModule: typeof worker;

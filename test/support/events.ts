@@ -13,3 +13,7 @@ export const eventsOf = (repo: { id: number }) =>
 
 /** The kinds of some events, in their order. */
 export const typesOf = (list: { type: string }[]): string[] => list.map(({ type }) => type);
+
+/** What was recorded of an account so far, oldest first: nothing, for one that `make` inserted. */
+export const eventsIn = (account: { id: number }) =>
+  db.select().from(events).where(eq(events.ownerId, account.id)).orderBy(asc(events.id));

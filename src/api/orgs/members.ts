@@ -3,8 +3,12 @@ import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { organizationMembers as memberTable, type User as UserRow } from "../../db/schema/index.ts";
-import { findSeenAccount } from "../../domain/accounts/find-account.ts";
-import { listAccountsIn } from "../../domain/accounts/list-accounts.ts";
+import {
+  findAccountIn,
+  findSeenAccount,
+  type Membership,
+} from "../../domain/accounts/find-account.ts";
+import { listAccountsIn, listFellows } from "../../domain/accounts/list-accounts.ts";
 import { setMembershipVisibility } from "../../domain/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/user.ts";
@@ -38,8 +42,9 @@ organizationMembers.openapi(
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const isOutside = !membership.isMember || ctx.actor.scopes.isPublicOnly;
-    const { items, total } = await listAccountsIn(ctx, memberIds(org, isOutside), slice);
+    const { items, total } = isInside(ctx, membership)
+      ? await listFellows(ctx, memberIds(org, false), slice)
+      : await listAccountsIn(ctx, memberIds(org, true), slice);
     announcePage(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
@@ -84,9 +89,7 @@ organizationMembers.openapi(
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
-    const found = await findMembership(ctx, org, c.req.valid("param").username);
-    const isKnown = membership.isMember && !ctx.actor.scopes.isPublicOnly;
-    if (!found || !(found.isPublic || isKnown)) throw notFound();
+    await findMembership(ctx, org, membership, c.req.valid("param").username);
     return c.body(null, 204);
   },
 );
@@ -103,9 +106,9 @@ organizationMembers.openapi(
     responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, org } = c.var;
-    const found = await findMembership(ctx, org, c.req.valid("param").username);
-    if (!found?.isPublic) throw notFound();
+    const { ctx, org, membership } = c.var;
+    const found = await findMembership(ctx, org, membership, c.req.valid("param").username);
+    if (!found.isPublic) throw notFound();
     return c.body(null, 204);
   },
 );
@@ -122,8 +125,8 @@ organizationMembers.openapi(
     responses: { 204: empty("Everybody sees it"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, org } = c.var;
-    const user = await findOwnMembership(ctx, org, c.req.valid("param").username);
+    const { ctx, org, membership } = c.var;
+    const user = await findOneself(ctx, org, membership, c.req.valid("param").username);
     await setMembershipVisibility(ctx, org, user, true);
     return c.body(null, 204);
   },
@@ -141,26 +144,45 @@ organizationMembers.openapi(
     responses: { 204: empty("Members see it only"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, org } = c.var;
-    const user = await findOwnMembership(ctx, org, c.req.valid("param").username);
+    const { ctx, org, membership } = c.var;
+    const user = await findOneself(ctx, org, membership, c.req.valid("param").username);
     await setMembershipVisibility(ctx, org, user, false);
     return c.body(null, 204);
   },
 );
 
-async function findMembership(ctx: Ctx, org: UserRow, name: string) {
-  const user = await findSeenAccount(ctx, name);
-  if (!user) return undefined;
-  const [membership] = await ctx.db
+/** Whether the caller knows every member, whoever says so. */
+const isInside = (ctx: Ctx, membership: Membership): boolean =>
+  membership.isMember && !ctx.actor.scopes.isPublicOnly;
+
+/**
+ * A member, as far as the caller may know of the membership.
+ *
+ * @throws Failure `not_found`.
+ */
+async function findMembership(ctx: Ctx, org: UserRow, membership: Membership, name: string) {
+  const isKnown = isInside(ctx, membership);
+  const user =
+    (await findSeenAccount(ctx, name)) ??
+    (isKnown ? await findAccountIn(ctx, memberIds(org, false), name) : undefined);
+  if (!user) throw notFound();
+  const [found] = await ctx.db
     .select()
     .from(memberTable)
     .where(and(eq(memberTable.orgId, org.id), eq(memberTable.userId, user.id)));
-  return membership && { ...membership, user };
+  // SECURITY: what an outsider may not know of is refused like what is not there.
+  if (!found || !(found.isPublic || isKnown)) throw notFound();
+  return { isPublic: found.isPublic, user };
 }
 
-async function findOwnMembership(ctx: Ctx, org: UserRow, name: string): Promise<UserRow> {
-  const found = await findMembership(ctx, org, name);
-  if (!found) throw notFound();
-  if (found.userId !== ctx.actor.user?.id) throw forbidden("Cannot change member visibility");
-  return found.user;
+/** @throws Failure `not_found` as above, `forbidden` for anybody but the caller. */
+async function findOneself(
+  ctx: Ctx,
+  org: UserRow,
+  membership: Membership,
+  name: string,
+): Promise<UserRow> {
+  const { user } = await findMembership(ctx, org, membership, name);
+  if (user.id !== ctx.actor.user?.id) throw forbidden("Cannot change member visibility");
+  return user;
 }

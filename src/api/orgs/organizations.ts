@@ -115,7 +115,9 @@ organizations.openapi(
   async (c) => {
     const { ctx, user, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const ids = sql`(select ${organizationMembers.orgId} from ${organizationMembers} where ${organizationMembers.userId} = ${user.id})`;
+    // SECURITY: a membership is private until its member makes it public.
+    const isWhole = ctx.actor.scopes.isPublicOnly ? sql`0` : sql`1`;
+    const ids = sql`(select ${organizationMembers.orgId} from ${organizationMembers} where ${organizationMembers.userId} = ${user.id} and (${organizationMembers.isPublic} or ${isWhole}))`;
     const { items, total } = await listAccountsIn(ctx, ids, slice);
     announcePage(c, slice, total);
     return c.json(

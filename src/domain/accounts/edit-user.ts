@@ -43,11 +43,14 @@ export interface UserEdit extends Partial<Columns> {
  * Changes a user. Who may change what is the caller's to decide.
  *
  * @throws Failure `malformed` when the last administrator would be gone and for a password that
- * can't be, `invalid` for an address that can't be or is somebody else's.
+ * can't be, `invalid` for a website that is none, and for an e-mail address that can't be or is
+ * somebody else's.
  */
 export async function editUser(ctx: Ctx, user: User, edit: UserEdit): Promise<User> {
   const { email, password, ...columns } = edit;
   if (email !== undefined) checkEmail(email);
+  // SECURITY: pages turn it into a link, so nothing but http may stand in it.
+  if (edit.website && !/^https?:\/\//i.test(edit.website)) throw invalid("[Website]: Url");
   if (password !== undefined) checkPassword(ctx.config, password);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
 

@@ -4,7 +4,7 @@ import type { Actor } from "../../auth/actor.ts";
 import { identified, type Unidentified } from "../../auth/identify.ts";
 import type { Ctx } from "../../context.ts";
 import { seesAccount } from "../../auth/policy.ts";
-import { columnsOf, type Database, flagColumn } from "../../db/db.ts";
+import { allOf, columnsOf, type Database, flagColumn } from "../../db/db.ts";
 import {
   ACCESS,
   organizationMembers,
@@ -68,6 +68,14 @@ export function toMembership(actor: Actor, row: AccountRow): Membership {
 
 export const isSeen = (actor: Actor, row: AccountRow): boolean =>
   seesAccount(actor, row.account, row.isMember);
+
+/** The account of a name among a set of ids, also one that hides: for callers who know the set. */
+export async function findAccountIn(ctx: Ctx, ids: SQL, name: string): Promise<User | undefined> {
+  const isFound = allOf(sql`${users.id} in ${ids}`, isAccountNamed(name));
+  const [account] = await ctx.db.select().from(users).where(isFound);
+  const isHidden = ctx.actor.scopes.isPublicOnly && account?.visibility !== "public";
+  return isHidden ? undefined : account;
+}
 
 /** The account of a name that the caller may see, by an earlier name too; undefined where there is none. */
 export async function findSeenAccount(ctx: Ctx, name: string): Promise<User | undefined> {

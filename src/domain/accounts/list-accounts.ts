@@ -28,6 +28,12 @@ export async function listAccountsIn(ctx: Ctx, ids: SQL, slice: Slice): Promise<
   return listAccountsWhere(ctx, isListed, slice);
 }
 
+/** The accounts of a set of ids, also those that hide: for callers who work with them. */
+export const listFellows = (ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> =>
+  ctx.actor.scopes.isPublicOnly
+    ? listAccountsIn(ctx, ids, slice)
+    : listAccountsWhere(ctx, sql`${users.id} in ${ids}`, slice);
+
 /** The accounts that a condition names, by name, with an exact total. */
 export async function listAccountsWhere(
   ctx: Ctx,

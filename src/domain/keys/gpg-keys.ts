@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, or, sql, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, or, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { allOf, isViolation } from "../../db/db.ts";
@@ -120,13 +120,12 @@ export async function addGpgKeys(
     throw invalid("the signature does not match the token of /user/gpg_key_token");
   }
   const rows = keys.flatMap((key, at) => toRows(ctx, user, key, isProven && at === 0));
-  const list = JSON.stringify(rows.map(({ keyId }) => keyId));
-  const isTrustedElsewhere = sql`exists (select 1 from gpg_keys others where others.key_id in (select value from json_each(${list})) and others.user_id <> ${user.id} and ${isTrusted(sql`others`)})`;
+  const isTaken = isTrustedElsewhere(user, rows);
   const [head, ...tail] = rows.map((row) =>
     ctx.db.insert(gpgKeys).values({
       ...row,
       // A null is refused by the table, and with it the batch: the check holds at the time of writing.
-      keyId: sql<string>`case when not ${isTrustedElsewhere} then ${row.keyId} end`,
+      keyId: sql<string>`case when not ${isTaken} then ${row.keyId} end`,
     }),
   );
   if (!head) throw invalid("there is no GPG key in the text");
@@ -141,11 +140,19 @@ export async function addGpgKeys(
       isViolation(error, "UNIQUE", "gpg_keys") ||
       isViolation(error, "NOT NULL", "gpg_keys.key_id")
     ) {
-      throw invalid("a key with the same id is already in use");
+      throw invalid(IN_USE);
     }
     throw error;
   }
   return findEntry(ctx, user, allOf(eq(gpgKeys.userId, user.id), eq(gpgKeys.keyId, first.keyId)));
+}
+
+const IN_USE = "a key with the same id is already in use";
+
+/** Whether another account is trusted with one of the keys. */
+function isTrustedElsewhere(user: User, keys: readonly { keyId: string }[]): SQL {
+  const list = JSON.stringify(keys.map(({ keyId }) => keyId));
+  return sql`exists (select 1 from gpg_keys others where others.key_id in (select value from json_each(${list})) and others.user_id <> ${user.id} and ${isTrusted(sql`others`)})`;
 }
 
 /** Whether a row of `gpg_keys` is known to be its account's: proven, or naming a confirmed address. */
@@ -178,7 +185,8 @@ function toRows(ctx: Ctx, user: User, key: ParsedKey, isProven: boolean) {
  * Proves that a user holds the private half of a key, by a signature over the token.
  *
  * @param keyId The key's id, also of a subkey.
- * @throws Failure `not_found` for a key the user has not, `invalid` for a signature that does not match.
+ * @throws Failure `not_found` for a key the user has not, `invalid` for a signature that does not
+ * match and for a key that another account is trusted with.
  */
 export async function proveGpgKey(
   ctx: Ctx,
@@ -193,11 +201,21 @@ export async function proveGpgKey(
   if (!(await isSignedToken(ctx, user, entry.key.armored, signature))) {
     throw invalid("the signature does not match the token of /user/gpg_key_token");
   }
-  const ids = [entry.key, ...entry.subkeys].map(({ id }) => id);
-  await ctx.db.batch([
-    ctx.db.update(gpgKeys).set({ isProven: true }).where(inArray(gpgKeys.id, ids)),
-    record(ctx, { type: "gpg_key.verified", ownerId: user.id, keyId: entry.key.keyId }),
-  ]);
+  const keys = [entry.key, ...entry.subkeys];
+  const ids = JSON.stringify(keys.map(({ id }) => id));
+  try {
+    await ctx.db.batch([
+      ctx.db
+        .update(gpgKeys)
+        // A null is refused by the table, and with it the batch: the check holds at the time of writing.
+        .set({ isProven: sql`case when not ${isTrustedElsewhere(user, keys)} then 1 end` })
+        .where(sql`${gpgKeys.id} in (select value from json_each(${ids}))`),
+      record(ctx, { type: "gpg_key.verified", ownerId: user.id, keyId: entry.key.keyId }),
+    ]);
+  } catch (error) {
+    if (isViolation(error, "NOT NULL", "gpg_keys.is_proven")) throw invalid(IN_USE);
+    throw error;
+  }
   return { ...entry, key: { ...entry.key, isProven: true } };
 }
 

@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import { publicKeys, type PublicKey, type Repository, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
-import { forbidden, invalid, notFound } from "../../lib/failure.ts";
+import { Failure, forbidden, invalid, notFound } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import { parseSshKey } from "./parse-ssh-key.ts";
 
@@ -78,7 +78,7 @@ function parse(key: string) {
   try {
     return parseSshKey(key);
   } catch (error) {
-    throw invalid(`Invalid key content: ${error instanceof Error ? error.message : ""}`);
+    throw error instanceof Failure ? invalid(`Invalid key content: ${error.message}`) : error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 
+import { seesPublicOnly } from "../../auth/actor.ts";
 import { isAccountVisible } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
 import { organizationMembers, teams, users } from "../../db/schema/index.ts";
@@ -8,12 +9,13 @@ import type { KnownReferences, References, TeamReference } from "../../render/re
 /**
  * Which of the references in a text exist, as far as the caller may see them: one round trip.
  *
- * Teams are known to the members of their organization only. Issues and commits are none yet.
+ * Teams are known to the members of their organization, and not to their public-only tokens.
+ * Issues and commits are none yet.
  */
 export async function resolveReferences(ctx: Ctx, found: References): Promise<KnownReferences> {
   const names = [...found.users, ...found.teams.map(({ org }) => org)];
   const isNamed = sql`${users.lowerName} in (select lower(value) from json_each(${JSON.stringify(names)}))`;
-  const userId = ctx.actor.user?.id ?? null;
+  const userId = seesPublicOnly(ctx.actor) ? null : ctx.actor.user?.id;
   const [accounts, memberTeams] = await ctx.db.batch([
     ctx.db
       .select({ lowerName: users.lowerName })

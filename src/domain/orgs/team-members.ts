@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import {
@@ -9,7 +9,7 @@ import {
   type Team,
   type User,
 } from "../../db/schema/index.ts";
-import { record, recordIfChanged } from "../../events/record.ts";
+import { recordIfChanged } from "../../events/record.ts";
 import { forbidden } from "../../lib/failure.ts";
 
 /** Adds a user to a team, and so to its organization; doing so again changes nothing. */
@@ -72,7 +72,7 @@ async function isMember(ctx: Ctx, team: Team, user: User): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Says whether outsiders see that the user belongs to the organization. */
+/** Says whether outsiders see that the user belongs to the organization; saying so again changes nothing. */
 export async function setMembershipVisibility(
   ctx: Ctx,
   org: User,
@@ -83,7 +83,17 @@ export async function setMembershipVisibility(
     ctx.db
       .update(organizationMembers)
       .set({ isPublic })
-      .where(and(eq(organizationMembers.orgId, org.id), eq(organizationMembers.userId, user.id))),
-    record(ctx, { type: "organization.member_visibility_changed", ownerId: org.id, isPublic }),
+      .where(
+        and(
+          eq(organizationMembers.orgId, org.id),
+          eq(organizationMembers.userId, user.id),
+          ne(organizationMembers.isPublic, isPublic),
+        ),
+      ),
+    recordIfChanged(ctx, {
+      type: "organization.member_visibility_changed",
+      ownerId: org.id,
+      isPublic,
+    }),
   ]);
 }

@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+
+import { call } from "../../support/call.ts";
+import { eventsIn } from "../../support/events.ts";
+import { make } from "../../support/make.ts";
+
+const logins = (answer: { body: { login: string }[] }) => answer.body.map(({ login }) => login);
+
+/** An organization of an owner, with a member who does not say so and one who does. */
+async function makeOrg(fields: Parameters<typeof make.org>[1] = {}) {
+  const [owner, quiet, loud] = [await make.user(), await make.user(), await make.user()];
+  const org = await make.org([owner], fields);
+  const team = await make.team(org);
+  await make.member(org, team, quiet);
+  await make.member(org, team, loud);
+  const path = `/orgs/${org.name}/public_members/${loud.name}`;
+  expect((await call("PUT", path, { as: loud })).status).toBe(204);
+  return { org, team, owner, quiet, loud };
+}
+
+describe("lists of members", () => {
+  it("show members everybody, and outsiders those who say so", async () => {
+    const { org, owner, quiet, loud } = await makeOrg();
+    const stranger = await make.user();
+    const publicOnly = await make.token(quiet, { scopes: "public-only,all" });
+    const path = `/orgs/${org.name}/members`;
+    const all = [owner.name, quiet.name, loud.name].toSorted();
+
+    const inside = await call("GET", path, { as: quiet });
+    expect(logins(inside)).toEqual(all);
+    expect(inside.headers.get("X-Total-Count")).toBe("3");
+    expect(logins(await call("GET", path, { as: await make.admin() }))).toEqual(all);
+    expect(logins(await call("GET", path, { as: stranger }))).toEqual([loud.name]);
+    expect(logins(await call("GET", path, { token: publicOnly }))).toEqual([loud.name]);
+    expect((await call("GET", path)).status).toBe(401);
+  });
+
+  it("show everybody those who say so", async () => {
+    const { org, quiet, loud } = await makeOrg();
+    const path = `/orgs/${org.name}/public_members`;
+
+    expect(logins(await call("GET", path))).toEqual([loud.name]);
+    expect(logins(await call("GET", path, { as: quiet }))).toEqual([loud.name]);
+  });
+
+  // SECURITY: of a private organization outsiders learn nothing, on no route.
+  it("are not there for outsiders of a private organization", async () => {
+    const { org, loud } = await makeOrg({ visibility: "private" });
+    const stranger = await make.user();
+
+    for (const list of ["members", "public_members"]) {
+      for (const path of [`/orgs/${org.name}/${list}`, `/orgs/${org.name}/${list}/${loud.name}`]) {
+        expect(await call("GET", path, { as: stranger })).toMatchObject({ status: 404, body: "" });
+      }
+    }
+    expect((await call("GET", `/orgs/${org.name}/teams`, { as: stranger })).status).toBe(404);
+  });
+
+  // A private account is known to those it works with: else nobody could manage it.
+  it("show members also those whose account is private", async () => {
+    const { org, team, owner, quiet } = await makeOrg();
+    const hidden = await make.user({ visibility: "private" });
+    await make.member(org, team, hidden);
+    const stranger = await make.user();
+
+    expect(logins(await call("GET", `/orgs/${org.name}/members`, { as: owner }))).toContain(
+      hidden.name,
+    );
+    expect(logins(await call("GET", `/teams/${team.id}/members`, { as: quiet }))).toContain(
+      hidden.name,
+    );
+    const path = `/orgs/${org.name}/members/${hidden.name}`;
+    expect((await call("GET", path, { as: owner })).status).toBe(204);
+    expect((await call("GET", path, { as: stranger })).status).toBe(404);
+    const removal = `/teams/${team.id}/members/${hidden.name}`;
+    expect((await call("DELETE", removal, { as: owner })).status).toBe(204);
+  });
+});
+
+describe("GET /orgs/{org}/members/{username}", () => {
+  it("tells members of every member, and outsiders of those who say so", async () => {
+    const { org, quiet, loud } = await makeOrg();
+    const stranger = await make.user();
+    const statusFor = async (user: { name: string }, sending: object) =>
+      (await call("GET", `/orgs/${org.name}/members/${user.name}`, sending)).status;
+
+    expect(await statusFor(quiet, { as: loud })).toBe(204);
+    expect(await statusFor(stranger, { as: loud })).toBe(404);
+    expect(await statusFor(quiet, { as: stranger })).toBe(404);
+    expect(await statusFor(loud, { as: stranger })).toBe(204);
+    expect(await statusFor(quiet, {})).toBe(404);
+    expect(await statusFor(loud, {})).toBe(204);
+  });
+});
+
+describe("/orgs/{org}/public_members/{username}", () => {
+  it("lets a member say that they belong, and stop saying so", async () => {
+    const { org, quiet } = await makeOrg();
+    const path = `/orgs/${org.name}/public_members/${quiet.name}`;
+
+    expect((await call("GET", path)).status).toBe(404);
+    expect(await call("PUT", path, { as: quiet })).toMatchObject({ status: 204, body: "" });
+    expect((await call("GET", path)).status).toBe(204);
+    expect((await call("DELETE", path, { as: quiet })).status).toBe(204);
+    expect((await call("GET", path)).status).toBe(404);
+    expect((await eventsIn(org)).slice(1)).toMatchObject([
+      { type: "organization.member_visibility_changed", payload: { isPublic: true } },
+      { type: "organization.member_visibility_changed", payload: { isPublic: false } },
+    ]);
+  });
+
+  it("tells nothing when nothing changes", async () => {
+    const { org, loud } = await makeOrg();
+    const path = `/orgs/${org.name}/public_members/${loud.name}`;
+
+    expect((await call("PUT", path, { as: loud })).status).toBe(204);
+    expect(await eventsIn(org)).toHaveLength(1);
+  });
+
+  // SECURITY: whether somebody says so is theirs alone, whoever owns the organization.
+  it("is nobody else's to say", async () => {
+    const { org, owner, quiet, loud } = await makeOrg();
+
+    for (const [method, user] of [
+      ["PUT", quiet],
+      ["DELETE", loud],
+    ] as const) {
+      const path = `/orgs/${org.name}/public_members/${user.name}`;
+      expect(await call(method, path, { as: owner })).toMatchObject({
+        status: 403,
+        body: { message: "Cannot change member visibility" },
+      });
+    }
+    expect(logins(await call("GET", `/orgs/${org.name}/public_members`))).toEqual([loud.name]);
+    expect(await eventsIn(org)).toHaveLength(1);
+  });
+
+  it("does not take who is no member, and asks anonymous callers to sign in", async () => {
+    const { org, quiet } = await makeOrg();
+    const stranger = await make.user();
+    const pathOf = (user: { name: string }) => `/orgs/${org.name}/public_members/${user.name}`;
+
+    expect((await call("PUT", pathOf(stranger), { as: stranger })).status).toBe(404);
+    expect((await call("PUT", pathOf(quiet))).status).toBe(401);
+    expect(await eventsIn(org)).toHaveLength(1);
+  });
+
+  // SECURITY: whether somebody belongs must not show in how an outsider is refused.
+  it("refuses an outsider alike for members who don't say so and for strangers", async () => {
+    const { org, quiet } = await makeOrg();
+    const [stranger, other] = [await make.user(), await make.user()];
+
+    for (const user of [quiet, other]) {
+      const path = `/orgs/${org.name}/public_members/${user.name}`;
+      expect((await call("PUT", path, { as: stranger })).status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,277 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { users } from "../../../src/db/schema/index.ts";
+import { call } from "../../support/call.ts";
+import { db } from "../../support/db.ts";
+import { eventsIn } from "../../support/events.ts";
+import { make } from "../../support/make.ts";
+
+const NEVER = "1970-01-01T00:00:00Z";
+
+describe("GET /user", () => {
+  it("says who the caller is, in the contract's fields and under both names", async () => {
+    const user = await make.user({ fullName: "Ada Lovelace" });
+
+    const answer = await call("GET", "/user", { as: user });
+
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        id: user.id,
+        login: user.name,
+        username: user.name,
+        full_name: "Ada Lovelace",
+        email: user.email,
+        avatar_url: `https://forge.example/avatars/${user.id}`,
+        html_url: `https://forge.example/${user.name}`,
+        created: "1970-01-01T00:00:01Z",
+        last_login: NEVER,
+        visibility: "public",
+      },
+    });
+  });
+
+  it("shows their own account what signing in is about", async () => {
+    const fields = {
+      isAdmin: true,
+      isRestricted: true,
+      loginName: "ada@elsewhere",
+      loginSourceId: 3,
+      language: "de-DE",
+      lastLoginAt: 5000,
+    };
+    const user = await make.user(fields);
+
+    expect((await call("GET", "/user", { as: user })).body).toMatchObject({
+      is_admin: true,
+      restricted: true,
+      active: true,
+      prohibit_login: false,
+      login_name: "ada@elsewhere",
+      source_id: 3,
+      language: "de-DE",
+      last_login: "1970-01-01T00:00:05Z",
+    });
+  });
+
+  it("asks anonymous callers to sign in", async () => {
+    expect(await call("GET", "/user")).toMatchObject({
+      status: 401,
+      body: { message: "token is required", url: "https://forge.example/api/swagger" },
+    });
+  });
+
+  it("refuses a token whose scopes say nothing of users", async () => {
+    const user = await make.user();
+    const token = await make.token(user, { scopes: "write:repository" });
+
+    expect((await call("GET", "/user", { token })).status).toBe(403);
+  });
+
+  // SECURITY: a public-only token sees its own user as everybody does: the address is not public.
+  it("shows a public-only token what is public", async () => {
+    const user = await make.user({ isAdmin: true, loginName: "hidden" });
+    const token = await make.token(user, { scopes: "public-only,all" });
+
+    expect(await call("GET", "/user", { token })).toMatchObject({
+      status: 200,
+      body: {
+        login: user.name,
+        email: `${user.lowerName}@noreply.forge.example`,
+        is_admin: false,
+        login_name: "",
+      },
+    });
+  });
+
+  it.each(["limited", "private"] as const)(
+    "hides a %s user from their own public-only token",
+    async (visibility) => {
+      const user = await make.user({ visibility });
+      const token = await make.token(user, { scopes: "public-only,all" });
+
+      expect(await call("GET", "/user", { token })).toMatchObject({
+        status: 403,
+        body: { message: "token scope is limited to public users" },
+      });
+    },
+  );
+});
+
+describe("GET /users/{username}", () => {
+  it("hides from others what only the account and administrators may know", async () => {
+    const fields = { isAdmin: true, loginName: "x", loginSourceId: 3, language: "de-DE" };
+    const user = await make.user({ ...fields, lastLoginAt: 5000 });
+    const hidden = {
+      is_admin: false,
+      active: false,
+      restricted: false,
+      prohibit_login: false,
+      login_name: "",
+      source_id: 0,
+      language: "",
+      last_login: NEVER,
+    };
+
+    const path = `/users/${user.name}`;
+    expect((await call("GET", path)).body).toMatchObject(hidden);
+    expect((await call("GET", path, { as: await make.user() })).body).toMatchObject(hidden);
+    expect((await call("GET", path, { as: await make.admin() })).body).toMatchObject({
+      is_admin: true,
+      active: true,
+      login_name: "x",
+      source_id: 3,
+      language: "de-DE",
+      last_login: "1970-01-01T00:00:05Z",
+    });
+  });
+
+  it("shows the address to whoever is signed in, and to nobody else", async () => {
+    const user = await make.user();
+    const other = await make.user();
+    const publicOnly = await make.token(other, { scopes: "public-only,all" });
+    const placeholder = `${user.lowerName}@noreply.forge.example`;
+
+    const emailFor = async (sending: object) =>
+      (await call("GET", `/users/${user.name}`, sending)).body.email;
+    expect(await emailFor({ as: other })).toBe(user.email);
+    expect(await emailFor({})).toBe(placeholder);
+    expect(await emailFor({ token: publicOnly })).toBe(placeholder);
+  });
+
+  it("shows a hidden address to its owner and to administrators only", async () => {
+    const user = await make.user({ isEmailHidden: true });
+
+    const emailFor = async (caller: { token: string }) =>
+      (await call("GET", `/users/${user.name}`, { as: caller })).body.email;
+    expect(await emailFor(user)).toBe(user.email);
+    expect(await emailFor(await make.admin())).toBe(user.email);
+    expect(await emailFor(await make.user())).toBe(`${user.lowerName}@noreply.forge.example`);
+  });
+
+  it("finds a name whatever its case, and gives it as it is written", async () => {
+    const user = await make.user();
+
+    const answer = await call("GET", `/users/${user.name.toUpperCase()}`);
+
+    expect(answer).toMatchObject({ status: 200, body: { login: user.name } });
+  });
+
+  it("does not know a private user, nor a limited one for anonymous callers", async () => {
+    const hidden = await make.user({ visibility: "private" });
+    const limited = await make.user({ visibility: "limited" });
+    const other = await make.user();
+
+    const statusFor = async (user: { name: string }, sending: object) =>
+      (await call("GET", `/users/${user.name}`, sending)).status;
+    expect(await statusFor(hidden, { as: other })).toBe(404);
+    expect(await statusFor(hidden, { as: hidden })).toBe(200);
+    expect(await statusFor(limited, {})).toBe(404);
+    expect(await statusFor(limited, { as: other })).toBe(200);
+  });
+});
+
+const SETTINGS = {
+  full_name: "Ada Lovelace",
+  website: "https://ada.example",
+  description: "Writes programs",
+  location: "London",
+  language: "en-GB",
+  theme: "dark",
+  diff_view_style: "split",
+  hide_email: true,
+  hide_activity: true,
+};
+
+describe("GET /user/settings", () => {
+  it("gives the defaults of a new user", async () => {
+    const user = await make.user();
+
+    expect(await call("GET", "/user/settings", { as: user })).toMatchObject({
+      status: 200,
+      body: {
+        full_name: "",
+        website: "",
+        description: "",
+        location: "",
+        language: "",
+        theme: "",
+        diff_view_style: "unified",
+        hide_email: false,
+        hide_activity: false,
+      },
+    });
+  });
+
+  it("asks anonymous callers to sign in", async () => {
+    expect((await call("GET", "/user/settings")).status).toBe(401);
+  });
+});
+
+describe("settings and public-only tokens", () => {
+  // SECURITY: what somebody hides is nothing public.
+  it("neither shows nor changes them", async () => {
+    const user = await make.user();
+    const token = await make.token(user, { scopes: "public-only,all" });
+
+    const read = await call("GET", "/user/settings", { token });
+    const changed = await call("PATCH", "/user/settings", { token, json: { hide_email: true } });
+
+    expect([read.status, changed.status]).toEqual([403, 403]);
+    expect(await eventsIn(user)).toEqual([]);
+  });
+});
+
+describe("PATCH /user/settings", () => {
+  it.each(Object.entries(SETTINGS))("changes %s and leaves the rest", async (field, value) => {
+    const user = await make.user();
+    const before = (await call("GET", "/user/settings", { as: user })).body;
+
+    const answer = await call("PATCH", "/user/settings", { as: user, json: { [field]: value } });
+
+    expect(answer).toMatchObject({ status: 200, body: { ...before, [field]: value } });
+    expect((await call("GET", "/user/settings", { as: user })).body).toEqual(answer.body);
+    expect(await eventsIn(user)).toMatchObject([{ type: "user.edited", actorId: user.id }]);
+  });
+
+  it("sets a text back to nothing, which is not the same as leaving it out", async () => {
+    const user = await make.user({ website: "https://ada.example", location: "London" });
+
+    const answer = await call("PATCH", "/user/settings", { as: user, json: { website: "" } });
+
+    expect(answer.body).toMatchObject({ website: "", location: "London" });
+  });
+
+  it.each([
+    // SECURITY: pages make a link of it.
+    ["a website that is a script", { website: "javascript:alert(1)" }, "[Website]: Url"],
+    ["a website that is no address", { website: "ada" }, "[Website]: Url"],
+    ["a name that is too long", { full_name: "x".repeat(101) }, "[FullName]: MaxSize"],
+    ["a diff style that is none", { diff_view_style: "diagonal" }, "[DiffViewStyle]: In"],
+    ["a flag that is a text", { hide_email: "yes" }, expect.stringContaining("[HideEmail]")],
+  ])("refuses %s and changes nothing", async (_, json, message) => {
+    const user = await make.user();
+
+    const answer = await call("PATCH", "/user/settings", {
+      as: user,
+      json: { location: "London", ...json },
+    });
+
+    expect(answer).toMatchObject({ status: 422, body: { message } });
+    expect(await db.select().from(users).where(eq(users.id, user.id))).toMatchObject([
+      { website: "", fullName: "", location: "", updatedAt: user.updatedAt },
+    ]);
+    expect(await eventsIn(user)).toEqual([]);
+  });
+
+  it("refuses a token that may only read", async () => {
+    const user = await make.user();
+    const token = await make.token(user, { scopes: "read:user" });
+
+    const answer = await call("PATCH", "/user/settings", { token, json: { location: "London" } });
+
+    expect(answer.status).toBe(403);
+    expect(await eventsIn(user)).toEqual([]);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+
+import { checkAccountName } from "../../../src/domain/accounts/account-name.ts";
+import { Failure } from "../../../src/lib/failure.ts";
+
+/** Why a name is refused, with the kind of refusal. */
+function refusalOf(name: string): string | undefined {
+  try {
+    checkAccountName(name);
+    return undefined;
+  } catch (error) {
+    return error instanceof Failure ? `${error.kind}: ${error.message}` : "a bug";
+  }
+}
+
+describe("checkAccountName", () => {
+  it.each([
+    "a",
+    "7",
+    "ada",
+    "Ada.Lovelace",
+    "ada-lovelace_1815",
+    "0x",
+    "a.b-c_d",
+    "x".repeat(40),
+    "adminer",
+    "user1",
+    "api.v1",
+    "keys",
+    "ada.png.org",
+  ])("allows %j", (name) => {
+    expect(refusalOf(name)).toBeUndefined();
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["41 characters", "x".repeat(41)],
+    ["a space", "ada lovelace"],
+    ["a space around it", " ada"],
+    ["a space after it", "ada "],
+    ["a slash", "ada/lovelace"],
+    ["a backslash", "ada\\lovelace"],
+    ["an escaped slash", "ada%2flovelace"],
+    ["this folder", "."],
+    ["the folder above", ".."],
+    ["a dot in front", ".ada"],
+    ["a dot at the end", "ada."],
+    ["two dots", "ada..lovelace"],
+    ["a dash in front, which git would read as an option", "-ada"],
+    ["a dash at the end", "ada-"],
+    ["two dashes", "ada--lovelace"],
+    ["an underscore in front", "_ada"],
+    ["different separators side by side", "ada.-lovelace"],
+    ["a line break at the end", "ada\n"],
+    ["a line break within", "ada\nlovelace"],
+    ["a carriage return", "ada\r"],
+    ["a NUL", "ada\0"],
+    ["an escape", "ada\u001b[31m"],
+    ["an address", "ada@example.com"],
+    ["a colon", "ada:lovelace"],
+    ["a parameter of the contract", ":username"],
+    ["markup", "<b>ada</b>"],
+    ["an accent", "adá"],
+    // Each of these looks like a plain name, or becomes one when its case is folded.
+    ["a Cyrillic letter", "аda"],
+    ["a Greek letter", "αda"],
+    ["a full-width letter", "ａda"],
+    ["the Kelvin sign", "\u{212a}elvin"],
+    ["a dotless i", "adm\u{131}n"],
+    ["a capital I with a dot", "\u{130}da"],
+    ["a long s", "u\u{17f}er"],
+    ["a letter with a combining accent", "ada\u0301"],
+    ["a zero-width space", "ad\u200ba"],
+    ["a soft hyphen", "ad\u00ada"],
+    ["a mark that turns the direction", "ada\u202e"],
+    ["a digit of another script", "ada٣"],
+    ["a mathematical letter", "𝐚da"],
+    ["an emoji", "ada🔑"],
+  ])("refuses %s", (_, name) => {
+    expect(refusalOf(name)).toBe("invalid: [Username]: invalid username");
+  });
+
+  // A name is the first segment of an address: it must not hide what is served there.
+  it.each([
+    "about",
+    "admin",
+    "api",
+    "assets",
+    "attachments",
+    "avatar",
+    "avatars",
+    "captcha",
+    "edgeforge-actions",
+    "explore",
+    "favicon.ico",
+    "ghost",
+    "gitea-actions",
+    "issues",
+    "login",
+    "logout",
+    "manifest.json",
+    "metrics",
+    "milestones",
+    "notifications",
+    "openapi.json",
+    "org",
+    "pulls",
+    "repo",
+    "repo-avatars",
+    "robots.txt",
+    "sitemap.xml",
+    "swagger.v1.json",
+    "user",
+    "v2",
+  ])("keeps %s for the service, in any case", (name) => {
+    for (const written of [name, name.toUpperCase()]) {
+      expect(refusalOf(written)).toBe(`invalid: name is reserved [name: ${written}]`);
+    }
+  });
+
+  it.each([".keys", ".gpg", ".rss", ".atom", ".png"])(
+    "keeps names ending in %s for what is served of an account",
+    (ending) => {
+      for (const name of [`ada${ending}`, `ADA${ending.toUpperCase()}`]) {
+        expect(refusalOf(name)).toBe(`invalid: name pattern is not allowed [pattern: *${ending}]`);
+      }
+    },
+  );
+});

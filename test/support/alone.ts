@@ -1,0 +1,38 @@
+import { applyD1Migrations, createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+
+import { openDatabase } from "../../src/db/db.ts";
+import { users } from "../../src/db/schema/index.ts";
+import worker, { Setup } from "../../src/worker.ts";
+import { basic } from "./call.ts";
+
+interface Login {
+  name: string;
+  password: string;
+}
+
+/** The service over an empty database of its own, for what concerns every account there is. */
+export async function openAlone(database: D1Database) {
+  await applyD1Migrations(database, env.TEST_MIGRATIONS);
+  const db = openDatabase(database.withSession());
+  await db.delete(users);
+  const alone = { ...env, DB: database };
+  return {
+    db,
+    setup: () => new Setup(createExecutionContext(), alone),
+    /** Requests a path of the API with a password. */
+    call: async (method: string, path: string, { name, password }: Login, json: object) => {
+      const request = new Request(`https://forge.example/api/v1${path}`, {
+        method,
+        headers: { ...basic(name, password), "Content-Type": "application/json" },
+        body: JSON.stringify(json),
+      });
+      const response = await worker.fetch(
+        request as Parameters<typeof worker.fetch>[0],
+        alone,
+        createExecutionContext(),
+      );
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    },
+  };
+}

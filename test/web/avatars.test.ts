@@ -1,0 +1,76 @@
+import { exports } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+
+import { visit } from "../support/call.ts";
+import { make } from "../support/make.ts";
+
+/** A picture: its bytes, and the width and height that its header names. */
+async function fetchPicture(path: string) {
+  const response = await exports.default.fetch(`https://forge.example${path}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const view = new DataView(bytes.buffer);
+  return { response, bytes, width: view.getUint32(16), height: view.getUint32(20) };
+}
+
+describe("GET /avatars/{id}", () => {
+  it("draws a PNG that may be kept", async () => {
+    const { response, bytes, width, height } = await fetchPicture("/avatars/7");
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toBe("image/png");
+    expect(response.headers.get("Cache-Control")).toBe("public, max-age=86400, immutable");
+    expect(response.headers.get("X-Content-Type-Options")).toBe("nosniff");
+    expect(bytes.slice(0, 8)).toEqual(
+      Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
+    );
+    expect([width, height]).toEqual([128, 128]);
+  });
+
+  it("draws the same for the same account, and another for another", async () => {
+    const [first, again, other] = await Promise.all(
+      ["/avatars/7", "/avatars/7", "/avatars/8"].map(fetchPicture),
+    );
+
+    expect(again?.bytes).toEqual(first?.bytes);
+    expect(other?.bytes).not.toEqual(first?.bytes);
+  });
+
+  it.each([
+    ["64", 64],
+    ["16", 16],
+    ["512", 512],
+    // The work grows with the area: no more is drawn than pages show.
+    ["513", 512],
+    ["100000", 512],
+    ["15", 128],
+    ["0", 128],
+    ["-64", 128],
+    ["64.5", 128],
+    ["big", 128],
+    ["", 128],
+  ])("draws size=%s at %i pixels", async (size, px) => {
+    const { width, height } = await fetchPicture(`/avatars/7?size=${size}`);
+
+    expect([width, height]).toEqual([px, px]);
+  });
+
+  // SECURITY: a picture for existing accounts only would tell which exist.
+  it("draws accounts that are hidden or not there alike", async () => {
+    const hidden = await make.user({ visibility: "private" });
+
+    for (const id of [hidden.id, 999_999_999_999_999]) {
+      expect((await fetchPicture(`/avatars/${id}`)).response.status).toBe(200);
+    }
+  });
+
+  it.each(["0", "-1", "abc", "07", "1".repeat(16), "1/2"])("has nothing at %s", async (id) => {
+    expect((await visit("GET", `/avatars/${id}`)).status).toBe(404);
+  });
+
+  it("is where users and organizations say their picture is", async () => {
+    const user = await make.user();
+    const { body } = await visit("GET", `/api/v1/users/${user.name}`);
+
+    expect((await fetchPicture(new URL(body.avatar_url).pathname)).response.status).toBe(200);
+  });
+});

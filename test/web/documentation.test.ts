@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+
+import { visit } from "../support/call.ts";
+
+const PAGE = "/api/swagger";
+
+describe("the interface description", () => {
+  it("is one document at two addresses, in the version of the contract", async () => {
+    const own = await visit("GET", "/openapi.json");
+    const asClientsKnowIt = await visit("GET", "/swagger.v1.json");
+
+    expect(own.status).toBe(200);
+    expect(own.headers.get("Content-Type")).toMatch(/^application\/json/);
+    expect(own.body).toMatchObject({
+      openapi: expect.stringMatching(/^3\./),
+      info: { version: "1.1.1" },
+      paths: { "/user": { get: { operationId: "userGetCurrent" } } },
+    });
+    expect(asClientsKnowIt.status).toBe(200);
+    expect(asClientsKnowIt.body).toEqual(own.body);
+  });
+});
+
+describe(`GET ${PAGE}`, () => {
+  it("is a page", async () => {
+    const page = await visit("GET", PAGE);
+
+    expect(page.status).toBe(200);
+    expect(page.headers.get("Content-Type")).toMatch(/^text\/html/);
+    expect(page.body).toMatch(/^<!doctype html>/i);
+  });
+
+  it("gets everything it loads from this service", async () => {
+    const { body } = await visit("GET", PAGE);
+    const loaded = [...String(body).matchAll(/\s(?:src|href)="([^"]*)"/g)].map(([, url]) => url);
+
+    expect(loaded.filter((url) => url?.endsWith(".js"))).not.toEqual([]);
+    expect(loaded.filter((url) => url?.endsWith(".css"))).not.toEqual([]);
+    for (const url of loaded) {
+      expect(url).toMatch(/^\/[^/]/);
+      const { status, headers, body: file } = await visit("GET", String(url));
+      expect([url, status]).toEqual([url, 200]);
+      // Every answer carries what every answer carries, one from a file too.
+      expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
+      expect(headers.get("X-Request-Id")).not.toBeNull();
+      expect(file).not.toBe("");
+    }
+  });
+
+  // SECURITY: nobody else's host gets to know who reads here, nor to change what they read.
+  it("names no other host, in the page, in its start and in its policy", async () => {
+    const page = await visit("GET", PAGE);
+    const start = await visit("GET", "/-/swagger/start.js");
+    const policy = page.headers.get("Content-Security-Policy") ?? "";
+
+    for (const text of [page.body, start.body, policy]) {
+      expect(text).not.toMatch(/https?:|\/\/[\w-]+\./);
+    }
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toContain("unsafe-eval");
+    expect(page.body).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=/);
+  });
+
+  it("says the policy on every file of the viewer", async () => {
+    const page = await visit("GET", PAGE);
+
+    for (const path of ["/-/swagger/", "/-/swagger/start.js", "/-/swagger/swagger-ui.css"]) {
+      const file = await visit("GET", path);
+      expect(file.headers.get("Content-Security-Policy")).toBe(
+        page.headers.get("Content-Security-Policy"),
+      );
+    }
+  });
+
+  it("is where /api/v1/swagger leads, as clients of Gitea ask for it", async () => {
+    const answer = await visit("GET", "/api/v1/swagger");
+
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("Location")).toBe(PAGE);
+  });
+
+  it("has no file beside the viewer's", async () => {
+    for (const path of ["/-/swagger/nothing.js", "/-/swagger/../../wrangler.toml"]) {
+      expect((await visit("GET", path)).status).toBe(404);
+    }
+  });
+});
