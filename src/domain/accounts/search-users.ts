@@ -2,7 +2,7 @@ import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, columnsOf } from "../../db/db.ts";
+import { allOf, columnsOf, quotePhrase } from "../../db/db.ts";
 import { users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { listAccountsWhere } from "./list-accounts.ts";
@@ -40,7 +40,7 @@ const contains = (text: string): SQL =>
   sql`(instr(${users.lowerName}, ${text}) or instr(lower(${users.fullName}), ${text}))`;
 
 function byWord(text: string): SQL {
-  const phrase = `{name full_name} : "${text.replaceAll('"', '""')}"`;
+  const phrase = `{name full_name} : ${quotePhrase(text)}`;
   return sql`${users.id} in (select rowid from users_search where users_search match ${phrase} order by rowid desc limit ${MATCH_MAX})`;
 }
 
