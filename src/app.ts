@@ -42,13 +42,17 @@ interface OpenRequest {
   usage: D1Usage;
 }
 
+/** What D1 gives as a bookmark: hex digits in groups. Anything else it would refuse as a bug of ours. */
+const BOOKMARK = /^[0-9a-f]+(-[0-9a-f]+){1,7}$/;
+
 /** Gives a request its id and what its guard needs; the one place that reaches for bindings. */
 function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   // A read may be answered near the caller, from a replica that lags; the bookmark of an earlier
   // write makes it see that write. A write starts from the primary.
   const isRead = c.req.method === "GET" || c.req.method === "HEAD";
-  const bookmark =
-    c.req.header("x-d1-bookmark") ?? (isRead ? "first-unconstrained" : "first-primary");
+  const sent = c.req.header("x-d1-bookmark") ?? "";
+  const start = isRead ? "first-unconstrained" : "first-primary";
+  const bookmark = BOOKMARK.test(sent) ? sent : start;
   const session = c.env.DB.withSession(bookmark);
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
   const rootUrl = config.rootUrl || new URL(c.req.url).origin;
@@ -62,14 +66,16 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
   });
-  c.header("X-Request-Id", c.var.requestId);
-  c.header("X-Content-Type-Options", "nosniff");
-  c.header("X-Frame-Options", "SAMEORIGIN");
   return { startedAt: c.var.open.now, session, usage };
 }
 
 function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
+  // On the answer as it is in the end: what was set before would be lost with a response that a
+  // route brings from elsewhere.
   const { headers } = c.res;
+  headers.set("X-Request-Id", c.var.requestId);
+  headers.set("X-Content-Type-Options", "nosniff");
+  headers.set("X-Frame-Options", "SAMEORIGIN");
   if (!headers.has("Cache-Control")) {
     headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");
   }
