@@ -31,6 +31,7 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: { TEST_MIGRATIONS: await readD1Migrations("./migrations") },
+              d1Databases: { MIGRATED_DB: "migrated", BARE_DB: "bare" },
             },
           })),
         ],

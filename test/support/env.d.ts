@@ -7,6 +7,10 @@ declare global {
     /** Bindings that vitest.config.ts adds for tests. */
     interface Env {
       TEST_MIGRATIONS: D1Migration[];
+      /** A database for the test of the migrations alone. */
+      MIGRATED_DB: D1Database;
+      /** A database without a table: whatever is asked of it fails. */
+      BARE_DB: D1Database;
     }
     interface GlobalProps {
       mainModule: typeof worker;
