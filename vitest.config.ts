@@ -31,8 +31,8 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: { TEST_MIGRATIONS: await readD1Migrations("./migrations") },
-              // For the few stories about every row there is: a file each, nobody else's rows.
-              d1Databases: ["SETUP_DB", "ADMINISTRATORS_DB"],
+              // For the few stories about every row there is, or about none: nobody else's rows.
+              d1Databases: ["SETUP_DB", "ADMINISTRATORS_DB", "MIGRATED_DB", "BARE_DB"],
             },
           })),
         ],

@@ -6,10 +6,13 @@ const flag = (fallback: boolean) =>
     .default(fallback ? "true" : "false")
     .transform((text) => text === "true");
 
+const text = (allowed: string, pattern: RegExp, fallback: string) =>
+  z.string(allowed).regex(pattern, allowed).default(fallback);
+
 const count = (fallback: number, min: number, max: number) => {
   const allowed = `a whole number from ${min} to ${max}`;
   return z
-    .string()
+    .string(allowed)
     .regex(/^-?\d{1,12}$/, allowed)
     .default(String(fallback))
     .transform(Number)
@@ -19,12 +22,13 @@ const count = (fallback: number, min: number, max: number) => {
 /** Every variable the service reads, with what it allows and what it is when nobody sets it. */
 const Variables = z.object({
   /** Where people and clients reach the service; "" takes it from each request. */
-  ROOT_URL: z
-    .string()
-    .regex(/^(https?:\/\/[^/?#\s]+)?$/, "an http or https address without a path, or empty")
-    .default(""),
+  ROOT_URL: text(
+    "an http or https address without a path, or empty",
+    /^(https?:\/\/[^/?#\s]+)?$/,
+    "",
+  ),
   /** The name pages and documents show. */
-  APP_NAME: z.string().min(1, "a name").default("Edgeforge"),
+  APP_NAME: text("a name", /./, "Edgeforge"),
   /** Items on a page of a list that asks for none. */
   DEFAULT_PAGING_NUM: count(30, 1, 1000),
   /** Items on a page at most. */
@@ -34,15 +38,9 @@ const Variables = z.object({
   /** Whether the API answers nobody who isn't signed in. */
   REQUIRE_SIGNIN_VIEW: flag(false),
   /** The domain of the addresses shown instead of hidden ones; "" takes `noreply.<host>`. */
-  NO_REPLY_DOMAIN: z
-    .string()
-    .regex(/^([a-z0-9-]+(\.[a-z0-9-]+)*)?$/, "a lower-case domain name, or empty")
-    .default(""),
+  NO_REPLY_DOMAIN: text("a lower-case domain name, or empty", /^([a-z0-9-]+(\.[a-z0-9-]+)*)?$/, ""),
   /** The branch of a new repository that names none. */
-  DEFAULT_BRANCH: z
-    .string()
-    .regex(/^[0-9A-Za-z][0-9A-Za-z._-]*$/, "a branch name")
-    .default("main"),
+  DEFAULT_BRANCH: text("a branch name", /^[0-9A-Za-z][0-9A-Za-z._-]*$/, "main"),
   /** Repositories an account may own; -1 is no limit. */
   MAX_CREATION_LIMIT: count(-1, -1, 1_000_000_000),
   /** Whether whoever creates a repository watches it. */

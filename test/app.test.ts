@@ -1,21 +1,10 @@
-import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { createApp } from "../src/app.ts";
-import { parseConfig } from "../src/config.ts";
 import { users } from "../src/db/schema/index.ts";
 import { db } from "./support/db.ts";
 import { freshName, make } from "./support/make.ts";
-
-async function visit(variables: Record<string, string>, path: string): Promise<Response> {
-  const context = createExecutionContext();
-  const app = createApp(parseConfig(variables));
-  const answer = await app.fetch(new Request(`https://forge.example${path}`), env, context);
-  await waitOnExecutionContext(context);
-  return answer;
-}
+import { serviceWith } from "./support/service.ts";
 
 describe("FIRST_ADMIN_PASSWORD", () => {
   // On the platform no other way leads in; where there is one already, the secret must open nothing.
@@ -23,10 +12,10 @@ describe("FIRST_ADMIN_PASSWORD", () => {
     await make.admin();
     const name = freshName("second");
 
-    const answer = await visit(
-      { FIRST_ADMIN_PASSWORD: "correct horse battery", FIRST_ADMIN_USER: name },
-      "/api/v1/version",
-    );
+    const answer = await serviceWith({
+      FIRST_ADMIN_PASSWORD: "correct horse battery",
+      FIRST_ADMIN_USER: name,
+    })("GET", "/version");
 
     expect(answer.status).toBe(200);
     expect(await db.select().from(users).where(eq(users.lowerName, name))).toEqual([]);
@@ -38,12 +27,12 @@ describe("ROOT_URL", () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
 
-    const answer = await visit(
-      { ROOT_URL: "https://code.example" },
-      `/api/v1/repos/${owner.name}/${repo.name}`,
+    const answer = await serviceWith({ ROOT_URL: "https://code.example" })(
+      "GET",
+      `/repos/${owner.name}/${repo.name}`,
     );
 
-    expect(await answer.json()).toMatchObject({
+    expect(answer.body).toMatchObject({
       html_url: `https://code.example/${owner.name}/${repo.name}`,
       ssh_url: `git@code.example:${owner.name}/${repo.name}.git`,
     });

@@ -54,6 +54,9 @@ const NOUNS = [
 export const api = new OpenAPIHono<ApiEnv>({ router: new TrieRouter() });
 for (const noun of NOUNS) api.route("/", noun);
 
+// Where clients of the field look for the documentation.
+api.get("/swagger", (c) => c.redirect("/api/swagger", 303));
+
 api.onError((error, c) => renderFailure(error, c));
 
 // What no route of its own answered: a path that others answer is told which methods they take.
@@ -72,5 +75,8 @@ function methodsAt(path: string): string[] {
       if (route.method !== "ALL") router.add("ALL", route.path, route.method);
     }
   }
-  return [...new Set(router.match("GET", path)[0].map(([method]) => method))];
+  const methods = new Set(router.match("GET", path)[0].map(([method]) => method));
+  // Whatever is read can be asked for its headers alone.
+  if (methods.has("GET")) methods.add("HEAD");
+  return [...methods];
 }

@@ -24,6 +24,10 @@ export async function readJsonBody(
     const isBodiless = text === "" && c.req.method !== "POST" && c.req.method !== "PUT";
     if (!isBodiless) throw invalid("[]: Empty Content-Type");
   }
+  // The validator behind reads the body by the type's plain form only, and skips it otherwise.
+  const { method, url } = c.req;
+  const headers = { ...c.req.header(), "content-type": "application/json" };
+  c.req.raw = new Request(url, { method, headers });
   // Hono keeps what was read as a promise, and types it as what it resolves to.
   c.req.bodyCache.text = Promise.resolve(text === "" ? "{}" : text) as unknown as string;
   checkJson(text);
@@ -57,8 +61,10 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
 function checkJson(text: string): void {
   if (text === "") return;
   let depth = 0;
-  // Brackets within strings count too: a bound, not a parser. Texts are skipped first.
-  for (const bracket of text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, "").match(/[[\]{}]/g) ?? []) {
+  // SECURITY: texts are skipped first, the one that never ends too: a pattern that went back from
+  // the end to look for another beginning would take quadratic time.
+  for (const [bracket] of text.matchAll(/"(?:[^"\\]+|\\.)*"?|[[\]{}]/gs)) {
+    if (bracket.startsWith('"')) continue;
     depth += bracket === "[" || bracket === "{" ? 1 : -1;
     if (depth > DEPTH_MAX) throw invalid(`[]: more than ${DEPTH_MAX} levels of nesting`);
   }

@@ -19,6 +19,12 @@ export function openDatabase(d1: D1): Database {
 export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =>
   sql`${condition}`.mapWith((value: unknown) => value === 1).as(name);
 
+/**
+ * SQL as a column of a query from one table, where Drizzle drops the tables from the columns that
+ * stand in it directly: a subquery with joins would then not know whose `name` is meant.
+ */
+export const qualified = <T>(query: SQL): SQL<T> => sql<T>`${query}`;
+
 type Condition = SQL | undefined;
 
 /** `and` that is there even where no condition is: then it holds. */
@@ -64,3 +70,7 @@ export function isViolation(
     cause.message.includes(column)
   );
 }
+
+/** A text as a full-text query takes it: one phrase. A NUL would end the query in the middle of it. */
+export const quotePhrase = (text: string): string =>
+  `"${text.replaceAll("\0", " ").replaceAll('"', '""')}"`;

@@ -13,8 +13,17 @@ export function log(event: string, fields: Record<string, string | number | bool
  * short reason. The message stays out, since a query error's text holds the values of the query.
  */
 export function logBug(requestId: string, error: unknown): void {
-  const { name, stack = "", cause } = error instanceof Error ? error : new Error("not an error");
-  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  const {
+    name,
+    message,
+    stack = "",
+    cause,
+  } = error instanceof Error ? error : new Error("not an error");
+  // SECURITY: the stack begins with the message, whose lines may look like frames.
+  const frames = stack
+    .replace(message, () => "")
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line));
   const reason = cause instanceof Error ? cause.message : "";
   log("request:bug", {
     id: requestId,

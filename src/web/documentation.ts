@@ -8,7 +8,6 @@ export const documentation = new Hono<WebEnv>();
 documentation.get("/openapi.json", (c) => asset(c, "/openapi.json"));
 documentation.get("/swagger.v1.json", (c) => asset(c, "/openapi.json"));
 documentation.get("/api/swagger", (c) => asset(c, "/-/swagger/"));
-documentation.get("/api/v1/swagger", (c) => c.redirect("/api/swagger", 303));
 documentation.get("/-/swagger/*", (c) => asset(c, c.req.path));
 
 /** SECURITY: scripts from our own files only; the viewer writes styles into its elements and draws icons. */

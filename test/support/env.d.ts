@@ -7,8 +7,13 @@ declare global {
     /** Bindings that vitest.config.ts adds for tests. */
     interface Env {
       TEST_MIGRATIONS: D1Migration[];
+      /** Databases of their own, for the few stories about every row there is. */
       SETUP_DB: D1Database;
       ADMINISTRATORS_DB: D1Database;
+      /** A database for the test of the migrations alone. */
+      MIGRATED_DB: D1Database;
+      /** A database without a table: whatever is asked of it fails. */
+      BARE_DB: D1Database;
     }
     interface GlobalProps {
       mainModule: typeof worker;

@@ -9,6 +9,7 @@ import {
   organizationMembers,
   repositories,
   teamMembers,
+  teamRepositories,
   teams,
   users,
   type Access,
@@ -149,6 +150,11 @@ export const make = {
       .values({ orgId: org.id, userId: user.id })
       .onConflictDoNothing();
     await db.insert(teamMembers).values({ teamId: team.id, userId: user.id });
+  },
+
+  /** Lets a team that does not reach all repositories reach this one. */
+  async teamRepo(team: { id: number }, repo: Repository): Promise<void> {
+    await db.insert(teamRepositories).values({ teamId: team.id, repoId: repo.id });
   },
 
   async repo(owner: User, fields: Partial<Repository> = {}): Promise<TestRepo> {

@@ -2,7 +2,7 @@ import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, columnsOf } from "../../db/db.ts";
+import { allOf, columnsOf, quotePhrase } from "../../db/db.ts";
 import { users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { listAccountsWhere } from "./list-accounts.ts";
@@ -45,7 +45,7 @@ const contains = (text: string): SQL =>
 
 /** The index of words folds the case of every alphabet; SQLite's own functions that of ASCII only. */
 function byWord(text: string, userId?: number): SQL {
-  const phrase = `{name full_name} : "${text.replaceAll('"', '""')}"`;
+  const phrase = `{name full_name} : ${quotePhrase(text)}`;
   const isThis = userId === undefined ? sql`1` : sql`rowid = ${userId}`;
   return sql`${users.id} in (select rowid from users_search where users_search match ${phrase} and ${isThis} order by rowid desc limit ${MATCH_MAX})`;
 }

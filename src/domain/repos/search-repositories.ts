@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
 
-import { allOf } from "../../db/db.ts";
+import { allOf, quotePhrase } from "../../db/db.ts";
 
 import { boundTokenId } from "../../auth/actor.ts";
 import { isRepositoryVisible, openVisibilities } from "../../auth/policy.ts";
@@ -184,20 +184,19 @@ function matches(ctx: Ctx, query: RepositoryQuery): SQL {
 
 /** The words of the query that the index can find, as it takes them. */
 function indexedText(query: RepositoryQuery): string | undefined {
-  const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const isLong = (text: string) => [...text].length >= INDEXED_MIN;
   const slash = query.text.indexOf("/");
   if (slash >= 0) {
     const [owner, name] = [query.text.slice(0, slash), query.text.slice(slash + 1)];
     const words = [
-      isLong(owner) && `owner : ${quote(owner)}`,
-      isLong(name) && `name : ${quote(name)}`,
+      isLong(owner) && `owner : ${quotePhrase(owner)}`,
+      isLong(name) && `name : ${quotePhrase(name)}`,
     ];
     return words.filter(Boolean).join(" AND ") || undefined;
   }
   if (!isLong(query.text)) return undefined;
   const columns = query.isDescriptionSearched ? "{name description}" : "name";
-  return `${columns} : ${quote(query.text)}`;
+  return `${columns} : ${quotePhrase(query.text)}`;
 }
 
 function byWord(query: RepositoryQuery, open: readonly string[]): SQL {

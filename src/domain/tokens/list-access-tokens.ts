@@ -1,6 +1,8 @@
-import { count, desc, eq, sql } from "drizzle-orm";
+import { and, count, desc, eq, sql } from "drizzle-orm";
 
+import { isRepositoryVisible } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
+import { qualified } from "../../db/db.ts";
 import {
   accessTokenRepositories,
   accessTokens,
@@ -11,7 +13,7 @@ import {
 } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** A token with the full names of the repositories it is bound to. */
+/** A token with the full names of the repositories it is bound to, as far as the caller may see them. */
 export interface AccessTokenEntry {
   token: AccessToken;
   boundTo: string[];
@@ -24,10 +26,14 @@ export async function listAccessTokens(
   { size, offset }: Slice,
 ): Promise<Listed<AccessTokenEntry>> {
   const isTheirs = eq(accessTokens.userId, user.id);
-  const names = sql<string>`(select json_group_array(${users.name} || '/' || ${repositories.name}) from ${accessTokenRepositories} join ${repositories} on ${repositories.id} = ${accessTokenRepositories.repoId} join ${users} on ${users.id} = ${repositories.ownerId} where ${accessTokenRepositories.tokenId} = ${accessTokens.id})`;
+  const isNamed = and(
+    eq(accessTokenRepositories.tokenId, accessTokens.id),
+    isRepositoryVisible(ctx.actor),
+  );
+  const names = sql`(select json_group_array(${users.name} || '/' || ${repositories.name}) from ${accessTokenRepositories} join ${repositories} on ${repositories.id} = ${accessTokenRepositories.repoId} join ${users} on ${users.id} = ${repositories.ownerId} where ${isNamed})`;
   const [rows, [counted]] = await ctx.db.batch([
     ctx.db
-      .select({ token: accessTokens, boundTo: names.as("bound_to") })
+      .select({ token: accessTokens, boundTo: qualified<string>(names).as("bound_to") })
       .from(accessTokens)
       .where(isTheirs)
       .orderBy(desc(accessTokens.createdAt), desc(accessTokens.id))

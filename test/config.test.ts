@@ -1,0 +1,151 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+
+import { parseConfig } from "../src/config.ts";
+
+/** What each variable refuses; every value is also what must not be repeated in the message. */
+const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> = {
+  ROOT_URL: {
+    allowed: "an http or https address without a path, or empty",
+    values: [
+      "forge.example",
+      "ftp://forge.example",
+      "https://forge.example/",
+      "https://forge.example/git",
+      "https://forge.example?x",
+      "https://forge.example#x",
+      "https://forge example",
+      "javascript:alert(1)",
+    ],
+  },
+  APP_NAME: { allowed: "a name", values: [""] },
+  DEFAULT_PAGING_NUM: {
+    allowed: "a whole number from 1 to 1000",
+    values: wrongNumbers("0", "1001"),
+  },
+  MAX_RESPONSE_ITEMS: {
+    allowed: "a whole number from 1 to 1000",
+    values: wrongNumbers("0", "1001"),
+  },
+  EXPLORE_PAGE_SIZE_MAX: {
+    allowed: "a whole number from 1 to 1000",
+    values: wrongNumbers("0", "1001"),
+  },
+  REQUIRE_SIGNIN_VIEW: { allowed: "true or false", values: wrongFlags() },
+  NO_REPLY_DOMAIN: {
+    allowed: "a lower-case domain name, or empty",
+    values: ["Example.com", "a..b", ".a", "a.", "a b", "user@a"],
+  },
+  DEFAULT_BRANCH: { allowed: "a branch name", values: ["", "-x", ".x", "a b", "a/b", "a~1"] },
+  MAX_CREATION_LIMIT: {
+    allowed: "a whole number from -1 to 1000000000",
+    values: wrongNumbers("-2", "1000000001"),
+  },
+  AUTO_WATCH_NEW_REPOS: { allowed: "true or false", values: wrongFlags() },
+  MIN_PASSWORD_LENGTH: {
+    allowed: "a whole number from 1 to 128",
+    values: wrongNumbers("0", "129"),
+  },
+  JSON_BODY_MAX_BYTES: {
+    allowed: "a whole number from 1024 to 16777216",
+    values: wrongNumbers("1023", "16777217"),
+  },
+  MARKUP_MAX_BYTES: {
+    allowed: "a whole number from 1024 to 4194304",
+    values: wrongNumbers("1023", "4194305"),
+  },
+  LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },
+};
+
+function wrongNumbers(...outside: string[]): string[] {
+  return [...outside, "", "many", "1.5", "1e3", " 5", "0x10", "9".repeat(13)];
+}
+
+function wrongFlags(): string[] {
+  return ["", "yes", "1", "TRUE", "on", " true"];
+}
+
+const cases = Object.entries(REFUSED).flatMap(([name, { allowed, values }]) =>
+  values.map((value) => ({ name, allowed, value })),
+);
+
+/** The message of the refusal. */
+function refusalOf(variables: object): string {
+  try {
+    parseConfig(variables);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+}
+
+describe("parseConfig", () => {
+  it("knows what each variable is when nobody sets it, and passes over bindings", () => {
+    expect(parseConfig(env)).toEqual(parseConfig({}));
+    expect(parseConfig({})).toMatchObject({
+      rootUrl: "",
+      pageSizeDefault: 30,
+      pageSizeMax: 50,
+      searchPageSizeMax: 50,
+      isSignInRequired: false,
+      defaultBranch: "main",
+      jsonBodyMaxBytes: 1_048_576,
+    });
+  });
+
+  it.each(cases)("names $name and what it allows for $value", ({ name, allowed, value }) => {
+    expect(refusalOf({ [name]: value })).toBe(`wrong configuration: ${name} must be ${allowed}`);
+  });
+
+  // A value in the wrong variable may be a secret, and the message goes to the log.
+  it("never repeats a value, whatever its type", () => {
+    const secret = "hunter2-hunter2";
+    for (const [name, { allowed }] of Object.entries(REFUSED)) {
+      for (const value of [{ [secret]: secret }, [secret], 987_654_321, true, null]) {
+        expect(refusalOf({ [name]: value }), name).toBe(
+          `wrong configuration: ${name} must be ${allowed}`,
+        );
+      }
+    }
+    expect(refusalOf({ REQUIRE_SIGNIN_VIEW: secret, ROOT_URL: secret })).not.toContain(secret);
+  });
+
+  it("names every wrong variable at once", () => {
+    const message = refusalOf({ ROOT_URL: "x", MAX_RESPONSE_ITEMS: "0", LOG_D1_ROWS: "?" });
+    for (const name of ["ROOT_URL", "MAX_RESPONSE_ITEMS", "LOG_D1_ROWS"]) {
+      expect(message).toContain(name);
+    }
+  });
+
+  it("has a refusal here for each variable it reads", () => {
+    const read = new Set<string>();
+    const watched = new Proxy(
+      {},
+      {
+        get: (_, name) => void read.add(String(name)),
+        has: (_, name) => (read.add(String(name)), false),
+      },
+    );
+    parseConfig(watched);
+    expect([...read].filter((name) => /^[A-Z]/.test(name)).toSorted()).toEqual(
+      Object.keys(REFUSED).toSorted(),
+    );
+  });
+
+  it("lets the default page be no larger than the largest", () => {
+    expect(parseConfig({ DEFAULT_PAGING_NUM: "40", MAX_RESPONSE_ITEMS: "10" })).toMatchObject({
+      pageSizeDefault: 10,
+      pageSizeMax: 10,
+    });
+  });
+
+  it("takes the largest and the smallest of what it allows", () => {
+    expect(parseConfig({ MAX_CREATION_LIMIT: "-1", MIN_PASSWORD_LENGTH: "128" })).toMatchObject({
+      repoCountMax: -1,
+      passwordLengthMin: 128,
+    });
+    expect(parseConfig({ ROOT_URL: "https://forge.example:8443" }).rootUrl).toBe(
+      "https://forge.example:8443",
+    );
+  });
+});

@@ -1,0 +1,75 @@
+import { applyD1Migrations } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { readStoredScopes } from "../../src/auth/scope.ts";
+import { hashSecret, makeSecret } from "../../src/auth/secret.ts";
+import { openDatabase } from "../../src/db/db.ts";
+import { accessTokens } from "../../src/db/schema/index.ts";
+import { only } from "../../src/lib/only.ts";
+import { serviceWith } from "../support/service.ts";
+
+const database = env.MIGRATED_DB;
+const db = openDatabase(database.withSession());
+
+/** Inserts a token as the tables are now, and says its secret. */
+async function insertToken(name: string, scopes?: string | null): Promise<string> {
+  const secret = makeSecret();
+  const columns = `user_id, name, secret_hash, last_eight, created_at${scopes === undefined ? "" : ", scopes"}`;
+  const values = [1, name, await hashSecret(secret), secret.slice(-8), 1000];
+  if (scopes !== undefined) values.push(scopes as string);
+  await database
+    .prepare(`insert into access_tokens (${columns}) values (${values.map(() => "?").join(", ")})`)
+    .bind(...values)
+    .run();
+  return secret;
+}
+
+const scopesOf = async (secret: string) =>
+  only(
+    await db
+      .select({ scopes: accessTokens.scopes })
+      .from(accessTokens)
+      .where(eq(accessTokens.secretHash, await hashSecret(secret))),
+  ).scopes;
+
+describe("the migrations", () => {
+  // The contract: tokens created before scopes existed have the scope all.
+  it("let tokens from before scopes act as all, and grant nothing to later ones without a scope", async () => {
+    const [foundation, ...later] = env.TEST_MIGRATIONS;
+    if (!foundation) throw new Error("there are no migrations");
+    await applyD1Migrations(database, [foundation]);
+    await database.exec(
+      "insert into users (kind, name, lower_name, email, created_at, updated_at) values ('user', 'Ada', 'ada', 'ada@example.com', 1000, 1000)",
+    );
+    const earlier = await insertToken("earlier");
+
+    for (const migration of later) await applyD1Migrations(database, [migration]);
+
+    const call = serviceWith({}, { DB: database });
+    const star = "/user/starred/ada/engine";
+    expect(await scopesOf(earlier)).toBe("all");
+    const made = await call("POST", "/user/repos", { token: earlier, json: { name: "engine" } });
+    expect(made).toMatchObject({ status: 201, body: { full_name: "Ada/engine" } });
+    expect(await call("PUT", star, { token: earlier })).toMatchObject({ status: 204 });
+
+    for (const scopes of [null, ""]) {
+      const token = await insertToken(`later ${scopes}`, scopes);
+      expect(readStoredScopes(await scopesOf(token)).levels.size).toBe(0);
+      for (const [method, path] of [
+        ["GET", "/user"],
+        ["GET", "/repos/ada/engine"],
+        ["DELETE", star],
+      ] as const) {
+        expect(await call(method, path, { token }), path).toMatchObject({ status: 403 });
+      }
+    }
+    expect(await call("GET", star, { token: earlier })).toMatchObject({ status: 204 });
+  });
+
+  it("end with every reference intact", async () => {
+    const { results } = await env.DB.prepare("pragma foreign_key_check").all();
+    expect(results).toEqual([]);
+  });
+});

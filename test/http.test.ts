@@ -1,0 +1,504 @@
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { repositories } from "../src/db/schema/index.ts";
+import { basic, call, visit, type Answer } from "./support/call.ts";
+import { serviceWith } from "./support/service.ts";
+import { db } from "./support/db.ts";
+import { freshName, make } from "./support/make.ts";
+import { logged } from "./support/usage.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+/** All headers of an answer but those that are its own each time. */
+const plainHeaders = ({ headers }: Answer) =>
+  [...headers].filter(([name]) => name !== "x-request-id" && name !== "x-d1-bookmark");
+
+describe("a JSON body", () => {
+  const path = "/user/repos";
+  const withBody = async (body: BodyInit, headers: Record<string, string>, method = "POST") =>
+    call(method, path, { as: await make.user(), headers, body });
+
+  it.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    "Application/JSON",
+    "application/json ; charset=utf-8",
+    "application/json;",
+    "application/vnd.api2+json",
+  ])("is read when it is called %j", async (type) => {
+    const name = freshName("typed");
+    const answer = await withBody(JSON.stringify({ name }), { "Content-Type": type });
+    expect(answer).toMatchObject({ status: 201, body: { name } });
+  });
+
+  // SECURITY: a page elsewhere can send these in a person's name without asking.
+  it.each([
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "text/plain",
+    "text/json",
+    "application/jsonp",
+    "application/xml",
+    "json",
+    "text/plain; application/json",
+  ])("is refused when it is called %j, and nothing is stored", async (type) => {
+    const name = freshName("typed");
+    const answer = await withBody(JSON.stringify({ name }), { "Content-Type": type });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { message: "[]: Unsupported Content-Type" },
+    });
+    expect(await db.select().from(repositories).where(eq(repositories.name, name))).toEqual([]);
+  });
+
+  it("must be called something, unless there is none and the method may go without", async () => {
+    const user = await make.user();
+    const repo = await make.repo(user);
+    // A stream has no type of its own, where a text would bring one.
+    const body = new Blob(['{"name":"untyped"}']).stream();
+    expect(await call("POST", path, { as: user, body })).toMatchObject({
+      status: 422,
+      body: { message: "[]: Empty Content-Type" },
+    });
+    expect(await call("POST", path, { as: user })).toMatchObject({ status: 422 });
+    const edit = `/repos/${repo.owner}/${repo.name}`;
+    expect(await call("PATCH", edit, { as: user })).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ["nothing", "", /^\[Name\]: Required$/],
+    ["half an object", '{"name":', /malformed JSON/],
+    ["only space", "  ", /malformed JSON/],
+    ["two values", "{}{}", /malformed JSON/],
+    ["a comment", "{/**/}", /malformed JSON/],
+    ["single quotes", "{'name':'x'}", /malformed JSON/],
+    ["NaN", '{"name":NaN}', /malformed JSON/],
+    ["null", "null", /object is expected/],
+    ["a list", "[]", /object is expected/],
+    ["a list of objects", '[{"name":"x"}]', /object is expected/],
+    ["a text", '"name"', /object is expected/],
+    ["a number", "1", /object is expected/],
+    ["a flag", "true", /object is expected/],
+    ["a list for a text", '{"name":["a"]}', /^\[Name\]: Required$/],
+    ["an object for a text", '{"name":{"a":1}}', /^\[Name\]: Required$/],
+    ["a number for a text", '{"name":1}', /^\[Name\]: Required$/],
+    ["a text for a flag", '{"name":"a","private":"yes"}', /^\[Private\]: true or false/],
+    ["a number for a flag", '{"name":"a","private":1}', /^\[Private\]: true or false/],
+    ["null for what must be there", '{"name":null}', /^\[Name\]: Required$/],
+    ["nothing in what must be there", '{"name":""}', /^\[Name\]: Required$/],
+    ["a prototype for a name", '{"__proto__":{"name":"x"}}', /^\[Name\]: Required$/],
+  ])("of %s is refused with 422", async (_, body, message) => {
+    const answer = await withBody(body, JSON_TYPE);
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { message: expect.stringMatching(message), url: "https://forge.example/api/swagger" },
+    });
+  });
+
+  it("matches keys whatever their case, passes over unknown ones, and takes null for not sent", async () => {
+    const name = freshName("cased");
+    const answer = await withBody(
+      JSON.stringify({ NAME: name, Description: "d", nothing: [1], private: null }),
+      JSON_TYPE,
+    );
+    expect(answer).toMatchObject({ status: 201, body: { name, description: "d", private: false } });
+  });
+
+  it("may begin with a byte order mark", async () => {
+    const body = `\u{FEFF}${JSON.stringify({ name: freshName("marked") })}`;
+    expect(await withBody(body, JSON_TYPE)).toMatchObject({ status: 201 });
+  });
+
+  it("may nest 32 levels, and no more", async () => {
+    const nested = (depth: number) =>
+      `{"name":${JSON.stringify(freshName("deep"))},"x":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+    expect(await withBody(nested(32), JSON_TYPE)).toMatchObject({ status: 201 });
+    for (const depth of [33, 100_000]) {
+      const answer = await withBody(nested(depth), JSON_TYPE);
+      expect(answer).toMatchObject({
+        status: 422,
+        body: { message: expect.stringMatching(/nesting/) },
+      });
+    }
+    const quoted = `{"name":${JSON.stringify(freshName("flat"))},"x":"${'\\"['.repeat(100)}"}`;
+    expect(await withBody(quoted, JSON_TYPE)).toMatchObject({ status: 201 });
+  });
+
+  // Quadratic work on a body of a megabyte would hold an isolate for minutes.
+  it.each([
+    ["an open text of escaped quotes", `{"a":"${'\\"'.repeat(500_000)}`],
+    ["many open quotes", '"'.repeat(1_000_001)],
+    ["many backslashes", `"${"\\".repeat(1_000_001)}`],
+    ["a long text", JSON.stringify({ a: "x".repeat(1_000_000) })],
+    ["a long escaped text", JSON.stringify({ a: '"'.repeat(500_000) })],
+    ["many brackets", "[]".repeat(500_000)],
+    ["many keys", `{${Array.from({ length: 70_000 }, (_, at) => `"k${at}":${at}`).join(",")}}`],
+  ])("is refused in bounded time: %s", async (_, body) => {
+    const startedAt = performance.now();
+    expect(await withBody(body, JSON_TYPE)).toMatchObject({ status: 422 });
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
+  it("is refused when it is not UTF-8", async () => {
+    const body = Uint8Array.from([...new TextEncoder().encode('{"name":"a'), 0xff, 0x22, 0x7d]);
+    expect(await withBody(body, JSON_TYPE)).toMatchObject({
+      status: 422,
+      body: { message: "[]: the body is not UTF-8" },
+    });
+  });
+
+  it("is refused with 413 past its bound, announced or not, before it is parsed", async () => {
+    const refusal = { status: 413, body: { message: "the body is larger than 1048576 bytes" } };
+    const large = `{"name":"${"x".repeat(1_048_576)}`;
+    expect(await withBody(large, JSON_TYPE)).toMatchObject(refusal);
+
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1;
+        if (sent > 100) controller.close();
+        else controller.enqueue(new Uint8Array(65_536).fill(32));
+      },
+    });
+    expect(await withBody(endless, JSON_TYPE)).toMatchObject(refusal);
+    expect(sent).toBeLessThan(40);
+  });
+
+  // Whoever may not enter learns nothing of their body, and costs nothing.
+  it("is not looked at before its sender is let in", async () => {
+    const headers = { "Content-Type": "text/plain" };
+    expect(await call("POST", path, { headers, body: "{" })).toMatchObject({ status: 401 });
+    const token = await make.token(await make.user(), { scopes: "read:user" });
+    expect(await call("POST", path, { token, headers, body: "{" })).toMatchObject({ status: 403 });
+  });
+});
+
+describe("what does not exist for the caller", () => {
+  it("is answered byte for byte alike, whether it exists for others or for nobody", async () => {
+    const owner = await make.user({ visibility: "private" });
+    const repo = await make.repo(owner, { isPrivate: true });
+    const org = await make.org([owner], { visibility: "private" });
+    const stranger = await make.user();
+    const paths = (user: string, name: string, orgName: string) => [
+      `/repos/${user}/${name}`,
+      `/repos/${user}/${name}/stargazers`,
+      `/repos/${user}/${name}/subscribers`,
+      `/users/${user}`,
+      `/users/${user}/repos`,
+      `/orgs/${orgName}`,
+      `/orgs/${orgName}/repos`,
+      `/orgs/${orgName}/public_members`,
+    ];
+    const hidden = paths(owner.name, repo.name, org.name);
+    const absent = paths("nobody-here", "nothing", "no-org");
+    for (const token of [undefined, stranger.token]) {
+      const sending = token === undefined ? {} : { token };
+      const unknownRoute = await call("GET", "/no/such/route", sending);
+      for (const [at, path] of hidden.entries()) {
+        const answers = [
+          await call("GET", path, sending),
+          await call("GET", absent[at] ?? "", sending),
+        ];
+        for (const answer of answers) {
+          expect(answer, path).toMatchObject({ status: 404, body: "" });
+          expect(plainHeaders(answer), path).toEqual(plainHeaders(unknownRoute));
+        }
+      }
+    }
+  });
+
+  it("answers writes alike too, and changes nothing", async () => {
+    const repo = await make.repo(await make.user(), { isPrivate: true });
+    const stranger = await make.user();
+    for (const [method, json] of [
+      ["PATCH", { name: "taken" }],
+      ["DELETE", undefined],
+    ] as const) {
+      const answers = await Promise.all(
+        [`/repos/${repo.owner}/${repo.name}`, `/repos/${repo.owner}/nothing`].map((path) =>
+          call(method, path, { as: stranger, ...(json && { json }) }),
+        ),
+      );
+      expect(answers.map(({ status, body }) => ({ status, body }))).toEqual([
+        { status: 404, body: "" },
+        { status: 404, body: "" },
+      ]);
+    }
+    const rows = await db.select().from(repositories).where(eq(repositories.id, repo.id));
+    expect(rows).toMatchObject([{ name: repo.name }]);
+  });
+});
+
+describe("a method", () => {
+  it.each([
+    ["POST", "/version", "GET, HEAD"],
+    ["PUT", "/repos/a/b", "DELETE, GET, HEAD, PATCH"],
+    ["DELETE", "/user", "GET, HEAD"],
+    ["GET", "/markdown", "POST"],
+    ["HEAD", "/markdown", "POST"],
+    ["PATCH", "/users/a/tokens", "GET, HEAD, POST"],
+    ["OPTIONS", "/user/starred/a/b", "DELETE, GET, HEAD, PUT"],
+  ])("that a path does not take is refused: %s %s", async (method, path, allowed) => {
+    const answer = await call(method, path);
+    expect(answer).toMatchObject({ status: 405, body: "" });
+    expect(answer.headers.get("Allow")?.split(", ").toSorted().join(", ")).toBe(allowed);
+  });
+
+  it.each(["", "/", "/repos", "/repos/a", "/users", "/no/such/route", "/repos/a/b/c/d/e"])(
+    "leads nowhere where no route is: %j",
+    async (path) => {
+      for (const method of ["GET", "POST", "DELETE"]) {
+        const answer = await call(method, path);
+        expect(answer, method).toMatchObject({ status: 404, body: "" });
+        expect(answer.headers.get("Allow")).toBeNull();
+      }
+    },
+  );
+
+  it("of HEAD answers as GET does, without the body", async () => {
+    const repo = await make.repo(await make.user());
+    for (const path of [
+      "/version",
+      `/repos/${repo.owner}/${repo.name}`,
+      "/repos/nobody/nothing",
+      "/user",
+    ]) {
+      const [get, head] = [await call("GET", path), await call("HEAD", path)];
+      expect(head.status).toBe(get.status);
+      expect(head.headers.get("Content-Type")).toBe(get.headers.get("Content-Type"));
+    }
+    const response = await visit("HEAD", "/api/v1/no/such/route");
+    expect(response).toMatchObject({ status: 404, body: "" });
+  });
+});
+
+describe("every answer", () => {
+  it("carries an id of its own and the headers that keep it in its place", async () => {
+    const user = await make.user();
+    const owned = await make.repo(user);
+    const requests: [string, string, number][] = [
+      ["GET", "/api/v1/version", 200],
+      ["GET", "/api/v1/user", 401],
+      ["GET", "/api/v1/repos/nobody/nothing", 404],
+      ["POST", "/api/v1/version", 405],
+      ["GET", "/api/v1/user?token=x", 401],
+      ["GET", `/api/v1/repos/${owned.owner}/${owned.name}`, 200],
+      ["GET", "/no/such/page", 404],
+      ["GET", "/api/swagger", 200],
+      ["GET", "/api/v1/swagger", 303],
+      ["GET", "/openapi.json", 200],
+      ["GET", "/api/healthz", 200],
+      ["GET", "/avatars/1", 200],
+    ];
+    const ids = new Set<string>();
+    for (const [method, path, status] of requests) {
+      const answer = await visit(method, path, { headers: { "X-Request-Id": "mine" } });
+      expect(answer.status, path).toBe(status);
+      const id = answer.headers.get("X-Request-Id") ?? "";
+      expect(id, path).toMatch(UUID);
+      ids.add(id);
+      expect(answer.headers.get("X-Content-Type-Options"), path).toBe("nosniff");
+      expect(answer.headers.get("X-Frame-Options"), path).toBe("SAMEORIGIN");
+      expect(answer.headers.get("Cache-Control"), path).toMatch(/^(max-age=0, private|public)/);
+      expect(answer.headers.get("Access-Control-Allow-Origin"), path).toBeNull();
+    }
+    expect(ids.size).toBe(requests.length);
+  });
+
+  it("of a write brings a bookmark that a read may show to see it; a read brings none", async () => {
+    const user = await make.user();
+    const made = await call("POST", "/user/repos", { as: user, json: { name: "marked" } });
+    const bookmark = made.headers.get("x-d1-bookmark") ?? "";
+    expect(bookmark).toMatch(/^[0-9a-f]{8}(-[0-9a-f]+){3}$/);
+    const headers = { "x-d1-bookmark": bookmark };
+    const read = await call("GET", `/repos/${user.name}/marked`, { headers });
+    expect(read.status).toBe(200);
+    expect(read.headers.get("x-d1-bookmark")).toBeNull();
+  });
+
+  // The header reaches the database as it came.
+  it.each(["", "x", "first-primary", "-".repeat(3000), "'", "00000000-00000000-00000000-00000000"])(
+    "takes a bookmark of %j for none",
+    async (bookmark) => {
+      const headers = { "x-d1-bookmark": bookmark };
+      for (const method of ["GET", "DELETE"]) {
+        const answer = await call(method, "/user", { as: await make.user(), headers });
+        expect(answer.status, method).toBe(method === "GET" ? 200 : 405);
+      }
+    },
+  );
+});
+
+describe("a failure of ours", () => {
+  const callBare = serviceWith({}, { DB: env.BARE_DB });
+
+  it("is answered with nothing but the request's id, and logged without what was sent", async () => {
+    const secret = "0123456789abcdef".repeat(2);
+    const password = "a long secret phrase";
+    const requests = [
+      () => callBare("GET", "/user", { token: secret }),
+      () => callBare("GET", "/user", { headers: basic("some-login", password) }),
+      () => callBare("GET", `/users/${secret}`),
+      () => callBare("GET", `/users/${encodeURIComponent(`x\n    at ${secret}`)}`),
+      () => callBare("POST", "/user/repos", { token: secret, json: { name: "a-secret-name" } }),
+    ];
+    for (const send of requests) {
+      const { answer, line, text } = await logged(send);
+      expect(answer).toMatchObject({
+        status: 500,
+        body: {
+          message: `internal error, request ${line.id}`,
+          url: "https://forge.example/api/swagger",
+        },
+      });
+      expect(Object.keys(answer.body)).toEqual(["message", "url"]);
+      expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
+      for (const kept of [secret, password, "some-login", "a-secret-name", "select ", "insert "]) {
+        expect(text, kept).not.toContain(kept);
+      }
+      const lines = text
+        .split("\n")
+        .map((each) => JSON.parse(each) as { event: string; id: string });
+      expect(lines.map(({ event, id }) => [event, id])).toEqual([
+        ["request:bug", line.id],
+        ["request", line.id],
+      ]);
+    }
+  });
+
+  it("in a search is answered in the search's own form", async () => {
+    const { answer, line } = await logged(() => callBare("GET", "/repos/search?q=abc"));
+    expect(answer).toMatchObject({
+      status: 500,
+      body: { ok: false, error: `internal error, request ${line.id}` },
+    });
+  });
+});
+
+describe("the log", () => {
+  it("has one line for a request, with its route and costs and nothing that was sent", async () => {
+    const user = await make.user();
+    const name = freshName("logged");
+    const { answer, text } = await logged(() =>
+      call("POST", "/user/repos?q=a-query", { as: user, json: { name, description: "words" } }),
+    );
+    expect(text.split("\n")).toHaveLength(1);
+    const line = JSON.parse(text) as Record<string, unknown>;
+    expect(line).toEqual({
+      event: "request",
+      id: answer.headers.get("X-Request-Id"),
+      method: "POST",
+      route: "/api/v1/user/repos",
+      status: 201,
+      durationMs: expect.any(Number),
+      d1Calls: expect.any(Number),
+      d1Rounds: expect.any(Number),
+      d1RowsRead: expect.any(Number),
+      d1RowsWritten: expect.any(Number),
+      r2Calls: 0,
+      objectCalls: 0,
+    });
+    for (const sent of [user.token, user.name, name, "words", "a-query"]) {
+      expect(text).not.toContain(sent);
+    }
+  });
+
+  it("names the route of a refusal, not its path", async () => {
+    const { line, text } = await logged(() => call("GET", "/repos/nobody-here/nothing"));
+    expect(line).toMatchObject({ status: 404, route: "/api/v1/repos/:owner/:repo" });
+    expect(text).not.toContain("nobody-here");
+    const unknown = await logged(() => call("GET", "/no/such/secret"));
+    expect(unknown.text).not.toContain("secret");
+  });
+});
+
+describe("a page of a list", () => {
+  const TOTAL = 7;
+  const listOf = async () => {
+    const owner = await make.user();
+    for (let at = 0; at < TOTAL; at += 1) await make.repo(owner);
+    return { owner, path: `/users/${owner.name}/repos` };
+  };
+  const numbersOf = (link: string | null): Record<string, string> =>
+    Object.fromEntries(
+      [...(link ?? "").matchAll(/[?&]page=(\d+)[^>]*>; rel="(\w+)"/g)].map(([, page, rel]) => [
+        rel,
+        page,
+      ]),
+    );
+
+  it("is announced in the order next, last, first, prev, at the address that was asked", async () => {
+    const { path } = await listOf();
+    const { headers, body } = await call("GET", `${path}?page=2&limit=3&b=%3E%22&a=x`);
+    const at = (page: number) =>
+      `<https://forge.example/api/v1${path}?a=x&b=%3E%22&limit=3&page=${page}>`;
+    expect(body).toHaveLength(3);
+    expect(headers.get("X-Total-Count")).toBe("7");
+    expect(headers.get("Link")).toBe(
+      `${at(3)}; rel="next",${at(3)}; rel="last",${at(1)}; rel="first",${at(1)}; rel="prev"`,
+    );
+    expect(headers.get("Access-Control-Expose-Headers")).toBe("X-Total-Count, Link");
+  });
+
+  it.each([
+    ["", 7, {}],
+    ["page=0", 7, {}],
+    ["page=-1", 7, {}],
+    ["page=abc", 7, {}],
+    ["page=", 7, {}],
+    ["page=1e9&limit=3", 3, { next: "2", last: "3" }],
+    ["page=1.5&limit=3", 3, { next: "2", last: "3" }],
+    ["page=%2B2&limit=3", 3, { next: "2", last: "3" }],
+    ["page=3&limit=3", 1, { first: "1", prev: "2" }],
+    ["page=4&limit=3", 0, { first: "1", prev: "2" }],
+    ["page=1000000000&limit=3", 0, { first: "1", prev: "2" }],
+    ["page=999999999999999&limit=50", 0, {}],
+    ["page=99999999999999999999&limit=3", 3, { next: "2", last: "3" }],
+    ["limit=0", 7, {}],
+    ["limit=-1", 7, {}],
+    ["limit=abc", 7, {}],
+    ["limit=1", 1, { next: "2", last: "7" }],
+    ["limit=51", 7, {}],
+    ["limit=999999999999999", 7, {}],
+  ])("asked for as %j holds %i and leads on to %j", async (query, length, links) => {
+    const { path } = await listOf();
+    const { status, body, headers } = await call("GET", `${path}?${query}`);
+    expect({ status, length: body.length }).toEqual({ status: 200, length });
+    expect(headers.get("X-Total-Count")).toBe("7");
+    expect(numbersOf(headers.get("Link"))).toEqual(links);
+  });
+
+  it.each(["page=1&page=2", "limit=1&limit=2", "q=a&q=b"])(
+    "can't be asked for twice at once: %s",
+    async (query) => {
+      expect(await call("GET", `/repos/search?${query}`)).toMatchObject({
+        status: 422,
+        body: { message: expect.any(String) },
+      });
+    },
+  );
+
+  it("holds 30 unless asked, 50 at most, and what the settings say", async () => {
+    const owner = await make.user();
+    for (let at = 0; at < 52; at += 1) await make.repo(owner);
+    const path = `/users/${owner.name}/repos`;
+    expect((await call("GET", path)).body).toHaveLength(30);
+    expect((await call("GET", `${path}?limit=51`)).body).toHaveLength(50);
+    expect((await call("GET", `/repos/search?uid=${owner.id}&limit=51`)).body.data).toHaveLength(
+      50,
+    );
+
+    const set = serviceWith({
+      DEFAULT_PAGING_NUM: "4",
+      MAX_RESPONSE_ITEMS: "6",
+      EXPLORE_PAGE_SIZE_MAX: "5",
+    });
+    expect((await set("GET", path)).body).toHaveLength(4);
+    expect((await set("GET", `${path}?limit=51`)).body).toHaveLength(6);
+    expect((await set("GET", `/repos/search?uid=${owner.id}&limit=51`)).body.data).toHaveLength(5);
+  });
+});
