@@ -166,7 +166,7 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
 function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const open = openVisibilities(ctx.actor);
   const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
-  return sql`(select id from (${newest}) union select id from (${given(ctx)}))`;
+  return sql`(select id from (${newest}) union all select id from (${given(ctx)}))`;
 }
 
 /** The words of the query that the index can find, as it takes them. */
@@ -210,10 +210,10 @@ function given(ctx: Ctx): SQL {
     return sql`select id from ${repositories} where 0`;
   return sql`
     select id from ${repositories} where owner_id = ${userId}
-    union select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${userId}
-    union select ${teamRepositories.repoId} from ${teamMembers} join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId} where ${teamMembers.userId} = ${userId}
-    union select r.id from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${teams.includesAllRepositories} join ${repositories} r on r.owner_id = ${teams.orgId} where ${teamMembers.userId} = ${userId}
-    union select r.id from ${organizationMembers} join ${repositories} r on r.owner_id = ${organizationMembers.orgId} and not r.is_private where ${organizationMembers.userId} = ${userId}`;
+    union all select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${userId}
+    union all select ${teamRepositories.repoId} from ${teamMembers} join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId} where ${teamMembers.userId} = ${userId}
+    union all select r.id from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${teams.includesAllRepositories} join ${repositories} r on r.owner_id = ${teams.orgId} where ${teamMembers.userId} = ${userId}
+    union all select r.id from ${organizationMembers} join ${repositories} r on r.owner_id = ${organizationMembers.orgId} and not r.is_private where ${organizationMembers.userId} = ${userId}`;
 }
 
 /**
