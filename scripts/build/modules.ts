@@ -7,9 +7,8 @@ import { workerDirectory } from "./worker.ts";
 const main = "worker.js";
 
 /** The built modules as Miniflare takes them. The first is the Worker. */
-export async function builtModules() {
-  const modulesRoot = inProject(workerDirectory);
-  const names = await moduleNames();
+export async function builtModules(modulesRoot = inProject(workerDirectory)) {
+  const names = await moduleNames(modulesRoot);
   const others = names.filter((name) => name !== main);
   const modules = [main, ...others].map((name) => ({
     type: typeOf(name),
@@ -19,8 +18,8 @@ export async function builtModules() {
 }
 
 /** The files that a deployment uploads: all but the source maps. */
-export async function moduleNames(): Promise<string[]> {
-  const names = await readdir(inProject(workerDirectory));
+export async function moduleNames(directory = inProject(workerDirectory)): Promise<string[]> {
+  const names = await readdir(directory);
   return names.filter((name) => !name.endsWith(".map"));
 }
 

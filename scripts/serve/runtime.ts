@@ -1,4 +1,9 @@
-import { convertV4MiniflareOptions, Miniflare, type V4MiniflareOptions } from "miniflare";
+import {
+  convertV4MiniflareOptions,
+  Miniflare,
+  type MiniflareOptions,
+  type V4MiniflareOptions,
+} from "miniflare";
 
 import { builtModules } from "../build/modules.ts";
 import type { Setup } from "./first-administrator.ts";
@@ -20,21 +25,28 @@ export type Runtime = {
   close: () => Promise<void>;
 };
 
+/** A line that a Worker wrote, and whether it is about something that went wrong. */
+export type LogLine = { level: string; message: string };
+
 /**
  * Starts workerd with the built Worker, and without a public socket: a request that came
  * before the migrations would meet an older schema.
  *
  * @param data    Directory for the state of all bindings.
  * @param onSpawn Told the process id of each workerd.
+ * @param onLog   Given each line that the Worker writes.
  */
 export async function openRuntime(
   { name, vars, options }: WorkerDescription,
   data: string,
   onSpawn: (pid: number) => void,
+  onLog: (line: LogLine) => void = printLog,
 ): Promise<Runtime> {
   const workerd = watchWorkerd(onSpawn);
   const worker = { ...options, ...(await builtModules()), name, bindings: vars };
-  const mf = keepSignals(() => new Miniflare(miniflareOptions(data, [worker, callerOf(name)])));
+  const mf = keepSignals(
+    () => new Miniflare(miniflareOptions(data, [worker, callerOf(name)], onLog)),
+  );
   await mf.ready;
 
   return {
@@ -42,7 +54,7 @@ export async function openRuntime(
     setup: async () => (await mf.getBindings<{ SETUP: Setup }>("setup")).SETUP,
     listen: async (host, port) => {
       const open = { ...worker, unsafeDirectSockets: [{ host, port }] };
-      await mf.setOptions(miniflareOptions(data, [open]));
+      await mf.setOptions(miniflareOptions(data, [open], onLog));
       return mf.unsafeGetDirectURL(name);
     },
     fire: async (cron, at) => (await mf.getWorker(name)).scheduled({ cron, scheduledTime: at }),
@@ -60,7 +72,17 @@ function callerOf(name: string): object {
   };
 }
 
-function miniflareOptions(data: string, workers: object[]) {
+function printLog({ level, message }: LogLine): void {
+  const stream = level === "error" || level === "warn" ? process.stderr : process.stdout;
+  stream.write(`${message}\n`);
+}
+
+/** How every runtime of this project is started, for Miniflare. */
+export function miniflareOptions(
+  data: string,
+  workers: object[],
+  onLog: (line: LogLine) => void,
+): MiniflareOptions {
   const options: Record<string, unknown> = {
     workers,
     resourcePersistencePath: data,
@@ -72,10 +94,7 @@ function miniflareOptions(data: string, workers: object[]) {
     logRequests: false,
     unsafeHandleRuntimeRestart: () =>
       console.error("workerd ended unexpectedly and was started again"),
-    handleStructuredLogs: ({ level, message }: { level: string; message: string }) => {
-      const stream = level === "error" || level === "warn" ? process.stderr : process.stdout;
-      stream.write(`${message}\n`);
-    },
+    handleStructuredLogs: onLog,
   };
   // Miniflare checks the shape when it starts; its types only know one Worker written out by hand.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

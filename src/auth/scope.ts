@@ -1,5 +1,5 @@
 /** What a token may be used for. The order is the one tokens are stored and shown in. */
-const SCOPE_CATEGORIES = [
+export const SCOPE_CATEGORIES = [
   "activitypub",
   "admin",
   "misc",

@@ -67,6 +67,9 @@ export async function createRepository(
     .insert(repositories)
     .values({
       ownerId: withinLimit(ctx, owner),
+      // What the triggers would put there: given at once, the row is indexed once.
+      ownerLowerName: owner.lowerName,
+      visibility: isPrivate ? "private" : owner.visibility,
       name: wanted.name,
       lowerName,
       description: wanted.description ?? "",

@@ -56,18 +56,19 @@ async function listMarked(
 
   const isTheirs = eq(marks.userId, user.id);
   const newestFirst: SQL[] = [desc(marks.createdAt), desc(marks.repoId)];
-  const pageIds = ctx.db
-    .select({ id: marks.repoId })
+  // Joined, not `in`: given a set of ids, the planner walks all of the user's marks to find them.
+  const onPage = ctx.db
+    .select({ repoId: marks.repoId, createdAt: marks.createdAt })
     .from(marks)
     .where(and(isTheirs, isShown))
     .orderBy(...newestFirst)
     .limit(size)
-    .offset(offset);
+    .offset(offset)
+    .as("on_page");
   const [rows, [all], [hidden]] = await ctx.db.batch([
     selectRepositories(ctx.db, identified(ctx.actor))
-      .innerJoin(marks, and(eq(marks.repoId, repositories.id), isTheirs))
-      .where(sql`${repositories.id} in ${pageIds}`)
-      .orderBy(...newestFirst),
+      .innerJoin(onPage, eq(onPage.repoId, repositories.id))
+      .orderBy(desc(onPage.createdAt), desc(onPage.repoId)),
     ctx.db
       .select({ n: sql<number>`${stored}`.as("n") })
       .from(users)

@@ -176,11 +176,13 @@ function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const open = openVisibilities(ctx.actor);
   const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
   // Of two words with a slash between, one may have been too short to be looked for.
-  const isBoth = query.text.includes("/") ? isMatch(query) : undefined;
-  const isFound = allOf(sql`${repositories.id} in (${newest})`, isBoth);
-  const isGiven = allOf(sql`${repositories.id} in (${given(ctx)})`, isMatch(query));
-  return sql`(select id from ${repositories} where ${isFound} union select id from ${repositories} where ${isGiven})`;
+  const found = query.text.includes("/") ? among(newest, query) : sql`select id from (${newest})`;
+  return sql`(${found} union all ${among(given(ctx), query)})`;
 }
+
+/** The repositories of some ids that the text is in. */
+const among = (ids: SQL, query: RepositoryQuery): SQL =>
+  sql`select id from ${repositories} where ${allOf(sql`${repositories.id} in (${ids})`, isMatch(query))}`;
 
 /** The words of the query that the index can find, as it takes them. */
 function indexedText(query: RepositoryQuery): string | undefined {
@@ -222,10 +224,10 @@ function given(ctx: Ctx): SQL {
     return sql`select id from ${repositories} where 0`;
   return sql`
     select id from ${repositories} where owner_id = ${userId}
-    union select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${userId}
-    union select ${teamRepositories.repoId} from ${teamMembers} join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId} where ${teamMembers.userId} = ${userId}
-    union select r.id from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${teams.includesAllRepositories} join ${repositories} r on r.owner_id = ${teams.orgId} where ${teamMembers.userId} = ${userId}
-    union select r.id from ${organizationMembers} join ${repositories} r on r.owner_id = ${organizationMembers.orgId} and not r.is_private where ${organizationMembers.userId} = ${userId}`;
+    union all select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${userId}
+    union all select ${teamRepositories.repoId} from ${teamMembers} join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId} where ${teamMembers.userId} = ${userId}
+    union all select r.id from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${teams.includesAllRepositories} join ${repositories} r on r.owner_id = ${teams.orgId} where ${teamMembers.userId} = ${userId}
+    union all select r.id from ${organizationMembers} join ${repositories} r on r.owner_id = ${organizationMembers.orgId} and not r.is_private where ${organizationMembers.userId} = ${userId}`;
 }
 
 /**

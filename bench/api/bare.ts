@@ -1,0 +1,40 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+
+import { Miniflare } from "miniflare";
+
+import { builtModules } from "../../scripts/build/modules.ts";
+import { Refusal } from "../../scripts/refusal.ts";
+import { miniflareOptions } from "../../scripts/serve/runtime.ts";
+import { keepSignals } from "../../scripts/serve/signals.ts";
+import { run } from "../../scripts/tools/run.ts";
+import type { Server } from "./service.ts";
+
+const NAME = "bare";
+const HOST = "127.0.0.1";
+
+/**
+ * Starts the bare Hono route (bare/worker.ts) as the service is started: bundled and minified, in
+ * a workerd of its own, on a direct socket.
+ *
+ * @param directory Where its bundle and its state may be left.
+ */
+export async function openBare(directory: string): Promise<Server> {
+  const modulesRoot = join(directory, "worker");
+  const args = ["--config", "bench/api/bare/wrangler.toml", "--outdir", modulesRoot];
+  const built = await run("wrangler", ["deploy", "--dry-run", "--minify", ...args]);
+  if (built.code !== 0) throw new Refusal(`the bare route does not build:\n${built.output.trim()}`);
+  await rm(join(modulesRoot, "README.md"), { force: true });
+
+  const worker = {
+    ...(await builtModules(modulesRoot)),
+    name: NAME,
+    compatibilityDate: "2026-10-20",
+    compatibilityFlags: ["nodejs_compat"],
+    unsafeDirectSockets: [{ host: HOST, port: 0 }],
+  };
+  const mf = keepSignals(
+    () => new Miniflare(miniflareOptions(join(directory, "state"), [worker], () => {})),
+  );
+  return { origin: await mf.unsafeGetDirectURL(NAME), close: () => mf.dispose() };
+}

@@ -1,0 +1,77 @@
+import {
+  COLLECTOR,
+  COMMON_WORD,
+  CREATOR,
+  isPrivate,
+  ownerOf,
+  RARE_WORD,
+  repositoryName,
+  tokens,
+  userName,
+  type Population,
+} from "./population.ts";
+
+/** A request, without the address of the server. */
+export type Request = { method: string; path: string; token?: string; body?: string };
+
+/** Something that clients ask of the API. */
+export type Case = {
+  name: string;
+  /** Whether it may read more rows the further it reaches; all others may not. */
+  isDeep?: boolean;
+  /** The status of each answer. */
+  status: number;
+  /** The next request: of those that name a repository, each names another. */
+  next: () => Request;
+};
+
+/** The page of the collector's stars that is the last full one: page 1,000 at full scale. */
+const lastPage = ({ repositories }: Population): number => Math.floor((repositories * 0.3) / 30);
+
+/** In the order in which they run: the one that writes comes last. */
+export function casesOf(population: Population): Case[] {
+  const reader = tokens[COLLECTOR];
+  const get = (name: string, path: string, more: Partial<Case> = {}): Case => ({
+    name,
+    status: 200,
+    next: () => ({ method: "GET", path: `/api/v1${path}`, token: reader }),
+    ...more,
+  });
+  const deep = lastPage(population);
+
+  return [
+    // Whoever asks for it has no account yet: it is how clients find out what they talk to.
+    { name: "version", status: 200, next: () => ({ method: "GET", path: "/api/v1/version" }) },
+    get("current user", "/user"),
+    get("repository", "", {
+      next: () => ({ method: "GET", path: nextRepository(population), token: reader }),
+    }),
+    get("search, common word", `/repos/search?q=${COMMON_WORD}`),
+    get("search, rare word", `/repos/search?q=${RARE_WORD}`),
+    get("starred, page 1", "/user/starred"),
+    get(`starred, page ${deep.toLocaleString("en")}`, `/user/starred?page=${deep}`, {
+      isDeep: true,
+    }),
+    { name: "create repository", status: 201, next: nextCreation },
+  ];
+}
+
+let turn = 0;
+
+function nextRepository({ repositories }: Population): string {
+  turn += 1;
+  // A step that has no divisor in common with the number of repositories comes by all of them.
+  const at = (turn * 7919) % repositories;
+  const repository = isPrivate(at) ? (at + 1) % repositories : at;
+  return `/api/v1/repos/${userName(ownerOf(repository))}/${repositoryName(repository)}`;
+}
+
+function nextCreation(): Request {
+  turn += 1;
+  return {
+    method: "POST",
+    path: "/api/v1/user/repos",
+    token: tokens[CREATOR],
+    body: JSON.stringify({ name: `new-${turn}`, description: "Created by the benchmark" }),
+  };
+}

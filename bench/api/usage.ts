@@ -1,0 +1,64 @@
+import { z } from "zod";
+
+import type { LogLine } from "../../scripts/serve/runtime.ts";
+import type { Case } from "./cases.ts";
+import { ask, type Client } from "./client.ts";
+
+/**
+ * What a request of a case asks of D1: medians, since one request a minute also notes that its
+ * token was used.
+ */
+export type Usage = { calls: number; rounds: number; rowsRead: number };
+
+/** As much of the service's log line (src/app.ts) as counts here. */
+const RequestLine = z.object({
+  event: z.literal("request"),
+  id: z.string(),
+  d1Calls: z.number(),
+  d1Rounds: z.number(),
+  d1RowsRead: z.number(),
+});
+type RequestLine = z.infer<typeof RequestLine>;
+
+const REQUESTS = 15;
+const LINE_WAIT_MS = 5000;
+
+/** The lines of a service's log, by the id of their request. */
+export type Journal = {
+  note: (line: LogLine) => void;
+  /** Waits for the line, which comes a little after its answer. */
+  find: (requestId: string) => Promise<RequestLine>;
+};
+
+export function openJournal(): Journal {
+  const lines = new Map<string, RequestLine>();
+  return {
+    note: ({ message }) => {
+      const line = RequestLine.safeParse(message.startsWith("{") ? JSON.parse(message) : undefined);
+      if (line.success) lines.set(line.data.id, line.data);
+    },
+    find: async (requestId) => {
+      for (const end = Date.now() + LINE_WAIT_MS; Date.now() < end;) {
+        const line = lines.get(requestId);
+        if (line) return line;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      throw new Error(`the service logged no line for request ${requestId}`);
+    },
+  };
+}
+
+/** Asks a service that logs the rows it reads (LOG_D1_ROWS), one request after another. */
+export async function countUsage(client: Client, journal: Journal, story: Case): Promise<Usage> {
+  const lines: RequestLine[] = [];
+  for (let sent = 0; sent < REQUESTS; sent += 1) {
+    lines.push(await journal.find((await ask(client, story)).requestId));
+  }
+  const median = (of: (line: RequestLine) => number): number =>
+    lines.map(of).toSorted((a, b) => a - b)[REQUESTS >> 1] ?? Number.NaN;
+  return {
+    calls: median((line) => line.d1Calls),
+    rounds: median((line) => line.d1Rounds),
+    rowsRead: median((line) => line.d1RowsRead),
+  };
+}
