@@ -490,6 +490,19 @@ describe("POST /admin/users/{username}/rename", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
+  it("gives a name to one of two who are renamed to it at once", async () => {
+    const [admin, first, second] = [await make.admin(), await make.user(), await make.user()];
+    const name = freshName("renamed");
+
+    const answers = await Promise.all(
+      [first, second].map((user) => rename(admin, user.name, name)),
+    );
+
+    expect(statusesOf(answers)).toEqual([204, 422]);
+    const told = [...(await eventsOf(first)), ...(await eventsOf(second))];
+    expect(told).toMatchObject([{ type: "user.renamed" }]);
+  });
+
   it("is for administrators, and knows no organization", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     const org = await make.org([user]);

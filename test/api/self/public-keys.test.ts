@@ -168,13 +168,16 @@ describe("POST /user/keys", () => {
     const path = `/repos/${repo.owner}/${repo.name}/keys`;
     await call("POST", path, { as: user, json: { title: "deploy", key: line } });
 
-    expect(await post(await make.user(), line)).toMatchObject({
-      status: 422,
-      body: { message: "Key content has been used as deploy key" },
-    });
-    expect(await db.select().from(publicKeys).where(eq(publicKeys.title, "laptop"))).toEqual(
-      expect.not.arrayContaining([expect.objectContaining({ content: line })]),
-    );
+    const other = await make.user();
+    for (const each of [user, other]) {
+      expect(await post(each, line)).toMatchObject({
+        status: 422,
+        body: { message: "Key content has been used as deploy key" },
+      });
+    }
+    expect(await keysOf(user)).toMatchObject([{ repoId: repo.id }]);
+    expect(await keysOf(other)).toEqual([]);
+    expect(await eventsOf(other)).toEqual([]);
   });
 
   it("stores a key once when it is sent five times at once", async () => {
