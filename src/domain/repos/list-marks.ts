@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, count, desc, eq, sql } from "drizzle-orm";
 
 import { isAccountVisible, isRepositoryVisible, seesOpenThings } from "../../auth/policy.ts";
 import { identified } from "../../auth/identify.ts";
@@ -55,19 +55,19 @@ async function listMarked(
   const mayBeHidden = seesOpenThings(ctx.actor) ? sql`${marks.visibility} <> 'public'` : undefined;
 
   const isTheirs = eq(marks.userId, user.id);
-  const newestFirst: SQL[] = [desc(marks.createdAt), desc(marks.repoId)];
-  const pageIds = ctx.db
-    .select({ id: marks.repoId })
+  // A table of its own, so that the page decides what is read, and not an index that serves the order.
+  const page = ctx.db
+    .select({ id: marks.repoId, markedAt: sql<number>`${marks.createdAt}`.as("marked_at") })
     .from(marks)
     .where(and(isTheirs, isShown))
-    .orderBy(...newestFirst)
+    .orderBy(desc(marks.createdAt), desc(marks.repoId))
     .limit(size)
-    .offset(offset);
+    .offset(offset)
+    .as("page");
   const [rows, [all], [hidden]] = await ctx.db.batch([
     selectRepositories(ctx.db, identified(ctx.actor))
-      .innerJoin(marks, and(eq(marks.repoId, repositories.id), isTheirs))
-      .where(sql`${repositories.id} in ${pageIds}`)
-      .orderBy(...newestFirst),
+      .innerJoin(page, eq(page.id, repositories.id))
+      .orderBy(desc(page.markedAt), desc(page.id)),
     ctx.db
       .select({ n: sql<number>`${stored}`.as("n") })
       .from(users)
