@@ -91,8 +91,8 @@ export function seesOpenThings(actor: Actor): boolean {
 /** The visibilities that `actor` sees without being given anything, for lists that walk an index. */
 export function openVisibilities(actor: Actor): ("public" | "limited" | "private")[] {
   if (actor.isSiteAdmin) return ["public", "limited", "private"];
-  if (seesPublicOnly(actor)) return ["public"];
   if (actor.user?.isRestricted) return [];
+  if (seesPublicOnly(actor)) return ["public"];
   return ["public", "limited"];
 }
 
