@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { call } from "../../support/call.ts";
 import { eventsBy, typesOf } from "../../support/events.ts";
 import { readAll } from "../../support/list.ts";
-import { make } from "../../support/make.ts";
+import { make, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
 
 /** A repository and somebody who may watch it. */
@@ -107,7 +107,7 @@ describe.each([
   it("lists who is seen, by id, in full pages with the total of what is seen", async () => {
     const { owner, repo } = await scene();
     const path = `/repos/${owner.name}/${repo.name}/${list}`;
-    const fans = [];
+    const fans: TestUser[] = [];
     for (const fields of [{}, { visibility: "private" }, {}, { visibility: "limited" }, {}]) {
       const fan = await make.user(fields as { visibility?: "private" });
       fans.push(fan);
