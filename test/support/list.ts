@@ -6,7 +6,7 @@ type Call = (method: string, path: string, sending?: Sending) => Promise<Answer>
 export async function readAll(
   path: string,
   sending: Sending = {},
-  { limit = 50, through = call as Call }: { limit?: number; through?: Call } = {},
+  { limit = 50, through = call }: { limit?: number; through?: Call } = {},
 ) {
   const pages: { id: number }[][] = [];
   const totals = new Set<number>();
@@ -21,3 +21,6 @@ export async function readAll(
   }
   return { pages, ids: pages.flat().map(({ id }) => id), totals: [...totals] };
 }
+
+/** Ids in their own order, where a list has another or none. */
+export const ascending = (ids: number[]): number[] => ids.toSorted((a, b) => a - b);

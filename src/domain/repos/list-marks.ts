@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, count, desc, eq, sql } from "drizzle-orm";
 
 import { isAccountVisible, isRepositoryVisible, seesOpenThings } from "../../auth/policy.ts";
 import { identified } from "../../auth/identify.ts";
@@ -55,20 +55,19 @@ async function listMarked(
   const mayBeHidden = seesOpenThings(ctx.actor) ? sql`${marks.visibility} <> 'public'` : undefined;
 
   const isTheirs = eq(marks.userId, user.id);
-  const newestFirst: SQL[] = [desc(marks.createdAt), desc(marks.repoId)];
-  // Joined, not `in`: given a set of ids, the planner walks all of the user's marks to find them.
-  const onPage = ctx.db
-    .select({ repoId: marks.repoId, createdAt: marks.createdAt })
+  // A table of its own, so that the page decides what is read, and not an index that serves the order.
+  const page = ctx.db
+    .select({ id: marks.repoId, markedAt: sql<number>`${marks.createdAt}`.as("marked_at") })
     .from(marks)
     .where(and(isTheirs, isShown))
-    .orderBy(...newestFirst)
+    .orderBy(desc(marks.createdAt), desc(marks.repoId))
     .limit(size)
     .offset(offset)
-    .as("on_page");
+    .as("page");
   const [rows, [all], [hidden]] = await ctx.db.batch([
     selectRepositories(ctx.db, identified(ctx.actor))
-      .innerJoin(onPage, eq(onPage.repoId, repositories.id))
-      .orderBy(desc(onPage.createdAt), desc(onPage.repoId)),
+      .innerJoin(page, eq(page.id, repositories.id))
+      .orderBy(desc(page.markedAt), desc(page.id)),
     ctx.db
       .select({ n: sql<number>`${stored}`.as("n") })
       .from(users)

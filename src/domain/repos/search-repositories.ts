@@ -51,7 +51,8 @@ export const SORTS = {
   updated: [repositories.updatedAt, repositories.id],
   size: [repositories.sizeBytes, repositories.id],
   git_size: [repositories.sizeBytes, repositories.id],
-  lfs_size: [repositories.id],
+  // None holds large files yet: all are equal.
+  lfs_size: [repositories.createdAt, repositories.id],
   stars: [repositories.starCount, repositories.id],
   forks: [repositories.forkCount, repositories.id],
 } as const;
@@ -93,13 +94,13 @@ export async function searchRepositories(
   return walk(ctx, query, filter, order, slice);
 }
 
-const orderOf = (query: RepositoryQuery): SQL[] => {
-  const direction = query.isDescending ? desc : asc;
-  const keys = SORTS[query.sort].map((column) => direction(column));
-  return query.priorityOwnerId === undefined
-    ? keys
-    : [desc(sql`${repositories.ownerId} = ${query.priorityOwnerId}`), ...keys];
-};
+const keysOf = (query: RepositoryQuery): SQL[] =>
+  SORTS[query.sort].map((column) => (query.isDescending ? desc(column) : asc(column)));
+
+const orderOf = (query: RepositoryQuery): SQL[] =>
+  query.priorityOwnerId === undefined
+    ? keysOf(query)
+    : [desc(sql`${repositories.ownerId} = ${query.priorityOwnerId}`), ...keysOf(query)];
 
 function filters(query: RepositoryQuery): SQL[] {
   const list: SQL[] = [];
@@ -244,24 +245,25 @@ async function walk(
   const open = openVisibilities(ctx.actor);
   const isVisible = isRepositoryVisible(ctx.actor);
   const reach = size + offset;
-  const isBeyond = sql`${repositories.visibility} not in (select value from json_each(${JSON.stringify(open)}))`;
+  const isOpen = sql`${repositories.visibility} in (select value from json_each(${JSON.stringify(open)}))`;
+  const isBeyond = sql`not ${isOpen}`;
   const isGiven = and(sql`${repositories.id} in (${given(ctx)})`, isBeyond, filter, isVisible);
-  // Whoever is restricted to public things and to what they were given is checked row by row.
-  const isRowVisible = ctx.actor.user?.isRestricted ? isVisible : undefined;
   const walks = open.map(
     (visibility) =>
-      sql`select id from (select id from ${repositories} where ${and(eq(repositories.visibility, visibility), filter, isRowVisible)} order by ${list(order)} limit ${reach})`,
+      sql`select id from (select id from ${repositories} where ${and(eq(repositories.visibility, visibility), filter)} order by ${list(keysOf(query))} limit ${reach})`,
   );
-  const ids = sql.join(
-    [...walks, sql`select id from ${repositories} where ${isGiven}`],
-    sql` union all `,
+  // What comes before the order of an index is looked up beside it.
+  const isFirst = sql`${repositories.ownerId} = ${query.priorityOwnerId ?? null}`;
+  const besides = [isGiven, and(isFirst, filter, isVisible)].map(
+    (condition) => sql`select id from ${repositories} where ${condition}`,
   );
+  const ids = sql.join([...walks, ...besides], sql` union all `);
   const pageIds = sql`(select ${repositories.id} from ${repositories} where ${repositories.id} in (${ids}) order by ${list(order)} limit ${size} offset ${offset})`;
 
-  const isCounted = filter === undefined && isRowVisible === undefined;
-  const openTotal = isCounted
-    ? sql`(select coalesce(sum(count), 0) from ${repositoryTotals} where ${repositoryTotals.visibility} in (select value from json_each(${JSON.stringify(open)})))`
-    : sql`(select count(*) from (select 1 from ${repositories} where ${and(sql`not (${isBeyond})`, filter, isRowVisible)} limit ${TOTAL_MAX}))`;
+  const openTotal =
+    filter === undefined
+      ? sql`(select coalesce(sum(count), 0) from ${repositoryTotals} where ${repositoryTotals.visibility} in (select value from json_each(${JSON.stringify(open)})))`
+      : sql`(select count(*) from (select 1 from ${repositories} where ${and(isOpen, filter)} limit ${TOTAL_MAX}))`;
   const givenTotal = sql`(select count(*) from ${repositories} where ${isGiven})`;
   const [rows, [counted]] = await ctx.db.batch([
     selectRepositories(ctx.db, identified(ctx.actor))

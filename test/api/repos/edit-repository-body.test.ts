@@ -12,6 +12,7 @@ import {
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";
+import { ascending } from "../../support/list.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -253,9 +254,9 @@ describe("units", () => {
       edit(repo, owner, { has_wiki: false }),
       edit(repo, owner, { has_code: false }),
     ]);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422]);
+    expect(ascending(answers.map(({ status }) => status))).toEqual([200, 422]);
     const { body } = await call("GET", pathOf(repo));
-    expect([body.has_wiki, body.has_code].toSorted()).toEqual([false, true]);
+    expect(body.has_wiki).toBe(!body.has_code);
     expect(await eventsOf(repo)).toHaveLength(2);
   });
 
@@ -355,10 +356,10 @@ describe("visibility", () => {
       stars_count: 4,
       watchers_count: 4,
     });
-    const insiders = [owner, teammate, collaborator, admin].map(({ id }) => id).toSorted();
+    const insiders = ascending([owner, teammate, collaborator, admin].map(({ id }) => id));
     for (const table of [stars, watches]) {
       const rows = await db.select().from(table).where(eq(table.repoId, repo.id));
-      expect(rows.map(({ userId }) => userId).toSorted()).toEqual(insiders);
+      expect(ascending(rows.map(({ userId }) => userId))).toEqual(insiders);
       expect(new Set(rows.map((row) => row.visibility))).toEqual(new Set(["private"]));
     }
     const [lost] = await db.select().from(users).where(eq(users.id, outsider.id));
@@ -444,9 +445,8 @@ describe("renaming", () => {
     await edit(repo, owner, { name: freshName("renamed") });
     for (const sending of [{}, { as: await make.user() }]) {
       for (const method of ["GET", "PATCH", "DELETE"]) {
-        const answer = await call(method, pathOf(repo), { ...sending, json: {} }).catch(() =>
-          call(method, pathOf(repo), sending),
-        );
+        const json = method === "PATCH" ? { description: "x" } : undefined;
+        const answer = await call(method, pathOf(repo), { ...sending, ...(json && { json }) });
         expect(answer).toMatchObject({ status: 404, body: "" });
         expect(answer.headers.get("Location")).toBeNull();
       }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { stars, teamRepositories } from "../../../src/db/schema/index.ts";
 import { call, type Sending } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
-import { readAll } from "../../support/list.ts";
+import { ascending, readAll } from "../../support/list.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 import { logged } from "../../support/usage.ts";
@@ -236,14 +236,14 @@ describe("GET /repos/search: the filters", () => {
     for (const repo of [shared, hidden]) await make.collaborator(repo, owner, 1);
     await make.repo(other);
 
-    expect((await search({ uid: owner.id })).toSorted()).toEqual(idsOf(own, shared));
-    expect((await search({ uid: owner.id }, { as: owner })).toSorted()).toEqual(
+    expect(ascending(await search({ uid: owner.id }))).toEqual(idsOf(own, shared));
+    expect(ascending(await search({ uid: owner.id }, { as: owner }))).toEqual(
       idsOf(own, shared, hidden),
     );
     expect(await search({ uid: owner.id, exclusive: true })).toEqual(idsOf(own));
     expect(await search({ uid: owner.id, q: own.name })).toEqual(idsOf(own));
     expect(await search({ uid: owner.id, q: freshName("none") })).toEqual([]);
-    expect((await search({ uid: owner.id, mode: "collaborative" })).toSorted()).toEqual(
+    expect(ascending(await search({ uid: owner.id, mode: "collaborative" }))).toEqual(
       idsOf(shared),
     );
     expect(await search({ uid: 999_999_999 })).toEqual([]);
@@ -276,8 +276,8 @@ describe("GET /repos/search: the filters", () => {
       await db.insert(teamRepositories).values({ teamId: some.id, repoId: repo.id });
     }
     const as = owner;
-    expect((await search({ team_id: some.id }, { as })).toSorted()).toEqual(idsOf(open, hidden));
-    expect((await search({ team_id: all.id }, { as })).toSorted()).toEqual(
+    expect(ascending(await search({ team_id: some.id }, { as }))).toEqual(idsOf(open, hidden));
+    expect(ascending(await search({ team_id: all.id }, { as }))).toEqual(
       idsOf(open, hidden, other),
     );
     expect(await search({ team_id: some.id })).toEqual(idsOf(open));
@@ -293,7 +293,7 @@ describe("GET /repos/search: the filters", () => {
       await db.insert(stars).values({ userId: user.id, repoId: repo.id, visibility, createdAt: 1 });
     }
     expect(await search({ starredBy: user.id })).toEqual(idsOf(open));
-    expect((await search({ starredBy: user.id }, { as: owner })).toSorted()).toEqual(
+    expect(ascending(await search({ starredBy: user.id }, { as: owner }))).toEqual(
       idsOf(open, hidden),
     );
     expect(await search({ starredBy: user.id }, { as: user })).toEqual(idsOf(open));
@@ -410,7 +410,7 @@ describe("GET /repos/search: pages", () => {
       const path = `/repos/search?${query(fields)}`;
       const { pages, ids, totals } = await readAll(path, {}, { limit: 3 });
       expect(pages.map(({ length }) => length)).toEqual([3, 3, 1]);
-      expect(ids.toSorted((a, b) => a - b)).toEqual(idsOf(...repos));
+      expect(ascending(ids)).toEqual(idsOf(...repos));
       expect(totals).toEqual([7]);
     }
     const second = await call("GET", `/repos/search?q=${word}&page=2&limit=3`);
@@ -519,7 +519,6 @@ describe("GET /repos/search: who sees what", () => {
         boundAdmin: { token: await make.token(admin, { repos: [internal, shared] }) },
         boundToNothing: { token: await make.token(boss, { repos: [] }) },
       };
-      const sorted = (ids: number[]) => ids.toSorted((a, b) => a - b);
 
       for (const [name, sending] of Object.entries(callers)) {
         const visible: number[] = [];
@@ -527,17 +526,17 @@ describe("GET /repos/search: who sees what", () => {
           const { status } = await call("GET", `/repositories/${id}`, sending);
           if (status === 200) visible.push(id);
         }
-        expect([name, sorted(await search({ q: word }, sending))]).toEqual([name, visible]);
+        expect([name, ascending(await search({ q: word }, sending))]).toEqual([name, visible]);
         // Without a word the whole list is walked; these are the newest in it.
         const own = (await newest({}, sending)).filter((id) =>
           repos.some((repo) => repo.id === id),
         );
-        expect([name, "walk", sorted(own)]).toEqual([name, "walk", visible]);
+        expect([name, "walk", ascending(own)]).toEqual([name, "walk", visible]);
         const byOwner: number[] = [];
         for (const account of [owner, limited, shy, ...Object.values(orgs)]) {
           byOwner.push(...(await search({ uid: account.id, exclusive: true }, sending)));
         }
-        expect([name, "uid", sorted(byOwner)]).toEqual([name, "uid", visible]);
+        expect([name, "uid", ascending(byOwner)]).toEqual([name, "uid", visible]);
       }
     },
   );

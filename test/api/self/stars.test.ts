@@ -5,7 +5,7 @@ import { collaborations, stars, watches } from "../../../src/db/schema/index.ts"
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy, typesOf } from "../../support/events.ts";
-import { readAll } from "../../support/list.ts";
+import { ascending, readAll } from "../../support/list.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -99,7 +99,7 @@ describe.each([
 
     expect(pages.map(({ length }) => length)).toEqual([3, 3, 1]);
     expect(totals).toEqual([7]);
-    expect(ids.toSorted((a, b) => a - b)).toEqual(repos.map(({ id }) => id));
+    expect(ascending(ids)).toEqual(repos.map(({ id }) => id));
     const beyond = await call("GET", `/user/${list}?page=9`, { as: user });
     expect([beyond.status, beyond.body, beyond.headers.get("X-Total-Count")]).toEqual([
       200,

@@ -1,0 +1,131 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { follows } from "../../src/db/schema/index.ts";
+import { db } from "../support/db.ts";
+import { make, type TestRepo, type TestUser } from "../support/make.ts";
+import { serviceWith } from "../support/service.ts";
+
+/** Every statement that the service below sends to D1. */
+const sent: string[] = [];
+const listening = new Proxy(env.DB, {
+  get(target, name) {
+    if (name !== "withSession") return Reflect.get(target, name);
+    return (bookmark: string) => {
+      const session = target.withSession(bookmark);
+      return {
+        getBookmark: () => session.getBookmark(),
+        batch: (statements: D1PreparedStatement[]) => session.batch(statements),
+        prepare: (statement: string) => {
+          sent.push(statement);
+          return session.prepare(statement);
+        },
+      };
+    };
+  },
+});
+const call = serviceWith({}, { DB: listening });
+
+const GROWING =
+  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys";
+
+/** What reads a whole table that grows: neither by an index nor by its key. */
+async function fullScans(statements: string[]): Promise<string[]> {
+  const scans: string[] = [];
+  for (const statement of statements.filter((each) =>
+    /^\s*(select|delete|update|insert)/i.test(each),
+  )) {
+    const values = Array.from({ length: (statement.match(/\?/g) ?? []).length }, () => 1);
+    const { results } = await env.DB.prepare(`explain query plan ${statement}`)
+      .bind(...values)
+      .all<{ detail: string }>();
+    for (const { detail } of results) {
+      if (new RegExp(`^SCAN (${GROWING}|r)\\b(?!.* USING )`).test(detail)) {
+        scans.push(`${detail}: ${statement}`);
+      }
+    }
+  }
+  return scans;
+}
+
+let user: TestUser;
+let repo: TestRepo;
+beforeAll(async () => {
+  user = await make.user();
+  repo = await make.repo(user);
+  const fan = await make.user();
+  await db.insert(follows).values({ followerId: fan.id, followedId: user.id, createdAt: 1 });
+});
+
+const at = () => `/repos/${repo.owner}/${repo.name}`;
+const READS: [string, () => string][] = [
+  ["a repository", at],
+  ["a repository by id", () => `/repositories/${repo.id}`],
+  ["stargazers", () => `${at()}/stargazers`],
+  ["subscribers", () => `${at()}/subscribers`],
+  ["a subscription", () => `${at()}/subscription`],
+  ["a user", () => `/users/${user.name}`],
+  ["the repositories of a user", () => `/users/${user.name}/repos`],
+  ["the repositories one reaches", () => "/user/repos"],
+  ["what a user has starred", () => `/users/${user.name}/starred`],
+  ["what one has starred", () => "/user/starred"],
+  ["what one watches", () => "/user/subscriptions"],
+  ["followers", () => `/users/${user.name}/followers`],
+  ["following", () => "/user/following"],
+  ["a search for a word", () => "/repos/search?q=something"],
+  ["a search in descriptions", () => "/repos/search?q=something&includeDesc=true"],
+  ["a search for a short word", () => "/repos/search?q=so"],
+  ["a search for an owner and a name", () => "/repos/search?q=some/thing"],
+  ["a search for an owner's", () => `/repos/search?uid=${user.id}`],
+  ["a search for what a user starred", () => `/repos/search?starredBy=${user.id}`],
+  ["a search for a team's", () => "/repos/search?team_id=1"],
+  ["a list without a word", () => "/repos/search"],
+  ["a list of the newest", () => "/repos/search?sort=created&order=desc"],
+  ["a list of the most starred", () => "/repos/search?sort=stars&order=desc"],
+  ["a search for users", () => "/users/search?q=something"],
+  ["a search for users by a short word", () => "/users/search?q=so"],
+  ["a list of users", () => "/users/search"],
+];
+
+describe("no table that grows is read as a whole", () => {
+  it.each(READS)("for %s", async (_, path) => {
+    const restricted = await make.user({ isRestricted: true });
+    const publicOnly = await make.token(user, { scopes: "public-only,all" });
+    const bound = await make.token(user, { repos: [repo] });
+    sent.length = 0;
+    for (const sending of [
+      {},
+      { as: user },
+      { as: restricted },
+      { as: await make.admin() },
+      { token: publicOnly },
+      { token: bound },
+    ]) {
+      await call("GET", path(), sending);
+    }
+    expect(sent.length).toBeGreaterThan(0);
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+
+  it("for what is written", async () => {
+    const other = await make.user();
+    sent.length = 0;
+    const mark = `/user/starred/${repo.owner}/${repo.name}`;
+    const writes: [string, string, unknown?][] = [
+      ["POST", "/user/repos", { name: "plans" }],
+      ["PATCH", `/repos/${other.name}/plans`, { private: true, name: "plans-2" }],
+      ["DELETE", `/repos/${other.name}/plans-2`],
+      ["PUT", mark],
+      ["DELETE", mark],
+      ["PUT", `${at()}/subscription`],
+      ["DELETE", `${at()}/subscription`],
+      ["PUT", `/user/following/${user.name}`],
+      ["DELETE", `/user/following/${user.name}`],
+    ];
+    for (const [method, path, json] of writes) {
+      const answer = await call(method, path, { as: other, ...(json !== undefined && { json }) });
+      expect(answer.status).toBeLessThan(300);
+    }
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+import { sql } from "drizzle-orm";
+
+import type { User } from "../../src/db/schema/index.ts";
+import { db } from "./db.ts";
+import { make } from "./make.ts";
+
+/**
+ * Inserts many public repositories like the first of `owner`, in one statement.
+ *
+ * @returns Their ids are those whose owner is `owner`.
+ */
+export async function makeManyRepositories(owner: User, prefix: string, n: number): Promise<void> {
+  const { id } = await make.repo(owner, { name: `${prefix}-model` });
+  const numbers = JSON.stringify(Array.from({ length: n }, (_, at) => at));
+  await db.run(sql`
+    insert into repositories (owner_id, name, lower_name, is_private, default_branch, pull_settings,
+      issue_settings, created_at, updated_at)
+    select owner_id, ${prefix} || '-' || value, ${prefix} || '-' || value, 0, default_branch,
+      pull_settings, issue_settings, 1000 + value, 1000 + value
+    from repositories, json_each(${numbers}) where repositories.id = ${id}`);
+}
