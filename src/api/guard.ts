@@ -251,7 +251,7 @@ async function enter<W extends Parameters<typeof identify>[4]>(
   const { open } = c.var;
   const query = new URL(c.req.url).searchParams;
   const credential = readCredential(c.req.header("authorization"), query);
-  const sudo = c.req.header("sudo") ?? query.get("sudo") ?? undefined;
+  const sudo = c.req.header("sudo") || query.get("sudo") || undefined;
   const { actor, place } = await identify(open.db, credential, sudo, open.now, where);
   const ctx: Ctx = { ...open, actor };
   c.set("ctx", ctx);

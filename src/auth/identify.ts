@@ -16,12 +16,15 @@ import { verifyPassword } from "./password.ts";
 import { ALL_SCOPES, readStoredScopes } from "./scope.ts";
 import { hashSecret } from "./secret.ts";
 
+// SECURITY: Basic may carry a token on either side. In a fixed order, so that the caller found here
+// is the one that `standIn` looks up the place for.
 const selectTokens = (db: Database, hashes: string[]) =>
   db
     .select({ token: columnsOf(accessTokens, "t"), user: columnsOf(users, "u") })
     .from(accessTokens)
     .innerJoin(users, eq(users.id, accessTokens.userId))
-    .where(inArray(accessTokens.secretHash, hashes));
+    .where(inArray(accessTokens.secretHash, hashes))
+    .orderBy(accessTokens.id);
 
 const selectUsers = (db: Database, where: SQL) =>
   db
@@ -101,7 +104,7 @@ function standIn(hashes: string[], isAccount?: SQL, isSudo?: SQL): Unidentified 
     sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
   const tokenColumn = (column: SQL) =>
     hashes.length > 0 &&
-    sql`(select ${column} from ${accessTokens} where ${inArray(accessTokens.secretHash, hashes)} limit 1)`;
+    sql`(select ${column} from ${accessTokens} where ${inArray(accessTokens.secretHash, hashes)} order by ${accessTokens.id} limit 1)`;
   const byToken = tokenColumn(sql`${accessTokens.userId}`) || sql`null`;
   return {
     actorId: userWhere(isSudo) ?? sql`coalesce(${byToken}, ${userWhere(isAccount) ?? sql`null`})`,

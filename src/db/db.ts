@@ -11,19 +11,16 @@ export function openDatabase(d1: D1): Database {
 }
 
 /**
- * A condition as a column, since SQLite has no booleans of its own.
- *
- * It stands in a fragment of its own: from the outermost one of a query over one table, drizzle
- * takes the table names away, and `users.id` in a subquery would become the id of another table.
- */
-export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =>
-  sql`${condition}`.mapWith((value: unknown) => value === 1).as(name);
-
-/**
  * SQL as a column of a query from one table, where Drizzle drops the tables from the columns that
  * stand in it directly: a subquery with joins would then not know whose `name` is meant.
  */
 export const qualified = <T>(query: SQL): SQL<T> => sql<T>`${query}`;
+
+/** A condition as a column, since SQLite has no booleans of its own. */
+export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =>
+  qualified<boolean>(condition)
+    .mapWith((value: unknown) => value === 1)
+    .as(name);
 
 type Condition = SQL | undefined;
 

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+
+import { call } from "../support/call.ts";
+import { operations, type Operation } from "../support/operations.ts";
+import { logged } from "../support/usage.ts";
+import { makeWorld } from "../support/world.ts";
+
+/** D1 calls that may wait for one another: each is a trip to a database that may be far away. */
+const READ_ROUNDS_MAX = 2;
+const WRITE_ROUNDS_MAX = 3;
+
+/** What asks the database nothing for callers without a credential. */
+const WITHOUT_DATABASE = new Set(["getVersion", "getGeneralAPISettings"]);
+
+/** What is refused here, since what it takes is hard to come by; a refusal has the same bound. */
+const REFUSED = new Set([
+  "repoCreateKey",
+  "userCurrentPostKey",
+  "userCurrentPostGPGKey",
+  "userVerifyGPGKey",
+  "userDeleteAccessToken",
+  "userDeleteEmail",
+]);
+
+/** What asks one thing after another still, and how often; the list may only get shorter. */
+const OVER: Readonly<Record<string, number>> = {
+  userCheckFollowing: 3,
+  orgIsMember: 3,
+  orgIsPublicMember: 3,
+  orgPublicizeMember: 4,
+  orgConcealMember: 4,
+  orgListTeamMembers: 3,
+  orgListTeamMember: 4,
+  orgAddTeamMember: 4,
+  orgRemoveTeamMember: 4,
+};
+
+const named = operations.map((operation) => [operation.id, operation] as const);
+const isRead = ({ method, id }: Operation): boolean => method === "GET" || id.startsWith("render");
+
+function expectRounds(rounds: number, id: string, bound: number): void {
+  const over = OVER[id];
+  if (over === undefined) expect(rounds).toBeLessThanOrEqual(bound);
+  else expect(rounds, "no longer over the budget: take it off the list").toBe(over);
+}
+
+describe("round trips to D1", () => {
+  it.each(named)("stay within the budget, signed in: %s", async (id, operation) => {
+    const { caller, path, json } = await makeWorld(operation);
+    const body = id === "renderMarkdownRaw" ? { body: "*a* @ada" } : {};
+    const { answer, line } = await logged(() =>
+      call(operation.method, path, { as: caller, ...(json && { json }), ...body }),
+    );
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500);
+    expect(answer.status < 300, `${answer.status} ${JSON.stringify(answer.body)}`).toBe(
+      !REFUSED.has(id),
+    );
+    expectRounds(line.d1Rounds, id, isRead(operation) ? READ_ROUNDS_MAX : WRITE_ROUNDS_MAX);
+  });
+
+  it.each(named.filter(([, { isOpen }]) => isOpen))(
+    "stay within the budget for anonymous callers: %s",
+    async (id, operation) => {
+      const { path } = await makeWorld(operation);
+      const { answer, line } = await logged(() => call(operation.method, path));
+      expect(answer.status).toBeLessThan(300);
+      expectRounds(line.d1Rounds, id, WITHOUT_DATABASE.has(id) ? 0 : READ_ROUNDS_MAX);
+    },
+  );
+});

@@ -1,0 +1,126 @@
+import { eq } from "drizzle-orm";
+
+import {
+  follows,
+  gpgKeys,
+  organizationMembers,
+  publicKeys,
+  stars,
+  watches,
+} from "../../src/db/schema/index.ts";
+import { only } from "../../src/lib/only.ts";
+import { db } from "./db.ts";
+import { freshName, make, type TestUser } from "./make.ts";
+import { fillPath, type Operation } from "./operations.ts";
+
+/** Everything that an operation of the API may be about, belonging to one user. */
+export interface World {
+  /** Who asks: the owner of all of it, or an administrator where the operation is for them. */
+  caller: TestUser;
+  /** The path of the operation, filled with what is there. */
+  path: string;
+  /** A body that the operation accepts, where it takes one. */
+  json: object | undefined;
+}
+
+/** Makes a world of its own for one request of `operation`. */
+export async function makeWorld(operation: Operation): Promise<World> {
+  const isForAdmin = operation.path.startsWith("/admin/");
+  const user = await make.user();
+  const caller = isForAdmin ? await make.admin() : user;
+  const friend = await make.user();
+  const repo = await make.repo(user);
+  const org = await make.org([user]);
+  const team = await make.team(org);
+  await make.member(org, team, friend);
+  await make.member(org, team, user);
+  const at = { userId: user.id, createdAt: 1000 };
+  const marks = { ...at, repoId: repo.id, visibility: "public" as const };
+  const key = {
+    ...at,
+    title: "laptop",
+    content: "ssh-ed25519 AAAA",
+    fingerprint: freshName("SHA256:"),
+  };
+  const addedAt = 1000;
+  const isNothing = {
+    canSign: true,
+    canCertify: true,
+    canEncryptComms: false,
+    canEncryptStorage: false,
+  };
+  const keyId = freshName("K");
+  const gpg = {
+    ...at,
+    ...isNothing,
+    keyId,
+    fingerprint: keyId,
+    publicKey: "",
+    emails: [],
+    addedAt,
+  };
+  const [userKeys, deployKeys, ownGpgKeys] = await db.batch([
+    db.insert(publicKeys).values(key).returning(),
+    db
+      .insert(publicKeys)
+      .values({ ...key, repoId: repo.id })
+      .returning(),
+    db.insert(gpgKeys).values(gpg).returning(),
+    db.insert(stars).values(marks),
+    db.insert(watches).values(marks),
+    db.insert(follows).values({ followerId: user.id, followedId: friend.id, createdAt: 1000 }),
+    db
+      .update(organizationMembers)
+      .set({ isPublic: true })
+      .where(eq(organizationMembers.orgId, org.id)),
+  ]);
+
+  const ids: [RegExp, number][] = [
+    [/^\/repositories\//, repo.id],
+    [/^\/repos\/.*\/keys\//, only(deployKeys).id],
+    [/^\/user\/keys\//, only(userKeys).id],
+    [/^\/user\/gpg_keys\//, only(ownGpgKeys).id],
+    [/^\/teams\//, team.id],
+  ];
+  const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
+  const path = fillPath(operation.path, {
+    owner: user.name,
+    repo: repo.name,
+    username: isAboutFriend ? friend.name : user.name,
+    target: friend.name,
+    org: org.name,
+    token: "no-such-token",
+    id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
+  });
+  const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`);
+  return { caller, path, json };
+}
+
+/** A body that each operation accepts, with names that nobody else has; keys are another test's. */
+function bodyOf(operationId: string, repository: string): object {
+  const name = freshName("made");
+  const email = `${name}@example.com`;
+  const bodies: Record<string, object> = {
+    renderMarkdown: { Text: "*a* @ada #1" },
+    renderMarkup: { Text: "*a* @ada", Mode: "comment", Context: repository },
+    createCurrentUserRepo: { name },
+    repoEdit: { name, description: "b", private: true },
+    repoCreateKey: { title: name, key: "ssh-ed25519 AAAA" },
+    updateUserSettings: { full_name: name, hide_email: true },
+    userAddEmail: { emails: [email] },
+    userDeleteEmail: { emails: [email] },
+    userCurrentPostKey: { title: name, key: "ssh-ed25519 AAAA" },
+    userCurrentPostGPGKey: { armored_public_key: "x" },
+    userVerifyGPGKey: { key_id: "0123456789ABCDEF", armored_signature: "x" },
+    userCreateToken: { name, scopes: ["all"], repositories: [repository] },
+    orgCreate: { username: name, visibility: "public" },
+    createOrgRepoDeprecated: { name },
+    createOrgRepo: { name },
+    adminCreateUser: { username: name, email, password: "correct horse" },
+    adminEditUser: { full_name: name, email },
+    adminRenameUser: { new_username: name },
+  };
+  const body = bodies[operationId];
+  if (!body) throw new Error(`no body for ${operationId}`);
+  return body;
+}
