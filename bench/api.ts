@@ -28,11 +28,18 @@ const directory = mkdtempSync(join(tmpdir(), "edgeforge-bench-"));
 const servers = new Set<Server>();
 
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
-onStopSignal(() => void closeAll().finally(() => process.exit(130)));
+let isStopping = false;
+onStopSignal(() => {
+  isStopping = true;
+  void closeAll().finally(() => process.exit(130));
+});
 
 await tell(async () => {
   try {
     await bench();
+  } catch (error) {
+    // What was under way when the servers stopped had to fail.
+    if (!isStopping) throw error;
   } finally {
     await closeAll();
   }

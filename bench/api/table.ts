@@ -1,4 +1,4 @@
-import { availableParallelism, cpus, totalmem } from "node:os";
+import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
 
 import type { Growth } from "./growth.ts";
 import type { Timing } from "./timing.ts";
@@ -54,9 +54,10 @@ function formatRow({ name, bytes, timing, bare, growth: { small, full } }: Row):
 
 const whole = (value: number): string => Math.round(value).toLocaleString("en");
 
-/** The machine, in a line. */
+/** The machine, in a line, and how busy it is before anything is measured. */
 export function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? "unknown processor";
   const memory = Math.round(totalmem() / 2 ** 30);
-  return `${availableParallelism()} cores (${model}), ${memory} GiB, Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+  const [load = 0] = loadavg();
+  return `${availableParallelism()} cores (${model}), ${memory} GiB, Node ${process.versions.node}, ${process.platform} ${process.arch}, load ${load.toFixed(1)}`;
 }

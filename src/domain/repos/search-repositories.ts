@@ -204,7 +204,8 @@ function indexedText(query: RepositoryQuery): string | undefined {
 
 function byWord(query: RepositoryQuery, open: readonly string[]): SQL {
   if (open.length === 0) return sql`select id from ${repositories} where 0`;
-  const isOpen = open.map((visibility) => `"${visibility}"`).join(" OR ");
+  // Three letters tell visibilities apart and are one entry of the index; the word would be several to intersect.
+  const isOpen = open.map((visibility) => `"${visibility.slice(0, INDEXED_MIN)}"`).join(" OR ");
   const text = `visibility : (${isOpen}) AND ${indexedText(query)}`;
   return sql`select rowid as id from repositories_search where repositories_search match ${text} order by rowid desc limit ${MATCH_MAX}`;
 }
