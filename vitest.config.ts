@@ -42,6 +42,8 @@ export default defineConfig({
           setupFiles: ["test/support/apply-migrations.ts"],
           // One isolate for all files: each test makes rows with names of its own.
           isolate: false,
+          // A busy machine takes its time; what has a bound of its own says so itself.
+          testTimeout: 30_000,
         },
       },
     ],

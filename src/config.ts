@@ -52,9 +52,9 @@ const Variables = z.object({
   /** Bytes of a text to render at most. */
   MARKUP_MAX_BYTES: count(524_288, 1024, 4_194_304),
   /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
-  FIRST_ADMIN_PASSWORD: z.string().default(""),
-  FIRST_ADMIN_USER: z.string().min(1, "a name").default("root"),
-  FIRST_ADMIN_EMAIL: z.string().default(""),
+  FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
+  FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
+  FIRST_ADMIN_EMAIL: z.string("a text").default(""),
   /** Whether the log line of a request also counts the D1 rows it read and wrote. It reads every row twice. */
   LOG_D1_ROWS: flag(false),
 });

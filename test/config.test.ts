@@ -54,6 +54,9 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1024 to 4194304",
     values: wrongNumbers("1023", "4194305"),
   },
+  FIRST_ADMIN_PASSWORD: { allowed: "a text", values: [1] },
+  FIRST_ADMIN_USER: { allowed: "a name", values: ["", 1] },
+  FIRST_ADMIN_EMAIL: { allowed: "a text", values: [1] },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },
 };
 

@@ -22,6 +22,13 @@ export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =
     .mapWith((value: unknown) => value === 1)
     .as(name);
 
+/**
+ * A value that a row gets only while a condition holds at the time of writing. Else it is null,
+ * which a column that allows none refuses, and with it the whole batch.
+ */
+export const onlyWhile = <T>(condition: SQL, value: T | SQL<T>): SQL<T> =>
+  sql<T>`case when ${condition} then ${value} end`;
+
 type Condition = SQL | undefined;
 
 /** `and` that is there even where no condition is: then it holds. */

@@ -4,7 +4,8 @@ import { and, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { emailAddresses, events, stars, users, type User } from "../../src/db/schema/index.ts";
-import { basic, call, callWith, type Answer } from "../support/call.ts";
+import { basic, call, type Answer } from "../support/call.ts";
+import { serviceWith } from "../support/service.ts";
 import { db } from "../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 
@@ -302,7 +303,7 @@ describe("an account", () => {
 
 describe("REQUIRE_SIGNIN_VIEW", () => {
   it("closes all but the version and the settings to anonymous callers", async () => {
-    const closed = callWith({ REQUIRE_SIGNIN_VIEW: "true" });
+    const closed = serviceWith({ REQUIRE_SIGNIN_VIEW: "true" });
     const path = `/repos/${places[0]?.repo.owner}/${places[0]?.repo.name}`;
     for (const each of [path, "/repos/search", "/users/search", "/orgs", "/repos/nobody/nothing"]) {
       expect(await closed("GET", each), each).toMatchObject({

@@ -34,7 +34,8 @@ export interface IssueSettings {
   enableTimeTracker: boolean;
   allowOnlyContributorsToTrackTime: boolean;
   enableIssueDependencies: boolean;
-  external: ExternalTracker | null;
+  /** Missing where issues are kept here. */
+  external?: ExternalTracker;
 }
 export interface ExternalTracker {
   url: string;

@@ -2,7 +2,7 @@ import { and, eq, ne, sql } from "drizzle-orm";
 
 import { hashPassword } from "../../auth/password.ts";
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
 import { emailAddresses, users, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { invalid, malformed, notFound } from "../../lib/failure.ts";
@@ -68,8 +68,7 @@ export async function editUser(ctx: Ctx, user: User, edit: UserEdit): Promise<Us
           ...columns,
           ...(email !== undefined && { email }),
           ...(passwordHash !== undefined && { passwordHash }),
-          // A null is refused by the table, and with it the whole batch.
-          updatedAt: losesAdmin ? sql`case when ${othersAdminister} then ${ctx.now} end` : ctx.now,
+          updatedAt: losesAdmin ? onlyWhile(othersAdminister, ctx.now) : ctx.now,
         })
         .where(eq(users.id, user.id))
         .returning(),

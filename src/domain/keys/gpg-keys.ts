@@ -1,7 +1,7 @@
 import { and, asc, count, eq, or, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { allOf, isViolation } from "../../db/db.ts";
+import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
@@ -100,7 +100,8 @@ function toEntries(rows: GpgKey[], emails: { email: string }[]): GpgKeyEntry[] {
  *
  * A key is trusted to be the user's where it names an address the account has confirmed, or where
  * `signature` signs the token of `gpg_key_token`. Others are kept too, with nothing verified. A
- * trusted key belongs to one account; an untrusted copy elsewhere keeps nobody from their own key.
+ * trusted key belongs to one account; an untrusted copy elsewhere keeps nobody from their own key,
+ * and neither does a trusted one keep them from proving it.
  *
  * @returns The first of the keys.
  * @throws Failure `invalid` for what holds no public key, a key that is there already or that
@@ -120,12 +121,11 @@ export async function addGpgKeys(
     throw invalid("the signature does not match the token of /user/gpg_key_token");
   }
   const rows = keys.flatMap((key, at) => toRows(ctx, user, key, isProven && at === 0));
-  const isTaken = isTrustedElsewhere(user, rows);
+  const isTaken = (isProven ? isProvenElsewhere : isTrustedElsewhere)(user, rows);
   const [head, ...tail] = rows.map((row) =>
     ctx.db.insert(gpgKeys).values({
       ...row,
-      // A null is refused by the table, and with it the batch: the check holds at the time of writing.
-      keyId: sql<string>`case when not ${isTaken} then ${row.keyId} end`,
+      keyId: onlyWhile(sql`not ${isTaken}`, row.keyId),
     }),
   );
   if (!head) throw invalid("there is no GPG key in the text");
@@ -149,10 +149,24 @@ export async function addGpgKeys(
 
 const IN_USE = "a key with the same id is already in use";
 
+type Named = Pick<GpgKey, "keyId">;
+
 /** Whether another account is trusted with one of the keys. */
-function isTrustedElsewhere(user: User, keys: readonly { keyId: string }[]): SQL {
+const isTrustedElsewhere = (user: User, keys: readonly Named[]): SQL =>
+  isElsewhere(user, keys, isTrusted(sql`others`));
+
+/**
+ * Whether another account has proven to hold one of the keys.
+ *
+ * SECURITY: only another proof stands against a proof. An address may have been claimed by somebody
+ * else before its owner came, a signature can't.
+ */
+const isProvenElsewhere = (user: User, keys: readonly Named[]): SQL =>
+  isElsewhere(user, keys, sql`others.is_proven`);
+
+function isElsewhere(user: User, keys: readonly Named[], condition: SQL): SQL {
   const list = JSON.stringify(keys.map(({ keyId }) => keyId));
-  return sql`exists (select 1 from gpg_keys others where others.key_id in (select value from json_each(${list})) and others.user_id <> ${user.id} and ${isTrusted(sql`others`)})`;
+  return sql`exists (select 1 from gpg_keys others where others.key_id in (select value from json_each(${list})) and others.user_id <> ${user.id} and ${condition})`;
 }
 
 /** Whether a row of `gpg_keys` is known to be its account's: proven, or naming a confirmed address. */
@@ -186,7 +200,7 @@ function toRows(ctx: Ctx, user: User, key: ParsedKey, isProven: boolean) {
  *
  * @param keyId The key's id, also of a subkey.
  * @throws Failure `not_found` for a key the user has not, `invalid` for a signature that does not
- * match and for a key that another account is trusted with.
+ * match and for a key that another account has proven to hold.
  */
 export async function proveGpgKey(
   ctx: Ctx,
@@ -207,8 +221,7 @@ export async function proveGpgKey(
     await ctx.db.batch([
       ctx.db
         .update(gpgKeys)
-        // A null is refused by the table, and with it the batch: the check holds at the time of writing.
-        .set({ isProven: sql`case when not ${isTrustedElsewhere(user, keys)} then 1 end` })
+        .set({ isProven: onlyWhile(sql`not ${isProvenElsewhere(user, keys)}`, true) })
         .where(sql`${gpgKeys.id} in (select value from json_each(${ids}))`),
       record(ctx, { type: "gpg_key.verified", ownerId: user.id, keyId: entry.key.keyId }),
     ]);

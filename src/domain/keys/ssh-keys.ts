@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
 import { publicKeys, type PublicKey, type Repository, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { Failure, forbidden, invalid, notFound } from "../../lib/failure.ts";
@@ -38,8 +38,7 @@ async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
   const { user, repo, title, isReadOnly } = wanted;
   const { normalised, fingerprint } = parse(wanted.key);
   const usedOtherwise = repo ? isNull(publicKeys.repoId) : sql`${publicKeys.repoId} is not null`;
-  // A null is refused by the table, and with it the batch: the check holds at the time of writing.
-  const content = sql<string>`case when not exists (select 1 from ${publicKeys} where ${publicKeys.fingerprint} = ${fingerprint} and ${usedOtherwise}) then ${normalised} end`;
+  const isFree = sql`not exists (select 1 from ${publicKeys} where ${publicKeys.fingerprint} = ${fingerprint} and ${usedOtherwise})`;
   try {
     const [added] = await ctx.db.batch([
       ctx.db
@@ -48,7 +47,7 @@ async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
           userId: user.id,
           repoId: repo?.id ?? null,
           title,
-          content,
+          content: onlyWhile(isFree, normalised),
           fingerprint,
           isReadOnly,
           createdAt: ctx.now,

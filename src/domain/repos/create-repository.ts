@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
 import {
   ACCESS,
   collaborations,
@@ -134,9 +134,10 @@ export async function createRepository(
 const repositoryLimit = (ctx: Ctx, owner: User): number =>
   owner.repoCountMax >= 0 ? owner.repoCountMax : ctx.config.repoCountMax;
 
-/** The owner's id while they may have another repository, else null, which the table refuses: two requests at once can't both be the last one allowed. */
+/** The owner's id, while they may have another repository: two requests at once can't both be the last one allowed. */
 function withinLimit(ctx: Ctx, owner: User) {
   const limit = repositoryLimit(ctx, owner);
   if (limit < 0) return owner.id;
-  return sql<number>`case when (select count(*) from ${repositories} where owner_id = ${owner.id}) < ${limit} then ${owner.id} end`;
+  const owned = sql`(select count(*) from ${repositories} where owner_id = ${owner.id})`;
+  return onlyWhile(sql`${owned} < ${limit}`, owner.id);
 }

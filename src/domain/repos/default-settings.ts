@@ -21,5 +21,4 @@ export const DEFAULT_ISSUE_SETTINGS: IssueSettings = {
   enableTimeTracker: true,
   allowOnlyContributorsToTrackTime: true,
   enableIssueDependencies: true,
-  external: null,
 };

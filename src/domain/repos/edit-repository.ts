@@ -13,12 +13,13 @@ import {
   teams,
   users,
   watches,
+  type ExternalTracker,
   type IssueSettings,
   type PullSettings,
   type Repository,
 } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
-import { invalid, notFound } from "../../lib/failure.ts";
+import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { checkBranchName } from "./branch-name.ts";
 import { checkRepositoryName } from "./repository-name.ts";
@@ -54,7 +55,8 @@ type Columns = Partial<
 export interface RepositoryEdit extends Columns {
   isArchived?: boolean;
   pullSettings?: Partial<PullSettings>;
-  issueSettings?: Partial<IssueSettings>;
+  /** A tracker of null brings issues back here. */
+  issueSettings?: Partial<Omit<IssueSettings, "external">> & { external?: ExternalTracker | null };
 }
 
 /**
@@ -72,6 +74,9 @@ export async function editRepository(
   edit: RepositoryEdit,
 ): Promise<RepositoryEntry> {
   checkEdit(repo, edit);
+  if (ctx.actor.scopes.isPublicOnly && edit.isPrivate) {
+    throw forbidden("token scope is limited to public repos");
+  }
   if (Object.keys(edit).length === 0) return { repo, owner, access };
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
   const isThis = eq(repositories.id, repo.id);

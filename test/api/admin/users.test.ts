@@ -499,7 +499,7 @@ describe("POST /admin/users/{username}/rename", () => {
     );
 
     expect(statusesOf(answers)).toEqual([204, 422]);
-    const told = [...(await eventsOf(first)), ...(await eventsOf(second))];
+    const told = [...(await eventsIn(first)), ...(await eventsIn(second))];
     expect(told).toMatchObject([{ type: "user.renamed" }]);
   });
 

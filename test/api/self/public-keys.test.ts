@@ -177,7 +177,7 @@ describe("POST /user/keys", () => {
     }
     expect(await keysOf(user)).toMatchObject([{ repoId: repo.id }]);
     expect(await keysOf(other)).toEqual([]);
-    expect(await eventsOf(other)).toEqual([]);
+    expect(await eventsIn(other)).toEqual([]);
   });
 
   it("stores a key once when it is sent five times at once", async () => {
