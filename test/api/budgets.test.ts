@@ -29,10 +29,7 @@ const OVER: Readonly<Record<string, number>> = {
   orgIsPublicMember: 3,
   orgPublicizeMember: 4,
   orgConcealMember: 4,
-  orgListTeamMembers: 3,
   orgListTeamMember: 4,
-  orgAddTeamMember: 4,
-  orgRemoveTeamMember: 4,
 };
 
 const named = operations.map((operation) => [operation.id, operation] as const);

@@ -89,10 +89,14 @@ teams.openapi(
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
-    const { team } = await findTeam(ctx, c.req.valid("param").id);
+    const { id } = c.req.valid("param");
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const ids = sql`(select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${team.id})`;
-    const { items, total } = await listAccountsIn(ctx, ids, slice);
+    const ids = sql`(select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${id})`;
+    // Asked at once; whoever may not see the team is refused before the list is looked at.
+    const [{ items, total }] = await Promise.all([
+      listAccountsIn(ctx, ids, slice),
+      findTeam(ctx, id),
+    ]);
     announcePage(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
@@ -140,9 +144,11 @@ teams.openapi(
   async (c) => {
     const { ctx } = c.var;
     const { id, username } = c.req.valid("param");
-    const { team, isManaged } = await findTeam(ctx, id);
+    const [{ team, isManaged }, user] = await Promise.all([
+      findTeam(ctx, id),
+      findSeenAccount(ctx, username),
+    ]);
     if (!isManaged) throw forbidden("Must be an organization owner");
-    const user = await findSeenAccount(ctx, username);
     if (user?.kind !== "user") throw notFound();
     await addTeamMember(ctx, team, user);
     return c.body(null, 204);
@@ -163,9 +169,11 @@ teams.openapi(
   async (c) => {
     const { ctx } = c.var;
     const { id, username } = c.req.valid("param");
-    const { team, isManaged } = await findTeam(ctx, id);
+    const [{ team, isManaged }, user] = await Promise.all([
+      findTeam(ctx, id),
+      findSeenAccount(ctx, username),
+    ]);
     if (!isManaged) throw forbidden("Must be an organization owner");
-    const user = await findSeenAccount(ctx, username);
     if (!user) throw notFound();
     await removeTeamMember(ctx, team, user);
     return c.body(null, 204);
