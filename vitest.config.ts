@@ -1,6 +1,9 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
+/** Beside the tests of the API, but in Node: its validator compiles code, which workerd forbids. */
+const DOCUMENT_TEST = "test/api/document.test.ts";
+
 export default defineConfig({
   test: {
     projects: [
@@ -8,7 +11,7 @@ export default defineConfig({
         // Pure rooms: bytes and text in, values out, in plain Node.
         test: {
           name: "node",
-          include: ["test/{lib,git,render}/**/*.test.ts"],
+          include: ["test/{lib,git,render}/**/*.test.ts", DOCUMENT_TEST],
           environment: "node",
         },
       },
@@ -39,6 +42,7 @@ export default defineConfig({
         test: {
           name: "worker",
           include: ["test/{auth,db,domain,events,shapes,api,web}/**/*.test.ts", "test/*.test.ts"],
+          exclude: [DOCUMENT_TEST],
           setupFiles: ["test/support/apply-migrations.ts"],
           // One isolate for all files: each test makes rows with names of its own.
           isolate: false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { call } from "../support/call.ts";
+import { call, type Answer } from "../support/call.ts";
 import { operations, type Schema } from "../support/operations.ts";
 import { makeWorld } from "../support/world.ts";
 
@@ -33,11 +33,19 @@ const WRONG: readonly unknown[] = [
 ];
 
 /** The names below a body's fields, `a.b` for a field of an object. */
-const paths = (fields: Readonly<Record<string, Schema>>): string[][] =>
-  Object.entries(fields).flatMap(([name, schema]) => [
-    [name],
-    ...paths(schema.properties ?? {}).map((rest) => [name, ...rest]),
-  ]);
+const paths = (fields: Readonly<Record<string, Schema>>, above: string[] = []): string[][] =>
+  Object.entries(fields).flatMap(([name, { properties = {} }]) => {
+    const path = above.concat(name);
+    return [path].concat(paths(properties, path));
+  });
+
+/** Whether an answer is one that a client may get for what it sent. */
+const isWellFormed = ({ status, body }: Answer): boolean =>
+  status < 400 ||
+  (status === 404 && body === "") ||
+  (status < 500 &&
+    typeof body.message === "string" &&
+    body.url === "https://forge.example/api/swagger");
 
 /** `json` with one field replaced. */
 const replaced = (json: object, [name = "", ...rest]: string[], value: unknown): object => ({
@@ -54,22 +62,16 @@ describe("each field of each JSON body", () => {
       const { caller, path, json } = await makeWorld(operation);
       const fields = paths(operation.body ?? {});
       expect(fields.length).toBeGreaterThan(0);
+      const faults: string[] = [];
       for (const field of fields) {
         for (const value of WRONG) {
-          const answer = await call(operation.method, path, {
-            as: caller,
-            json: replaced(json ?? {}, field, value),
-          });
-          const sent = `${field.join(".")} = ${JSON.stringify(value)?.slice(0, 40)}`;
-          expect(answer.status, sent).toBeLessThan(500);
-          if (answer.status >= 400 && answer.status !== 404) {
-            expect(answer.body, sent).toEqual({
-              message: expect.any(String),
-              url: "https://forge.example/api/swagger",
-            });
-          }
+          const sent = replaced(json ?? {}, field, value);
+          const answer = await call(operation.method, path, { as: caller, json: sent });
+          const what = `${field.join(".")} = ${JSON.stringify(value).slice(0, 40)}`;
+          if (!isWellFormed(answer)) faults.push(`${answer.status} for ${what}`);
         }
       }
+      expect(faults).toEqual([]);
     },
     60_000,
   );

@@ -240,11 +240,11 @@ describe("who may see what", () => {
           sending,
         );
         const ids = [found, owned].map(({ body }) =>
-          body.data.some(({ id }: Repository) => id === repo.id),
+          (body.data as Repository[]).some(({ id }) => id === repo.id),
         );
         const answers = [page.status === 200, ...ids];
         if (answers.some((answer) => answer !== expected)) {
-          faults.push(`${answers} for ${expected}: ${each.what}; ${what}`);
+          faults.push(`${answers.join()} for ${expected}: ${each.what}; ${what}`);
         }
       }
     }

@@ -1,14 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { organizationMembers as memberTable, type User as UserRow } from "../../db/schema/index.ts";
-import {
-  findAccountIn,
-  findSeenAccount,
-  type Membership,
-} from "../../domain/accounts/find-account.ts";
+import type { Membership } from "../../domain/accounts/find-account.ts";
 import { listAccountsIn, listFellows } from "../../domain/accounts/list-accounts.ts";
+import { findMember, type Member } from "../../domain/orgs/find-member.ts";
 import { setMembershipVisibility } from "../../domain/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/user.ts";
@@ -160,19 +157,17 @@ const isInside = (ctx: Ctx, membership: Membership): boolean =>
  *
  * @throws Failure `not_found`.
  */
-async function findMembership(ctx: Ctx, org: UserRow, membership: Membership, name: string) {
-  const isKnown = isInside(ctx, membership);
-  const user =
-    (await findSeenAccount(ctx, name)) ??
-    (isKnown ? await findAccountIn(ctx, memberIds(org, false), name) : undefined);
-  if (!user) throw notFound();
-  const [found] = await ctx.db
-    .select()
-    .from(memberTable)
-    .where(and(eq(memberTable.orgId, org.id), eq(memberTable.userId, user.id)));
+async function findMembership(
+  ctx: Ctx,
+  org: UserRow,
+  membership: Membership,
+  name: string,
+): Promise<Member> {
+  const found = await findMember(ctx, org, name);
   // SECURITY: what an outsider may not know of is refused like what is not there.
-  if (!found || !(found.isPublic || isKnown)) throw notFound();
-  return { isPublic: found.isPublic, user };
+  const isKnown = isInside(ctx, membership) || (found?.isPublic && found.isSeen);
+  if (!found || !isKnown) throw notFound();
+  return found;
 }
 
 /** @throws Failure `not_found` as above, `forbidden` for anybody but the caller. */

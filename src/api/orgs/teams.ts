@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { asc, count, eq, sql } from "drizzle-orm";
 
-import { teamMembers, teams as teamTable, type Team as TeamRow } from "../../db/schema/index.ts";
+import { teamMembers, teams as teamTable } from "../../db/schema/index.ts";
 import { findAccountIn, findSeenAccount } from "../../domain/accounts/find-account.ts";
 import { listFellows } from "../../domain/accounts/list-accounts.ts";
 import { findTeam } from "../../domain/orgs/find-team.ts";
@@ -22,8 +22,8 @@ export const teams = endpoints();
 const TeamPath = z.object({ id: PathId });
 const TeamMemberPath = TeamPath.extend(UserPath.shape);
 
-const memberIds = (team: TeamRow) =>
-  sql`(select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${team.id})`;
+const memberIds = (teamId: number) =>
+  sql`(select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${teamId})`;
 
 teams.openapi(
   createRoute({
@@ -92,9 +92,13 @@ teams.openapi(
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
-    const { team } = await findTeam(ctx, c.req.valid("param").id);
+    const { id } = c.req.valid("param");
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listFellows(ctx, memberIds(team), slice);
+    // Asked at once; whoever may not see the team is refused before the list is looked at.
+    const [{ items, total }] = await Promise.all([
+      listFellows(ctx, memberIds(id), slice),
+      findTeam(ctx, id),
+    ]);
     announcePage(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
@@ -117,8 +121,10 @@ teams.openapi(
   async (c) => {
     const { ctx, viewer } = c.var;
     const { id, username } = c.req.valid("param");
-    const { team } = await findTeam(ctx, id);
-    const user = await findAccountIn(ctx, memberIds(team), username);
+    const [user] = await Promise.all([
+      findAccountIn(ctx, memberIds(id), username),
+      findTeam(ctx, id),
+    ]);
     if (!user) throw notFound();
     return c.json(toUser(user, viewer), 200);
   },
@@ -138,9 +144,11 @@ teams.openapi(
   async (c) => {
     const { ctx } = c.var;
     const { id, username } = c.req.valid("param");
-    const { team, isManaged } = await findTeam(ctx, id);
+    const [{ team, isManaged }, user] = await Promise.all([
+      findTeam(ctx, id),
+      findSeenAccount(ctx, username),
+    ]);
     if (!isManaged) throw forbidden("Must be an organization owner");
-    const user = await findSeenAccount(ctx, username);
     if (user?.kind !== "user") throw notFound();
     await addTeamMember(ctx, team, user);
     return c.body(null, 204);
@@ -161,11 +169,14 @@ teams.openapi(
   async (c) => {
     const { ctx } = c.var;
     const { id, username } = c.req.valid("param");
-    const { team, isManaged } = await findTeam(ctx, id);
+    // A member whose account is private is there for those who manage the team.
+    const [{ team, isManaged }, seen, member] = await Promise.all([
+      findTeam(ctx, id),
+      findSeenAccount(ctx, username),
+      findAccountIn(ctx, memberIds(id), username),
+    ]);
     if (!isManaged) throw forbidden("Must be an organization owner");
-    const user =
-      (await findSeenAccount(ctx, username)) ??
-      (await findAccountIn(ctx, memberIds(team), username));
+    const user = seen ?? member;
     if (!user) throw notFound();
     await removeTeamMember(ctx, team, user);
     return c.body(null, 204);

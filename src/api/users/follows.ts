@@ -1,6 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { eq } from "drizzle-orm";
 
-import { findSeenAccount } from "../../domain/accounts/find-account.ts";
+import { anyOf } from "../../db/db.ts";
+import { users } from "../../db/schema/index.ts";
+
+import { isAccountNamed, wasAccountNamed } from "../../domain/accounts/find-account.ts";
 import { createFollow, deleteFollow } from "../../domain/accounts/follow.ts";
 import { isFollowing, listFollowers, listFollowing } from "../../domain/accounts/list-accounts.ts";
 import { notFound, unauthenticated } from "../../lib/failure.ts";
@@ -13,7 +17,7 @@ import { UserPath } from "./paths.ts";
 
 export const follows = endpoints();
 
-const users = page(z.array(User), "By login name");
+const usersPage = page(z.array(User), "By login name");
 
 follows.openapi(
   createRoute({
@@ -24,7 +28,7 @@ follows.openapi(
     summary: "List who follows you",
     middleware: [signedIn("read:user")] as const,
     request: { query: Paging },
-    responses: { 200: users, ...refusals(401, 403) },
+    responses: { 200: usersPage, ...refusals(401, 403) },
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
@@ -47,7 +51,7 @@ follows.openapi(
     summary: "List whom you follow",
     middleware: [signedIn("read:user")] as const,
     request: { query: Paging },
-    responses: { 200: users, ...refusals(401, 403) },
+    responses: { 200: usersPage, ...refusals(401, 403) },
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
@@ -74,7 +78,7 @@ follows.openapi(
   }),
   async (c) => {
     const { ctx, user, account } = c.var;
-    if (!(await isFollowing(ctx, user, account))) throw notFound();
+    if (!(await isFollowing(ctx, user, eq(users.id, account.id)))) throw notFound();
     return c.body(null, 204);
   },
 );
@@ -124,7 +128,7 @@ follows.openapi(
     summary: "List who follows a user; the literal name :username stands for you",
     middleware: [atAccount("read:user", { isOpen: false })] as const,
     request: { params: UserPath, query: Paging },
-    responses: { 200: users, ...refusals(401, 403, 404) },
+    responses: { 200: usersPage, ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;
@@ -147,7 +151,7 @@ follows.openapi(
     summary: "List whom a user follows",
     middleware: [atAccount("read:user", { isOpen: false })] as const,
     request: { params: UserPath, query: Paging },
-    responses: { 200: users, ...refusals(401, 403, 404) },
+    responses: { 200: usersPage, ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;
@@ -174,10 +178,14 @@ follows.openapi(
   }),
   async (c) => {
     const { ctx, account } = c.var;
-    const { target: name } = c.req.valid("param");
-    if (name === ":target" && !ctx.actor.user) throw unauthenticated("token is required");
-    const target = name === ":target" ? ctx.actor.user : await findSeenAccount(ctx, name);
-    if (!target || !(await isFollowing(ctx, account, target))) throw notFound();
+    const { target } = c.req.valid("param");
+    const { user } = ctx.actor;
+    if (target === ":target" && !user) throw unauthenticated("token is required");
+    const isTarget =
+      target === ":target" && user
+        ? eq(users.id, user.id)
+        : anyOf(isAccountNamed(target), wasAccountNamed(target));
+    if (!(await isFollowing(ctx, account, isTarget))) throw notFound();
     return c.body(null, 204);
   },
 );

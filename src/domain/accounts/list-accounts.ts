@@ -1,4 +1,4 @@
-import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
+import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
@@ -56,11 +56,16 @@ export async function listAccountsWhere(
   return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
 }
 
-/** Whether `follower` follows `followed`. */
-export async function isFollowing(ctx: Ctx, follower: User, followed: User): Promise<boolean> {
+/**
+ * Whether `follower` follows somebody whom the caller may see.
+ *
+ * @param isFollowed The condition for the account that is asked about.
+ */
+export async function isFollowing(ctx: Ctx, follower: User, isFollowed: SQL): Promise<boolean> {
   const rows = await ctx.db
     .select({ id: follows.followedId })
     .from(follows)
-    .where(and(eq(follows.followerId, follower.id), eq(follows.followedId, followed.id)));
+    .innerJoin(users, eq(users.id, follows.followedId))
+    .where(allOf(eq(follows.followerId, follower.id), isFollowed, isAccountVisible(ctx.actor)));
   return rows.length > 0;
 }
