@@ -4,7 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { invalid, malformed, notFound } from "../lib/failure.ts";
 import { readJsonBody } from "./json-body.ts";
-import type { Guard } from "./guard.ts";
+import type { Guard } from "./guards/guard.ts";
 
 /** What a request carries on its way, set before any route. */
 export interface ApiEnv {

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { Failure, type FailureKind } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
 import type { ApiEnv } from "./endpoints.ts";
-import { Moved } from "./guard.ts";
+import { Moved } from "./guards/moved.ts";
 
 const STATUS = {
   malformed: 400,

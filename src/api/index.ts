@@ -21,6 +21,7 @@ import { gpgKeys } from "./self/gpg-keys.ts";
 import { publicKeys } from "./self/public-keys.ts";
 import { self } from "./self/self.ts";
 import { stars } from "./self/stars.ts";
+import { watchedRepositories } from "./self/subscriptions.ts";
 import { accessTokens } from "./users/access-tokens.ts";
 import { follows } from "./users/follows.ts";
 import { users } from "./users/users.ts";
@@ -40,6 +41,7 @@ const NOUNS = [
   publicKeys,
   gpgKeys,
   stars,
+  watchedRepositories,
   users,
   follows,
   accessTokens,

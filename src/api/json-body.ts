@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context, Next } from "hono";
 
 import { invalid, tooLarge } from "../lib/failure.ts";
-import type { GuardVariables } from "./guard.ts";
+import type { GuardVariables } from "./guards/guard.ts";
 
 /** Brackets within brackets at most: parsers recurse. */
 const DEPTH_MAX = 32;

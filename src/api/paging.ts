@@ -2,7 +2,8 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
 import type { Config } from "../config.ts";
-import type { GuardVariables } from "./guard.ts";
+import type { Listed } from "../domain/slice.ts";
+import type { GuardVariables } from "./guards/guard.ts";
 
 /** Numbers that can't be read count as 0, as clients of the field expect. */
 const lenientInteger = z
@@ -67,6 +68,23 @@ const WHOLE_MAX = 10_000;
 /** The page, or everything where the query names none: for the lists that clients read without paging. */
 export function readPageOrWhole(config: Config, query: { page: number; limit: number }): Page {
   return query.page > 0 ? readPage(config, query) : { number: 1, size: WHOLE_MAX, offset: 0 };
+}
+
+/**
+ * The page of a list that a query asks for, announced on the answer.
+ *
+ * @param read How the query is read: for lists that come whole without a page, `readPageOrWhole`.
+ */
+export async function pageOf<T>(
+  c: Answer,
+  query: { page: number; limit: number },
+  list: (slice: Page) => Promise<Listed<T>>,
+  read: typeof readPageOrWhole = readPage,
+): Promise<T[]> {
+  const page = read(c.var.ctx.config, query);
+  const { items, total } = await list(page);
+  announcePage(c, page, total);
+  return items;
 }
 
 /** What of a request's context a page is announced on. */

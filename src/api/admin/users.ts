@@ -15,7 +15,7 @@ import { malformed, notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { siteAdmin } from "../guard.ts";
+import { siteAdmin } from "../guards/people.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { Paging, announcePage, queryInteger, readPage } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";

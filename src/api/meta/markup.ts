@@ -7,7 +7,7 @@ import { isMarkupMode, type MarkupMode } from "../../render/markup-options.ts";
 import { parseContext } from "../../render/parse-context.ts";
 import { refusals, json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { signedIn } from "../guard.ts";
+import { signedIn } from "../guards/people.ts";
 import { body, optionalFlag, readText } from "../json-body.ts";
 
 export const markup = endpoints();

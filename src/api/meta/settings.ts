@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { Int64 } from "../../shapes/json.ts";
 import { json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { anyone } from "../guard.ts";
+import { anyone } from "../guards/people.ts";
 
 export const settings = endpoints();
 

@@ -4,7 +4,7 @@ import { SERVER_VERSION } from "../../domain/version.ts";
 import { ServerVersion, toServerVersion } from "../../shapes/server-version.ts";
 import { json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { anyone } from "../guard.ts";
+import { anyone } from "../guards/people.ts";
 
 export const version = endpoints();
 

@@ -11,8 +11,8 @@ import { forbidden, notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inOrg } from "../guard.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { inOrg } from "../guards/account.ts";
+import { Paging, announcePage, pageOf, readPage } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -63,9 +63,9 @@ organizationMembers.openapi(
   }),
   async (c) => {
     const { ctx, org, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listAccountsIn(ctx, memberIds(org, true), slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listAccountsIn(ctx, memberIds(org, true), slice),
+    );
     return c.json(
       items.map((user) => toUser(user, viewer)),
       200,

@@ -9,8 +9,8 @@ import { forbidden, unauthenticated } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inOrg } from "../guard.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { inOrg } from "../guards/account.ts";
+import { Paging, pageOf } from "../paging.ts";
 import { CreateRepository, refuseContent } from "../repos/create-repository-body.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -94,9 +94,9 @@ organizationRepositories.openapi(
   }),
   async (c) => {
     const { ctx, org, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listRepositoriesOf(ctx, org, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listRepositoriesOf(ctx, org, slice),
+    );
     return c.json(
       items.map((entry) => toRepository(entry, viewer)),
       200,

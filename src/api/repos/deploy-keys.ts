@@ -8,9 +8,9 @@ import { notFound, unauthenticated } from "../../lib/failure.ts";
 import { DeployKey, toDeployKey } from "../../shapes/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inRepo } from "../guard.ts";
+import { inRepo } from "../guards/repository.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, announcePage, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -44,9 +44,12 @@ deployKeys.openapi(
   async (c) => {
     const { ctx, entry, viewer } = c.var;
     const query = c.req.valid("query");
-    const slice = readPageOrWhole(ctx.config, query);
-    const { items, total } = await listDeployKeys(ctx, entry.repo, query.fingerprint, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(
+      c,
+      query,
+      (slice) => listDeployKeys(ctx, entry.repo, query.fingerprint, slice),
+      readPageOrWhole,
+    );
     return c.json(
       items.map((key) => toDeployKey(key, entry, viewer)),
       200,

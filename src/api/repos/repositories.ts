@@ -12,8 +12,9 @@ import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repository.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { anyone, inRepo, signedIn } from "../guard.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { anyone, signedIn } from "../guards/people.ts";
+import { inRepo } from "../guards/repository.ts";
+import { Paging, pageOf } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { CreateRepository, refuseContent } from "./create-repository-body.ts";
 import { EditRepository, toEdit } from "./edit-repository-body.ts";
@@ -60,9 +61,9 @@ repositories.openapi(
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listReachableRepositories(ctx, user, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listReachableRepositories(ctx, user, slice),
+    );
     return c.json(
       items.map((entry) => toRepository(entry, viewer)),
       200,

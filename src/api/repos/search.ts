@@ -7,7 +7,7 @@ import { toRepository } from "../../shapes/repository.ts";
 import { SearchError, SearchResults } from "../../shapes/search-results.ts";
 import { refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { anyone } from "../guard.ts";
+import { anyone } from "../guards/people.ts";
 import { Paging, announcePage, queryFlag, queryInteger, readPage } from "../paging.ts";
 
 export const repositorySearch = endpoints();

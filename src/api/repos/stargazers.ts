@@ -4,8 +4,8 @@ import { listStargazers } from "../../domain/repos/list-marks.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { refusals, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inRepo } from "../guard.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { inRepo } from "../guards/repository.ts";
+import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
 export const stargazers = endpoints();
@@ -26,9 +26,9 @@ stargazers.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listStargazers(ctx, entry.repo, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listStargazers(ctx, entry.repo, slice),
+    );
     return c.json(
       items.map((user) => toUser(user, viewer)),
       200,

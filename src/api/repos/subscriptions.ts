@@ -9,8 +9,8 @@ import { User, toUser } from "../../shapes/user.ts";
 import { WatchInfo, toWatchInfo } from "../../shapes/watch-info.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inRepo, signedInRepo } from "../guard.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
 export const subscriptions = endpoints();
@@ -99,9 +99,9 @@ subscriptions.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listWatchers(ctx, entry.repo, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listWatchers(ctx, entry.repo, slice),
+    );
     return c.json(
       items.map((user) => toUser(user, viewer)),
       200,

@@ -4,7 +4,7 @@ import { EMAILS_MAX, addEmails, listEmails, removeEmails } from "../../domain/ac
 import { Email, toEmail } from "../../shapes/email.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { signedIn } from "../guard.ts";
+import { signedIn } from "../guards/people.ts";
 import { body } from "../json-body.ts";
 import { announcePage } from "../paging.ts";
 import { refusePublicOnly } from "./public-only.ts";

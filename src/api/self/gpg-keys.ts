@@ -12,9 +12,10 @@ import { tokensToSign } from "../../domain/keys/gpg-key-token.ts";
 import { GPGKey, toGpgKey } from "../../shapes/gpg-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { atAccount, signedIn } from "../guard.ts";
+import { atAccount } from "../guards/account.ts";
+import { signedIn } from "../guards/people.ts";
 import { body, requiredText, optionalText } from "../json-body.ts";
-import { Paging, announcePage, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 
 export const gpgKeys = endpoints();
@@ -41,9 +42,12 @@ gpgKeys.openapi(
   }),
   async (c) => {
     const { ctx, user } = c.var;
-    const slice = readPageOrWhole(ctx.config, c.req.valid("query"));
-    const { items, total } = await listGpgKeys(ctx, user, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(
+      c,
+      c.req.valid("query"),
+      (slice) => listGpgKeys(ctx, user, slice),
+      readPageOrWhole,
+    );
     return c.json(items.map(shape), 200);
   },
 );
@@ -193,9 +197,12 @@ gpgKeys.openapi(
   }),
   async (c) => {
     const { ctx, account } = c.var;
-    const slice = readPageOrWhole(ctx.config, c.req.valid("query"));
-    const { items, total } = await listGpgKeys(ctx, account, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(
+      c,
+      c.req.valid("query"),
+      (slice) => listGpgKeys(ctx, account, slice),
+      readPageOrWhole,
+    );
     return c.json(items.map(shape), 200);
   },
 );

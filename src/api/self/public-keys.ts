@@ -8,9 +8,10 @@ import { notFound } from "../../lib/failure.ts";
 import { PublicKey, toPublicKey } from "../../shapes/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { atAccount, signedIn } from "../guard.ts";
+import { atAccount } from "../guards/account.ts";
+import { signedIn } from "../guards/people.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, announcePage, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 
 export const publicKeys = endpoints();
@@ -43,9 +44,12 @@ publicKeys.openapi(
   async (c) => {
     const { ctx, user, viewer } = c.var;
     const query = c.req.valid("query");
-    const slice = readPageOrWhole(ctx.config, query);
-    const { items, total } = await listUserKeys(ctx, user, query.fingerprint, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(
+      c,
+      query,
+      (slice) => listUserKeys(ctx, user, query.fingerprint, slice),
+      readPageOrWhole,
+    );
     return c.json(
       items.map((key) => toPublicKey(key, user, viewer)),
       200,
@@ -139,9 +143,12 @@ publicKeys.openapi(
   async (c) => {
     const { ctx, account, viewer } = c.var;
     const query = c.req.valid("query");
-    const slice = readPageOrWhole(ctx.config, query);
-    const { items, total } = await listUserKeys(ctx, account, query.fingerprint, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(
+      c,
+      query,
+      (slice) => listUserKeys(ctx, account, query.fingerprint, slice),
+      readPageOrWhole,
+    );
     return c.json(
       items.map((key) => toPublicKey(key, account, viewer)),
       200,

@@ -6,7 +6,7 @@ import { User, toUser } from "../../shapes/user.ts";
 import { UserSettings, toUserSettings } from "../../shapes/user-settings.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { signedIn } from "../guard.ts";
+import { signedIn } from "../guards/people.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { refusePublicOnly } from "./public-only.ts";
 

@@ -2,21 +2,22 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { and, eq } from "drizzle-orm";
 
 import { stars as starTable } from "../../db/schema/index.ts";
-import { listStarred, listWatched } from "../../domain/repos/list-marks.ts";
+import { listStarred } from "../../domain/repos/list-marks.ts";
 import { createStar, deleteStar } from "../../domain/repos/star.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repository.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { atAccount, signedIn, signedInRepo } from "../guard.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { atAccount } from "../guards/account.ts";
+import { signedIn } from "../guards/people.ts";
+import { signedInRepo } from "../guards/repository.ts";
+import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
+import { UserPath } from "../users/paths.ts";
 
 export const stars = endpoints();
 
-import { UserPath } from "../users/paths.ts";
 const starredPage = page(z.array(Repository), "Newest star first");
-const watchedPage = page(z.array(Repository), "Newest watch first");
 
 stars.openapi(
   createRoute({
@@ -31,9 +32,7 @@ stars.openapi(
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listStarred(ctx, user, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listStarred(ctx, user, slice));
     return c.json(
       items.map((entry) => toRepository(entry, viewer)),
       200,
@@ -102,29 +101,6 @@ stars.openapi(
 stars.openapi(
   createRoute({
     method: "get",
-    path: "/user/subscriptions",
-    operationId: "userCurrentListSubscriptions",
-    tags: ["user"],
-    summary: "List what you watch",
-    middleware: [signedIn("read:user", "read:repository")] as const,
-    request: { query: Paging },
-    responses: { 200: watchedPage, ...refusals(401, 403) },
-  }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listWatched(ctx, user, slice);
-    announcePage(c, slice, total);
-    return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
-      200,
-    );
-  },
-);
-
-stars.openapi(
-  createRoute({
-    method: "get",
     path: "/users/{username}/starred",
     operationId: "userListStarred",
     tags: ["user"],
@@ -135,32 +111,9 @@ stars.openapi(
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listStarred(ctx, account, slice);
-    announcePage(c, slice, total);
-    return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
-      200,
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listStarred(ctx, account, slice),
     );
-  },
-);
-
-stars.openapi(
-  createRoute({
-    method: "get",
-    path: "/users/{username}/subscriptions",
-    operationId: "userListSubscriptions",
-    tags: ["user"],
-    summary: "List what a user watches",
-    middleware: [atAccount(["read:user", "read:repository"], { isOpen: false })] as const,
-    request: { params: UserPath, query: Paging },
-    responses: { 200: watchedPage, ...refusals(401, 403, 404) },
-  }),
-  async (c) => {
-    const { ctx, account, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listWatched(ctx, account, slice);
-    announcePage(c, slice, total);
     return c.json(
       items.map((entry) => toRepository(entry, viewer)),
       200,

@@ -6,9 +6,9 @@ import { listAccessTokens } from "../../domain/tokens/list-access-tokens.ts";
 import { AccessToken, toAccessToken } from "../../shapes/access-token.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { ownAccount } from "../guard.ts";
+import { ownAccount } from "../guards/account.ts";
 import { body, requiredText } from "../json-body.ts";
-import { Paging, announcePage, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const accessTokens = endpoints();
@@ -44,9 +44,12 @@ accessTokens.openapi(
   }),
   async (c) => {
     const { ctx, account } = c.var;
-    const slice = readPageOrWhole(ctx.config, c.req.valid("query"));
-    const { items, total } = await listAccessTokens(ctx, account, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(
+      c,
+      c.req.valid("query"),
+      (slice) => listAccessTokens(ctx, account, slice),
+      readPageOrWhole,
+    );
     return c.json(
       items.map(({ token, boundTo }) => toAccessToken(token, boundTo)),
       200,

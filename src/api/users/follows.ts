@@ -11,8 +11,9 @@ import { notFound, unauthenticated } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { atAccount, atAccountSignedIn, signedIn } from "../guard.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { atAccount, atAccountSignedIn } from "../guards/account.ts";
+import { signedIn } from "../guards/people.ts";
+import { Paging, pageOf } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const follows = endpoints();
@@ -32,9 +33,7 @@ follows.openapi(
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listFollowers(ctx, user, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listFollowers(ctx, user, slice));
     return c.json(
       items.map((each) => toUser(each, viewer)),
       200,
@@ -55,9 +54,7 @@ follows.openapi(
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listFollowing(ctx, user, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listFollowing(ctx, user, slice));
     return c.json(
       items.map((each) => toUser(each, viewer)),
       200,
@@ -132,9 +129,9 @@ follows.openapi(
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listFollowers(ctx, account, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listFollowers(ctx, account, slice),
+    );
     return c.json(
       items.map((each) => toUser(each, viewer)),
       200,
@@ -155,9 +152,9 @@ follows.openapi(
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listFollowing(ctx, account, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listFollowing(ctx, account, slice),
+    );
     return c.json(
       items.map((each) => toUser(each, viewer)),
       200,

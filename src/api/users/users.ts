@@ -6,8 +6,9 @@ import { Repository, toRepository } from "../../shapes/repository.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { anyone, atAccount } from "../guard.ts";
-import { Paging, announcePage, queryInteger, readPage } from "../paging.ts";
+import { atAccount } from "../guards/account.ts";
+import { anyone } from "../guards/people.ts";
+import { Paging, announcePage, pageOf, queryInteger, readPage } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const users = endpoints();
@@ -73,9 +74,9 @@ users.openapi(
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listRepositoriesOf(ctx, account, slice);
-    announcePage(c, slice, total);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listRepositoriesOf(ctx, account, slice),
+    );
     return c.json(
       items.map((entry) => toRepository(entry, viewer)),
       200,

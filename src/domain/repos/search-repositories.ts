@@ -1,46 +1,26 @@
 import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
 
-import { allOf, quotePhrase } from "../../db/db.ts";
-
 import { boundTokenId } from "../../auth/actor.ts";
-import { isRepositoryVisible, openVisibilities } from "../../auth/policy.ts";
 import { identified } from "../../auth/identify.ts";
+import { isRepositoryVisible, openVisibilities } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
+import { allOf } from "../../db/db.ts";
 import {
   accessTokenRepositories,
   collaborations,
-  organizationMembers,
   repositories,
   repositoryTotals,
   stars,
-  teamMembers,
   teamRepositories,
   teams,
 } from "../../db/schema/index.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories, toEntry } from "./find-repository.ts";
+import { givenIds } from "./given-ids.ts";
 import { listWhere } from "./list-repositories.ts";
-
-/** What is searched for. Whatever is left out does not narrow the search. */
-export interface RepositoryQuery {
-  /** Part of the name, or of the owner's name and the name with a slash between. */
-  text: string;
-  isDescriptionSearched: boolean;
-  isTopic: boolean;
-  ownerId: number | undefined;
-  /** Whether what the owner has a role in elsewhere is left out. */
-  isExclusive: boolean;
-  priorityOwnerId: number | undefined;
-  teamId: number | undefined;
-  starredById: number | undefined;
-  isPrivate: boolean | undefined;
-  isTemplate: boolean | undefined;
-  isArchived: boolean | undefined;
-  mode: "fork" | "source" | "mirror" | "collaborative" | undefined;
-  sort: keyof typeof SORTS;
-  isDescending: boolean;
-}
+import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
+import { isMatch, matches } from "./search-matches.ts";
 
 /** The orders of a search, each served by an index below the visibility. */
 export const SORTS = {
@@ -55,20 +35,18 @@ export const SORTS = {
   lfs_size: [repositories.createdAt, repositories.id],
   stars: [repositories.starCount, repositories.id],
   forks: [repositories.forkCount, repositories.id],
-} as const;
+} as const satisfies Record<RepositorySort, readonly unknown[]>;
 
-/** Matches of a word that are looked at, newest repositories first: what a common word costs. */
-const MATCH_MAX = 1000;
 /** How far a total is counted where no counter is kept. */
 const TOTAL_MAX = 10_000;
-/** Characters that the index of words can find at least. */
-const INDEXED_MIN = 3;
+/** Items of a list without a word that can be paged through: a page reads all that comes before it. */
+const WALK_MAX = 1_000_000;
 
 /**
  * Searches repositories, as far as the caller may see them.
  *
  * The rows read do not grow with the table: a list without a word walks an index in its order; a
- * word reads at most its `MATCH_MAX` newest matches; what belongs to an owner, a team, a star
+ * word reads a bounded number of its newest matches; what belongs to an owner, a team, a star
  * gazer or a bound token is found among theirs.
  */
 export async function searchRepositories(
@@ -117,27 +95,6 @@ function filters(query: RepositoryQuery): SQL[] {
   return list;
 }
 
-/**
- * The text as a condition on a row.
- *
- * Descriptions are in any alphabet, and SQLite folds the case of ASCII letters only: the index of
- * words judges them wherever it can.
- */
-function isMatch(query: RepositoryQuery): SQL | undefined {
-  const text = query.text.toLowerCase();
-  if (text === "") return undefined;
-  const slash = text.indexOf("/");
-  if (slash >= 0) {
-    return sql`(instr(${repositories.ownerLowerName}, ${text.slice(0, slash)}) and instr(${repositories.lowerName}, ${text.slice(slash + 1)}))`;
-  }
-  const isNamed = sql`instr(${repositories.lowerName}, ${text})`;
-  if (!query.isDescriptionSearched) return isNamed;
-  const words = indexedText(query);
-  return words === undefined
-    ? sql`(${isNamed} or instr(lower(${repositories.description}), ${text}))`
-    : sql`exists (select 1 from repositories_search where repositories_search match ${words} and rowid = ${repositories.id})`;
-}
-
 /** A condition that few repositories meet whatever the size of the table, where the query has one. */
 function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
   const circles: (SQL | undefined)[] = [];
@@ -172,66 +129,6 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
   return and(...circles);
 }
 
-/** Ids of the newest repositories with the text in them that everybody like the caller sees, and of what the caller was given. */
-function matches(ctx: Ctx, query: RepositoryQuery): SQL {
-  const open = openVisibilities(ctx.actor);
-  const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
-  // Of two words with a slash between, one may have been too short to be looked for.
-  const found = query.text.includes("/") ? among(newest, query) : sql`select id from (${newest})`;
-  return sql`(${found} union all ${among(given(ctx), query)})`;
-}
-
-/** The repositories of some ids that the text is in. */
-const among = (ids: SQL, query: RepositoryQuery): SQL =>
-  sql`select id from ${repositories} where ${allOf(sql`${repositories.id} in (${ids})`, isMatch(query))}`;
-
-/** The words of the query that the index can find, as it takes them. */
-function indexedText(query: RepositoryQuery): string | undefined {
-  const isLong = (text: string) => [...text].length >= INDEXED_MIN;
-  const slash = query.text.indexOf("/");
-  if (slash >= 0) {
-    const [owner, name] = [query.text.slice(0, slash), query.text.slice(slash + 1)];
-    const words = [
-      isLong(owner) && `owner : ${quotePhrase(owner)}`,
-      isLong(name) && `name : ${quotePhrase(name)}`,
-    ];
-    return words.filter(Boolean).join(" AND ") || undefined;
-  }
-  if (!isLong(query.text)) return undefined;
-  const columns = query.isDescriptionSearched ? "{name description}" : "name";
-  return `${columns} : ${quotePhrase(query.text)}`;
-}
-
-function byWord(query: RepositoryQuery, open: readonly string[]): SQL {
-  if (open.length === 0) return sql`select id from ${repositories} where 0`;
-  // Three letters tell visibilities apart and are one entry of the index; the word would be several to intersect.
-  const isOpen = open.map((visibility) => `"${visibility.slice(0, INDEXED_MIN)}"`).join(" OR ");
-  const text = `visibility : (${isOpen}) AND ${indexedText(query)}`;
-  return sql`select rowid as id from repositories_search where repositories_search match ${text} order by rowid desc limit ${MATCH_MAX}`;
-}
-
-/** Words too short for the index are found where a name begins with them. */
-function byBeginning(query: RepositoryQuery, open: readonly string[]): SQL {
-  const slash = query.text.indexOf("/");
-  const text = query.text.slice(slash + 1).toLowerCase();
-  const end = `${text}\u{10ffff}`;
-  const isOpen = sql`${repositories.visibility} in (select value from json_each(${JSON.stringify(open)}))`;
-  return sql`select id from ${repositories} where ${isOpen} and ${repositories.lowerName} >= ${text} and ${repositories.lowerName} < ${end} limit ${MATCH_MAX}`;
-}
-
-/** Ids of what the caller sees because it was given to them, beyond what is open to everybody like them. */
-function given(ctx: Ctx): SQL {
-  const userId = ctx.actor.user?.id;
-  if (userId === undefined || ctx.actor.isSiteAdmin)
-    return sql`select id from ${repositories} where 0`;
-  return sql`
-    select id from ${repositories} where owner_id = ${userId}
-    union all select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${userId}
-    union all select ${teamRepositories.repoId} from ${teamMembers} join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId} where ${teamMembers.userId} = ${userId}
-    union all select r.id from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${teams.includesAllRepositories} join ${repositories} r on r.owner_id = ${teams.orgId} where ${teamMembers.userId} = ${userId}
-    union all select r.id from ${organizationMembers} join ${repositories} r on r.owner_id = ${organizationMembers.orgId} and not r.is_private where ${organizationMembers.userId} = ${userId}`;
-}
-
 /**
  * Lists without a word: each open visibility is walked in the order of the list, as far as the
  * page reaches, and merged with what the caller was given.
@@ -245,10 +142,10 @@ async function walk(
 ): Promise<Listed<RepositoryEntry>> {
   const open = openVisibilities(ctx.actor);
   const isVisible = isRepositoryVisible(ctx.actor);
-  const reach = size + offset;
+  const reach = offset < WALK_MAX ? size + offset : 0;
   const isOpen = sql`${repositories.visibility} in (select value from json_each(${JSON.stringify(open)}))`;
   const isBeyond = sql`not ${isOpen}`;
-  const isGiven = and(sql`${repositories.id} in (${given(ctx)})`, isBeyond, filter, isVisible);
+  const isGiven = and(sql`${repositories.id} in (${givenIds(ctx)})`, isBeyond, filter, isVisible);
   const walks = open.map(
     (visibility) =>
       sql`select id from (select id from ${repositories} where ${and(eq(repositories.visibility, visibility), filter)} order by ${list(keysOf(query))} limit ${reach})`,

@@ -1,0 +1,58 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { listWatched } from "../../domain/repos/list-marks.ts";
+import { Repository, toRepository } from "../../shapes/repository.ts";
+import { page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { atAccount } from "../guards/account.ts";
+import { signedIn } from "../guards/people.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { UserPath } from "../users/paths.ts";
+
+export const watchedRepositories = endpoints();
+
+const watchedPage = page(z.array(Repository), "Newest watch first");
+
+watchedRepositories.openapi(
+  createRoute({
+    method: "get",
+    path: "/user/subscriptions",
+    operationId: "userCurrentListSubscriptions",
+    tags: ["user"],
+    summary: "List what you watch",
+    middleware: [signedIn("read:user", "read:repository")] as const,
+    request: { query: Paging },
+    responses: { 200: watchedPage, ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, user, viewer } = c.var;
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listWatched(ctx, user, slice));
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
+  },
+);
+
+watchedRepositories.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/subscriptions",
+    operationId: "userListSubscriptions",
+    tags: ["user"],
+    summary: "List what a user watches",
+    middleware: [atAccount(["read:user", "read:repository"], { isOpen: false })] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: watchedPage, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listWatched(ctx, account, slice),
+    );
+    return c.json(
+      items.map((entry) => toRepository(entry, viewer)),
+      200,
+    );
+  },
+);
