@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 
 import { watches } from "../../db/schema/index.ts";
 import { listWatchers } from "../../domain/repos/list-marks.ts";
-import { createWatch, deleteWatch } from "../../domain/repos/watch.ts";
+import { createMark, deleteMark } from "../../domain/repos/mark.ts";
 import { notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { WatchInfo, toWatchInfo } from "../../shapes/watch-info.ts";
@@ -57,7 +57,7 @@ subscriptions.openapi(
   }),
   async (c) => {
     const { ctx, entry, user, viewer } = c.var;
-    await createWatch(ctx, user, entry.repo);
+    await createMark(ctx, "watch", user, entry.repo);
     return c.json(toWatchInfo(entry, viewer), 200);
   },
 );
@@ -78,7 +78,7 @@ subscriptions.openapi(
   }),
   async (c) => {
     const { ctx, entry, user } = c.var;
-    await deleteWatch(ctx, user, entry.repo);
+    await deleteMark(ctx, "watch", user, entry.repo);
     return c.body(null, 204);
   },
 );

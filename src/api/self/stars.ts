@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 
 import { stars as starTable } from "../../db/schema/index.ts";
 import { listStarred } from "../../domain/repos/list-marks.ts";
-import { createStar, deleteStar } from "../../domain/repos/star.ts";
+import { createMark, deleteMark } from "../../domain/repos/mark.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repository.ts";
 import { empty, page, refusals } from "../answers.ts";
@@ -75,7 +75,7 @@ stars.openapi(
   }),
   async (c) => {
     const { ctx, entry, user } = c.var;
-    await createStar(ctx, user, entry.repo);
+    await createMark(ctx, "star", user, entry.repo);
     return c.body(null, 204);
   },
 );
@@ -93,7 +93,7 @@ stars.openapi(
   }),
   async (c) => {
     const { ctx, entry, user } = c.var;
-    await deleteStar(ctx, user, entry.repo);
+    await deleteMark(ctx, "star", user, entry.repo);
     return c.body(null, 204);
   },
 );

@@ -156,48 +156,30 @@ export const collaborations = sqliteTable(
   ],
 );
 
-export const stars = sqliteTable(
-  "stars",
-  {
-    userId: integer()
-      .notNull()
-      .references(() => users.id, { onDelete: "cascade" }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
-    /** The repository's, repeated so that a total can tell what to leave out. Kept by a trigger. */
-    visibility: text().$type<Visibility>().notNull(),
-    createdAt: integer().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.userId, table.repoId] }),
-    index("stars_newest").on(table.userId, table.createdAt, table.repoId),
-    index("stars_not_public")
-      .on(table.userId)
-      .where(sql`${table.visibility} <> 'public'`),
-    index("stars_repo").on(table.repoId, table.userId),
-  ],
-);
-
-export const watches = sqliteTable(
-  "watches",
-  {
-    userId: integer()
-      .notNull()
-      .references(() => users.id, { onDelete: "cascade" }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
-    /** The repository's, repeated so that a total can tell what to leave out. Kept by a trigger. */
-    visibility: text().$type<Visibility>().notNull(),
-    createdAt: integer().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.userId, table.repoId] }),
-    index("watches_newest").on(table.userId, table.createdAt, table.repoId),
-    index("watches_not_public")
-      .on(table.userId)
-      .where(sql`${table.visibility} <> 'public'`),
-    index("watches_repo").on(table.repoId, table.userId),
-  ],
-);
+/** What a user put on a repository: a star, or a watch. */
+function marksTable<Name extends string>(name: Name) {
+  return sqliteTable(
+    name,
+    {
+      userId: integer()
+        .notNull()
+        .references(() => users.id, { onDelete: "cascade" }),
+      repoId: integer()
+        .notNull()
+        .references(() => repositories.id, { onDelete: "cascade" }),
+      /** The repository's, repeated so that a total can tell what to leave out. Kept by a trigger. */
+      visibility: text().$type<Visibility>().notNull(),
+      createdAt: integer().notNull(),
+    },
+    (table) => [
+      primaryKey({ columns: [table.userId, table.repoId] }),
+      index(`${name}_newest`).on(table.userId, table.createdAt, table.repoId),
+      index(`${name}_not_public`)
+        .on(table.userId)
+        .where(sql`${table.visibility} <> 'public'`),
+      index(`${name}_repo`).on(table.repoId, table.userId),
+    ],
+  );
+}
+export const stars = marksTable("stars");
+export const watches = marksTable("watches");
