@@ -42,6 +42,8 @@ describe("the first start", () => {
   it("builds, migrates and serves a forge that its first administrator can enter", async () => {
     const data = makeDirectory();
     const service = await start(data);
+    // Later come the lines of the log.
+    const started = service.output().trim().split("\n");
 
     const password = /administrator: root, password (\S+)/.exec(service.output())?.[1] ?? "";
     const version = await fetch(`${service.url}/api/v1/version`);
@@ -50,7 +52,7 @@ describe("the first start", () => {
     expect(version.status).toBe(200);
     expect(user.status).toBe(200);
     expect(await user.json()).toMatchObject({ login: "root", is_admin: true });
-    expect(service.output().trim().split("\n").at(-1)).toBe(`listening on ${service.url}`);
+    expect(started.at(-1)).toBe(`listening on ${service.url}`);
   });
 
   it("serves the interface description and the page that shows it", async () => {
