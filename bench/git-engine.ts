@@ -33,7 +33,9 @@ const pack = execFileSync("git", ["-C", repository, "pack-objects", "--all", "--
 function show(name: string, seconds: number, objects: number): void {
   const objectRate = Math.round(objects / seconds);
   const byteRate = (pack.length / seconds / 1e6).toFixed(1);
-  console.log(`${name.padEnd(24)} ${seconds.toFixed(2)} s  ${objectRate} objects/s  ${byteRate} MB/s`);
+  console.log(
+    `${name.padEnd(24)} ${seconds.toFixed(2)} s  ${objectRate} objects/s  ${byteRate} MB/s`,
+  );
 }
 
 const cpuSeconds = (since: NodeJS.CpuUsage): number => {
@@ -81,5 +83,7 @@ for (let round = 0; round < 2; round++) {
   formatIdx(table, checksum, codec);
   show("all (CPU)", cpuSeconds(whole), count);
   const held = (report.peakBytes / 1e6).toFixed(1);
-  console.log(`bases held: ${held} MB at most, ${(report.spilledBytes / 1e6).toFixed(1)} MB spilled`);
+  console.log(
+    `bases held: ${held} MB at most, ${(report.spilledBytes / 1e6).toFixed(1)} MB spilled`,
+  );
 }
