@@ -6,7 +6,7 @@ import { formatIdx, IdxFile } from "../../../src/git/pack/idx-file.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
 import { PackScanner } from "../../../src/git/pack/pack-scanner.ts";
 import { ThinPackCompletion } from "../../../src/git/pack/thin-pack.ts";
-import type { ObjectReader } from "../../../src/git/store.ts";
+import type { ObjectReader, StoredObject } from "../../../src/git/store.ts";
 import { codec } from "./codec.ts";
 import { readByGit } from "./packs.ts";
 import { MemoryScratch, MemorySource } from "./sources.ts";
@@ -18,9 +18,16 @@ export interface StoredPack {
   readonly inspector: PackInspector;
 }
 
-/** Objects of a repository that git reads for us. */
+/** Objects of a repository that git reads for us, each once. */
 export function gitReader(repository: string): ObjectReader {
-  return { readObject: (oid) => Promise.resolve(readByGit(repository, oid)) };
+  const known = new Map<string, StoredObject>();
+  return {
+    readObject: (oid) => {
+      const found = known.get(oid) ?? readByGit(repository, oid);
+      known.set(oid, found);
+      return Promise.resolve(found);
+    },
+  };
 }
 
 /** All that happens to a pack that is pushed. */
