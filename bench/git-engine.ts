@@ -15,6 +15,9 @@ import { resolveDeltas } from "../src/git/pack/delta-resolver.ts";
 import { formatIdx } from "../src/git/pack/idx-file.ts";
 import { DEFAULT_PACK_LIMITS } from "../src/git/pack/limits.ts";
 import { PackScanner } from "../src/git/pack/pack-scanner.ts";
+import { makeSidecar } from "../src/git/sidecar/make-sidecar.ts";
+import { PackInspector } from "../src/git/sidecar/pack-inspector.ts";
+import { formatSidecar } from "../src/git/sidecar/sidecar-file.ts";
 
 const [repository = "."] = process.argv.slice(2);
 const CHUNK_BYTES = 8 * 1024 * 1024;
@@ -55,7 +58,12 @@ rmSync(directory, { recursive: true });
 
 for (let round = 0; round < 2; round++) {
   const whole = process.cpuUsage();
-  const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, () => {});
+  let inspector: PackInspector | undefined;
+  const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
+    inspector?.onWhole(entry, kind, content);
+  });
+  // The first round measures the passes alone, the second one all that a push takes.
+  if (round === 1) inspector = new PackInspector(scanner.table, false);
   for (let at = 0; at < pack.length; at += CHUNK_BYTES) {
     scanner.push(pack.subarray(at, at + CHUNK_BYTES));
   }
@@ -77,10 +85,21 @@ for (let round = 0; round < 2; round++) {
     },
     budgetBytes: BUDGET_BYTES,
     bases: { readObject: () => Promise.resolve(undefined) },
-    listen: () => {},
+    listen: inspector?.onResolved ?? (() => {}),
   });
   show("second pass (CPU)", cpuSeconds(second), count);
-  formatIdx(table, checksum, codec);
+  const idx = formatIdx(table, checksum, codec);
+  if (inspector) {
+    const third = process.cpuUsage();
+    inspector.refuseErrors();
+    const known = { generation: () => undefined };
+    const objects = { readObject: () => Promise.resolve(undefined) };
+    const sidecar = await makeSidecar(table, checksum, inspector, objects, known);
+    const bytes = formatSidecar(sidecar, codec).length;
+    show("sidecar (CPU)", cpuSeconds(third), count);
+    const introduced = sidecar.introduced.length;
+    console.log(`idx ${idx.length} B, sidecar ${bytes} B, ${introduced} objects introduced`);
+  }
   show("all (CPU)", cpuSeconds(whole), count);
   const held = (report.peakBytes / 1e6).toFixed(1);
   console.log(

@@ -1,4 +1,4 @@
-import { readByteText, type ByteText } from "../byte-text.ts";
+import { type ByteText, readByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
 import { type DotName, isHfsDisguise, isNtfsDisguise } from "./disguise.ts";
@@ -25,42 +25,47 @@ export interface SpecialBlobs {
 const isDisguise = (name: ByteText, dotName: DotName): boolean =>
   isHfsDisguise(name, dotName) || isNtfsDisguise(name, dotName);
 
+/** What a tree may be found guilty of as a whole, in the order in which git tells it. */
+const FAULTS = [
+  "nullSha1",
+  "fullPathname",
+  "hasDot",
+  "hasDotdot",
+  "hasDotgit",
+  "zeroPaddedFilemode",
+  "badFilemode",
+  "duplicateEntries",
+  "treeNotSorted",
+] as const;
+
 /**
  * Everything `git fsck` says of a tree.
  *
  * SECURITY: this refuses `.git` in all its disguises, `..`, slashes and duplicates before a tree
  * that holds them can reach a checkout.
  *
+ * Cost: one pass over the bytes. A history holds many millions of entries, so a name is made a
+ * string only if its bytes are suspicious.
+ *
  * @param special Receives the blobs that must be checked as configuration files.
  */
 export function checkTree(bytes: Uint8Array, isStrict: boolean, special: SpecialBlobs): Finding[] {
   const findings = new Findings(isStrict);
-  const seen = new Set<
-    | "nullSha1"
-    | "fullPathname"
-    | "hasDot"
-    | "hasDotdot"
-    | "hasDotgit"
-    | "zeroPaddedFilemode"
-    | "badFilemode"
-    | "duplicateEntries"
-    | "treeNotSorted"
-  >();
-  // Files whose name a later directory may repeat behind names such as `foo.bar`.
-  const fileNames = new Set<string>();
-  let lastEnd = 0;
-  let lastName = "";
-  let lastKey = "";
+  const seen = new Set<(typeof FAULTS)[number]>();
+  // Files that a directory of the same name may follow, with names such as `foo.bar` between.
+  const candidates = new Set<string>();
+  let last: EntryName | undefined;
+  let entryStart = 0;
 
   try {
     visitTree(bytes, (mode, nameStart, nameEnd, oidOffset) => {
-      const name = readByteText(bytes, nameStart, nameEnd);
-      if (bytes[lastEnd] === 0x30) seen.add("zeroPaddedFilemode");
-      lastEnd = oidOffset + OID_BYTES;
-      if (isNull(bytes, oidOffset)) seen.add("nullSha1");
+      if (bytes[entryStart] === 0x30) seen.add("zeroPaddedFilemode");
+      entryStart = oidOffset + OID_BYTES;
+      if (bytes[oidOffset] === 0 && isNull(bytes, oidOffset)) seen.add("nullSha1");
       if (!isUsualMode(mode, isStrict)) seen.add("badFilemode");
 
-      if (mayBeSpecial(name)) {
+      if (isSuspicious(bytes, nameStart, nameEnd)) {
+        const name = readByteText(bytes, nameStart, nameEnd);
         if (name.includes("/")) seen.add("fullPathname");
         if (name === ".") seen.add("hasDot");
         if (name === "..") seen.add("hasDotdot");
@@ -76,52 +81,74 @@ export function checkTree(bytes: Uint8Array, isStrict: boolean, special: Special
         );
       }
 
-      const key = isTreeMode(mode) ? `${name}/` : name;
-      if (lastName === name || (isTreeMode(mode) && fileNames.has(name))) {
-        seen.add("duplicateEntries");
-      } else if (lastKey > key) {
-        seen.add("treeNotSorted");
+      const name = { start: nameStart, end: nameEnd, isTree: isTreeMode(mode) };
+      if (last) {
+        const fault = checkOrder(bytes, last, name, candidates);
+        if (fault) seen.add(fault);
       }
-      if (!isTreeMode(mode)) fileNames.add(name);
-      lastName = name;
-      lastKey = key;
+      last = name;
     });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     findings.add("badTree");
   }
 
-  for (const id of ORDER) {
+  for (const id of FAULTS) {
     if (seen.has(id)) findings.add(id);
   }
   return findings.list;
 }
 
-const ORDER = [
-  "nullSha1",
-  "fullPathname",
-  "hasDot",
-  "hasDotdot",
-  "hasDotgit",
-  "zeroPaddedFilemode",
-  "badFilemode",
-  "duplicateEntries",
-  "treeNotSorted",
-] as const;
-
-/** A cheap test that holds back plain names: nearly all of a tree's. */
-function mayBeSpecial(name: ByteText): boolean {
-  const first = name.charCodeAt(0);
-  // A dot, g or G of a short name, m or M of mailmap's, a tilde, or the first byte of a mark that
-  // HFS+ ignores.
-  if (first === 0x2e || first === 0x7e || first >= 0x80) return true;
-  if ((first | 0x20) === 0x67 || (first | 0x20) === 0x6d)
-    return name.includes("~") || hasSeparator(name);
-  return hasSeparator(name);
+/** Where a name stands in a tree's bytes. */
+interface EntryName {
+  readonly start: number;
+  readonly end: number;
+  readonly isTree: boolean;
 }
 
-function hasSeparator(name: ByteText): boolean {
-  return name.includes("/") || name.includes("\\");
+/** What is wrong with the order of two entries that follow each other. */
+function checkOrder(
+  bytes: Uint8Array,
+  a: EntryName,
+  b: EntryName,
+  candidates: Set<string>,
+): "duplicateEntries" | "treeNotSorted" | undefined {
+  let left = a.start;
+  let right = b.start;
+  while (left < a.end && right < b.end && bytes[left] === bytes[right]) {
+    left++;
+    right++;
+  }
+  if (left === a.end && right === b.end) return "duplicateEntries";
+  const leftByte = left < a.end ? (bytes[left] as number) : a.isTree ? SLASH : 0;
+  const rightByte = right < b.end ? (bytes[right] as number) : b.isTree ? SLASH : 0;
+  if (left === a.end && !a.isTree && rightByte < SLASH) {
+    candidates.add(readByteText(bytes, a.start, a.end));
+  }
+  if (b.isTree && candidates.size > 0 && candidates.has(readByteText(bytes, b.start, b.end))) {
+    return "duplicateEntries";
+  }
+  return leftByte < rightByte ? undefined : "treeNotSorted";
+}
+
+const DOT = 0x2e;
+const SLASH = 0x2f;
+const BACKSLASH = 0x5c;
+const TILDE = 0x7e;
+
+/**
+ * True for a name that may be one of git's own under some disguise: it starts with a dot, or with
+ * the first byte of a mark that HFS+ ignores, or holds what Windows reads as a separator or a short
+ * name. Nearly all names are none of that.
+ */
+function isSuspicious(bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start] as number;
+  if (first === DOT || first === 0xe2 || first === 0xef) return true;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte === SLASH || byte === BACKSLASH || byte === TILDE) return true;
+  }
+  return false;
 }
 
 function checkDotNames(

@@ -157,9 +157,17 @@ function compareTrees(
   onlyLeft: EntryVisitor,
   onlyRight: EntryVisitor,
 ): void {
+  // Two versions of a directory share nearly all of their bytes, at both ends.
+  const { head, tail } = measureCommon(left, right);
   let a = 0;
-  let b = 0;
+  while (a < left.length) {
+    const end = entryEnd(left, a);
+    if (end > head) break;
+    a = end;
+  }
+  let b = a;
   while (a < left.length && b < right.length) {
+    if (left.length - a <= tail && left.length - a === right.length - b) return;
     const aEnd = entryEnd(left, a);
     const bEnd = entryEnd(right, b);
     const order = compareEntries(left, a, aEnd, right, b, bEnd);
@@ -183,6 +191,17 @@ function compareTrees(
   for (; b < right.length; b = entryEnd(right, b)) {
     onlyRight(entryMode(right, b), entryEnd(right, b) - OID_BYTES);
   }
+}
+
+/** Bytes that two contents share at their beginning, and at their end without overlapping it. */
+function measureCommon(left: Uint8Array, right: Uint8Array): { head: number; tail: number } {
+  const shorter = Math.min(left.length, right.length);
+  let head = 0;
+  while (head < shorter && left[head] === right[head]) head++;
+  const rest = shorter - head;
+  let tail = 0;
+  while (tail < rest && left[left.length - 1 - tail] === right[right.length - 1 - tail]) tail++;
+  return { head, tail };
 }
 
 function entryEnd(bytes: Uint8Array, start: number): number {
