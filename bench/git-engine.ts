@@ -13,7 +13,7 @@ import { deflateSync } from "node:zlib";
 import type { Codec } from "../src/git/codec.ts";
 import { resolveDeltas } from "../src/git/pack/delta-resolver.ts";
 import { formatIdx } from "../src/git/pack/idx-file.ts";
-import { DEFAULT_PACK_LIMITS } from "../src/git/pack/limits.ts";
+import { DEFAULT_PACK_LIMITS, LIVE_BYTES_MAX } from "../src/git/pack/limits.ts";
 import { PackScanner } from "../src/git/pack/pack-scanner.ts";
 import { makeSidecar } from "../src/git/sidecar/make-sidecar.ts";
 import { PackInspector } from "../src/git/sidecar/pack-inspector.ts";
@@ -21,17 +21,20 @@ import { formatSidecar } from "../src/git/sidecar/sidecar-file.ts";
 
 const [repository = "."] = process.argv.slice(2);
 const CHUNK_BYTES = 8 * 1024 * 1024;
-const BUDGET_BYTES = 24 * 1024 * 1024;
 
 const codec: Codec = {
   createSha1: () => createHash("sha1"),
   deflate: (bytes) => deflateSync(bytes),
 };
 
-const pack = execFileSync("git", ["-C", repository, "pack-objects", "--all", "--stdout", "-q"], {
-  input: "",
-  maxBuffer: 2 ** 31,
-});
+const pack = execFileSync(
+  "git",
+  ["-C", repository, "pack-objects", "--all", "--delta-base-offset", "--stdout", "-q"],
+  {
+    input: "",
+    maxBuffer: 2 ** 31,
+  },
+);
 
 function show(name: string, seconds: number, objects: number): void {
   const objectRate = Math.round(objects / seconds);
@@ -83,7 +86,7 @@ for (let round = 0; round < 2; round++) {
       write: async (file, bytes) => void files.set(file, bytes),
       read: async (file, start, end) => (files.get(file) ?? pack).subarray(start, end),
     },
-    budgetBytes: BUDGET_BYTES,
+    budgetBytes: LIVE_BYTES_MAX,
     bases: { readObject: () => Promise.resolve(undefined) },
     listen: inspector?.onResolved ?? (() => {}),
   });

@@ -28,7 +28,7 @@ export interface ResolveOptions {
   readonly codec: Codec;
   readonly limits: PackLimits;
   readonly scratch: Scratch;
-  /** For contents that wait to be used as bases, in bytes. */
+  /** For contents that wait to be used as bases, in bytes: `LIVE_BYTES_MAX` unless tested. */
   readonly budgetBytes: number;
   /** Where a thin pack's bases are. */
   readonly bases: ObjectReader;

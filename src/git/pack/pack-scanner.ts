@@ -177,7 +177,7 @@ export class PackScanner {
     this.output = this.buffer;
 
     if (type === OFS_DELTA || type === REF_DELTA) {
-      if (sizeBytes > limits.deltaObjectBytesMax) throw overLimit("pack: delta too large");
+      if (sizeBytes > limits.deltaBytesMax) throw overLimit("pack: delta too large");
       if (type === REF_DELTA) {
         table.refBases.set(entry, bytes.slice(header.baseOidOffset, header.next));
       } else {

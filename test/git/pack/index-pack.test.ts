@@ -4,11 +4,13 @@ import { formatEntryHeader } from "../../../src/git/pack/entry-header.ts";
 import { formatIdx, IdxFile, verifyIdx } from "../../../src/git/pack/idx-file.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
 import { formatPackHeader, PackScanner } from "../../../src/git/pack/pack-scanner.ts";
+import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
 import { ThinPackCompletion } from "../../../src/git/pack/thin-pack.ts";
 import { kindOf } from "../../../src/git/object/kind.ts";
 import { formatOid, oidBytes } from "../../../src/git/oid.ts";
 import { codec } from "../support/codec.ts";
 import { git, gitBytes, makeFixture } from "../support/git.ts";
+import { makeRandom } from "../support/random.ts";
 import { index, indexByGit, makePack, readByGit, scan } from "../support/packs.ts";
 import { MemoryScratch, MemorySource } from "../support/sources.ts";
 
@@ -84,13 +86,36 @@ describe("indexing a pack", () => {
 
   // Bases that do not fit wait in scratch, and nothing else changes.
   it("resolves under any budget", async () => {
+    let spilledBytes = 0;
     for (const [, bytes] of packs) {
       const scratch = new MemoryScratch();
       const roomy = await index(bytes);
-      const tight = await index(bytes, { budgetBytes: 2000, scratch });
+      const tight = await index(bytes, { budgetBytes: 100, scratch });
       const { count } = roomy.table;
       expect(tight.table.oids.slice(0, count * 20)).toEqual(roomy.table.oids.slice(0, count * 20));
+      expect(roomy.report.spilledBytes).toBe(0);
+      spilledBytes += tight.report.spilledBytes;
     }
+    expect(spilledBytes).toBeGreaterThan(0);
+  });
+
+  // Counted by the code itself: what waits as a base stays within the budget and one object more.
+  it("holds no more than its budget, whatever the pack holds", async () => {
+    const random = makeRandom(31);
+    const builder = new PackBuilder(codec);
+    // Forty files of 64 KB, then a second version of each: every base waits for the other end.
+    const first = Array.from({ length: 40 }, () => random.bytes(65_536));
+    const oids = first.map((content) => builder.add("blob", content));
+    for (const [at, content] of first.entries()) {
+      builder.add("blob", Buffer.concat([content, random.bytes(100)]), oids[at]);
+    }
+    const bytes = builder.build();
+    const budgetBytes = 512 * 1024;
+    const { table, report, checksum } = await index(bytes, { budgetBytes });
+    expect(report.peakBytes).toBeLessThanOrEqual(budgetBytes + 2 * 65_636);
+    expect(report.spilledBytes).toBeGreaterThan(1_000_000);
+    expect(report.sweeps).toBe(1);
+    expect(Buffer.from(formatIdx(table, checksum, codec))).toEqual(indexByGit(bytes).idx);
   });
 
   it("reads the pack in order and a few times only", async () => {
