@@ -6,9 +6,12 @@ import type { PackedObjects } from "../pack/packed-objects.ts";
 import { PlaceSet } from "../pack/place-set.ts";
 import type { ObjectFilter } from "../wire/filter-spec.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
-import { findRange } from "./log.ts";
+import { findRange, logByTime } from "./log.ts";
 import type { ShallowCut } from "./shallow.ts";
 import { walkTree } from "./tree-walk.ts";
+
+/** Commits of the client's, latest first, whose objects may be bases of a thin pack. */
+const BASE_COMMITS_MAX = 2000;
 
 /** What a client wants and what it has. */
 export interface FetchNeeds {
@@ -241,7 +244,8 @@ class FetchPlanner {
   }
 
   /**
-   * What the client holds for certain: all that its commits introduced. A client that is shallow or
+   * What the client holds for certain: all that its latest commits introduced, where bases of new
+   * objects are found. A client that is shallow or
    * partial is not asked what it lacks, so for it nothing is certain.
    */
   private findReceiverHas(
@@ -251,7 +255,9 @@ class FetchPlanner {
     const { graph, needs } = this;
     if (!needs.isThin || haves.length === 0 || clientCut.size > 0 || needs.filter) return undefined;
     const has = new PlaceSet(this.catalog);
-    for (const node of findRange(graph, haves, []).nodes) {
+    let left = BASE_COMMITS_MAX;
+    for (const node of logByTime(graph, { tips: haves })) {
+      if (left-- === 0) break;
       has.add(graph.place(node));
       graph.visitIntroduced(node, (place) => has.add(place));
     }
