@@ -30,10 +30,3 @@ export interface ObjectReader {
 
 /** The files beside each other that hold one pack. */
 export type PackFileKind = "pack" | "idx" | "sidecar";
-
-/** Where packs lie. The name of a pack is the hex of its trailing checksum. */
-export interface PackStore {
-  open(packName: string, kind: PackFileKind): Promise<ByteSource>;
-  /** Stores a file that never changes again. */
-  put(packName: string, kind: PackFileKind, content: AsyncIterable<Uint8Array>): Promise<void>;
-}

@@ -7,6 +7,7 @@ import { PlaceSet } from "../pack/place-set.ts";
 import type { ObjectFilter } from "../wire/filter-spec.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { findRange, logByTime } from "./log.ts";
+import { peel, tagTarget } from "./peel.ts";
 import type { ShallowCut } from "./shallow.ts";
 import { walkTree } from "./tree-walk.ts";
 
@@ -110,27 +111,18 @@ class FetchPlanner {
       tips.push(this.graph.nodeAt(place));
     } else if (kind === TAG) {
       this.wanted.add(place);
-      const target = this.tagTarget(place);
+      const target = tagTarget(this.catalog, place);
       if (target) await this.addWant(this.catalog.oid(target), tips, loose);
     } else {
       loose.push(place);
     }
   }
 
-  private tagTarget(place: Place): Place | undefined {
-    const { idx, sidecar } = this.catalog.pack(place.pack);
-    const row = sidecar.tags.indexOf(place.position);
-    const ref = row < 0 ? undefined : sidecar.tagTargets[row];
-    if (ref === undefined) return undefined;
-    if (ref < idx.count) return this.catalog.home({ pack: place.pack, position: ref });
-    return this.catalog.findRaw(sidecar.outsideOids, (ref - idx.count) * 20);
-  }
-
   private async findHaves(): Promise<Node[]> {
     const haves: Node[] = [];
     for (const oid of this.needs.haveOids) {
-      let place = this.catalog.find(oid);
-      for (; place && this.catalog.kind(place) === TAG; place = this.tagTarget(place)) continue;
+      const found = this.catalog.find(oid);
+      const place = found && peel(this.catalog, found);
       const node = place ? this.graph.nodeAt(place) : NO_NODE;
       if (node !== NO_NODE) haves.push(node);
     }
@@ -238,7 +230,7 @@ class FetchPlanner {
       // A tag of a tag brings the whole chain.
       for (let at = this.catalog.find(tagOid); at && this.catalog.kind(at) === TAG;) {
         this.wanted.add(at);
-        at = this.tagTarget(at);
+        at = tagTarget(this.catalog, at);
       }
     }
   }
