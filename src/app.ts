@@ -11,6 +11,7 @@ import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
+import { GitStorage } from "./storage/storage.ts";
 import { web } from "./web/index.ts";
 
 interface AppEnv {
@@ -82,6 +83,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("open", {
     config,
     db: openDatabase(d1),
+    git: new GitStorage(c.env.PACKS, c.env.REPOSITORY),
     rootUrl,
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
@@ -113,7 +115,6 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
     d1Rounds: usage.rounds,
     d1RowsRead: usage.rowsRead,
     d1RowsWritten: usage.rowsWritten,
-    r2Calls: 0,
-    objectCalls: 0,
+    ...c.var.open.git.usage,
   });
 }
