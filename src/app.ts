@@ -9,6 +9,7 @@ import type { OpenCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { gitHttp } from "./git-http/index.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { GitStorage } from "./storage/storage.ts";
@@ -36,6 +37,7 @@ export function createApp(config: Config): Hono<AppEnv> {
   // The API answers whatever is below its path: an address there that is none of its own comes first.
   app.route("/", web);
   app.route("/api/v1", api);
+  app.route("/", gitHttp);
 
   app.onError((error, c) => {
     logBug(c.var.requestId, error);
