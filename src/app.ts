@@ -9,8 +9,10 @@ import type { OpenCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { gitHttp } from "./git-http/index.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
+import { GitStorage } from "./storage/storage.ts";
 import { web } from "./web/index.ts";
 
 interface AppEnv {
@@ -35,6 +37,7 @@ export function createApp(config: Config): Hono<AppEnv> {
   // The API answers whatever is below its path: an address there that is none of its own comes first.
   app.route("/", web);
   app.route("/api/v1", api);
+  app.route("/", gitHttp);
 
   app.onError((error, c) => {
     logBug(c.var.requestId, error);
@@ -82,6 +85,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("open", {
     config,
     db: openDatabase(d1),
+    git: new GitStorage(c.env.PACKS, c.env.REPOSITORY),
     rootUrl,
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
@@ -113,7 +117,6 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
     d1Rounds: usage.rounds,
     d1RowsRead: usage.rowsRead,
     d1RowsWritten: usage.rowsWritten,
-    r2Calls: 0,
-    objectCalls: 0,
+    ...c.var.open.git.usage,
   });
 }

@@ -51,6 +51,8 @@ const Variables = z.object({
   JSON_BODY_MAX_BYTES: count(1_048_576, 1024, 16_777_216),
   /** Bytes of a text to render at most. */
   MARKUP_MAX_BYTES: count(524_288, 1024, 4_194_304),
+  /** Bytes of one push at most. Cloudflare bounds the body of a request too, by plan. */
+  PUSH_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
   /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
@@ -73,6 +75,7 @@ export interface Config {
   passwordLengthMin: number;
   jsonBodyMaxBytes: number;
   markupMaxBytes: number;
+  pushMaxBytes: number;
   logsD1Rows: boolean;
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
@@ -105,6 +108,7 @@ export function parseConfig(env: object): Config {
     passwordLengthMin: variables.MIN_PASSWORD_LENGTH,
     jsonBodyMaxBytes: variables.JSON_BODY_MAX_BYTES,
     markupMaxBytes: variables.MARKUP_MAX_BYTES,
+    pushMaxBytes: variables.PUSH_MAX_BYTES,
     logsD1Rows: variables.LOG_D1_ROWS,
     firstAdministrator:
       variables.FIRST_ADMIN_PASSWORD === ""

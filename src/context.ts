@@ -1,11 +1,13 @@
 import type { Actor } from "./auth/actor.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/db.ts";
+import type { GitStorage } from "./storage/storage.ts";
 
 /** Everything an operation may reach. */
 export interface Ctx {
   config: Config;
   db: Database;
+  git: GitStorage;
   /** On whose behalf. */
   actor: Actor;
   /** The service's own address, without a trailing slash. */

@@ -6,6 +6,9 @@ import { createApp } from "./app.ts";
 import { parseConfig } from "./config.ts";
 import { openDatabase } from "./db/db.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { GitStorage } from "./storage/storage.ts";
+
+export { RepositoryObject } from "./storage/repository-object.ts";
 
 type App = Pick<Hono, "fetch">;
 let app: App | undefined;
@@ -29,6 +32,7 @@ export class Setup extends WorkerEntrypoint<Env> {
     const ctx = {
       config: parseConfig(this.env),
       db: openDatabase(this.env.DB.withSession("first-primary")),
+      git: new GitStorage(this.env.PACKS, this.env.REPOSITORY),
       actor: ANONYMOUS,
       rootUrl: "",
       now: Date.now(),

@@ -54,6 +54,10 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1024 to 4194304",
     values: wrongNumbers("1023", "4194305"),
   },
+  PUSH_MAX_BYTES: {
+    allowed: "a whole number from 1024 to 999999999999",
+    values: wrongNumbers("1023", "1000000000000"),
+  },
   FIRST_ADMIN_PASSWORD: { allowed: "a text", values: [1] },
   FIRST_ADMIN_USER: { allowed: "a name", values: ["", 1] },
   FIRST_ADMIN_EMAIL: { allowed: "a text", values: [1] },

@@ -10,6 +10,15 @@ export type Event =
       isPrivate: boolean;
     }
   | { type: "repository.deleted"; repoId: number; ownerId: number; name: string }
+  | {
+      type: "repository.pushed";
+      repoId: number;
+      ownerId: number;
+      pushId: string;
+      /** Refs that were moved; of very many, `updates` names the first only. */
+      refCount: number;
+      updates: { ref: string; before: string | null; after: string | null }[];
+    }
   | { type: "star.created" | "star.deleted"; repoId: number; ownerId: number }
   | { type: "watch.created" | "watch.deleted"; repoId: number; ownerId: number }
   | { type: "follow.created" | "follow.deleted"; ownerId: number }

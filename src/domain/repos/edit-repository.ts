@@ -19,6 +19,7 @@ import {
   type Repository,
 } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
+import { encodeText } from "../../git/byte-text.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { checkBranchName } from "./branch-name.ts";
@@ -110,6 +111,9 @@ export async function editRepository(
     ]);
     const [row] = updated;
     if (!row) throw notFound();
+    if (edit.defaultBranch !== undefined) {
+      await ctx.git.repository(repo.id).setHead(`refs/heads/${encodeText(edit.defaultBranch)}`);
+    }
     return { repo: row, owner, access };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.owner_id")) {

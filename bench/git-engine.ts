@@ -1,0 +1,111 @@
+// Measures the engine against git on a repository of your choice:
+//
+//   node bench/git-engine.ts <path of a repository>
+//
+// Packs everything reachable, indexes it with `git index-pack` and with the engine, and prints
+// seconds, objects/s and MB/s of both, with the most bytes the engine held for bases.
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import type { Codec } from "../src/git/codec.ts";
+import { resolveDeltas } from "../src/git/pack/delta-resolver.ts";
+import { formatIdx } from "../src/git/pack/idx-file.ts";
+import { DEFAULT_PACK_LIMITS, LIVE_BYTES_MAX } from "../src/git/pack/limits.ts";
+import { PackScanner } from "../src/git/pack/pack-scanner.ts";
+import { makeSidecar } from "../src/git/sidecar/make-sidecar.ts";
+import { PackInspector } from "../src/git/sidecar/pack-inspector.ts";
+import { formatSidecar } from "../src/git/sidecar/sidecar-file.ts";
+
+const [repository = "."] = process.argv.slice(2);
+const CHUNK_BYTES = 8 * 1024 * 1024;
+
+const codec: Codec = {
+  createSha1: () => createHash("sha1"),
+  deflate: (bytes) => deflateSync(bytes),
+};
+
+const pack = execFileSync(
+  "git",
+  ["-C", repository, "pack-objects", "--all", "--delta-base-offset", "--stdout", "-q"],
+  {
+    input: "",
+    maxBuffer: 2 ** 31,
+  },
+);
+
+function show(name: string, seconds: number, objects: number): void {
+  const objectRate = Math.round(objects / seconds);
+  const byteRate = (pack.length / seconds / 1e6).toFixed(1);
+  console.log(
+    `${name.padEnd(24)} ${seconds.toFixed(2)} s  ${objectRate} objects/s  ${byteRate} MB/s`,
+  );
+}
+
+const cpuSeconds = (since: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1e6;
+};
+
+const count = pack.readUInt32BE(8);
+console.log(`${count} objects, ${(pack.length / 1e6).toFixed(1)} MB`);
+
+const directory = mkdtempSync(join(tmpdir(), "git-engine-"));
+execFileSync("git", ["init", "-q", "--bare", directory]);
+const started = performance.now();
+spawnSync("git", ["-C", directory, "index-pack", "--stdin", "--threads=1"], { input: pack });
+show("git index-pack", (performance.now() - started) / 1000, count);
+rmSync(directory, { recursive: true });
+
+for (let round = 0; round < 2; round++) {
+  const whole = process.cpuUsage();
+  let inspector: PackInspector | undefined;
+  const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
+    inspector?.onWhole(entry, kind, content);
+  });
+  // The first round measures the passes alone, the second one all that a push takes.
+  if (round === 1) inspector = new PackInspector(scanner.table, false);
+  for (let at = 0; at < pack.length; at += CHUNK_BYTES) {
+    scanner.push(pack.subarray(at, at + CHUNK_BYTES));
+  }
+  const { table, checksum } = scanner.finish();
+  show("first pass (CPU)", cpuSeconds(whole), count);
+
+  const second = process.cpuUsage();
+  const files = new Map<number, Uint8Array>();
+  const report = await resolveDeltas(table, {
+    source: {
+      sizeBytes: pack.length,
+      read: (start, end) => Promise.resolve(pack.subarray(start, end)),
+    },
+    codec,
+    limits: DEFAULT_PACK_LIMITS,
+    scratch: {
+      write: async (file, bytes) => void files.set(file, bytes),
+      read: async (file, start, end) => (files.get(file) ?? pack).subarray(start, end),
+    },
+    budgetBytes: LIVE_BYTES_MAX,
+    bases: { readObject: () => Promise.resolve(undefined) },
+    listen: inspector?.onResolved ?? (() => {}),
+  });
+  show("second pass (CPU)", cpuSeconds(second), count);
+  const idx = formatIdx(table, checksum, codec);
+  if (inspector) {
+    const third = process.cpuUsage();
+    inspector.refuseErrors();
+    const known = { generation: () => undefined };
+    const objects = { readObject: () => Promise.resolve(undefined) };
+    const sidecar = await makeSidecar(table, checksum, inspector, objects, known);
+    const bytes = formatSidecar(sidecar, codec).length;
+    show("sidecar (CPU)", cpuSeconds(third), count);
+    const introduced = sidecar.introduced.length;
+    console.log(`idx ${idx.length} B, sidecar ${bytes} B, ${introduced} objects introduced`);
+  }
+  show("all (CPU)", cpuSeconds(whole), count);
+  const held = (report.peakBytes / 1e6).toFixed(1);
+  console.log(
+    `bases held: ${held} MB at most, ${(report.spilledBytes / 1e6).toFixed(1)} MB spilled`,
+  );
+}

@@ -1,0 +1,172 @@
+import { eq } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { repositories } from "../../db/schema/index.ts";
+import { record } from "../../events/record.ts";
+import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
+import { COMMIT, TAG } from "../../git/object/kind.ts";
+import { NULL_OID } from "../../git/oid.ts";
+import { peel } from "../../git/walk/peel.ts";
+import type { RefResult } from "../../git/wire/receive-report.ts";
+import { isDelete, type RefCommand } from "../../git/wire/receive-request.ts";
+import { log } from "../../lib/log.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import type {
+  PackRecord,
+  PushOutcome,
+  RefOutcome,
+  RefUpdate,
+} from "../../storage/repository-object.ts";
+
+/** Bytes of a ref's name at most: as a file it must fit a path of the client's. */
+const REF_BYTES_MAX = 1000;
+
+/** Updates that an event names. */
+const EVENT_UPDATES_MAX = 50;
+
+/** What moves refs, wherever it comes from. */
+export interface RefPush {
+  commands: readonly RefCommand[];
+  /** All or none. */
+  isAtomic: boolean;
+  /** The repository with the pack that came along. */
+  repository: OpenRepository;
+  /** That pack; undefined where nothing new is needed. */
+  pack: PackRecord | undefined;
+}
+
+/**
+ * Moves refs and tells of it.
+ *
+ * Each ref is judged by itself, and moved only if it still is what the pusher saw. What was moved
+ * is stored when this returns; a pack that no ref needs is removed again.
+ *
+ * @returns What became of each command, in their order.
+ */
+export async function pushRefs(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  push: RefPush,
+): Promise<RefResult[]> {
+  const { repo } = entry;
+  const stored = ctx.git.repository(repo.id);
+  const results = new Map<string, RefResult>();
+  const updates: RefUpdate[] = [];
+  for (const command of push.commands) {
+    const judged = judgeCommand(command, push.repository);
+    if (typeof judged !== "string") updates.push(judged);
+    else results.set(command.ref, { kind: "refused", ref: command.ref, reason: judged });
+  }
+  const isUndone = push.isAtomic && results.size > 0;
+  let outcome: PushOutcome | undefined;
+  const id = crypto.randomUUID();
+  if (updates.length > 0 && !isUndone) {
+    outcome = await stored.commitPush({
+      id,
+      actorId: ctx.actor.user?.id ?? 0,
+      at: ctx.now,
+      packs: push.pack ? [push.pack] : [],
+      updates,
+      isAtomic: push.isAtomic,
+      defaultBranch: encodeText(repo.defaultBranch),
+    });
+    for (const each of outcome.outcomes) results.set(each.ref, toResult(each));
+  }
+  if (push.pack && !outcome?.arePacksKept) ctx.defer(stored.deletePack(push.pack.name));
+  if (outcome) {
+    const moved = outcome.outcomes.filter(({ kind }) => kind === "updated");
+    const refs = new Set(moved.map(({ ref }) => ref));
+    const made = updates.filter(({ ref }) => refs.has(ref));
+    if (made.length > 0) await tell(ctx, entry, id, outcome, made);
+  }
+  return push.commands.map(({ ref }) => {
+    const result = results.get(ref);
+    return result ?? { kind: "refused", ref, reason: UNDONE };
+  });
+}
+
+const UNDONE = "atomic push failure";
+
+/** The update that a command asks for, or why it is refused. */
+function judgeCommand(command: RefCommand, { catalog }: OpenRepository): RefUpdate | string {
+  const { ref, newOid } = command;
+  const oldOid = command.oldOid === NULL_OID ? null : command.oldOid;
+  if (ref.length > REF_BYTES_MAX) return "the name is too long";
+  // SECURITY: what pull requests show is written by the service alone.
+  if (/^refs\/(?:pull|for|for-review)\//.test(ref)) return "hidden ref: only the service writes it";
+  if (ref === "refs/heads/HEAD") return "a branch can't be called HEAD";
+  if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
+
+  const place = catalog.find(newOid);
+  if (!place) return "missing necessary objects";
+  const kind = catalog.kind(place);
+  if (ref.startsWith("refs/heads/") && kind !== COMMIT) return "a branch must lead to a commit";
+  const peeled = kind === TAG ? peel(catalog, place) : undefined;
+  return { ref, oldOid, newOid, peeledOid: peeled ? catalog.oid(peeled) : null };
+}
+
+function toResult(outcome: RefOutcome): RefResult {
+  const ref = outcome.ref as ByteText;
+  const refused = (reason: string): RefResult => ({ kind: "refused", ref, reason });
+  switch (outcome.kind) {
+    case "updated":
+      return { kind: "ok", ref };
+    case "stale":
+      // In git's words, for which clients have their own advice.
+      return refused("fetch first");
+    case "conflict":
+      return refused(`the name clashes with ${outcome.otherRef}`);
+    case "default-branch":
+      return refused("the default branch can't be deleted: choose another one first");
+    case "undone":
+      return refused(UNDONE);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/**
+ * Brings the repository's row up to date and records the event.
+ *
+ * The refs are moved already, and nothing here may take that back: if the database fails, the
+ * entry in the repository's outbox stays.
+ */
+async function tell(
+  ctx: Ctx,
+  { repo, owner }: RepositoryEntry,
+  pushId: string,
+  outcome: PushOutcome,
+  made: readonly RefUpdate[],
+): Promise<void> {
+  const defaultBranch = decodeText(outcome.head.replace(/^refs\/heads\//, "") as ByteText);
+  const updates = made.slice(0, EVENT_UPDATES_MAX).map(({ ref, oldOid, newOid }) => ({
+    ref: decodeText(ref as ByteText),
+    before: oldOid,
+    after: newOid,
+  }));
+  try {
+    await ctx.db.batch([
+      ctx.db
+        .update(repositories)
+        .set({
+          isEmpty: !outcome.hasRefs,
+          sizeBytes: outcome.packBytes,
+          defaultBranch,
+          updatedAt: ctx.now,
+        })
+        .where(eq(repositories.id, repo.id)),
+      record(ctx, {
+        type: "repository.pushed",
+        repoId: repo.id,
+        ownerId: owner.id,
+        pushId,
+        refCount: made.length,
+        updates,
+      }),
+    ]);
+    ctx.defer(ctx.git.repository(repo.id).settle(pushId));
+  } catch {
+    log("receive:not-recorded", { repoId: repo.id, pushId });
+  }
+}

@@ -1,0 +1,42 @@
+/** An answer in git's own words, which nothing on the way may keep. */
+export function gitAnswer(
+  contentType: string,
+  body: Uint8Array | ReadableStream<Uint8Array>,
+): Response {
+  return new Response(body as BodyInit, {
+    headers: {
+      "Content-Type": `application/x-${contentType}`,
+      "Cache-Control": "no-cache, max-age=0, must-revalidate",
+      Expires: "Fri, 01 Jan 1980 00:00:00 GMT",
+      Pragma: "no-cache",
+    },
+  });
+}
+
+/** Bytes up to which copying costs nothing. */
+const SMALL_BYTES = 1024;
+
+/** A body that is made as fast as it is taken, and not before: a slow client holds one piece. */
+export function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    type: "bytes",
+    async pull(controller) {
+      for (;;) {
+        const { value, done } = await pieces.next();
+        if (done) {
+          controller.close();
+          controller.byobRequest?.respond(0);
+          return;
+        }
+        if (value.length === 0) continue;
+        // The stream takes the memory of what it is given, and constants are needed again.
+        const isSmall = value.length < SMALL_BYTES;
+        controller.enqueue((isSmall ? value.slice() : value) as Uint8Array<ArrayBuffer>);
+        return;
+      }
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+}

@@ -1,0 +1,88 @@
+import type { Context } from "hono";
+
+import { readCredential } from "../auth/credential.ts";
+import { identified, identify } from "../auth/identify.ts";
+import { noteTokenUse } from "../auth/note-token-use.ts";
+import { hasScope } from "../auth/scope.ts";
+import type { Ctx } from "../context.ts";
+import { ACCESS } from "../db/schema/index.ts";
+import { isNamed, selectRepositories, toEntry, wasNamed } from "../domain/repos/find-repository.ts";
+import type { ServiceName } from "../git/wire/advertisement.ts";
+import { Failure, forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import type { RepositoryEntry } from "../shapes/repository.ts";
+import type { GitHttpEnv, Visit } from "./env.ts";
+
+/**
+ * Lets a request of `service` into the repository of its path, or refuses it.
+ *
+ * SECURITY: the service is the one that will really run, never one that a parameter names. To
+ * strangers a repository that does not exist and one that they may not see are the same: both ask
+ * for a password, as git needs to be asked before it sends one.
+ */
+export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promise<Visit> {
+  const { open } = c.var;
+  const { owner = "", repo = "" } = c.req.param() as { owner?: string; repo?: string };
+  const name = repo.replace(/\.git$/i, "");
+  const isPush = service === "git-receive-pack";
+
+  const credential = readCredential(c.req.header("authorization"), new URL(c.req.url).searchParams);
+  const { actor, place } = await identify(open.db, credential, undefined, open.now, (who) =>
+    selectRepositories(open.db, who).where(isNamed(owner, name)),
+  );
+  const ctx: Ctx = { ...open, actor };
+  const isAnonymous = actor.user === undefined;
+  if (isAnonymous && (isPush || open.config.isSignInRequired)) throw unauthenticated(SIGN_IN);
+  if (!hasScope(actor.scopes, isPush ? "write:repository" : "read:repository")) {
+    throw forbidden("Forbidden");
+  }
+  const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
+  if (noting) ctx.defer(noting);
+
+  const row = place?.[0];
+  const entry = row ? toEntry(actor, row) : await findMoved(c, ctx, owner, name);
+  if (entry.access === ACCESS.none || !entry.repo.hasCode) {
+    throw isAnonymous ? unauthenticated(SIGN_IN) : notFound(NO_REPOSITORY);
+  }
+  if (isPush) refusePush(entry);
+  return { ctx, entry };
+}
+
+const SIGN_IN = "sign in with a user name and a password or token";
+const NO_REPOSITORY = "Repository not found";
+
+function refusePush({ repo, access }: RepositoryEntry): void {
+  if (access < ACCESS.write) throw forbidden("you may not push to this repository");
+  if (repo.archivedAt !== null) {
+    throw forbidden("this repository is archived: it can be read, not pushed to");
+  }
+  if (repo.isMirror) throw forbidden("mirror repository is read-only");
+}
+
+/** Sends the request on to where the repository went, if the caller may see it there. */
+async function findMoved(
+  c: Context<GitHttpEnv>,
+  ctx: Ctx,
+  owner: string,
+  name: string,
+): Promise<RepositoryEntry> {
+  const [moved] = await selectRepositories(ctx.db, identified(ctx.actor))
+    .where(wasNamed(owner, name))
+    .limit(1);
+  const entry = moved && toEntry(ctx.actor, moved);
+  if (!entry || entry.access === ACCESS.none) {
+    throw ctx.actor.user ? notFound(NO_REPOSITORY) : unauthenticated(SIGN_IN);
+  }
+  const { pathname, search } = new URL(c.req.url);
+  const rest = pathname.split("/").slice(3).join("/");
+  throw new Moved(`${ctx.rootUrl}/${entry.owner.name}/${entry.repo.name}.git/${rest}${search}`);
+}
+
+/** Not a refusal: the repository has another name now. */
+export class Moved extends Failure {
+  readonly location: string;
+
+  constructor(location: string) {
+    super("not_found", "moved");
+    this.location = location;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Ctx, OpenCtx } from "../context.ts";
+import type { RepositoryEntry } from "../shapes/repository.ts";
+
+/** What a request carries before any route. */
+export interface GitHttpEnv {
+  Variables: { open: OpenCtx; requestId: string };
+}
+
+/** Who asks for what, once that is allowed. */
+export interface Visit {
+  ctx: Ctx;
+  entry: RepositoryEntry;
+}

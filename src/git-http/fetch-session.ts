@@ -1,0 +1,176 @@
+import type { ByteText } from "../git/byte-text.ts";
+import { GitError, missing } from "../git/error.ts";
+import type { Oid } from "../git/oid.ts";
+import { writePack } from "../git/pack/pack-writer.ts";
+import type { PlaceSet } from "../git/pack/place-set.ts";
+import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
+import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
+import { peel } from "../git/walk/peel.ts";
+import { areAllBasedOn, findReachable } from "../git/walk/reachable.ts";
+import { cutByDepth, cutByRange, cutRelative, type ShallowCut } from "../git/walk/shallow.ts";
+import type { AdvertisedRef } from "../git/wire/advertisement.ts";
+import type { FetchRequest } from "../git/wire/fetch-request.ts";
+import type { ShallowUpdate } from "../git/wire/fetch-response.ts";
+import { codec } from "../storage/codec.ts";
+import type { OpenRepository } from "../storage/open-repository.ts";
+import type { Snapshot } from "../storage/repository-object.ts";
+import type { StoredRepository } from "../storage/storage.ts";
+import type { RefView } from "./advertised-refs.ts";
+
+/** Pieces in which a stored pack is passed through, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/** What one fetch request comes to, in any version of the protocol. */
+export class FetchSession {
+  private readonly stored: StoredRepository;
+  private readonly snapshot: Snapshot;
+  private readonly view: RefView;
+  private readonly repository: OpenRepository;
+  private readonly request: FetchRequest;
+  /** Refs that were wanted by name. */
+  readonly wantedRefs: readonly AdvertisedRef[];
+  private readonly wantOids: readonly Oid[];
+  private readonly tips: readonly Node[];
+  private readonly cut: ShallowCut | undefined;
+  /** What the client has of what is here, in its own order. */
+  readonly commonOids: readonly Oid[];
+
+  /** @throws GitError `missing` for a want that does not exist, or may not be seen. */
+  constructor(
+    stored: StoredRepository,
+    snapshot: Snapshot,
+    view: RefView,
+    repository: OpenRepository,
+    request: FetchRequest,
+  ) {
+    this.stored = stored;
+    this.snapshot = snapshot;
+    this.view = view;
+    this.repository = repository;
+    this.request = request;
+    this.wantedRefs = request.wantRefs.map((name) => this.findRef(name));
+    this.wantOids = [...request.wantOids, ...this.wantedRefs.map(({ oid }) => oid)];
+    this.refuseUnseen();
+    this.tips = this.wantOids.map((oid) => this.nodeOf(oid)).filter((node) => node !== NO_NODE);
+    this.cut = this.findCut();
+    this.commonOids = request.haveOids.filter((oid) => repository.catalog.find(oid));
+  }
+
+  /** True if the client has enough in common for a good pack. */
+  isReady(): boolean {
+    const common = this.commonOids.map((oid) => this.nodeOf(oid));
+    return areAllBasedOn(this.repository.graph, this.tips, common);
+  }
+
+  /** How the client's boundary moves; undefined if it did not ask for that. */
+  shallowUpdate(): ShallowUpdate | undefined {
+    const { cut, request } = this;
+    const { graph } = this.repository;
+    if (!cut) return undefined;
+    const known = new Set(request.shallowOids);
+    const shallowOids = [...cut.boundary]
+      .map((node) => graph.oid(node))
+      .filter((oid) => !known.has(oid));
+    const unshallowOids = request.shallowOids.filter((oid) => {
+      const node = graph.find(oid);
+      return cut.nodes.has(node) && !cut.boundary.has(node);
+    });
+    return { shallowOids, unshallowOids };
+  }
+
+  /** Decides what the client needs. */
+  plan(): Promise<FetchPlan> {
+    const { catalog, graph, objects } = this.repository;
+    const { request } = this;
+    const tags = this.view.refs
+      .filter(({ name, peeledOid }) => peeledOid !== undefined && name.startsWith("refs/tags/"))
+      .map(({ oid, peeledOid }) => ({ tagOid: oid, peeledOid: peeledOid ?? oid }));
+    return planFetch(graph, catalog, objects, {
+      wantOids: this.wantOids,
+      haveOids: this.commonOids,
+      clientShallowOids: request.shallowOids,
+      cut: this.cut,
+      filter: request.filter,
+      tags: request.includesTags ? tags : [],
+      isThin: request.isThin,
+    });
+  }
+
+  /**
+   * The bytes of the pack.
+   *
+   * Where the client needs all of the only pack, that is passed through as it is stored.
+   */
+  packBytes({ wanted, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array> {
+    const { takesOfsDelta } = this.request;
+    const [only, ...others] = this.snapshot.packs;
+    if (only && others.length === 0 && wanted.size === only.objectCount && takesOfsDelta) {
+      return this.stored.streamPack(only, PIECE_BYTES);
+    }
+    const { catalog, objects } = this.repository;
+    return writePack(catalog, objects, wanted, {
+      codec,
+      takesOfsDelta,
+      ...(receiverHas && { receiverHas }),
+    });
+  }
+
+  private findRef(name: ByteText): AdvertisedRef {
+    const { refs, head } = this.view;
+    const ref = name === "HEAD" ? head : refs.find((each) => each.name === name);
+    if (!ref) throw new GitError("missing", `unknown ref ${name}`);
+    return ref;
+  }
+
+  /**
+   * SECURITY: an object is given to whoever can reach it from a ref, to nobody else. What was
+   * removed by force stays stored for a while and must not be had by its id.
+   */
+  private refuseUnseen(): void {
+    const { refs } = this.view;
+    const { catalog, graph } = this.repository;
+    const tips = new Set(
+      refs.flatMap(({ oid, peeledOid }) => (peeledOid ? [oid, peeledOid] : [oid])),
+    );
+    let reachable: PlaceSet | undefined;
+    for (const oid of this.wantOids) {
+      if (tips.has(oid)) continue;
+      const place = catalog.find(oid);
+      reachable ??= findReachable(catalog, graph, tips);
+      if (!place || !reachable.has(place)) throw missing(`upload-pack: not our ref ${oid}`);
+    }
+  }
+
+  private nodeOf(oid: Oid): Node {
+    const { catalog, graph } = this.repository;
+    const found = catalog.find(oid);
+    const place = found && peel(catalog, found);
+    return place ? graph.nodeAt(place) : NO_NODE;
+  }
+
+  private findCut(): ShallowCut | undefined {
+    const { deepen, shallowOids } = this.request;
+    const { graph } = this.repository;
+    if (!deepen) return undefined;
+    if (deepen.depth !== undefined) {
+      if (!deepen.isRelative) return cutByDepth(graph, this.tips, deepen.depth);
+      const boundary = new Set(shallowOids.map((oid) => graph.find(oid)));
+      boundary.delete(NO_NODE);
+      return cutRelative(graph, this.tips, boundary, deepen.depth);
+    }
+    const excluded = deepen.notRefs.map((name) => this.nodeOf(this.findShortRef(name).oid));
+    const cut = cutByRange(graph, this.tips, excluded, deepen.sinceSeconds);
+    if (cut.nodes.size === 0)
+      throw new GitError("missing", "no commits selected for shallow requests");
+    return cut;
+  }
+
+  /** A ref by a name as people write it. */
+  private findShortRef(name: ByteText): AdvertisedRef {
+    for (const prefix of ["", "refs/", "refs/tags/", "refs/heads/"]) {
+      const ref = this.view.refs.find((each) => each.name === `${prefix}${name}`);
+      if (ref) return ref;
+    }
+    return this.findRef(name);
+  }
+}

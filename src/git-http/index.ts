@@ -1,0 +1,57 @@
+import { type Context, Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import { requestedVersion, type ServiceName } from "../git/wire/advertisement.ts";
+import { forbidden, malformed } from "../lib/failure.ts";
+import { advertise } from "./advertise.ts";
+import { enter } from "./enter.ts";
+import type { GitHttpEnv } from "./env.ts";
+import { receivePack } from "./receive-pack.ts";
+import { renderFailure } from "./render-failure.ts";
+import { readBody, readWholeBody } from "./request-body.ts";
+import { uploadPack } from "./upload-pack.ts";
+
+/** Git's smart HTTP, at the address of a repository with and without `.git`. */
+export const gitHttp = new Hono<GitHttpEnv>({ router: new TrieRouter() });
+
+gitHttp.get("/:owner/:repo/info/refs", async (c) => {
+  const service = c.req.query("service");
+  if (service !== "git-upload-pack" && service !== "git-receive-pack") {
+    await enter(c, "git-upload-pack");
+    throw forbidden(NO_DUMB_PROTOCOL);
+  }
+  return advertise(await enter(c, service), service, c.req.header("git-protocol"));
+});
+
+gitHttp.post("/:owner/:repo/git-upload-pack", async (c) => {
+  const visit = await enter(c, "git-upload-pack");
+  refuseOtherType(c, "git-upload-pack");
+  const version = requestedVersion(c.req.header("git-protocol"));
+  return uploadPack(visit, version, await readWholeBody(c), c.var.requestId);
+});
+
+gitHttp.post("/:owner/:repo/git-receive-pack", async (c) => {
+  const visit = await enter(c, "git-receive-pack");
+  refuseOtherType(c, "git-receive-pack");
+  return receivePack(visit, readBody(c), c.var.requestId);
+});
+
+// Where clients from before 2010 look for loose files.
+for (const path of ["/:owner/:repo/HEAD", "/:owner/:repo/objects/*"]) {
+  gitHttp.get(path, async (c, next) => {
+    if (!/\.git$/i.test(c.req.param("repo") ?? "")) return next();
+    await enter(c, "git-upload-pack");
+    throw forbidden(NO_DUMB_PROTOCOL);
+  });
+}
+
+gitHttp.onError(renderFailure);
+
+const NO_DUMB_PROTOCOL =
+  "git's dumb protocol is not served here: use git 1.6.6 or later, over smart HTTP";
+
+function refuseOtherType(c: Context<GitHttpEnv>, service: ServiceName): void {
+  const expected = `application/x-${service}-request`;
+  const [type = ""] = (c.req.header("content-type") ?? "").split(";");
+  if (type.trim().toLowerCase() !== expected) throw malformed(`the body must be ${expected}`);
+}

@@ -1,0 +1,61 @@
+import type { Context } from "hono";
+
+import { joinBytes } from "../git/wire/pkt-line.ts";
+import { malformed, tooLarge } from "../lib/failure.ts";
+import { readPieces } from "../lib/read-pieces.ts";
+import type { GitHttpEnv } from "./env.ts";
+
+const PIECE_BYTES = 256 * 1024;
+
+/** Bytes of a request at most, where it is read whole: of 300,000 haves. */
+const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * The body of a request in pieces, inflated where the client sent it compressed.
+ *
+ * What is counted and bounded is what comes out: a small body may inflate to any size.
+ */
+export function readBody(c: Context<GitHttpEnv>): AsyncGenerator<Uint8Array> {
+  const body = c.req.raw.body ?? new Blob([]).stream();
+  const encoding = (c.req.header("content-encoding") ?? "identity").toLowerCase();
+  if (encoding === "identity") return readPieces(body, PIECE_BYTES);
+  if (encoding !== "gzip" && encoding !== "x-gzip") {
+    throw malformed(`a body of encoding ${JSON.stringify(encoding)} can't be read`);
+  }
+  return inflated(body);
+}
+
+async function* inflated(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body
+    .pipeThrough(new DecompressionStream("gzip") as ReadableWritablePair<Uint8Array, Uint8Array>)
+    .getReader();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read().catch((error: unknown) => {
+        throw error instanceof TypeError ? malformed("the body is not gzip") : error;
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {
+      // It is broken already, and whoever reads was told.
+    });
+  }
+}
+
+/**
+ * The whole body.
+ *
+ * @throws Failure `too_large` if it is no request that a client would make.
+ */
+export async function readWholeBody(c: Context<GitHttpEnv>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of readBody(c)) {
+    bytes += piece.length;
+    if (bytes > WHOLE_BYTES_MAX) throw tooLarge("the request is too large");
+    pieces.push(piece);
+  }
+  return joinBytes(pieces);
+}

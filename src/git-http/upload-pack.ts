@@ -1,0 +1,199 @@
+import { GitError } from "../git/error.ts";
+import type { ByteText } from "../git/byte-text.ts";
+import { formatErrorPkt } from "../git/wire/advertisement.ts";
+import { type CommandRequest, parseCommandRequest } from "../git/wire/command-request.ts";
+import {
+  type FetchRequest,
+  parseFetchArgs,
+  parseUploadRequest,
+  type UploadRequest,
+} from "../git/wire/fetch-request.ts";
+import {
+  type AckMode,
+  formatAcks,
+  formatFetchResponse,
+  formatShallowUpdate,
+} from "../git/wire/fetch-response.ts";
+import { formatLsRefsResponse, parseLsRefsArgs } from "../git/wire/ls-refs.ts";
+import { formatObjectInfo, parseObjectInfoArgs } from "../git/wire/object-info.ts";
+import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
+import {
+  BAND_DATA,
+  BAND_ERROR,
+  FRAME_PAYLOAD_MAX,
+  formatFrames,
+  formatProgress,
+  SMALL_FRAME_PAYLOAD_MAX,
+} from "../git/wire/side-band.ts";
+import { findReachable } from "../git/walk/reachable.ts";
+import { byteTextBytes, encodeText } from "../git/byte-text.ts";
+import { logBug } from "../lib/log.ts";
+import type { Snapshot } from "../storage/repository-object.ts";
+import type { StoredRepository } from "../storage/storage.ts";
+import { type RefView, viewRefs } from "./advertised-refs.ts";
+import { gitAnswer, streamOf } from "./answer.ts";
+import type { Visit } from "./env.ts";
+import { FetchSession } from "./fetch-session.ts";
+
+const RESULT = "git-upload-pack-result";
+const EMPTY = new Uint8Array(0);
+
+/** What a request asks of one repository. */
+interface Place {
+  readonly stored: StoredRepository;
+  readonly snapshot: Snapshot;
+  readonly view: RefView;
+  readonly requestId: string;
+}
+
+/** Answers one `git-upload-pack` request: of version 2 a command, of older ones a round of haves. */
+export async function uploadPack(
+  { ctx, entry }: Visit,
+  version: 0 | 1 | 2,
+  body: Uint8Array,
+  requestId: string,
+): Promise<Response> {
+  const stored = ctx.git.repository(entry.repo.id);
+  const open = async (): Promise<Place> => {
+    const snapshot = await stored.snapshot();
+    return { stored, snapshot, view: viewRefs(snapshot, entry.repo.defaultBranch), requestId };
+  };
+  if (version !== 2) {
+    const upload = parseUploadRequest(body, true)?.value;
+    if (!upload || upload.wantOids.length === 0) return gitAnswer(RESULT, EMPTY);
+    return speaking(async () => serveRound(await open(), upload));
+  }
+  const command = parseCommandRequest(body)?.value;
+  if (!command || command.command === "") return gitAnswer(RESULT, EMPTY);
+  return speaking(async () => runCommand(await open(), command));
+}
+
+/** Answers a refusal of the engine as git does: in the stream, where clients show it. */
+async function speaking(answer: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return gitAnswer(RESULT, formatErrorPkt(error.message));
+  }
+}
+
+async function runCommand(place: Place, { command, args }: CommandRequest): Promise<Response> {
+  switch (command) {
+    case "ls-refs":
+      return listRefs(place, args);
+    case "fetch":
+      return serveFetch(place, parseFetchArgs(args));
+    case "object-info":
+      return tellSizes(place, args);
+    default:
+      throw new GitError("protocol", `unknown command ${JSON.stringify(command)}`);
+  }
+}
+
+function listRefs({ view }: Place, args: readonly ByteText[]): Response {
+  const { refs, head, unbornTarget } = view;
+  const all = head ? [head, ...refs] : refs;
+  return gitAnswer(RESULT, formatLsRefsResponse(parseLsRefsArgs(args), all, unbornTarget));
+}
+
+async function tellSizes(
+  { stored, snapshot, view }: Place,
+  args: readonly ByteText[],
+): Promise<Response> {
+  const request = parseObjectInfoArgs(args);
+  const { catalog, graph } = await stored.open(snapshot);
+  const reachable = findReachable(
+    catalog,
+    graph,
+    view.refs.map(({ oid }) => oid),
+  );
+  const sizes = new Map<string, number>();
+  for (const oid of request.oids) {
+    const place = catalog.find(oid);
+    if (place && reachable.has(place)) sizes.set(oid, catalog.sizeBytes(place));
+  }
+  return gitAnswer(RESULT, formatObjectInfo(request, sizes));
+}
+
+async function openSession(place: Place, request: FetchRequest): Promise<FetchSession> {
+  const repository = await place.stored.open(place.snapshot);
+  return new FetchSession(place.stored, place.snapshot, place.view, repository, request);
+}
+
+/** `fetch` of version 2. */
+async function serveFetch(place: Place, request: FetchRequest): Promise<Response> {
+  const session = await openSession(place, request);
+  const isReady = !request.isDone && !request.waitsForDone && session.isReady();
+  const hasPack = request.isDone || isReady;
+  const shallow = session.shallowUpdate();
+  const front = formatFetchResponse({
+    ...(!request.isDone && { acknowledgments: { commonOids: session.commonOids, isReady } }),
+    ...(shallow && { shallow }),
+    wantedRefs: session.wantedRefs,
+    hasPack,
+  });
+  if (!hasPack) return gitAnswer(RESULT, front);
+  return answerWithPack(place, session, front, request.wantsProgress, FRAME_PAYLOAD_MAX);
+}
+
+/** A request of version 0 or 1: its wants, and what the client has so far. */
+async function serveRound(place: Place, request: UploadRequest): Promise<Response> {
+  const { capabilities, isDone } = request;
+  const session = await openSession(place, request);
+  const shallow = session.shallowUpdate();
+  const front = shallow ? [formatShallowUpdate(shallow)] : [];
+  // A client that deepens first asks for its new boundary alone.
+  const isAsking = !shallow || isDone || request.haveOids.length > 0;
+  if (isAsking) {
+    const isReady = !isDone && session.isReady();
+    front.push(formatAcks(ackMode(request), session.commonOids, isReady, isDone));
+  }
+  if (!isDone) return gitAnswer(RESULT, joinBytes(front));
+  const isWide = capabilities.has("side-band-64k");
+  const isBanded = isWide || capabilities.has("side-band");
+  const payloadMax = isWide ? FRAME_PAYLOAD_MAX : SMALL_FRAME_PAYLOAD_MAX;
+  return answerWithPack(
+    place,
+    session,
+    joinBytes(front),
+    request.wantsProgress,
+    isBanded ? payloadMax : undefined,
+  );
+}
+
+function ackMode({ capabilities }: UploadRequest): AckMode {
+  if (capabilities.has("multi_ack_detailed")) return "detailed";
+  return capabilities.has("multi_ack") ? "multi" : "single";
+}
+
+/** @param payloadMax Bytes of a side-band frame; undefined for a pack without side-bands. */
+async function answerWithPack(
+  place: Place,
+  session: FetchSession,
+  front: Uint8Array,
+  wantsProgress: boolean,
+  payloadMax: number | undefined,
+): Promise<Response> {
+  const plan = await session.plan();
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield front;
+    try {
+      if (payloadMax === undefined) {
+        yield* session.packBytes(plan);
+        return;
+      }
+      if (wantsProgress) yield formatProgress(`Sending ${plan.wanted.size} objects\n`, payloadMax);
+      for await (const piece of session.packBytes(plan)) {
+        if (piece.length > 0) yield formatFrames(BAND_DATA, piece, payloadMax);
+      }
+      yield FLUSH_PKT;
+    } catch (error) {
+      logBug(place.requestId, error);
+      if (payloadMax === undefined) throw error;
+      const words = `internal error, request ${place.requestId}\n`;
+      yield formatFrames(BAND_ERROR, byteTextBytes(encodeText(words)), payloadMax);
+    }
+  }
+  return gitAnswer(RESULT, streamOf(pieces()));
+}

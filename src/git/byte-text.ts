@@ -1,0 +1,83 @@
+declare const isByteText: unique symbol;
+
+/**
+ * Text as git stores it: a string with one char (0 to 255) for each byte.
+ *
+ * Names, paths and messages in git are bytes, usually UTF-8 and sometimes not. Kept this way they
+ * survive unchanged, `<` and `===` compare as git's memcmp does, and they serve as map keys. Turn
+ * them into readable text with `decodeText` at the edge only.
+ */
+export type ByteText = string & { readonly [isByteText]: true };
+
+// What the engine uses of the host's globals. Both exist in Node and in workerd.
+interface Utf8Decoder {
+  decode(bytes: Uint8Array): string;
+}
+interface Utf8Encoder {
+  encode(text: string): Uint8Array;
+}
+const host = globalThis as unknown as {
+  TextDecoder: new (label: string, options: { fatal: boolean; ignoreBOM: boolean }) => Utf8Decoder;
+  TextEncoder: new () => Utf8Encoder;
+};
+const strictUtf8 = new host.TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lossyUtf8 = new host.TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
+const encoder = new host.TextEncoder();
+
+/** Chars built by one call of `String.fromCharCode`, whose arguments live on the stack. */
+const CHUNK_CHARS = 4096;
+
+/** Bytes `start` to `end` as byte text. Cost: one copy. */
+export function readByteText(bytes: Uint8Array, start = 0, end = bytes.length): ByteText {
+  let text = "";
+  for (let at = start; at < end; at += CHUNK_CHARS) {
+    const chunk = bytes.subarray(at, Math.min(end, at + CHUNK_CHARS));
+    text += String.fromCharCode.apply(null, chunk as unknown as number[]);
+  }
+  return text as ByteText;
+}
+
+/** The bytes that `text` stands for. Cost: one copy. */
+export function byteTextBytes(text: ByteText): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
+/** Human text as git would store it, in UTF-8. */
+export function encodeText(text: string): ByteText {
+  // ASCII is its own UTF-8, and nearly all names are ASCII.
+  return (isAscii(text) ? text : readByteText(encoder.encode(text))) as ByteText;
+}
+
+/** UTF-8 bytes of human text. */
+export function encodeUtf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/**
+ * Stored text for people to read: UTF-8 where it is valid, with replacement characters where not.
+ *
+ * Not reversible. Compare, sort and look up with the byte text itself.
+ */
+export function decodeText(text: ByteText): string {
+  return isAscii(text) ? text : lossyUtf8.decode(byteTextBytes(text));
+}
+
+/** True if the bytes are valid UTF-8, as an API that promises UTF-8 must know before it quotes them. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    strictUtf8.decode(bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) > 0x7f) return false;
+  }
+  return true;
+}

@@ -1,0 +1,116 @@
+import { pickComparable } from "./frequent-lines.ts";
+import { type LinePair, type Lines, splitLines } from "./lines.ts";
+import { findDifferences } from "./myers.ts";
+import { type Marks, slideGroups } from "./slide.ts";
+
+/** Lines that were replaced by others. One of the counts may be 0. */
+export interface Change {
+  /** First line of the left side, from 0. */
+  readonly leftStart: number;
+  readonly leftCount: number;
+  readonly rightStart: number;
+  readonly rightCount: number;
+}
+
+/** How two texts differ, line by line. */
+export interface LineDiff {
+  readonly left: Lines;
+  readonly right: Lines;
+  /** In order, with at least one unchanged line between two of them. */
+  readonly changes: readonly Change[];
+}
+
+/**
+ * Compares two texts as `git diff` does by default: the same lines are shown as changed.
+ *
+ * Cost: near linear for texts that are alike; bounded by the size times its square root for others.
+ * Bound the size of both before.
+ */
+export function diffLines(left: Uint8Array, right: Uint8Array): LineDiff {
+  const pair = splitLines(left, right);
+  return { left: pair.left, right: pair.right, changes: compareLines(pair) };
+}
+
+/** The same for texts whose lines are numbered. */
+export function compareLines({ left, right, classes }: LinePair): Change[] {
+  // One element more than lines: the end is never changed.
+  const leftMarks: Marks = new Uint8Array(left.count + 1);
+  const rightMarks: Marks = new Uint8Array(right.count + 1);
+  const shorter = Math.min(left.count, right.count);
+  let start = 0;
+  while (start < shorter && left.numbers[start] === right.numbers[start]) start++;
+  let tail = 0;
+  while (
+    tail < shorter - start &&
+    left.numbers[left.count - 1 - tail] === right.numbers[right.count - 1 - tail]
+  ) {
+    tail++;
+  }
+  const leftEnd = left.count - tail;
+  const rightEnd = right.count - tail;
+
+  const leftPicked = pickComparable(left.numbers, start, leftEnd, countNumbers(right, classes));
+  const rightPicked = pickComparable(right.numbers, start, rightEnd, countNumbers(left, classes));
+  leftMarks.fill(1, start, leftEnd);
+  rightMarks.fill(1, start, rightEnd);
+  for (const line of leftPicked) leftMarks[line] = 0;
+  for (const line of rightPicked) rightMarks[line] = 0;
+  findDifferences(
+    leftPicked.map((line) => left.numbers[line] as number),
+    rightPicked.map((line) => right.numbers[line] as number),
+    (index) => (leftMarks[leftPicked[index] as number] = 1),
+    (index) => (rightMarks[rightPicked[index] as number] = 1),
+  );
+  slideGroups(left, leftMarks, rightMarks);
+  slideGroups(right, rightMarks, leftMarks);
+  return collectChanges(leftMarks, rightMarks);
+}
+
+function countNumbers(lines: Lines, classes: number): Uint32Array {
+  const counts = new Uint32Array(classes);
+  for (const number of lines.numbers) (counts[number] as number)++;
+  return counts;
+}
+
+function collectChanges(leftMarks: Marks, rightMarks: Marks): Change[] {
+  const changes: Change[] = [];
+  let left = 0;
+  let right = 0;
+  while (left < leftMarks.length && right < rightMarks.length) {
+    const leftStart = left;
+    const rightStart = right;
+    while (leftMarks[left]) left++;
+    while (rightMarks[right]) right++;
+    if (left > leftStart || right > rightStart) {
+      changes.push({
+        leftStart,
+        leftCount: left - leftStart,
+        rightStart,
+        rightCount: right - rightStart,
+      });
+    }
+    left++;
+    right++;
+  }
+  return changes;
+}
+
+/** How many lines a diff adds and takes away. */
+export function countChanges(diff: LineDiff): { added: number; removed: number } {
+  let added = 0;
+  let removed = 0;
+  for (const change of diff.changes) {
+    added += change.rightCount;
+    removed += change.leftCount;
+  }
+  return { added, removed };
+}
+
+/** Bytes looked at to tell text from other things. */
+const BINARY_PROBE_BYTES = 8000;
+
+/** True for what git takes as binary: a NUL among the first bytes. */
+export function isBinary(content: Uint8Array): boolean {
+  const at = content.subarray(0, BINARY_PROBE_BYTES).indexOf(0);
+  return at >= 0;
+}

@@ -1,0 +1,270 @@
+/** A run this long, in lines, is a sign that both sides are on the same track. */
+const SNAKE_LINES = 20;
+/** From this cost on, a long snake may end the search for the shortest script. */
+const HEURISTIC_COST_MIN = 256;
+/** A snake counts if it brought the search this many times its cost ahead. */
+const HEURISTIC_GAIN = 4;
+/** The search for one split is given up at the square root of the size, and not before this. */
+const COST_MAX_MIN = 256;
+
+/** Where a box of both sequences is cut in two. */
+interface Split {
+  readonly left: number;
+  readonly right: number;
+}
+
+/**
+ * Marks what differs between two sequences: the linear-space algorithm of Myers, searching from
+ * both ends, with the shortcuts that git takes where a shortest script would take too long. Equal
+ * inputs give git's own script, not merely one as short.
+ *
+ * @param onlyLeft Called with the index of each element that is not matched; `onlyRight` likewise.
+ * @see Eugene W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), section 4b.
+ */
+export function findDifferences(
+  left: Int32Array,
+  right: Int32Array,
+  onlyLeft: (index: number) => void,
+  onlyRight: (index: number) => void,
+): void {
+  new Search(left, right, onlyLeft, onlyRight).compare(0, left.length, 0, right.length);
+}
+
+/** The largest power of two not much above the square root: cheap, and what git uses. */
+export function roughSquareRoot(number: number): number {
+  let root = 1;
+  for (let rest = number; rest > 0; rest >>>= 2) root <<= 1;
+  return root;
+}
+
+const FAR = 0x7fffffff;
+
+class Search {
+  private readonly left: Int32Array;
+  private readonly right: Int32Array;
+  private readonly onlyLeft: (index: number) => void;
+  private readonly onlyRight: (index: number) => void;
+  /** Furthest index of `left` on each diagonal, from the front and from the back. */
+  private readonly front: Int32Array;
+  private readonly back: Int32Array;
+  /** Added to a diagonal to index the two. */
+  private readonly origin: number;
+  private readonly costMax: number;
+
+  constructor(
+    left: Int32Array,
+    right: Int32Array,
+    onlyLeft: (index: number) => void,
+    onlyRight: (index: number) => void,
+  ) {
+    this.left = left;
+    this.right = right;
+    this.onlyLeft = onlyLeft;
+    this.onlyRight = onlyRight;
+    const diagonals = left.length + right.length + 3;
+    this.front = new Int32Array(diagonals);
+    this.back = new Int32Array(diagonals);
+    this.origin = right.length + 1;
+    this.costMax = Math.max(COST_MAX_MIN, roughSquareRoot(diagonals));
+  }
+
+  /** Compares `left[leftStart..leftEnd)` with `right[rightStart..rightEnd)`. */
+  compare(leftStart: number, leftEnd: number, rightStart: number, rightEnd: number): void {
+    // A stack instead of recursion: a hostile file must not choose how deep we go.
+    const stack = [leftStart, leftEnd, rightStart, rightEnd];
+    while (stack.length > 0) {
+      let d = stack.pop() as number;
+      let c = stack.pop() as number;
+      let b = stack.pop() as number;
+      let a = stack.pop() as number;
+      while (a < b && c < d && this.left[a] === this.right[c]) {
+        a++;
+        c++;
+      }
+      while (a < b && c < d && this.left[b - 1] === this.right[d - 1]) {
+        b--;
+        d--;
+      }
+      if (a === b) {
+        for (; c < d; c++) this.onlyRight(c);
+      } else if (c === d) {
+        for (; a < b; a++) this.onlyLeft(a);
+      } else {
+        const split = this.split(a, b, c, d);
+        stack.push(split.left, b, split.right, d, a, split.left, c, split.right);
+      }
+    }
+  }
+
+  private split(leftStart: number, leftEnd: number, rightStart: number, rightEnd: number): Split {
+    const { left, right, front, back, origin } = this;
+    const lowest = leftStart - rightEnd;
+    const highest = leftEnd - rightStart;
+    const frontMiddle = leftStart - rightStart;
+    const backMiddle = leftEnd - rightEnd;
+    const isOdd = ((frontMiddle - backMiddle) & 1) !== 0;
+    let frontLow = frontMiddle;
+    let frontHigh = frontMiddle;
+    let backLow = backMiddle;
+    let backHigh = backMiddle;
+    front[origin + frontMiddle] = leftStart;
+    back[origin + backMiddle] = leftEnd;
+
+    for (let cost = 1; ; cost++) {
+      let hasSnake = false;
+
+      if (frontLow > lowest) front[origin + --frontLow - 1] = -1;
+      else frontLow++;
+      if (frontHigh < highest) front[origin + ++frontHigh + 1] = -1;
+      else frontHigh--;
+      for (let diagonal = frontHigh; diagonal >= frontLow; diagonal -= 2) {
+        const below = front[origin + diagonal - 1] as number;
+        const above = front[origin + diagonal + 1] as number;
+        let a = below >= above ? below + 1 : above;
+        const started = a;
+        while (a < leftEnd && a - diagonal < rightEnd && left[a] === right[a - diagonal]) a++;
+        if (a - started > SNAKE_LINES) hasSnake = true;
+        front[origin + diagonal] = a;
+        if (isOdd && backLow <= diagonal && diagonal <= backHigh) {
+          if ((back[origin + diagonal] as number) <= a) return { left: a, right: a - diagonal };
+        }
+      }
+
+      if (backLow > lowest) back[origin + --backLow - 1] = FAR;
+      else backLow++;
+      if (backHigh < highest) back[origin + ++backHigh + 1] = FAR;
+      else backHigh--;
+      for (let diagonal = backHigh; diagonal >= backLow; diagonal -= 2) {
+        const below = back[origin + diagonal - 1] as number;
+        const above = back[origin + diagonal + 1] as number;
+        let a = below < above ? below : above - 1;
+        const started = a;
+        while (
+          a > leftStart &&
+          a - diagonal > rightStart &&
+          left[a - 1] === right[a - diagonal - 1]
+        ) {
+          a--;
+        }
+        if (started - a > SNAKE_LINES) hasSnake = true;
+        back[origin + diagonal] = a;
+        if (!isOdd && frontLow <= diagonal && diagonal <= frontHigh) {
+          if (a <= (front[origin + diagonal] as number)) return { left: a, right: a - diagonal };
+        }
+      }
+
+      if (hasSnake && cost > HEURISTIC_COST_MIN) {
+        const box = { leftStart, leftEnd, rightStart, rightEnd };
+        const split =
+          this.splitAtFrontSnake(box, cost, frontLow, frontHigh, frontMiddle) ??
+          this.splitAtBackSnake(box, cost, backLow, backHigh, backMiddle);
+        if (split) return split;
+      }
+      if (cost >= this.costMax) {
+        const box = { leftStart, leftEnd, rightStart, rightEnd };
+        return this.splitAtFurthest(box, frontLow, frontHigh, backLow, backHigh);
+      }
+    }
+  }
+
+  /** The best path from the front that just came through a long snake. */
+  private splitAtFrontSnake(
+    box: Box,
+    cost: number,
+    low: number,
+    high: number,
+    middle: number,
+  ): Split | undefined {
+    let best = 0;
+    let split: Split | undefined;
+    for (let diagonal = high; diagonal >= low; diagonal -= 2) {
+      const a = this.front[this.origin + diagonal] as number;
+      const c = a - diagonal;
+      const gain = a - box.leftStart + (c - box.rightStart) - Math.abs(diagonal - middle);
+      const isInside =
+        box.leftStart + SNAKE_LINES <= a &&
+        a < box.leftEnd &&
+        box.rightStart + SNAKE_LINES <= c &&
+        c < box.rightEnd;
+      if (gain <= HEURISTIC_GAIN * cost || gain <= best || !isInside) continue;
+      let same = 1;
+      while (same <= SNAKE_LINES && this.left[a - same] === this.right[c - same]) same++;
+      if (same <= SNAKE_LINES) continue;
+      best = gain;
+      split = { left: a, right: c };
+    }
+    return split;
+  }
+
+  /** The same from the back. */
+  private splitAtBackSnake(
+    box: Box,
+    cost: number,
+    low: number,
+    high: number,
+    middle: number,
+  ): Split | undefined {
+    let best = 0;
+    let split: Split | undefined;
+    for (let diagonal = high; diagonal >= low; diagonal -= 2) {
+      const a = this.back[this.origin + diagonal] as number;
+      const c = a - diagonal;
+      const gain = box.leftEnd - a + (box.rightEnd - c) - Math.abs(diagonal - middle);
+      const isInside =
+        box.leftStart < a &&
+        a <= box.leftEnd - SNAKE_LINES &&
+        box.rightStart < c &&
+        c <= box.rightEnd - SNAKE_LINES;
+      if (gain <= HEURISTIC_GAIN * cost || gain <= best || !isInside) continue;
+      let same = 0;
+      while (same < SNAKE_LINES && this.left[a + same] === this.right[c + same]) same++;
+      if (same < SNAKE_LINES) continue;
+      best = gain;
+      split = { left: a, right: c };
+    }
+    return split;
+  }
+
+  /** The path that came furthest, from either end: where the search has become too expensive. */
+  private splitAtFurthest(
+    box: Box,
+    frontLow: number,
+    frontHigh: number,
+    backLow: number,
+    backHigh: number,
+  ): Split {
+    let frontSum = -1;
+    let frontLeft = -1;
+    for (let diagonal = frontHigh; diagonal >= frontLow; diagonal -= 2) {
+      let a = Math.min(this.front[this.origin + diagonal] as number, box.leftEnd);
+      if (box.rightEnd < a - diagonal) a = box.rightEnd + diagonal;
+      const sum = a + (a - diagonal);
+      if (frontSum < sum) {
+        frontSum = sum;
+        frontLeft = a;
+      }
+    }
+    let backSum = FAR;
+    let backLeft = FAR;
+    for (let diagonal = backHigh; diagonal >= backLow; diagonal -= 2) {
+      let a = Math.max(this.back[this.origin + diagonal] as number, box.leftStart);
+      if (a - diagonal < box.rightStart) a = box.rightStart + diagonal;
+      const sum = a + (a - diagonal);
+      if (sum < backSum) {
+        backSum = sum;
+        backLeft = a;
+      }
+    }
+    const left = box.leftEnd + box.rightEnd - backSum;
+    return left < frontSum - (box.leftStart + box.rightStart)
+      ? { left: frontLeft, right: frontSum - frontLeft }
+      : { left: backLeft, right: backSum - backLeft };
+  }
+}
+
+interface Box {
+  readonly leftStart: number;
+  readonly leftEnd: number;
+  readonly rightStart: number;
+  readonly rightEnd: number;
+}

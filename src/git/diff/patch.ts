@@ -1,0 +1,93 @@
+import type { ByteText } from "../byte-text.ts";
+import { NULL_OID } from "../oid.ts";
+import type { LineDiff } from "./line-diff.ts";
+import type { PathChange } from "./tree-diff.ts";
+import { CONTEXT_LINES, formatHunk, makeHunks } from "./unified.ts";
+
+/** What a patch shows of the contents of one file. */
+export type PatchContent =
+  | { readonly kind: "text"; readonly diff: LineDiff }
+  | { readonly kind: "binary" };
+
+export interface PatchOptions {
+  readonly contextLines?: number;
+  /** Digits of the ids on the `index` line. */
+  readonly oidDigits?: number;
+}
+
+/**
+ * One file's part of a patch, as `git diff` prints it.
+ *
+ * @param content How the contents differ, for a change of mode alone a diff without changes.
+ * @see git-diff(1), "Generating patch text with -p".
+ */
+export function formatPatch(
+  change: PathChange,
+  content: PatchContent,
+  options: PatchOptions = {},
+): ByteText {
+  const { contextLines = CONTEXT_LINES, oidDigits = 40 } = options;
+  const old = change.kind === "added" ? undefined : change.old;
+  const fresh = change.kind === "deleted" ? undefined : change.new;
+  const oldPath = quotePath(`a/${(old ?? fresh)?.path}`);
+  const newPath = quotePath(`b/${(fresh ?? old)?.path}`);
+  const lines = [`diff --git ${oldPath} ${newPath}`];
+  if (old && fresh && old.mode !== fresh.mode) {
+    lines.push(`old mode ${formatMode(old.mode)}`, `new mode ${formatMode(fresh.mode)}`);
+  }
+  if (!old && fresh) lines.push(`new file mode ${formatMode(fresh.mode)}`);
+  if (old && !fresh) lines.push(`deleted file mode ${formatMode(old.mode)}`);
+  if (change.kind === "renamed") {
+    lines.push(`similarity index ${change.similarityPercent}%`);
+    lines.push(`rename from ${quotePath(change.old.path)}`);
+    lines.push(`rename to ${quotePath(change.new.path)}`);
+  }
+  const oldOid = old?.oid ?? NULL_OID;
+  const newOid = fresh?.oid ?? NULL_OID;
+  if (oldOid === newOid) return `${lines.join("\n")}\n` as ByteText;
+
+  const mode = old && fresh && old.mode === fresh.mode ? ` ${formatMode(old.mode)}` : "";
+  lines.push(`index ${oldOid.slice(0, oidDigits)}..${newOid.slice(0, oidDigits)}${mode}`);
+  const from = old ? oldPath : "/dev/null";
+  const to = fresh ? newPath : "/dev/null";
+  if (content.kind === "binary") {
+    lines.push(`Binary files ${from} and ${to} differ`);
+    return `${lines.join("\n")}\n` as ByteText;
+  }
+  const hunks = makeHunks(content.diff, contextLines);
+  if (hunks.length === 0) return `${lines.join("\n")}\n` as ByteText;
+  lines.push(`--- ${endName(from)}`, `+++ ${endName(to)}`, "");
+  return (lines.join("\n") + hunks.map(formatHunk).join("")) as ByteText;
+}
+
+/** A tab ends a name that holds a space, so that other tools find its end. */
+function endName(name: string): string {
+  return name.includes(" ") ? `${name}\t` : name;
+}
+
+function formatMode(mode: number): string {
+  return mode.toString(8).padStart(6, "0");
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\x07": "\\a",
+  "\b": "\\b",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\v": "\\v",
+  "\f": "\\f",
+  "\r": "\\r",
+  '"': '\\"',
+  "\\": "\\\\",
+};
+
+/** A path as git quotes it: in C's way, if it holds bytes that a terminal would not show. */
+export function quotePath(path: string): string {
+  let quoted = "";
+  for (const char of path) {
+    const code = char.charCodeAt(0);
+    const isPlain = code >= 0x20 && code < 0x7f;
+    quoted += ESCAPES[char] ?? (isPlain ? char : `\\${code.toString(8).padStart(3, "0")}`);
+  }
+  return quoted === path ? path : `"${quoted}"`;
+}

@@ -1,0 +1,116 @@
+import { scoreSplit, type SplitScore, isBetterSplit } from "./indent-score.ts";
+import type { Lines } from "./lines.ts";
+
+/** How far a group is tried up from its lowest place, in lines. */
+const SLIDE_LINES_MAX = 100;
+
+/** Which lines of a side are changed; one more element, always 0, behind the last. */
+export type Marks = Uint8Array;
+
+/**
+ * Moves groups of changed lines to where people expect them.
+ *
+ * A group between equal lines may stand at several places. It joins neighbours it meets, lines up
+ * with a group of the other side if it can, and otherwise goes where the indentation says that a
+ * block begins.
+ */
+export function slideGroups(own: Lines, marks: Marks, otherMarks: Marks): void {
+  const group = new Group(own, marks);
+  const other = new Group(undefined, otherMarks);
+  do {
+    if (group.start < group.end) slideGroup(own, group, other);
+  } while (group.next() && other.next());
+}
+
+function slideGroup(own: Lines, group: Group, other: Group): void {
+  let size = 0;
+  let highestEnd = 0;
+  /** Lowest end at which the group stands beside one of the other side. */
+  let alignedEnd = -1;
+  // A group that grows by meeting another may go further than before.
+  do {
+    size = group.end - group.start;
+    alignedEnd = -1;
+    while (group.slideUp()) other.previous();
+    highestEnd = group.end;
+    if (!other.isEmpty) alignedEnd = group.end;
+    while (group.slideDown()) {
+      other.next();
+      if (!other.isEmpty) alignedEnd = group.end;
+    }
+  } while (size !== group.end - group.start);
+
+  if (group.end === highestEnd) return;
+  if (alignedEnd >= 0) {
+    while (other.isEmpty) moveUp(group, other);
+    return;
+  }
+  let best: { end: number; score: SplitScore } | undefined;
+  const lowest = Math.max(highestEnd, group.end - size - 1, group.end - SLIDE_LINES_MAX);
+  for (let end = lowest; end <= group.end; end++) {
+    const score = scoreSplit(own, end, end - size);
+    if (!best || isBetterSplit(score, best.score)) best = { end, score };
+  }
+  const bestEnd = best?.end ?? group.end;
+  while (group.end > bestEnd) moveUp(group, other);
+}
+
+function moveUp(group: Group, other: Group): void {
+  group.slideUp();
+  other.previous();
+}
+
+/** A run of changed lines, or the empty place between two unchanged ones. */
+class Group {
+  start = 0;
+  end = 0;
+  private readonly lines: Lines | undefined;
+  private readonly marks: Marks;
+
+  constructor(lines: Lines | undefined, marks: Marks) {
+    this.lines = lines;
+    this.marks = marks;
+    while (marks[this.end]) this.end++;
+  }
+
+  get isEmpty(): boolean {
+    return this.start === this.end;
+  }
+
+  /** Goes to the group behind the next unchanged line; false at the end. */
+  next(): boolean {
+    if (this.end === this.marks.length - 1) return false;
+    this.start = this.end + 1;
+    this.end = this.start;
+    while (this.marks[this.end]) this.end++;
+    return true;
+  }
+
+  previous(): boolean {
+    if (this.start === 0) return false;
+    this.end = this.start - 1;
+    this.start = this.end;
+    while (this.start > 0 && this.marks[this.start - 1]) this.start--;
+    return true;
+  }
+
+  slideDown(): boolean {
+    const numbers = this.lines?.numbers;
+    if (this.end === this.marks.length - 1 || numbers?.[this.start] !== numbers?.[this.end]) {
+      return false;
+    }
+    this.marks[this.start++] = 0;
+    this.marks[this.end++] = 1;
+    while (this.marks[this.end]) this.end++;
+    return true;
+  }
+
+  slideUp(): boolean {
+    const numbers = this.lines?.numbers;
+    if (this.start === 0 || numbers?.[this.start - 1] !== numbers?.[this.end - 1]) return false;
+    this.marks[--this.start] = 1;
+    this.marks[--this.end] = 0;
+    while (this.start > 0 && this.marks[this.start - 1]) this.start--;
+    return true;
+  }
+}

@@ -1,0 +1,137 @@
+import type { ByteText } from "../byte-text.ts";
+import { missing, overLimit } from "../error.ts";
+import {
+  compareTreeEntries,
+  isTreeMode,
+  MODE_TYPE,
+  parseTree,
+  type TreeEntry,
+} from "../object/tree.ts";
+import type { Oid } from "../oid.ts";
+import type { ObjectReader } from "../store.ts";
+
+/** A file, link or submodule at a path. */
+export interface PathEntry {
+  readonly path: ByteText;
+  readonly mode: number;
+  readonly oid: Oid;
+}
+
+/** How one path differs between two trees. Directories are told by their files. */
+export type PathChange =
+  | { readonly kind: "added"; readonly new: PathEntry }
+  | { readonly kind: "deleted"; readonly old: PathEntry }
+  | { readonly kind: "modified"; readonly old: PathEntry; readonly new: PathEntry }
+  /** The same or much the same content at another path. */
+  | {
+      readonly kind: "renamed";
+      readonly old: PathEntry;
+      readonly new: PathEntry;
+      /** 0 to 100. */
+      readonly similarityPercent: number;
+    };
+
+export interface TreeDiffOptions {
+  /** Changes before the diff is refused. */
+  readonly changesMax: number;
+  /** Only what is at or below this path. */
+  readonly path?: ByteText;
+}
+
+/**
+ * Compares two trees and what is below them, as `git diff-tree -r --no-renames`. Subtrees that are
+ * the same are not read. In the order of paths.
+ *
+ * @param oldOid Undefined for nothing: everything is added.
+ * @throws GitError `missing` if a tree does not exist, `limit` for more changes than allowed.
+ */
+export async function diffTrees(
+  objects: ObjectReader,
+  oldOid: Oid | undefined,
+  newOid: Oid | undefined,
+  options: TreeDiffOptions,
+): Promise<PathChange[]> {
+  const walk = new TreeDiff(objects, options);
+  await walk.compare(oldOid, newOid, "");
+  return walk.changes;
+}
+
+class TreeDiff {
+  readonly changes: PathChange[] = [];
+  private readonly objects: ObjectReader;
+  private readonly options: TreeDiffOptions;
+
+  constructor(objects: ObjectReader, options: TreeDiffOptions) {
+    this.objects = objects;
+    this.options = options;
+  }
+
+  async compare(oldOid: Oid | undefined, newOid: Oid | undefined, prefix: string): Promise<void> {
+    if (oldOid === newOid) return;
+    const olds = await this.read(oldOid);
+    const news = await this.read(newOid);
+    for (let left = 0, right = 0; left < olds.length || right < news.length;) {
+      const old = olds[left];
+      const fresh = news[right];
+      const order = !old ? 1 : !fresh ? -1 : compareTreeEntries(old, fresh);
+      if (order <= 0) left++;
+      if (order >= 0) right++;
+      await this.comparePair(order <= 0 ? old : undefined, order >= 0 ? fresh : undefined, prefix);
+    }
+  }
+
+  private async comparePair(
+    old: TreeEntry | undefined,
+    fresh: TreeEntry | undefined,
+    prefix: string,
+  ): Promise<void> {
+    if (old && fresh && old.oid === fresh.oid && old.mode === fresh.mode) return;
+    const path = `${prefix}${(old ?? fresh)?.name}` as ByteText;
+    if (!this.isAsked(path)) return;
+    const oldTree = old && isTreeMode(old.mode) ? old.oid : undefined;
+    const newTree = fresh && isTreeMode(fresh.mode) ? fresh.oid : undefined;
+    if (oldTree !== undefined || newTree !== undefined) {
+      await this.compare(oldTree, newTree, `${path}/`);
+      return;
+    }
+    if (!this.isInside(path)) return;
+    if (this.changes.length >= this.options.changesMax) throw overLimit("too many changed files");
+    const before = old && { path, mode: old.mode, oid: old.oid };
+    const after = fresh && { path, mode: fresh.mode, oid: fresh.oid };
+    if (before && after) this.changes.push({ kind: "modified", old: before, new: after });
+    else if (before) this.changes.push({ kind: "deleted", old: before });
+    else if (after) this.changes.push({ kind: "added", new: after });
+  }
+
+  /** True if the path is at, below or above the one asked for. */
+  private isAsked(path: ByteText): boolean {
+    const asked = this.options.path;
+    return !asked || this.isInside(path) || asked.startsWith(`${path}/`);
+  }
+
+  private isInside(path: ByteText): boolean {
+    const asked = this.options.path;
+    return !asked || path === asked || path.startsWith(`${asked}/`);
+  }
+
+  private async read(treeOid: Oid | undefined): Promise<TreeEntry[]> {
+    if (treeOid === undefined) return [];
+    const found = await this.objects.readObject(treeOid);
+    if (found?.kind !== "tree") throw missing(`tree ${treeOid}`);
+    return parseTree(found.content);
+  }
+}
+
+/**
+ * A change as patches show it: an entry that turned from one kind into another, a file into a link,
+ * is deleted and added.
+ */
+export function splitTypeChange(change: PathChange): PathChange[] {
+  const isTypeChange =
+    change.kind === "modified" && (change.old.mode & MODE_TYPE) !== (change.new.mode & MODE_TYPE);
+  if (!isTypeChange) return [change];
+  return [
+    { kind: "deleted", old: change.old },
+    { kind: "added", new: change.new },
+  ];
+}

@@ -1,0 +1,123 @@
+import { type ByteText, readByteText } from "../byte-text.ts";
+import type { Change, LineDiff } from "./line-diff.ts";
+import { lineBytes, type Lines } from "./lines.ts";
+
+/** Unchanged lines shown around a change, by default. */
+export const CONTEXT_LINES = 3;
+
+/** Longest heading of a hunk, in bytes. */
+const HEADING_BYTES_MAX = 80;
+
+/** One line of a hunk. */
+export interface HunkLine {
+  readonly kind: "context" | "added" | "removed";
+  /** Without its line feed. */
+  readonly text: ByteText;
+  /** False for a last line that does not end in a line feed. */
+  readonly isTerminated: boolean;
+}
+
+/** A run of changes with the lines around them. */
+export interface Hunk {
+  /** First line, from 1; the line before, if the hunk has none of this side. */
+  readonly leftStart: number;
+  readonly leftCount: number;
+  readonly rightStart: number;
+  readonly rightCount: number;
+  /** The line above that looks like the start of a function, "" if there is none. */
+  readonly heading: ByteText;
+  readonly lines: readonly HunkLine[];
+}
+
+/** The hunks of a diff, as `git diff -U<context>` cuts them. */
+export function makeHunks(diff: LineDiff, context = CONTEXT_LINES): Hunk[] {
+  const hunks: Hunk[] = [];
+  let heading = "" as ByteText;
+  let headingEnd = -1;
+  for (let at = 0; at < diff.changes.length;) {
+    const stop = endOfHunk(diff.changes, at, context);
+    const first = diff.changes[at] as Change;
+    const last = diff.changes[stop - 1] as Change;
+    const above = Math.min(context, first.leftStart, first.rightStart);
+    const leftStart = first.leftStart - above;
+    const rightStart = first.rightStart - above;
+    const leftLast = last.leftStart + last.leftCount;
+    const rightLast = last.rightStart + last.rightCount;
+    const below = Math.min(context, diff.left.count - leftLast, diff.right.count - rightLast);
+    heading = findHeading(diff.left, leftStart - 1, headingEnd) ?? heading;
+    headingEnd = leftStart - 1;
+
+    const lines: HunkLine[] = [];
+    let left = leftStart;
+    for (const change of diff.changes.slice(at, stop)) {
+      for (; left < change.leftStart; left++) lines.push(hunkLine("context", diff.left, left));
+      const leftEnd = change.leftStart + change.leftCount;
+      for (; left < leftEnd; left++) lines.push(hunkLine("removed", diff.left, left));
+      const rightEnd = change.rightStart + change.rightCount;
+      for (let right = change.rightStart; right < rightEnd; right++) {
+        lines.push(hunkLine("added", diff.right, right));
+      }
+    }
+    for (; left < leftLast + below; left++) lines.push(hunkLine("context", diff.left, left));
+
+    const leftCount = leftLast + below - leftStart;
+    const rightCount = rightLast + below - rightStart;
+    hunks.push({
+      leftStart: leftCount === 0 ? leftStart : leftStart + 1,
+      leftCount,
+      rightStart: rightCount === 0 ? rightStart : rightStart + 1,
+      rightCount,
+      heading,
+      lines,
+    });
+    at = stop;
+  }
+  return hunks;
+}
+
+/** Behind the last change that shares a hunk with `first`. */
+function endOfHunk(changes: readonly Change[], first: number, context: number): number {
+  let at = first + 1;
+  for (; at < changes.length; at++) {
+    const before = changes[at - 1] as Change;
+    const gap = (changes[at] as Change).leftStart - (before.leftStart + before.leftCount);
+    if (gap > 2 * context) break;
+  }
+  return at;
+}
+
+function hunkLine(kind: HunkLine["kind"], lines: Lines, line: number): HunkLine {
+  const bytes = lineBytes(lines, line);
+  const isTerminated = bytes.at(-1) === 0x0a;
+  const text = readByteText(bytes, 0, isTerminated ? bytes.length - 1 : bytes.length);
+  return { kind, text, isTerminated };
+}
+
+/** The nearest line above that starts with a letter, an underscore or a dollar sign. */
+function findHeading(lines: Lines, from: number, downTo: number): ByteText | undefined {
+  for (let line = from; line > downTo && line >= 0; line--) {
+    const bytes = lineBytes(lines, line);
+    const text = readByteText(bytes, 0, Math.min(bytes.length, HEADING_BYTES_MAX));
+    if (/^[A-Za-z_$]/.test(text)) return text.replace(/[\s\v]+$/, "") as ByteText;
+  }
+  return undefined;
+}
+
+const MARKERS = { context: " ", added: "+", removed: "-" } as const;
+
+/** A hunk as text of a patch. */
+export function formatHunk(hunk: Hunk): ByteText {
+  const heading = hunk.heading === "" ? "" : ` ${hunk.heading}`;
+  const left = formatRange(hunk.leftStart, hunk.leftCount);
+  const right = formatRange(hunk.rightStart, hunk.rightCount);
+  let text = `@@ -${left} +${right} @@${heading}\n`;
+  for (const line of hunk.lines) {
+    text += `${MARKERS[line.kind]}${line.text}\n`;
+    if (!line.isTerminated) text += "\\ No newline at end of file\n";
+  }
+  return text as ByteText;
+}
+
+function formatRange(start: number, count: number): string {
+  return count === 1 ? String(start) : `${start},${count}`;
+}

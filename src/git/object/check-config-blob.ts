@@ -1,0 +1,193 @@
+import { type ByteText, readByteText } from "../byte-text.ts";
+import { type Finding, Findings } from "./finding.ts";
+
+/** Largest `.gitmodules` and `.gitattributes` that is read, in bytes. Git takes attributes to 100 MB. */
+export const CONFIG_BLOB_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Longest line of a `.gitattributes`, in bytes without line feed: what git's reader takes. */
+const ATTRIBUTES_LINE_BYTES_MAX = 2047;
+
+/** What `git fsck` says of a `.gitattributes`. */
+export function checkGitattributes(content: Uint8Array, isStrict: boolean): Finding[] {
+  const findings = new Findings(isStrict);
+  if (content.length > CONFIG_BLOB_BYTES_MAX) {
+    findings.add("gitattributesLarge");
+    return findings.list;
+  }
+  let lineStart = 0;
+  for (let at = 0; at <= content.length; at++) {
+    if (at < content.length && content[at] !== 0x0a) continue;
+    if (at - lineStart > ATTRIBUTES_LINE_BYTES_MAX) {
+      findings.add("gitattributesLineLength");
+      break;
+    }
+    lineStart = at + 1;
+  }
+  return findings.list;
+}
+
+/**
+ * What `git fsck` says of a `.gitmodules`.
+ *
+ * SECURITY: a submodule's name, path, address or update command runs or overwrites something in a
+ * recursive clone if these are let through.
+ *
+ * @see CVE-2018-11235, CVE-2018-17456, CVE-2019-19604, CVE-2020-11008.
+ */
+export function checkGitmodules(content: Uint8Array, isStrict: boolean): Finding[] {
+  const findings = new Findings(isStrict);
+  if (content.length > CONFIG_BLOB_BYTES_MAX) {
+    findings.add("gitmodulesLarge");
+    return findings.list;
+  }
+  const { settings, isComplete } = parseSettings(readByteText(content));
+  for (const { section, name, key, value } of settings) {
+    if (section !== "submodule" || name === undefined) continue;
+    if (!isSafeSubmoduleName(name)) findings.add("gitmodulesName");
+    if (value === undefined) continue;
+    if (key === "url" && !isSafeSubmoduleUrl(value)) findings.add("gitmodulesUrl");
+    if (key === "path" && value.startsWith("-")) findings.add("gitmodulesPath");
+    if (key === "update" && value.startsWith("!")) findings.add("gitmodulesUpdate");
+  }
+  if (!isComplete) findings.add("gitmodulesParse");
+  return findings.list;
+}
+
+function isSafeSubmoduleName(name: string): boolean {
+  return name !== "" && !name.split(/[\\/]/).includes("..");
+}
+
+/**
+ * True unless the address reads as an option, smuggles a line feed to a credential helper, or is a
+ * relative one that climbs out of its host.
+ */
+function isSafeSubmoduleUrl(url: string): boolean {
+  if (url.startsWith("-")) return false;
+  const isRelative = /^\.\.?[\\/]/.test(url);
+  if (isRelative || url.startsWith("git://")) {
+    const decoded = decodePercents(url);
+    if (decoded.includes("\n")) return false;
+    if (!isRelative) return true;
+    // "../../:host" and "../../" + nothing resolve to an empty or foreign host.
+    const rest = url.replace(/^(?:\.\.?[\\/])+/, "");
+    const climbs = url.split(/[\\/]/).filter((part) => part === "..").length;
+    return !(climbs > 0 && (rest.startsWith(":") || rest.startsWith("/")));
+  }
+  const transport = /^(?:https?|ftps?)(?:::|:\/\/)/.exec(url);
+  if (transport) {
+    const decoded = decodePercents(url.replace(/^(?:https?|ftps?)::/, ""));
+    if (decoded.includes("\n")) return false;
+    const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(decoded)?.[1];
+    return host !== undefined && host !== "";
+  }
+  return true;
+}
+
+function decodePercents(text: string): string {
+  return text.replaceAll(/%([0-9a-fA-F]{2})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+}
+
+interface Setting {
+  readonly section: string;
+  /** The quoted part of the section's header. */
+  readonly name: string | undefined;
+  readonly key: string;
+  /** Undefined for a key without `=`. */
+  readonly value: string | undefined;
+}
+
+/**
+ * Reads a configuration file up to its first fault. Linear in the length of the text.
+ *
+ * @see git-config(1), "Syntax".
+ */
+export function parseSettings(text: ByteText): { settings: Setting[]; isComplete: boolean } {
+  const settings: Setting[] = [];
+  let section = "";
+  let name: string | undefined;
+  let at = text.startsWith("\xef\xbb\xbf") ? 3 : 0;
+  const fault = (): { settings: Setting[]; isComplete: boolean } => ({
+    settings,
+    isComplete: false,
+  });
+
+  while (at < text.length) {
+    const char = text.charAt(at);
+    if (/\s/.test(char)) {
+      at++;
+    } else if (char === "#" || char === ";") {
+      const end = text.indexOf("\n", at);
+      at = end < 0 ? text.length : end + 1;
+    } else if (char === "[") {
+      const plain = /\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
+      plain.lastIndex = at;
+      const match = plain.exec(text);
+      if (!match) return fault();
+      section = (match[1] as string).toLowerCase();
+      name = match[2]?.replaceAll(/\\(.)/g, "$1");
+      at = plain.lastIndex;
+    } else {
+      const keyword = /([A-Za-z][A-Za-z0-9-]*)[ \t]*(=[ \t]*)?/y;
+      keyword.lastIndex = at;
+      const match = keyword.exec(text);
+      if (!match || section === "") return fault();
+      at = keyword.lastIndex;
+      const key = (match[1] as string).toLowerCase();
+      if (match[2] === undefined) {
+        if (at < text.length && !/[\n\r#;]/.test(text.charAt(at))) return fault();
+        settings.push({ section, name, key, value: undefined });
+        continue;
+      }
+      const read = parseValue(text, at);
+      if (!read) return fault();
+      settings.push({ section, name, key, value: read.value });
+      at = read.next;
+    }
+  }
+  return { settings, isComplete: true };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  b: "\b",
+  '"': '"',
+  "\\": "\\",
+};
+
+function parseValue(text: string, start: number): { value: string; next: number } | undefined {
+  let value = "";
+  let spaces = "";
+  let isQuoted = false;
+  let at = start;
+  for (; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === "\n") break;
+    if (!isQuoted && (char === "#" || char === ";")) {
+      const end = text.indexOf("\n", at);
+      at = end < 0 ? text.length : end;
+      break;
+    }
+    if (!isQuoted && /\s/.test(char)) {
+      if (value !== "") spaces += char;
+      continue;
+    }
+    value += spaces;
+    spaces = "";
+    if (char === '"') {
+      isQuoted = !isQuoted;
+    } else if (char === "\\") {
+      at++;
+      const escaped = text.charAt(at);
+      if (escaped === "\n") continue;
+      const plain = ESCAPES[escaped];
+      if (plain === undefined) return undefined;
+      value += plain;
+    } else {
+      value += char;
+    }
+  }
+  return isQuoted ? undefined : { value, next: at + 1 };
+}

@@ -1,0 +1,31 @@
+import { checkCommit } from "./check-commit.ts";
+import { checkTag } from "./check-tag.ts";
+import { checkTree, type SpecialBlobs } from "./check-tree.ts";
+import type { Finding } from "./finding.ts";
+import type { ObjectKind } from "./kind.ts";
+
+/**
+ * Checks an object as `git fsck` does on receipt. Blobs hold what they like, until a tree names one
+ * as a configuration file: see `special`.
+ *
+ * Cost: linear in the content.
+ */
+export function checkObject(
+  kind: ObjectKind,
+  content: Uint8Array,
+  isStrict: boolean,
+  special: SpecialBlobs,
+): Finding[] {
+  switch (kind) {
+    case "tree":
+      return checkTree(content, isStrict, special);
+    case "commit":
+      return checkCommit(content, isStrict);
+    case "tag":
+      return checkTag(content, isStrict);
+    case "blob":
+      return [];
+    default:
+      return kind satisfies never;
+  }
+}

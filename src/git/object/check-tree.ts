@@ -1,0 +1,205 @@
+import { type ByteText, readByteText } from "../byte-text.ts";
+import { GitError } from "../error.ts";
+import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
+import { type DotName, isHfsDisguise, isNtfsDisguise } from "./disguise.ts";
+import { type Finding, Findings } from "./finding.ts";
+import {
+  isSymlinkMode,
+  isTreeMode,
+  MODE_EXECUTABLE,
+  MODE_FILE,
+  MODE_SUBMODULE,
+  MODE_SYMLINK,
+  MODE_TREE,
+  visitTree,
+} from "./tree.ts";
+
+/** What a tree says about blobs that have rules of their own, to be checked when they are read. */
+export interface SpecialBlobs {
+  /** Blobs that some file system would open as `.gitmodules`. */
+  readonly gitmodulesOids: Set<Oid>;
+  /** Blobs that some file system would open as `.gitattributes`. */
+  readonly gitattributesOids: Set<Oid>;
+}
+
+const isDisguise = (name: ByteText, dotName: DotName): boolean =>
+  isHfsDisguise(name, dotName) || isNtfsDisguise(name, dotName);
+
+/** What a tree may be found guilty of as a whole, in the order in which git tells it. */
+const FAULTS = [
+  "nullSha1",
+  "fullPathname",
+  "hasDot",
+  "hasDotdot",
+  "hasDotgit",
+  "zeroPaddedFilemode",
+  "badFilemode",
+  "duplicateEntries",
+  "treeNotSorted",
+] as const;
+
+/**
+ * Everything `git fsck` says of a tree.
+ *
+ * SECURITY: this refuses `.git` in all its disguises, `..`, slashes and duplicates before a tree
+ * that holds them can reach a checkout.
+ *
+ * Cost: one pass over the bytes. A history holds many millions of entries, so a name is made a
+ * string only if its bytes are suspicious.
+ *
+ * @param special Receives the blobs that must be checked as configuration files.
+ */
+export function checkTree(bytes: Uint8Array, isStrict: boolean, special: SpecialBlobs): Finding[] {
+  const findings = new Findings(isStrict);
+  const seen = new Set<(typeof FAULTS)[number]>();
+  // Files that a directory of the same name may follow, with names such as `foo.bar` between.
+  const candidates = new Set<string>();
+  let last: EntryName | undefined;
+  let entryStart = 0;
+
+  try {
+    visitTree(bytes, (mode, nameStart, nameEnd, oidOffset) => {
+      if (bytes[entryStart] === 0x30) seen.add("zeroPaddedFilemode");
+      entryStart = oidOffset + OID_BYTES;
+      if (bytes[oidOffset] === 0 && isNull(bytes, oidOffset)) seen.add("nullSha1");
+      if (!isUsualMode(mode, isStrict)) seen.add("badFilemode");
+
+      if (isSuspicious(bytes, nameStart, nameEnd)) {
+        const name = readByteText(bytes, nameStart, nameEnd);
+        if (name.includes("/")) seen.add("fullPathname");
+        if (name === ".") seen.add("hasDot");
+        if (name === "..") seen.add("hasDotdot");
+        checkDotNames(
+          name,
+          mode,
+          () => formatOid(bytes, oidOffset),
+          findings,
+          special,
+          () => {
+            seen.add("hasDotgit");
+          },
+        );
+      }
+
+      const name = { start: nameStart, end: nameEnd, isTree: isTreeMode(mode) };
+      if (last) {
+        const fault = checkOrder(bytes, last, name, candidates);
+        if (fault) seen.add(fault);
+      }
+      last = name;
+    });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    findings.add("badTree");
+  }
+
+  for (const id of FAULTS) {
+    if (seen.has(id)) findings.add(id);
+  }
+  return findings.list;
+}
+
+/** Where a name stands in a tree's bytes. */
+interface EntryName {
+  readonly start: number;
+  readonly end: number;
+  readonly isTree: boolean;
+}
+
+/** What is wrong with the order of two entries that follow each other. */
+function checkOrder(
+  bytes: Uint8Array,
+  a: EntryName,
+  b: EntryName,
+  candidates: Set<string>,
+): "duplicateEntries" | "treeNotSorted" | undefined {
+  let left = a.start;
+  let right = b.start;
+  while (left < a.end && right < b.end && bytes[left] === bytes[right]) {
+    left++;
+    right++;
+  }
+  if (left === a.end && right === b.end) return "duplicateEntries";
+  const leftByte = left < a.end ? (bytes[left] as number) : a.isTree ? SLASH : 0;
+  const rightByte = right < b.end ? (bytes[right] as number) : b.isTree ? SLASH : 0;
+  if (left === a.end && !a.isTree && rightByte < SLASH) {
+    candidates.add(readByteText(bytes, a.start, a.end));
+  }
+  if (b.isTree && candidates.size > 0 && candidates.has(readByteText(bytes, b.start, b.end))) {
+    return "duplicateEntries";
+  }
+  return leftByte < rightByte ? undefined : "treeNotSorted";
+}
+
+const DOT = 0x2e;
+const SLASH = 0x2f;
+const BACKSLASH = 0x5c;
+const TILDE = 0x7e;
+
+/**
+ * True for a name that may be one of git's own under some disguise: it starts with a dot, or with
+ * the first byte of a mark that HFS+ ignores, or holds what Windows reads as a separator or a short
+ * name. Nearly all names are none of that.
+ */
+function isSuspicious(bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start] as number;
+  if (first === DOT || first === 0xe2 || first === 0xef) return true;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte === SLASH || byte === BACKSLASH || byte === TILDE) return true;
+  }
+  return false;
+}
+
+function checkDotNames(
+  name: ByteText,
+  mode: number,
+  oid: () => Oid,
+  findings: Findings,
+  special: SpecialBlobs,
+  foundDotgit: () => void,
+): void {
+  const isSymlink = isSymlinkMode(mode);
+  if (isDisguise(name, "git")) foundDotgit();
+  if (isDisguise(name, "gitmodules")) {
+    if (isSymlink) findings.add("gitmodulesSymlink");
+    else special.gitmodulesOids.add(oid());
+  }
+  if (isDisguise(name, "gitattributes")) {
+    if (isSymlink) findings.add("gitattributesSymlink");
+    else special.gitattributesOids.add(oid());
+  }
+  if (isSymlink && isDisguise(name, "gitignore")) findings.add("gitignoreSymlink");
+  if (isSymlink && isDisguise(name, "mailmap")) findings.add("mailmapSymlink");
+
+  // Windows reads a backslash as a separator: each part behind one may be a name of git's own.
+  for (let at = name.indexOf("\\"); at >= 0; at = name.indexOf("\\", at + 1)) {
+    const rest = name.slice(at + 1) as ByteText;
+    if (isNtfsDisguise(rest, "git")) foundDotgit();
+    if (isNtfsDisguise(rest, "gitmodules")) {
+      if (isSymlink) findings.add("gitmodulesSymlink");
+      else special.gitmodulesOids.add(oid());
+    }
+  }
+}
+
+function isUsualMode(mode: number, isStrict: boolean): boolean {
+  switch (mode) {
+    case MODE_FILE:
+    case MODE_EXECUTABLE:
+    case MODE_SYMLINK:
+    case MODE_TREE:
+    case MODE_SUBMODULE:
+      return true;
+    default:
+      // Git itself wrote group-writable files once.
+      return mode === 0o100664 && !isStrict;
+  }
+}
+
+function isNull(bytes: Uint8Array, offset: number): boolean {
+  for (let at = offset; at < offset + OID_BYTES; at++) {
+    if (bytes[at] !== 0) return false;
+  }
+  return true;
+}

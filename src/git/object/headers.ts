@@ -1,0 +1,39 @@
+import { type ByteText, readByteText } from "../byte-text.ts";
+
+/** One header line of a commit or tag. A value of several lines holds line feeds, unindented. */
+export interface Header {
+  readonly name: ByteText;
+  readonly value: ByteText;
+}
+
+/**
+ * Splits a commit or tag into its header lines and the message behind the first empty line.
+ *
+ * A line that starts with a space continues the one before it.
+ */
+export function parseHeaders(content: Uint8Array): { headers: Header[]; message: ByteText } {
+  let end = 0;
+  while (end < content.length && !(content[end] === 0x0a && content[end + 1] === 0x0a)) end++;
+  const text = readByteText(content, 0, end);
+  const headers: { name: ByteText; value: ByteText }[] = [];
+  // Without an empty line the last header keeps its own line feed out of its value.
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const last = headers.at(-1);
+    if (line.startsWith(" ") && last) {
+      last.value = `${last.value}\n${line.slice(1)}` as ByteText;
+      continue;
+    }
+    const space = line.indexOf(" ");
+    const nameEnd = space < 0 ? line.length : space;
+    headers.push({
+      name: line.slice(0, nameEnd) as ByteText,
+      value: line.slice(nameEnd + 1) as ByteText,
+    });
+  }
+  return { headers, message: readByteText(content, Math.min(content.length, end + 2)) };
+}
+
+/** One header as stored, with its line feed. */
+export function formatHeader(header: Header): ByteText {
+  return `${header.name} ${header.value.replaceAll("\n", "\n ")}\n` as ByteText;
+}

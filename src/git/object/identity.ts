@@ -1,0 +1,58 @@
+import type { ByteText } from "../byte-text.ts";
+
+/** Who did something and when: the value of an `author`, `committer` or `tagger` line. */
+export interface Identity {
+  readonly name: ByteText;
+  readonly email: ByteText;
+  /** Seconds since 1970. */
+  readonly timeSeconds: number;
+  /** Offset from UTC as written, such as `+0200`. Git distinguishes `-0000`. */
+  readonly zone: string;
+}
+
+/**
+ * Reads an identity, as leniently as `git log` does: what cannot be read is empty or 0, because
+ * old histories hold such lines and must still be shown. `checkCommit` is the strict reader.
+ */
+export function parseIdentity(line: ByteText): Identity {
+  const open = line.indexOf("<");
+  const close = line.indexOf(">", open + 1);
+  if (open < 0 || close < 0) {
+    return { name: line.trim() as ByteText, email: "" as ByteText, timeSeconds: 0, zone: "+0000" };
+  }
+  // Some writers left a stray bracket in the address: the date stands behind the last one.
+  const date = /^\s*(\d{1,15})(?:\s+([+-]\d{4}))?/.exec(line.slice(line.lastIndexOf(">") + 1));
+  return {
+    name: line.slice(0, open).replace(/ $/, "") as ByteText,
+    email: line.slice(open + 1, close) as ByteText,
+    timeSeconds: date ? Number(date[1]) : 0,
+    zone: date?.[2] ?? "+0000",
+  };
+}
+
+export function formatIdentity(identity: Identity): ByteText {
+  const { name, email, timeSeconds, zone } = identity;
+  return `${name} <${email}> ${timeSeconds} ${zone}` as ByteText;
+}
+
+const isCrud = (char: string): boolean => char <= " " || ".,:;<>\"\\'".includes(char);
+
+/**
+ * A name or address as git stores it: without the characters that delimit an identity, and without
+ * dots, commas and the like at its ends.
+ *
+ * @see git-commit-tree(1), "Commit Information".
+ */
+export function cleanIdentityText(text: ByteText): ByteText {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isCrud(text.charAt(start))) start++;
+  while (end > start && isCrud(text.charAt(end - 1))) end--;
+  return text.slice(start, end).replaceAll(/[\n<>]/g, "") as ByteText;
+}
+
+/** Minutes east of UTC that a zone such as `-0330` stands for. */
+export function zoneMinutes(zone: string): number {
+  const sign = zone.startsWith("-") ? -1 : 1;
+  return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5))) || 0;
+}

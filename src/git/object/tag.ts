@@ -1,0 +1,66 @@
+import { type ByteText, byteTextBytes } from "../byte-text.ts";
+import { corrupt } from "../error.ts";
+import { isOid, type Oid } from "../oid.ts";
+import { parseHeaders } from "./headers.ts";
+import { formatIdentity, type Identity, parseIdentity } from "./identity.ts";
+import { isObjectKind, type ObjectKind } from "./kind.ts";
+
+/** An annotated tag. */
+export interface Tag {
+  readonly targetOid: Oid;
+  readonly targetKind: ObjectKind;
+  readonly name: ByteText;
+  /** Undefined in tags from before 2005, which have no such line. */
+  readonly tagger: Identity | undefined;
+  /** The message, with the signature that a signed tag has at its end. */
+  readonly message: ByteText;
+}
+
+/**
+ * Reads an annotated tag.
+ *
+ * @throws GitError `corrupt` if what it tags cannot be told.
+ */
+export function parseTag(content: Uint8Array): Tag {
+  const { headers, message } = parseHeaders(content);
+  const [object, type, tag, tagger] = headers;
+  if (object?.name !== "object" || !isOid(object.value)) throw corrupt("tag without object");
+  if (type?.name !== "type" || !isObjectKind(type.value)) throw corrupt("tag without type");
+  return {
+    targetOid: object.value,
+    targetKind: type.value,
+    name: tag?.name === "tag" ? tag.value : ("" as ByteText),
+    tagger: tagger?.name === "tagger" ? parseIdentity(tagger.value) : undefined,
+    message,
+  };
+}
+
+/** An annotated tag's bytes. */
+export function formatTag(tag: Tag): Uint8Array {
+  const tagger = tag.tagger ? `tagger ${formatIdentity(tag.tagger)}\n` : "";
+  const head = `object ${tag.targetOid}\ntype ${tag.targetKind}\ntag ${tag.name}\n${tagger}`;
+  return byteTextBytes(`${head}\n${tag.message}` as ByteText);
+}
+
+const SIGNATURE_STARTS = [
+  "-----BEGIN PGP SIGNATURE-----",
+  "-----BEGIN PGP MESSAGE-----",
+  "-----BEGIN SIGNED MESSAGE-----",
+  "-----BEGIN SSH SIGNATURE-----",
+];
+
+/**
+ * Where the signature starts in a signed tag's message: at the last line that begins one.
+ *
+ * @returns An offset into the message, its length if there is no signature.
+ */
+export function findTagSignature(message: ByteText): number {
+  let start = message.length;
+  for (let line = 0; line < message.length;) {
+    if (SIGNATURE_STARTS.some((marker) => message.startsWith(marker, line))) start = line;
+    const next = message.indexOf("\n", line);
+    if (next < 0) break;
+    line = next + 1;
+  }
+  return start;
+}

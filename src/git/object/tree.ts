@@ -1,0 +1,102 @@
+import { type ByteText, readByteText } from "../byte-text.ts";
+import { corrupt } from "../error.ts";
+import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
+
+/** The modes that git writes. */
+export const MODE_TREE = 0o040000;
+export const MODE_FILE = 0o100644;
+export const MODE_EXECUTABLE = 0o100755;
+export const MODE_SYMLINK = 0o120000;
+export const MODE_SUBMODULE = 0o160000;
+/** The bits of a mode that tell the kind of entry. */
+export const MODE_TYPE = 0o170000;
+
+/** One entry of a tree. */
+export interface TreeEntry {
+  /** Kind and permission, in the bits of `stat(2)`. */
+  readonly mode: number;
+  readonly name: ByteText;
+  /** What the entry leads to: a tree, a blob, or for a submodule a commit of another repository. */
+  readonly oid: Oid;
+}
+
+export const isTreeMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_TREE;
+export const isSubmoduleMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_SUBMODULE;
+export const isSymlinkMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_SYMLINK;
+
+/** Receives an entry as offsets into the tree's bytes: the name ends before `nameEnd`. */
+export type TreeVisitor = (
+  mode: number,
+  nameStart: number,
+  nameEnd: number,
+  oidOffset: number,
+) => void;
+
+/**
+ * Calls `visit` for each entry of a tree, in stored order, without allocating.
+ *
+ * @throws GitError `corrupt` at the first entry that cannot be read; earlier ones were visited.
+ */
+export function visitTree(bytes: Uint8Array, visit: TreeVisitor): void {
+  const { length } = bytes;
+  for (let at = 0; at < length;) {
+    let mode = 0;
+    const modeStart = at;
+    for (; at < length && bytes[at] !== 0x20; at++) {
+      const digit = (bytes[at] as number) - 0x30;
+      if (digit < 0 || digit > 7) throw corrupt("tree: mode is not octal");
+      mode = ((mode << 3) | digit) >>> 0;
+    }
+    if (at === modeStart) throw corrupt("tree: entry without mode");
+    const nameStart = ++at;
+    while (at < length && bytes[at] !== 0) at++;
+    const oidOffset = at + 1;
+    if (oidOffset + OID_BYTES > length) throw corrupt("tree: entry cut off");
+    if (at === nameStart) throw corrupt("tree: entry without name");
+    visit(mode, nameStart, at, oidOffset);
+    at = oidOffset + OID_BYTES;
+  }
+}
+
+/**
+ * The entries of a tree, in stored order.
+ *
+ * @throws GitError `corrupt` if the bytes are no tree.
+ */
+export function parseTree(bytes: Uint8Array): TreeEntry[] {
+  const entries: TreeEntry[] = [];
+  visitTree(bytes, (mode, nameStart, nameEnd, oidOffset) => {
+    entries.push({
+      mode,
+      name: readByteText(bytes, nameStart, nameEnd),
+      oid: formatOid(bytes, oidOffset),
+    });
+  });
+  return entries;
+}
+
+/**
+ * Order of two entries of one tree, as git stores them: by bytes, a tree's name as if it ended in
+ * a slash.
+ */
+export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
+  const left = isTreeMode(a.mode) ? `${a.name}/` : a.name;
+  const right = isTreeMode(b.mode) ? `${b.name}/` : b.name;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** A tree's bytes. The entries are sorted on the way; their names are the caller's to check. */
+export function formatTree(entries: readonly TreeEntry[]): Uint8Array {
+  const sorted = entries.toSorted(compareTreeEntries);
+  const heads = sorted.map((entry) => `${entry.mode.toString(8)} ${entry.name}\0`);
+  const size = heads.reduce((sum, head) => sum + head.length + OID_BYTES, 0);
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const [index, entry] of sorted.entries()) {
+    const head = heads[index] as string;
+    for (let char = 0; char < head.length; char++) bytes[at++] = head.charCodeAt(char);
+    writeOid(entry.oid, bytes, at);
+    at += OID_BYTES;
+  }
+  return bytes;
+}

@@ -1,0 +1,327 @@
+import type { Codec } from "../codec.ts";
+import { corrupt, missing, overLimit } from "../error.ts";
+import { ObjectHasher } from "../object/hash-object.ts";
+import { KIND_CODES, kindOf } from "../object/kind.ts";
+import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
+import type { ByteSource, ObjectReader, Scratch } from "../store.ts";
+import { applyDelta, readDeltaHeader } from "./delta.ts";
+import { EntryReader } from "./entry-reader.ts";
+import type { PackLimits } from "./limits.ts";
+import { LiveContents } from "./live-contents.ts";
+import { findOid, sortByOid } from "./oid-order.ts";
+import { NO_ENTRY, type PackTable } from "./pack-table.ts";
+
+/**
+ * Told of each object that was stored as a delta, with its base. Contents are valid during the
+ * call only. `baseEntry` is `NO_ENTRY` for a base outside of the pack.
+ */
+export type ResolvedListener = (
+  entry: number,
+  kind: number,
+  content: Uint8Array,
+  baseEntry: number,
+  baseContent: Uint8Array,
+) => void;
+
+export interface ResolveOptions {
+  readonly source: ByteSource;
+  readonly codec: Codec;
+  readonly limits: PackLimits;
+  readonly scratch: Scratch;
+  /** For contents that wait to be used as bases, in bytes: `LIVE_BYTES_MAX` unless tested. */
+  readonly budgetBytes: number;
+  /** Where a thin pack's bases are. */
+  readonly bases: ObjectReader;
+  readonly listen: ResolvedListener;
+}
+
+/** What resolving took, for logs and tests. */
+export interface ResolveReport {
+  /**
+   * Bases that the pack refers to and does not hold. In `table.bases` they are numbered on from
+   * the last entry, as if they were appended to the pack: `completeThinPack` does that.
+   */
+  readonly externalOids: readonly Oid[];
+  /** Most bytes of contents held at once. */
+  readonly peakBytes: number;
+  readonly spilledBytes: number;
+  readonly sweeps: number;
+}
+
+/**
+ * Passes over the pack before it is refused. One is enough for what git sends; a base that comes
+ * behind its delta costs one more, and only a pack made to be slow needs many.
+ */
+const SWEEPS_MAX = 64;
+
+/**
+ * The second pass over a pack: resolves its deltas in pack order.
+ *
+ * A content is held from the moment it is made until its last delta is resolved, no longer; what
+ * exceeds the budget waits in scratch. No entry is read out of order.
+ *
+ * @throws GitError `corrupt` for a delta that does not fit its base, `missing` for a base that is
+ * nowhere, `limit` for chains and sizes beyond the limits.
+ */
+export async function resolveDeltas(
+  table: PackTable,
+  options: ResolveOptions,
+): Promise<ResolveReport> {
+  const resolver = new DeltaResolver(table, options);
+  return resolver.run();
+}
+
+/** A base outside of the pack. */
+interface External {
+  readonly oid: Oid;
+  readonly kind: number;
+}
+
+class DeltaResolver {
+  private readonly table: PackTable;
+  private readonly options: ResolveOptions;
+  private readonly reader: EntryReader;
+  private readonly hasher: ObjectHasher;
+  private readonly contents: LiveContents;
+
+  /** Deltas of each node that wait for it. Nodes are entries, and behind them external bases. */
+  private waiting = new Int32Array(0);
+  /** Deltas by base, ascending: those of entry i from `childStarts[i]` on. */
+  private childStarts = new Uint32Array(0);
+  private children = new Uint32Array(0);
+  /** Deltas of nodes whose id came to be known later: external ones, and resolved deltas. */
+  private readonly lateChildren = new Map<number, number[]>();
+  /** Deltas whose base is not known yet, by its id. */
+  private readonly orphans = new Map<Oid, number[]>();
+  private readonly externals: External[] = [];
+  private unresolved = 0;
+  /** True if this sweep resolved a delta or met a base that one waits for. */
+  private hasProgressed = false;
+
+  private sweep = 0;
+  private position = 0;
+  private delta = new Uint8Array(64 * 1024);
+  private result = new Uint8Array(64 * 1024);
+
+  constructor(table: PackTable, options: ResolveOptions) {
+    this.table = table;
+    this.options = options;
+    this.reader = new EntryReader(options.source, table.offset(table.count));
+    this.hasher = new ObjectHasher(options.codec);
+    this.contents = new LiveContents(options.scratch, options.budgetBytes, (node) =>
+      this.nextUse(node),
+    );
+  }
+
+  async run(): Promise<ResolveReport> {
+    this.linkKnownBases();
+    await this.linkExternalBases();
+    while (this.unresolved > 0) {
+      this.hasProgressed = false;
+      if (this.sweep >= SWEEPS_MAX) throw overLimit("pack: bases too far behind their deltas");
+      await this.runSweep();
+      this.sweep++;
+      if (!this.hasProgressed) this.refuseOrphans();
+    }
+    return {
+      externalOids: this.externals.map(({ oid }) => oid),
+      peakBytes: this.contents.peakBytes,
+      spilledBytes: this.contents.spilledBytes,
+      sweeps: this.sweep,
+    };
+  }
+
+  private refuseOrphans(): never {
+    const [oid] = this.orphans.keys();
+    throw oid === undefined ? corrupt("pack: deltas in a circle") : missing(`base ${oid}`);
+  }
+
+  /** Finds the bases that are whole objects of the pack, and counts deltas by base. */
+  private linkKnownBases(): void {
+    const { table } = this;
+    const { count, bases, kinds } = table;
+    const order = sortByOid(table.oids, count);
+    for (const [entry, oid] of table.refBases) {
+      const base = findOid(table.oids, order, oid);
+      if (base >= 0 && kinds[base] !== 0) bases[entry] = base;
+      else addTo(this.orphans, formatOid(oid), entry);
+    }
+    this.waiting = new Int32Array(count);
+    this.childStarts = new Uint32Array(count + 1);
+    for (let entry = 0; entry < count; entry++) {
+      if (!table.isDelta(entry)) continue;
+      this.unresolved++;
+      const base = bases[entry] as number;
+      if (base === NO_ENTRY) continue;
+      (this.waiting[base] as number)++;
+      (this.childStarts[base + 1] as number)++;
+    }
+    for (let entry = 0; entry < count; entry++) {
+      (this.childStarts[entry + 1] as number) += this.childStarts[entry] as number;
+    }
+    const next = this.childStarts.slice();
+    this.children = new Uint32Array(this.childStarts[count] as number);
+    for (let entry = 0; entry < count; entry++) {
+      const base = bases[entry] as number;
+      if (base !== NO_ENTRY) this.children[(next[base] as number)++] = entry;
+    }
+  }
+
+  /** Asks for the bases that are no whole object of this pack. Those not found may be its deltas. */
+  private async linkExternalBases(): Promise<void> {
+    const { count } = this.table;
+    for (const [oid, orphans] of this.orphans) {
+      const found = await this.options.bases.readObject(oid);
+      if (!found) continue;
+      const node = count + this.externals.length;
+      this.externals.push({ oid, kind: KIND_CODES[found.kind] });
+      if (!this.contents.isOverBudget) this.contents.keep(node, found.content);
+      this.lateChildren.set(node, orphans);
+      this.orphans.delete(oid);
+    }
+    const waiting = new Int32Array(count + this.externals.length);
+    waiting.set(this.waiting);
+    for (const [node, orphans] of this.lateChildren) {
+      waiting[node] = orphans.length;
+      for (const entry of orphans) this.table.bases[entry] = node;
+    }
+    this.waiting = waiting;
+  }
+
+  private async runSweep(): Promise<void> {
+    const { table, reader, contents } = this;
+    for (let entry = 0; entry < table.count; entry++) {
+      this.position = entry;
+      const isUnresolved = table.kind(entry) === 0;
+      if (isUnresolved ? !this.isBaseReady(entry) : !this.isWanted(entry)) continue;
+      const start = table.offset(entry);
+      const end = table.end(entry);
+      if (!reader.has(start, end)) await reader.seek(start, end);
+      if (!isUnresolved) {
+        this.keepWhole(entry, start, end);
+      } else {
+        const base = table.bases[entry] as number;
+        const content = contents.get(base) ?? (await this.fetchBase(base));
+        this.resolve(entry, start, end, base, content);
+      }
+      if (contents.isOverBudget) await contents.spill();
+    }
+  }
+
+  /** True for a whole object that deltas wait for and that is not held. */
+  private isWanted(entry: number): boolean {
+    return (this.waiting[entry] as number) > 0 && !this.contents.has(entry);
+  }
+
+  private isBaseReady(entry: number): boolean {
+    const base = this.table.bases[entry] as number;
+    return base !== NO_ENTRY && (base >= this.table.count || this.contents.has(base));
+  }
+
+  private async fetchBase(base: number): Promise<Uint8Array> {
+    if (this.contents.has(base)) return this.contents.restore(base);
+    const external = this.externals[base - this.table.count];
+    const found = external && (await this.options.bases.readObject(external.oid));
+    if (!found) throw missing(`base ${external?.oid}`);
+    this.contents.keep(base, found.content);
+    return found.content;
+  }
+
+  private keepWhole(entry: number, start: number, end: number): void {
+    const header = this.reader.header(start);
+    if (header.sizeBytes > this.options.limits.deltaObjectBytesMax) {
+      throw overLimit("pack: delta of a large object");
+    }
+    const content = new Uint8Array(header.sizeBytes);
+    this.reader.inflate(start, end, header, content);
+    this.contents.keep(entry, content);
+    this.hasProgressed = true;
+  }
+
+  private resolve(
+    entry: number,
+    start: number,
+    end: number,
+    base: number,
+    baseContent: Uint8Array,
+  ): void {
+    const { table, hasher, options } = this;
+    const isExternal = base >= table.count;
+    const kind = isExternal
+      ? (this.externals[base - table.count] as External).kind
+      : table.kind(base);
+    const depth = isExternal ? 1 : (table.depths[base] as number) + 1;
+    if (depth > options.limits.deltaDepthMax) throw overLimit("pack: chain of deltas too long");
+
+    const header = this.reader.header(start);
+    if (header.sizeBytes > this.delta.length) this.delta = new Uint8Array(header.sizeBytes);
+    const delta = this.delta.subarray(0, header.sizeBytes);
+    this.reader.inflate(start, end, header, delta);
+    const deltaHeader = readDeltaHeader(delta);
+    if (!deltaHeader) throw corrupt("delta: cut off");
+    const { resultBytes } = deltaHeader;
+    if (resultBytes > options.limits.deltaObjectBytesMax) throw overLimit("pack: object too large");
+    const orphans = this.orphans.size > 0;
+    const isBase = (this.waiting[entry] as number) > 0 || orphans;
+    const content = isBase ? new Uint8Array(resultBytes) : this.resultView(resultBytes);
+    applyDelta(baseContent, delta, deltaHeader, content);
+
+    hasher.start(kindOf(kind), resultBytes);
+    hasher.update(content);
+    hasher.digestInto(table.oids, entry * OID_BYTES);
+    table.kinds[entry] = kind;
+    table.sizes[entry] = resultBytes;
+    table.depths[entry] = depth;
+    this.unresolved--;
+    this.hasProgressed = true;
+    options.listen(entry, kind, content, isExternal ? NO_ENTRY : base, baseContent);
+
+    if (orphans) this.adopt(entry);
+    if ((this.waiting[entry] as number) > 0) this.contents.keep(entry, content);
+    if (--(this.waiting[base] as number) === 0) this.contents.drop(base);
+  }
+
+  private resultView(length: number): Uint8Array {
+    if (length > this.result.length) this.result = new Uint8Array(length);
+    return this.result.subarray(0, length);
+  }
+
+  /** Gives the deltas that waited for this object's id their base. */
+  private adopt(entry: number): void {
+    const oid = formatOid(this.table.oids, entry * OID_BYTES);
+    const children = this.orphans.get(oid);
+    if (!children) return;
+    this.orphans.delete(oid);
+    this.lateChildren.set(entry, children);
+    (this.waiting[entry] as number) += children.length;
+    for (const child of children) this.table.bases[child] = entry;
+  }
+
+  /** When the node is needed next: the position of a delta, in this sweep or the next. */
+  private nextUse(node: number): number {
+    const { count, kinds } = this.table;
+    let later = Number.POSITIVE_INFINITY;
+    let soon = Number.POSITIVE_INFINITY;
+    const consider = (child: number): void => {
+      if (kinds[child] !== 0) return;
+      if (child > this.position) soon = Math.min(soon, child);
+      else later = Math.min(later, count + child);
+    };
+    if (node < count) {
+      const end = this.childStarts[node + 1] as number;
+      for (let at = this.childStarts[node] as number; at < end; at++) {
+        consider(this.children[at] as number);
+        // They ascend: the first one ahead is the next.
+        if (soon !== Number.POSITIVE_INFINITY) break;
+      }
+    }
+    for (const child of this.lateChildren.get(node) ?? []) consider(child);
+    return Math.min(soon, later);
+  }
+}
+
+function addTo(map: Map<Oid, number[]>, oid: Oid, entry: number): void {
+  const list = map.get(oid);
+  if (list) list.push(entry);
+  else map.set(oid, [entry]);
+}

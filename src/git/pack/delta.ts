@@ -1,0 +1,93 @@
+import { corrupt } from "../error.ts";
+
+/** The two sizes at the start of a delta, and where its instructions start. */
+export interface DeltaHeader {
+  readonly baseBytes: number;
+  readonly resultBytes: number;
+  readonly next: number;
+}
+
+/**
+ * Reads the sizes at the start of a delta.
+ *
+ * @returns Undefined if `end` comes too early.
+ * @see gitformat-pack(5), "Deltified representation".
+ */
+export function readDeltaHeader(delta: Uint8Array, end = delta.length): DeltaHeader | undefined {
+  let at = 0;
+  const readSize = (): number => {
+    let size = 0;
+    for (let scale = 1; at < end; scale *= 128) {
+      const byte = delta[at++] as number;
+      size += (byte & 0x7f) * scale;
+      if (size > Number.MAX_SAFE_INTEGER) throw corrupt("delta: size");
+      if ((byte & 0x80) === 0) return size;
+    }
+    return -1;
+  };
+  const baseBytes = readSize();
+  const resultBytes = readSize();
+  return baseBytes < 0 || resultBytes < 0 ? undefined : { baseBytes, resultBytes, next: at };
+}
+
+/**
+ * Builds what `delta` makes of `base`.
+ *
+ * @param result Receives it; exactly as long as the delta announces, which the caller has checked
+ * against its bounds before allocating.
+ * @throws GitError `corrupt` if an instruction leaves the base, the result or the delta, or the
+ * sizes do not come out as announced.
+ */
+export function applyDelta(
+  base: Uint8Array,
+  delta: Uint8Array,
+  header: DeltaHeader,
+  result: Uint8Array,
+): void {
+  if (header.baseBytes !== base.length) throw corrupt("delta: base of another size");
+  const { length } = delta;
+  let at = header.next;
+  let to = 0;
+  while (at < length) {
+    const code = delta[at++] as number;
+    if (code & 0x80) {
+      let from = 0;
+      let size = 0;
+      if (code & 0x01) from = delta[at++] as number;
+      if (code & 0x02) from |= (delta[at++] as number) << 8;
+      if (code & 0x04) from |= (delta[at++] as number) << 16;
+      if (code & 0x08) from += (delta[at++] as number) * 0x1000000;
+      if (code & 0x10) size = delta[at++] as number;
+      if (code & 0x20) size |= (delta[at++] as number) << 8;
+      if (code & 0x40) size |= (delta[at++] as number) << 16;
+      if (size === 0) size = 0x10000;
+      if (at > length || from + size > base.length || to + size > result.length) {
+        throw corrupt("delta: copy out of bounds");
+      }
+      copy(base, from, result, to, size);
+      to += size;
+    } else {
+      if (code === 0) throw corrupt("delta: reserved instruction");
+      if (at + code > length || to + code > result.length) throw corrupt("delta: insert too long");
+      copy(delta, at, result, to, code);
+      at += code;
+      to += code;
+    }
+  }
+  if (to !== result.length) throw corrupt("delta: result of another size");
+}
+
+/** Copies short runs by hand: making a view costs more than thirty bytes. */
+function copy(
+  from: Uint8Array,
+  fromOffset: number,
+  to: Uint8Array,
+  toOffset: number,
+  length: number,
+): void {
+  if (length > 32) {
+    to.set(from.subarray(fromOffset, fromOffset + length), toOffset);
+  } else {
+    for (let at = 0; at < length; at++) to[toOffset + at] = from[fromOffset + at] as number;
+  }
+}

@@ -1,0 +1,75 @@
+import { corrupt } from "../error.ts";
+import type { ByteSource } from "../store.ts";
+import { Inflater } from "../zlib/inflate.ts";
+import { type EntryHeader, readEntryHeader } from "./entry-header.ts";
+
+/** How much is read at once, in bytes, unless one entry is longer. */
+const WINDOW_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Reads entries of a pack in ascending order through one window, so that a pass over a pack is a
+ * few large reads.
+ */
+export class EntryReader {
+  private readonly source: ByteSource;
+  private readonly inflater = new Inflater();
+  /** Offset behind the last entry: where the trailer starts. */
+  private readonly bodyEnd: number;
+  private window: Uint8Array = new Uint8Array(0);
+  private windowStart = 0;
+
+  constructor(source: ByteSource, bodyEnd: number) {
+    this.source = source;
+    this.bodyEnd = bodyEnd;
+  }
+
+  /** True if `read` can answer without waiting. */
+  has(start: number, end: number): boolean {
+    return start >= this.windowStart && end <= this.windowStart + this.window.length;
+  }
+
+  /** Moves the window to the entry at `start`. */
+  async seek(start: number, end: number): Promise<void> {
+    const windowEnd = Math.max(end, Math.min(this.bodyEnd, start + WINDOW_BYTES));
+    this.window = new Uint8Array(0);
+    this.window = await this.source.read(start, windowEnd);
+    this.windowStart = start;
+  }
+
+  /** The stored bytes of an entry that the window holds, as a view. */
+  stored(start: number, end: number): Uint8Array {
+    return this.window.subarray(start - this.windowStart, end - this.windowStart);
+  }
+
+  header(start: number): EntryHeader {
+    const header = readEntryHeader(this.window, start - this.windowStart);
+    if (!header) throw corrupt("pack: entry cut off");
+    return header;
+  }
+
+  /** Inflates the entry that starts at `start` into `output`, which is exactly as long. */
+  inflate(start: number, end: number, header: EntryHeader, output: Uint8Array): void {
+    const stop = end - this.windowStart;
+    inflateWhole(this.inflater, this.window, header.next, stop, output);
+    if (this.inflater.inputOffset !== stop) throw corrupt(`pack: entry at ${start} does not end`);
+  }
+}
+
+/**
+ * Inflates a stream that is in memory whole.
+ *
+ * @throws GitError `corrupt` unless it fills `output` exactly.
+ */
+export function inflateWhole(
+  inflater: Inflater,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  output: Uint8Array,
+): void {
+  inflater.reset();
+  const status = inflater.run(bytes, start, end, output, 0, output.length);
+  if (status !== "done" || inflater.outputOffset !== output.length) {
+    throw corrupt("pack: entry is not as long as it says");
+  }
+}

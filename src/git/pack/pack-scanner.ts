@@ -1,0 +1,310 @@
+import type { Codec, Hash } from "../codec.ts";
+import { corrupt, GitError, overLimit } from "../error.ts";
+import { crc32 } from "../hash/crc32.ts";
+import { formatOid, OID_BYTES } from "../oid.ts";
+import { ObjectHasher } from "../object/hash-object.ts";
+import { BLOB, kindOf } from "../object/kind.ts";
+import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
+import { readDeltaHeader } from "./delta.ts";
+import { OFS_DELTA, readEntryHeader, REF_DELTA } from "./entry-header.ts";
+import type { PackLimits } from "./limits.ts";
+import { NO_ENTRY, PackTable } from "./pack-table.ts";
+
+/** `PACK`, a version and the number of objects, in bytes. */
+export const PACK_HEADER_BYTES = 12;
+
+/** Room for output: what is larger and need not be whole passes through it, in bytes. */
+const OUTPUT_BYTES = 256 * 1024;
+
+/** Longest entry in bytes, beyond twice its content: what no honest compressor exceeds. */
+const PADDING_BYTES_MAX = 64 * 1024;
+
+/** New bytes laid behind an unread rest to get over the seam of two chunks. */
+const SEAM_BYTES = 4096;
+
+/** Told of a whole commit, tree, tag or small blob. The content is valid during the call only. */
+export type ObjectListener = (entry: number, kind: number, content: Uint8Array) => void;
+
+/** A pack after its first pass. */
+export interface ScannedPack {
+  readonly table: PackTable;
+  /** Length of the pack with its trailer, in bytes. */
+  readonly sizeBytes: number;
+  /** The hash at the end of the pack, which was found right. Hex. */
+  readonly checksum: string;
+}
+
+/**
+ * The first pass over a pack, fed with chunks of any size as they arrive.
+ *
+ * Finds every entry, inflates it, and hashes what is not a delta. Holds 50 bytes an entry, one
+ * output buffer and at most one commit, tree or tag; blobs of any size stream through. A number in
+ * the pack is a claim until it is checked against the limits.
+ *
+ * @see gitformat-pack(5).
+ */
+export class PackScanner {
+  readonly table = new PackTable();
+  private readonly limits: PackLimits;
+  private readonly listen: ObjectListener;
+  private readonly hasher: ObjectHasher;
+  private readonly packHash: Hash;
+  private readonly inflater = new Inflater();
+  private readonly buffer = new Uint8Array(OUTPUT_BYTES);
+
+  private state: "header" | "entry" | "data" | "trailer" | "end" = "header";
+  /** Objects that the header announced. */
+  private announced = 0;
+  /** Offset in the pack of the first byte not consumed. */
+  private offset = 0;
+  /** Bytes not consumed because what they begin is incomplete. */
+  private rest = new Uint8Array(0);
+  private checksum = "";
+  private inflatedBytes = 0;
+
+  // The entry being read.
+  private entry = NO_ENTRY;
+  private output = this.buffer;
+  private outputOffset = 0;
+  /** Bytes that have left the output buffer. */
+  private flushedBytes = 0;
+  private hasDeltaSizes = false;
+
+  constructor(codec: Codec, limits: PackLimits, listen: ObjectListener) {
+    this.limits = limits;
+    this.listen = listen;
+    this.hasher = new ObjectHasher(codec);
+    this.packHash = codec.createSha1();
+  }
+
+  /**
+   * Takes the next bytes of the pack. They are not kept.
+   *
+   * @throws GitError `corrupt`, `unsupported` or `limit`; the scanner is of no use afterwards.
+   */
+  push(chunk: Uint8Array): void {
+    let at = 0;
+    while (this.rest.length > 0 && at < chunk.length) {
+      const { rest } = this;
+      const taken = chunk.subarray(at, at + SEAM_BYTES);
+      const seam = new Uint8Array(rest.length + taken.length);
+      seam.set(rest);
+      seam.set(taken, rest.length);
+      const consumed = this.consume(seam);
+      if (consumed >= rest.length) {
+        at += consumed - rest.length;
+        this.rest = new Uint8Array(0);
+      } else {
+        at += taken.length;
+        this.rest = seam.slice(consumed);
+      }
+    }
+    if (at < chunk.length) {
+      const bytes = chunk.subarray(at);
+      this.rest = bytes.slice(this.consume(bytes));
+    }
+  }
+
+  /**
+   * Says that no more bytes come.
+   *
+   * @throws GitError `corrupt` if the pack is not complete.
+   */
+  finish(): ScannedPack {
+    if (this.state !== "end") throw corrupt("pack: cut off");
+    return { table: this.table, sizeBytes: this.offset, checksum: this.checksum };
+  }
+
+  /** Reads as far as it can and returns how many bytes it is done with. */
+  private consume(bytes: Uint8Array): number {
+    let at = 0;
+    for (;;) {
+      const next = this.step(bytes, at);
+      if (next === undefined) break;
+      at = next;
+    }
+    const consumed = this.stepOffset;
+    if (this.state !== "end") this.packHash.update(bytes.subarray(0, consumed));
+    this.offset += consumed;
+    return consumed;
+  }
+
+  /** Where the last step stopped inside the bytes given. */
+  private stepOffset = 0;
+
+  /** One piece of the pack: returns where the next starts, or undefined when bytes are missing. */
+  private step(bytes: Uint8Array, at: number): number | undefined {
+    this.stepOffset = at;
+    switch (this.state) {
+      case "header": {
+        if (bytes.length - at < PACK_HEADER_BYTES) return undefined;
+        this.announced = readPackHeader(bytes, at);
+        if (this.announced > this.limits.objectsMax) throw overLimit("pack: too many objects");
+        this.state = this.announced === 0 ? "trailer" : "entry";
+        return at + PACK_HEADER_BYTES;
+      }
+      case "entry":
+        return this.startEntry(bytes, at);
+      case "data":
+        return this.continueEntry(bytes, at);
+      case "trailer": {
+        if (bytes.length - at < OID_BYTES) return undefined;
+        this.packHash.update(bytes.subarray(0, at));
+        this.table.offsets[this.table.count] = this.offset + at;
+        this.checksum = formatOid(bytes, at);
+        if (formatOid(this.packHash.digest()) !== this.checksum) {
+          throw corrupt("pack: checksum mismatch");
+        }
+        this.state = "end";
+        return at + OID_BYTES;
+      }
+      case "end":
+        if (at < bytes.length) throw corrupt("pack: bytes behind the trailer");
+        return undefined;
+      default:
+        return this.state satisfies never;
+    }
+  }
+
+  private startEntry(bytes: Uint8Array, at: number): number | undefined {
+    const header = readEntryHeader(bytes, at);
+    if (!header) return undefined;
+    const { type, sizeBytes } = header;
+    const { limits, table } = this;
+    const offset = this.offset + at;
+    const entry = table.add(type, offset, sizeBytes);
+    this.entry = entry;
+    this.output = this.buffer;
+
+    if (type === OFS_DELTA || type === REF_DELTA) {
+      if (sizeBytes > limits.deltaBytesMax) throw overLimit("pack: delta too large");
+      if (type === REF_DELTA) {
+        table.refBases.set(entry, bytes.slice(header.baseOidOffset, header.next));
+      } else {
+        const base = table.findOffset(offset - header.baseDistance);
+        if (base === NO_ENTRY || base === entry) throw corrupt("pack: base at no entry");
+        table.bases[entry] = base;
+      }
+    } else {
+      const isWhole = type !== BLOB;
+      if (sizeBytes > limits.objectBytesMax) throw overLimit("pack: object too large");
+      if (isWhole && sizeBytes > limits.structureBytesMax) {
+        throw overLimit(`pack: ${kindOf(type)} too large`);
+      }
+      if (isWhole && sizeBytes > OUTPUT_BYTES) this.output = new Uint8Array(sizeBytes);
+      this.hasher.start(kindOf(type), sizeBytes);
+    }
+    this.inflatedBytes += sizeBytes;
+    if (this.inflatedBytes > limits.inflatedBytesMax) throw overLimit("pack: inflates too far");
+
+    this.outputOffset = 0;
+    this.flushedBytes = 0;
+    this.hasDeltaSizes = false;
+    this.inflater.reset();
+    this.state = "data";
+    table.crcs[entry] = crc32(bytes, at, header.next);
+    return header.next;
+  }
+
+  private continueEntry(bytes: Uint8Array, at: number): number | undefined {
+    const { inflater, table, entry, output } = this;
+    const sizeBytes = table.sizes[entry] as number;
+    const leftBytes = sizeBytes - this.flushedBytes - this.outputOffset;
+    const outputEnd = Math.min(output.length, this.outputOffset + leftBytes);
+    const status = inflater.run(bytes, at, bytes.length, output, this.outputOffset, outputEnd);
+    const next = inflater.inputOffset;
+    table.crcs[entry] = crc32(bytes, at, next, table.crcs[entry]);
+    this.outputOffset = inflater.outputOffset;
+    this.stepOffset = next;
+
+    switch (status) {
+      case "need-input":
+        return undefined;
+      case "output-full":
+        if (outputEnd - output.length !== 0 || this.isComplete(sizeBytes)) {
+          throw corrupt("pack: object longer than announced");
+        }
+        this.slide();
+        return next;
+      case "done":
+        if (!this.isComplete(sizeBytes)) throw corrupt("pack: object shorter than announced");
+        // A stream may be padded with empty blocks without end; nobody's deflate does that.
+        if (this.offset + next - table.offset(entry) > 2 * sizeBytes + PADDING_BYTES_MAX) {
+          throw overLimit("pack: padded entry");
+        }
+        this.finishEntry();
+        return next;
+      default:
+        return status satisfies never;
+    }
+  }
+
+  private isComplete(sizeBytes: number): boolean {
+    return this.flushedBytes + this.outputOffset === sizeBytes;
+  }
+
+  /** Makes room in the output, keeping as much as matches may refer to. */
+  private slide(): void {
+    const { output } = this;
+    const kept = this.flushedBytes === 0 ? 0 : WINDOW_BYTES;
+    this.absorb(output.subarray(kept, this.outputOffset));
+    // What was absorbed before stays in front: count only what is new.
+    this.flushedBytes += this.outputOffset - WINDOW_BYTES;
+    output.copyWithin(0, this.outputOffset - WINDOW_BYTES, this.outputOffset);
+    this.outputOffset = WINDOW_BYTES;
+  }
+
+  /** Takes inflated bytes that come in order, each once. */
+  private absorb(bytes: Uint8Array): void {
+    if (!this.table.isDelta(this.entry)) {
+      this.hasher.update(bytes);
+      return;
+    }
+    if (this.hasDeltaSizes) return;
+    const header = readDeltaHeader(bytes);
+    if (!header) throw corrupt("delta: cut off");
+    const { deltaObjectBytesMax } = this.limits;
+    if (header.baseBytes > deltaObjectBytesMax || header.resultBytes > deltaObjectBytesMax) {
+      throw overLimit("pack: delta of a large object");
+    }
+    this.inflatedBytes += header.resultBytes;
+    this.hasDeltaSizes = true;
+  }
+
+  private finishEntry(): void {
+    const { entry, output, table } = this;
+    const kept = this.flushedBytes === 0 ? 0 : WINDOW_BYTES;
+    this.absorb(output.subarray(kept, this.outputOffset));
+    if (!table.isDelta(entry)) {
+      this.hasher.digestInto(table.oids, entry * OID_BYTES);
+      if (this.flushedBytes === 0) {
+        this.listen(entry, table.kind(entry), output.subarray(0, this.outputOffset));
+      }
+    }
+    this.output = this.buffer;
+    this.state = table.count === this.announced ? "trailer" : "entry";
+  }
+}
+
+/**
+ * The number of objects that a pack's header announces.
+ *
+ * @throws GitError `corrupt` or `unsupported` for anything but a pack of version 2 or 3.
+ */
+export function readPackHeader(bytes: Uint8Array, offset = 0): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, PACK_HEADER_BYTES);
+  if (view.getUint32(0) !== 0x5041434b) throw corrupt("pack: no signature");
+  const version = view.getUint32(4);
+  if (version !== 2 && version !== 3) throw new GitError("unsupported", `pack version ${version}`);
+  return view.getUint32(8);
+}
+
+/** The header of a pack of `count` objects. */
+export function formatPackHeader(count: number): Uint8Array {
+  const bytes = new Uint8Array(PACK_HEADER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, 0x5041434b);
+  view.setUint32(4, 2);
+  view.setUint32(8, count);
+  return bytes;
+}

@@ -1,0 +1,150 @@
+import { corrupt, overLimit } from "../error.ts";
+import { kindOf } from "../object/kind.ts";
+import type { Oid } from "../oid.ts";
+import type { ObjectReader, StoredObject } from "../store.ts";
+import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
+import { applyDelta, readDeltaHeader } from "./delta.ts";
+import { readEntryHeader } from "./entry-header.ts";
+import { inflateWhole } from "./entry-reader.ts";
+import type { PackCatalog, Place } from "./pack-catalog.ts";
+
+/** Contents kept because the next object may be a delta of them, in bytes. */
+const CACHE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Largest object that is read whole, in bytes. Larger ones are streamed. */
+export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Pieces in which an object is streamed, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Reads objects out of the packs of a repository. */
+export class PackedObjects implements ObjectReader {
+  private readonly catalog: PackCatalog;
+  private readonly inflater = new Inflater();
+  private readonly cache = new Map<string, Uint8Array>();
+  private cachedBytes = 0;
+
+  constructor(catalog: PackCatalog) {
+    this.catalog = catalog;
+  }
+
+  /**
+   * An object with its content, which must not be changed: it may be in the cache.
+   *
+   * Cost: one read for each delta down to a whole object or one in the cache.
+   *
+   * @throws GitError `limit` if it is larger than `WHOLE_BYTES_MAX`, `corrupt` if the pack is.
+   */
+  async readObject(oid: Oid): Promise<StoredObject | undefined> {
+    const place = this.catalog.find(oid);
+    if (!place) return undefined;
+    return { kind: kindOf(this.catalog.kind(place)), content: await this.readPlace(place) };
+  }
+
+  /** The content of the object at `place`. */
+  async readPlace(place: Place): Promise<Uint8Array> {
+    const deltas: Place[] = [];
+    let at = place;
+    let content = this.recall(at);
+    while (!content) {
+      const base = this.catalog.base(at);
+      if (!base) {
+        content = await this.readEntry(at, this.catalog.sizeBytes(at));
+        break;
+      }
+      deltas.push(at);
+      at = base;
+      content = this.recall(at);
+    }
+    this.remember(at, content);
+    for (const delta of deltas.toReversed()) {
+      content = await this.applyEntry(delta, content);
+      this.remember(delta, content);
+    }
+    return content;
+  }
+
+  /**
+   * The content in pieces, for objects of any size. A piece is valid until the next is asked for.
+   */
+  async *streamPlace(place: Place): AsyncGenerator<Uint8Array> {
+    if (this.catalog.base(place) || this.catalog.sizeBytes(place) <= PIECE_BYTES) {
+      yield await this.readPlace(place);
+      return;
+    }
+    const { source } = this.catalog.pack(place.pack);
+    const { start, end } = this.catalog.range(place);
+    const inflater = new Inflater();
+    const output = new Uint8Array(WINDOW_BYTES + PIECE_BYTES);
+    let to = 0;
+    let kept = 0;
+    let rest: Uint8Array = new Uint8Array(0);
+    for (let at = start; at < end;) {
+      const stop = Math.min(end, at + PIECE_BYTES);
+      const read = await source.read(at, stop);
+      const input = new Uint8Array(rest.length + read.length);
+      input.set(rest);
+      input.set(read, rest.length);
+      let from = 0;
+      if (at === start) {
+        const header = readEntryHeader(input, 0);
+        if (!header) throw corrupt("pack: entry cut off");
+        from = header.next;
+      }
+      at = stop;
+      for (;;) {
+        const status = inflater.run(input, from, input.length, output, to, output.length);
+        from = inflater.inputOffset;
+        if (inflater.outputOffset > kept) yield output.subarray(kept, inflater.outputOffset);
+        to = Math.min(inflater.outputOffset, WINDOW_BYTES);
+        output.copyWithin(0, inflater.outputOffset - to, inflater.outputOffset);
+        kept = to;
+        if (status === "done") return;
+        if (status === "need-input") break;
+      }
+      rest = input.slice(from);
+    }
+    throw corrupt("pack: entry cut off");
+  }
+
+  /** Inflates an entry: an object, or a delta. */
+  private async readEntry(place: Place, sizeBytes?: number): Promise<Uint8Array> {
+    if (sizeBytes !== undefined && sizeBytes > WHOLE_BYTES_MAX) throw overLimit("object too large");
+    const { start, end } = this.catalog.range(place);
+    const bytes = await this.catalog.pack(place.pack).source.read(start, end);
+    const header = readEntryHeader(bytes, 0);
+    if (!header || (sizeBytes !== undefined && header.sizeBytes !== sizeBytes)) {
+      throw corrupt("pack: entry is not what the sidecar says");
+    }
+    if (header.sizeBytes > WHOLE_BYTES_MAX) throw overLimit("delta too large");
+    const content = new Uint8Array(header.sizeBytes);
+    inflateWhole(this.inflater, bytes, header.next, bytes.length, content);
+    return content;
+  }
+
+  private async applyEntry(place: Place, base: Uint8Array): Promise<Uint8Array> {
+    const delta = await this.readEntry(place);
+    const header = readDeltaHeader(delta);
+    if (!header) throw corrupt("delta: cut off");
+    if (header.resultBytes > WHOLE_BYTES_MAX) throw overLimit("object too large");
+    const content = new Uint8Array(header.resultBytes);
+    applyDelta(base, delta, header, content);
+    return content;
+  }
+
+  private recall(place: Place): Uint8Array | undefined {
+    return this.cache.get(`${place.pack}:${place.position}`);
+  }
+
+  private remember(place: Place, content: Uint8Array): void {
+    const key = `${place.pack}:${place.position}`;
+    if (content.length > CACHE_BYTES_MAX / 4) return;
+    if (!this.cache.delete(key)) this.cachedBytes += content.length;
+    this.cache.set(key, content);
+    for (const [oldest, held] of this.cache) {
+      if (this.cachedBytes <= CACHE_BYTES_MAX) break;
+      this.cache.delete(oldest);
+      this.cachedBytes -= held.length;
+    }
+  }
+}

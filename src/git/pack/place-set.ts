@@ -1,0 +1,49 @@
+import type { PackCatalog, Place } from "./pack-catalog.ts";
+
+/** A set of objects of a catalog: one bit for each object of each pack. */
+export class PlaceSet {
+  size = 0;
+  private readonly bits: Uint32Array[];
+  private readonly counts: number[];
+
+  constructor(catalog: PackCatalog) {
+    this.counts = catalog.packs.map(({ idx }) => idx.count);
+    this.bits = this.counts.map((count) => new Uint32Array(Math.ceil(count / 32)));
+  }
+
+  /** Adds an object; false if it was in the set. */
+  add({ pack, position }: Place): boolean {
+    const words = this.bits[pack];
+    const bit = 1 << (position & 31);
+    if (!words || ((words[position >>> 5] as number) & bit) !== 0) return false;
+    (words[position >>> 5] as number) |= bit;
+    this.size++;
+    return true;
+  }
+
+  has({ pack, position }: Place): boolean {
+    return (((this.bits[pack]?.[position >>> 5] ?? 0) >>> (position & 31)) & 1) === 1;
+  }
+
+  delete(place: Place): void {
+    const words = this.bits[place.pack];
+    if (!words || !this.has(place)) return;
+    (words[place.position >>> 5] as number) &= ~(1 << (place.position & 31));
+    this.size--;
+  }
+
+  /** Objects that a pack holds, in the set or not. */
+  capacity(pack: number): number {
+    return this.counts[pack] ?? 0;
+  }
+
+  /** Positions in the set of one pack, ascending. */
+  *positions(pack: number): Generator<number> {
+    const words = this.bits[pack] ?? [];
+    for (const [index, word] of words.entries()) {
+      for (let rest = word; rest !== 0; rest &= rest - 1) {
+        yield index * 32 + (31 - Math.clz32(rest & -rest));
+      }
+    }
+  }
+}

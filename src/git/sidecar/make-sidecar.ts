@@ -1,0 +1,161 @@
+import type { Oid } from "../oid.ts";
+import { OID_BYTES } from "../oid.ts";
+import { sortByOid } from "../pack/oid-order.ts";
+import { NO_ENTRY, type PackTable } from "../pack/pack-table.ts";
+import type { ObjectReader } from "../store.ts";
+import { findIntroduced } from "./introduced.ts";
+import { NumberList } from "./number-list.ts";
+import type { PackInspector } from "./pack-inspector.ts";
+import type { Sidecar } from "./sidecar-file.ts";
+
+/** What the repository knows of commits that are in no new pack. */
+export interface KnownCommits {
+  /** The generation of a commit, undefined if it is not known. */
+  generation(commitOid: Oid): number | undefined;
+}
+
+/**
+ * Makes the sidecar of a pack that both passes are through with.
+ *
+ * @param checksum The pack's trailing hash, in hex.
+ * @param objects Reads parents and their trees that lie outside of the pack.
+ */
+export async function makeSidecar(
+  table: PackTable,
+  checksum: string,
+  inspector: PackInspector,
+  objects: ObjectReader,
+  known: KnownCommits,
+): Promise<Sidecar> {
+  const { pool } = inspector;
+  const introduced = await findIntroduced(inspector, table, objects);
+  const { count } = table;
+  const order = sortByOid(table.oids, count);
+  const positions = new Uint32Array(count);
+  for (let position = 0; position < count; position++) {
+    positions[order[position] as number] = position;
+  }
+
+  // From a number in the pool to what the sidecar calls it. Ids outside get their row when met.
+  const unknown = 0xffffffff;
+  const refs = new Uint32Array(pool.count + count).fill(unknown);
+  for (let entry = 0; entry < count; entry++) {
+    refs[pool.add(table.oids, entry * OID_BYTES)] = positions[entry] as number;
+  }
+  const outside = new NumberList();
+  const toRef = (id: number): number => {
+    if (refs[id] === unknown) {
+      refs[id] = count + outside.length;
+      outside.push(id);
+    }
+    return refs[id] as number;
+  };
+
+  const commitOrder = Uint32Array.from(inspector.commits, (_, at) => at).toSorted(
+    (a, b) =>
+      (positions[inspector.commits[a]?.entry ?? 0] as number) -
+      (positions[inspector.commits[b]?.entry ?? 0] as number),
+  );
+  const commitCount = commitOrder.length;
+  const commits = new Uint32Array(commitCount);
+  const roots = new Uint32Array(commitCount);
+  const times = new Float64Array(commitCount);
+  const parentStarts = new Uint32Array(commitCount + 1);
+  const introducedStarts = new Uint32Array(commitCount + 1);
+  const parents = new NumberList();
+  const introducedRefs = new NumberList();
+  for (const [row, at] of commitOrder.entries()) {
+    const commit = inspector.commits[at];
+    if (!commit) continue;
+    commits[row] = positions[commit.entry] as number;
+    roots[row] = toRef(commit.treeId);
+    times[row] = commit.timeSeconds;
+    for (const parentId of commit.parentIds) parents.push(toRef(parentId));
+    parentStarts[row + 1] = parents.length;
+    const end = introduced.starts[at + 1] as number;
+    for (let item = introduced.starts[at] as number; item < end; item++) {
+      introducedRefs.push(toRef(introduced.ids.at(item)));
+    }
+    introducedStarts[row + 1] = introducedRefs.length;
+  }
+
+  const tags = inspector.tags.toSorted(
+    (a, b) => (positions[a.entry] as number) - (positions[b.entry] as number),
+  );
+  const tagTargets = Uint32Array.from(tags, (tag) => toRef(tag.targetId));
+  const bases = new Int32Array(count);
+  const kinds = new Uint8Array(count);
+  const sizes = new Float64Array(count);
+  for (let entry = 0; entry < count; entry++) {
+    const position = positions[entry] as number;
+    const base = table.bases[entry] as number;
+    kinds[position] = table.kind(entry);
+    sizes[position] = table.sizes[entry] as number;
+    bases[position] = base === NO_ENTRY ? -1 : (positions[base] as number);
+  }
+  const outsideOids = new Uint8Array(outside.length * OID_BYTES);
+  for (let row = 0; row < outside.length; row++) {
+    const at = outside.at(row) * OID_BYTES;
+    outsideOids.set(pool.oids.subarray(at, at + OID_BYTES), row * OID_BYTES);
+  }
+  const parentRefs = parents.view().slice();
+  return {
+    packChecksum: checksum,
+    kinds,
+    sizes,
+    bases,
+    outsideOids,
+    commits,
+    roots,
+    times,
+    parentStarts,
+    parents: parentRefs,
+    generations: findGenerations(commits, parentStarts, parentRefs, count, (row) =>
+      known.generation(pool.oid(outside.at(row))),
+    ),
+    introducedStarts,
+    introduced: introducedRefs.view().slice(),
+    tags: Uint32Array.from(tags, (tag) => positions[tag.entry] as number),
+    tagTargets,
+  };
+}
+
+/**
+ * Generations of commits: parents first, without recursion. A parent outside that is not known
+ * counts as a root.
+ */
+function findGenerations(
+  commits: Uint32Array,
+  parentStarts: Uint32Array,
+  parents: Uint32Array,
+  objectCount: number,
+  outsideGeneration: (row: number) => number | undefined,
+): Uint32Array {
+  const rows = new Map<number, number>();
+  for (const [row, position] of commits.entries()) rows.set(position, row);
+  const generations = new Uint32Array(commits.length);
+  const stack: number[] = [];
+  for (let start = 0; start < commits.length; start++) {
+    if (generations[start] === 0) stack.push(start);
+    for (let row = stack.at(-1); row !== undefined; row = stack.at(-1)) {
+      let highest = 0;
+      const before = stack.length;
+      const end = parentStarts[row + 1] as number;
+      for (let at = parentStarts[row] as number; at < end; at++) {
+        const ref = parents[at] as number;
+        const parent = rows.get(ref);
+        if (parent === undefined) {
+          highest = Math.max(highest, outsideGeneration(ref - objectCount) ?? 1);
+        } else if (generations[parent] === 0) {
+          stack.push(parent);
+        } else {
+          highest = Math.max(highest, generations[parent] as number);
+        }
+      }
+      if (stack.length > before) continue;
+      generations[row] = highest + 1;
+      stack.pop();
+    }
+  }
+  return generations;
+}

@@ -1,0 +1,27 @@
+/** Whole numbers below 2^32, appended one by one, four bytes each. */
+export class NumberList {
+  length = 0;
+  private numbers: Uint32Array<ArrayBuffer>;
+
+  constructor(capacity = 1024) {
+    this.numbers = new Uint32Array(capacity);
+  }
+
+  push(number: number): void {
+    if (this.length === this.numbers.length) {
+      const larger = new Uint32Array(this.numbers.length * 2);
+      larger.set(this.numbers);
+      this.numbers = larger;
+    }
+    this.numbers[this.length++] = number;
+  }
+
+  at(index: number): number {
+    return this.numbers[index] as number;
+  }
+
+  /** A view that the next `push` may leave behind. */
+  view(start = 0, end = this.length): Uint32Array<ArrayBuffer> {
+    return this.numbers.subarray(start, end);
+  }
+}

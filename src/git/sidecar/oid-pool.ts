@@ -1,0 +1,78 @@
+import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
+
+const START_IDS = 1024;
+
+/**
+ * Gives each object id a small number, so that links between objects are numbers.
+ *
+ * Cost: about 30 bytes an id. The slots are found by the id's own first bytes, which are a hash
+ * already; a pusher could choose ids that collide only by computing them, one hash a try.
+ */
+export class OidPool {
+  count = 0;
+  /** Raw ids, 20 bytes each. Replaced when it grows. */
+  oids = new Uint8Array(START_IDS * OID_BYTES);
+  /** Number of an id plus one, 0 for a free slot. Twice as many slots as ids, at least. */
+  private slots = new Uint32Array(START_IDS * 2);
+  private readonly raw = new Uint8Array(OID_BYTES);
+
+  /** The number of the raw id at `bytes[offset..]`, which is given one if it has none. */
+  add(bytes: Uint8Array, offset: number): number {
+    const mask = this.slots.length - 1;
+    let slot = this.slotOf(bytes, offset) & mask;
+    for (let held = this.slots[slot] as number; held !== 0; held = this.slots[slot] as number) {
+      if (this.isSame(held - 1, bytes, offset)) return held - 1;
+      slot = (slot + 1) & mask;
+    }
+    const id = this.count++;
+    if (this.count * OID_BYTES > this.oids.length) this.grow();
+    this.oids.set(bytes.subarray(offset, offset + OID_BYTES), id * OID_BYTES);
+    if (this.count * 2 > this.slots.length) this.rehash();
+    else this.slots[slot] = this.count;
+    return id;
+  }
+
+  addOid(oid: Oid): number {
+    writeOid(oid, this.raw);
+    return this.add(this.raw, 0);
+  }
+
+  oid(id: number): Oid {
+    return formatOid(this.oids, id * OID_BYTES);
+  }
+
+  private slotOf(bytes: Uint8Array, offset: number): number {
+    // The last bytes: abbreviations are made of the first, and look-alikes are sought there.
+    return (
+      (bytes[offset + 16] as number) |
+      ((bytes[offset + 17] as number) << 8) |
+      ((bytes[offset + 18] as number) << 16) |
+      ((bytes[offset + 19] as number) << 24)
+    );
+  }
+
+  private isSame(id: number, bytes: Uint8Array, offset: number): boolean {
+    const { oids } = this;
+    for (let at = 0, own = id * OID_BYTES; at < OID_BYTES; at++) {
+      if (oids[own + at] !== bytes[offset + at]) return false;
+    }
+    return true;
+  }
+
+  private grow(): void {
+    const larger = new Uint8Array(this.oids.length * 2);
+    larger.set(this.oids);
+    this.oids = larger;
+  }
+
+  private rehash(): void {
+    const slots = new Uint32Array(this.slots.length * 2);
+    const mask = slots.length - 1;
+    for (let id = 0; id < this.count; id++) {
+      let slot = this.slotOf(this.oids, id * OID_BYTES) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = id + 1;
+    }
+    this.slots = slots;
+  }
+}

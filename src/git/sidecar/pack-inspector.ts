@@ -1,0 +1,215 @@
+import { corrupt, GitError } from "../error.ts";
+import { checkGitattributes, checkGitmodules } from "../object/check-config-blob.ts";
+import { checkObject } from "../object/check-object.ts";
+import type { SpecialBlobs } from "../object/check-tree.ts";
+import { parseCommit } from "../object/commit.ts";
+import type { Finding } from "../object/finding.ts";
+import { BLOB, COMMIT, KIND_CODES, kindOf, type ObjectKind, TAG, TREE } from "../object/kind.ts";
+import { parseTag } from "../object/tag.ts";
+import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
+import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
+import { NO_ENTRY, type PackTable } from "../pack/pack-table.ts";
+import type { ObjectReader } from "../store.ts";
+import { OidPool } from "./oid-pool.ts";
+import { TreeLinks } from "./tree-links.ts";
+
+/** A commit of the pack, with links as numbers in the pool. */
+export interface CommitLinks {
+  readonly entry: number;
+  readonly treeId: number;
+  readonly parentIds: readonly number[];
+  /** Committer's time, in seconds since 1970. */
+  readonly timeSeconds: number;
+}
+
+/** A tag of the pack. */
+export interface TagLinks {
+  readonly entry: number;
+  readonly targetId: number;
+}
+
+/** What is wrong with which object. */
+export interface ObjectFinding extends Finding {
+  readonly oid: Oid;
+  readonly kind: ObjectKind;
+}
+
+/** An object that the pack refers to and does not hold. */
+export interface OutsideLink {
+  readonly oid: Oid;
+  /** What it must be. */
+  readonly kind: ObjectKind;
+}
+
+/** Findings that are kept; one is enough to refuse, and a hostile pack could hold millions. */
+const FINDINGS_MAX = 100;
+
+/**
+ * Checks the objects of a pack while it is indexed, and collects the links between them.
+ *
+ * Its two methods are the listeners of the two passes. It keeps numbers, no contents.
+ */
+export class PackInspector {
+  readonly pool = new OidPool();
+  readonly trees = new TreeLinks(this.pool);
+  readonly commits: CommitLinks[] = [];
+  readonly tags: TagLinks[] = [];
+  readonly findings: ObjectFinding[] = [];
+  private readonly special: SpecialBlobs = {
+    gitmodulesOids: new Set(),
+    gitattributesOids: new Set(),
+  };
+  /** What each id of the pool must be, by the links to it: a bit for each kind. */
+  private expected = new Uint8Array(1024);
+  private readonly table: PackTable;
+  private readonly isStrict: boolean;
+
+  constructor(table: PackTable, isStrict: boolean) {
+    this.table = table;
+    this.isStrict = isStrict;
+  }
+
+  /** For the first pass: an object that is stored whole. */
+  readonly onWhole = (entry: number, kind: number, content: Uint8Array): void => {
+    this.inspect(entry, kind, content, () => {
+      const id = this.idOf(entry);
+      this.trees.add(id, content);
+      this.expectChildren(content);
+    });
+  };
+
+  /** For the second pass: an object that is stored as a delta. */
+  readonly onResolved = (
+    entry: number,
+    kind: number,
+    content: Uint8Array,
+    baseEntry: number,
+    baseContent: Uint8Array,
+  ): void => {
+    this.inspect(entry, kind, content, () => {
+      const id = this.idOf(entry);
+      const baseId = baseEntry === NO_ENTRY ? -1 : this.idOf(baseEntry);
+      // A base outside of the pack has no list here to differ from.
+      if (baseId < 0 || !this.trees.has(baseId)) {
+        this.trees.add(id, content);
+        this.expectChildren(content);
+        return;
+      }
+      this.trees.addDifference(id, content, baseId, baseContent, (mode, oidOffset) => {
+        this.expectChild(mode, content, oidOffset);
+      });
+    });
+  };
+
+  private inspect(entry: number, kind: number, content: Uint8Array, linkTree: () => void): void {
+    if (kind === BLOB) return;
+    const name = kindOf(kind);
+    const findings = checkObject(name, content, this.isStrict, this.special);
+    this.report(entry, findings);
+    if (findings.some((finding) => finding.severity === "error")) return;
+    if (kind === TREE) linkTree();
+    if (kind === COMMIT) {
+      const commit = parseCommit(content);
+      this.commits.push({
+        entry,
+        treeId: this.expect(this.pool.addOid(commit.treeOid), TREE),
+        parentIds: commit.parentOids.map((oid) => this.expect(this.pool.addOid(oid), COMMIT)),
+        timeSeconds: commit.committer.timeSeconds,
+      });
+    }
+    if (kind === TAG) {
+      const tag = parseTag(content);
+      const targetId = this.expect(this.pool.addOid(tag.targetOid), KIND_CODES[tag.targetKind]);
+      this.tags.push({ entry, targetId });
+    }
+  }
+
+  private report(entry: number, findings: readonly Finding[]): void {
+    if (findings.length === 0) return;
+    const oid = formatOid(this.table.oids, entry * OID_BYTES);
+    const kind = kindOf(this.table.kind(entry));
+    for (const finding of findings) {
+      if (this.findings.length < FINDINGS_MAX) this.findings.push({ ...finding, oid, kind });
+    }
+  }
+
+  private idOf(entry: number): number {
+    return this.pool.add(this.table.oids, entry * OID_BYTES);
+  }
+
+  private expectChildren(content: Uint8Array): void {
+    visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
+      this.expectChild(mode, content, oidOffset);
+    });
+  }
+
+  private expectChild(mode: number, content: Uint8Array, oidOffset: number): void {
+    if (isSubmoduleMode(mode)) return;
+    this.expect(this.pool.add(content, oidOffset), isTreeMode(mode) ? TREE : BLOB);
+  }
+
+  private expect(id: number, kind: number): number {
+    if (id >= this.expected.length) {
+      const larger = new Uint8Array(Math.max(id + 1, this.expected.length * 2));
+      larger.set(this.expected);
+      this.expected = larger;
+    }
+    (this.expected[id] as number) |= 1 << kind;
+    return id;
+  }
+
+  /**
+   * Refuses the pack for its objects' faults, once both passes are through.
+   *
+   * @throws GitError `corrupt`, naming the first error in git's words.
+   */
+  refuseErrors(): void {
+    const error = this.findings.find((finding) => finding.severity === "error");
+    if (error) throw corrupt(`${error.kind} ${error.oid}: ${error.id}`);
+  }
+
+  /**
+   * What the pack refers to and does not hold. All of it must exist where the pack is stored, or
+   * some object would lead nowhere.
+   *
+   * @throws GitError `corrupt` if a link leads to an object of another kind, or to two kinds.
+   */
+  listOutsideLinks(): OutsideLink[] {
+    const { pool, table } = this;
+    const kinds = new Uint8Array(pool.count + table.count);
+    for (let entry = 0; entry < table.count; entry++) kinds[this.idOf(entry)] = table.kind(entry);
+    const outside: OutsideLink[] = [];
+    for (let id = 0; id < Math.min(this.expected.length, pool.count); id++) {
+      const bits = this.expected[id] as number;
+      if (bits === 0) continue;
+      const kind = 31 - Math.clz32(bits);
+      if (bits !== 1 << kind || (kinds[id] !== 0 && kinds[id] !== kind)) {
+        throw corrupt(`object ${pool.oid(id)} is linked as another kind than it is`);
+      }
+      if (kinds[id] === 0) outside.push({ oid: pool.oid(id), kind: kindOf(kind) });
+    }
+    return outside;
+  }
+
+  /**
+   * Checks the blobs that trees name as configuration files. They are few, and read one by one.
+   *
+   * @param blobs Reads objects of this pack and of the repository.
+   */
+  async checkSpecialBlobs(blobs: ObjectReader): Promise<void> {
+    const lists = [
+      [this.special.gitmodulesOids, checkGitmodules],
+      [this.special.gitattributesOids, checkGitattributes],
+    ] as const;
+    for (const [oids, check] of lists) {
+      for (const oid of oids) {
+        const blob = await blobs.readObject(oid);
+        if (!blob) throw new GitError("missing", `blob ${oid}`);
+        if (blob.kind !== "blob") continue;
+        for (const finding of check(blob.content, this.isStrict)) {
+          this.findings.push({ ...finding, oid, kind: "blob" });
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import type { Codec } from "../codec.ts";
+import { corrupt, GitError } from "../error.ts";
+import { formatOid, type Oid, OID_BYTES, oidBytes } from "../oid.ts";
+import type { IdxFile } from "../pack/idx-file.ts";
+
+const MAGIC = 0x45464753;
+const VERSION = 1;
+/** Magic, version, five counts and a spare word, four bytes each; then the pack's checksum, padded. */
+const HEADER_BYTES = 32 + 24;
+
+/**
+ * An object as a sidecar names it: its position in the pack's index, or beyond the last position a
+ * row of `outsideOids`.
+ */
+export type ObjectRef = number;
+
+/**
+ * What is known of a pack beyond git's index: enough to walk history and to decide what a fetch
+ * needs, without reading one object.
+ *
+ * Objects are in the order of the index, commits in ascending order of their position.
+ */
+export interface Sidecar {
+  /** Hash of the pack that this belongs to, hex. */
+  readonly packChecksum: string;
+  /** Kind of each object, 1 to 4. */
+  readonly kinds: Uint8Array;
+  /** Size of each object in bytes, inflated. */
+  readonly sizes: Float64Array;
+  /** Position of each delta's base, -1 for an object stored whole. */
+  readonly bases: Int32Array;
+  /** Raw ids, 20 bytes each, of objects that are referred to and lie in other packs. */
+  readonly outsideOids: Uint8Array;
+  /** Position of each commit. */
+  readonly commits: Uint32Array;
+  /** Root tree of each commit. */
+  readonly roots: Uint32Array;
+  /** Committer's time of each commit, in seconds since 1970. */
+  readonly times: Float64Array;
+  /** One more than the highest generation among the parents, of each commit; 1 without parents. */
+  readonly generations: Uint32Array;
+  /** Where each commit's parents start in `parents`; one more for the end. */
+  readonly parentStarts: Uint32Array;
+  readonly parents: Uint32Array;
+  /** Where the objects that each commit introduces start in `introduced`; one more for the end. */
+  readonly introducedStarts: Uint32Array;
+  readonly introduced: Uint32Array;
+  /** Position of each annotated tag, and what it points at. */
+  readonly tags: Uint32Array;
+  readonly tagTargets: Uint32Array;
+}
+
+/** One array of the file: its element size in bytes, and how many elements it has. */
+type Section = readonly [name: keyof Sidecar, elementBytes: 1 | 4 | 8, length: number];
+
+/** The layout, which follows from the counts alone. Wide elements come first: all are aligned. */
+function layout(
+  objects: number,
+  outside: number,
+  commits: number,
+  parents: number,
+  introduced: number,
+  tags: number,
+): Section[] {
+  return [
+    ["sizes", 8, objects],
+    ["times", 8, commits],
+    ["bases", 4, objects],
+    ["commits", 4, commits],
+    ["roots", 4, commits],
+    ["generations", 4, commits],
+    ["parentStarts", 4, commits + 1],
+    ["parents", 4, parents],
+    ["introducedStarts", 4, commits + 1],
+    ["introduced", 4, introduced],
+    ["tags", 4, tags],
+    ["tagTargets", 4, tags],
+    ["kinds", 1, objects],
+    ["outsideOids", 1, outside * OID_BYTES],
+  ];
+}
+
+/**
+ * A sidecar's bytes: a header of counts, the arrays as they are in memory (little-endian), and a
+ * SHA-1 of it all.
+ */
+export function formatSidecar(sidecar: Sidecar, codec: Codec): Uint8Array {
+  const counts = [
+    sidecar.kinds.length,
+    sidecar.outsideOids.length / OID_BYTES,
+    sidecar.commits.length,
+    sidecar.parents.length,
+    sidecar.introduced.length,
+    sidecar.tags.length,
+  ] as const;
+  const sections = layout(...counts);
+  const bodyBytes = sections.reduce((sum, [, size, length]) => sum + size * length, HEADER_BYTES);
+  const bytes = new Uint8Array(bodyBytes + OID_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, MAGIC);
+  view.setUint32(4, VERSION, true);
+  for (const [index, count] of counts.entries()) view.setUint32(8 + 4 * index, count, true);
+  bytes.set(oidBytes(sidecar.packChecksum), 32);
+  let at = HEADER_BYTES;
+  for (const [name, size, length] of sections) {
+    const array = sidecar[name] as Uint8Array;
+    bytes.set(new Uint8Array(array.buffer, array.byteOffset, size * length), at);
+    at += size * length;
+  }
+  const hash = codec.createSha1();
+  hash.update(bytes.subarray(0, bodyBytes));
+  bytes.set(hash.digest(), bodyBytes);
+  return bytes;
+}
+
+/**
+ * Reads a sidecar. Its arrays are views where memory is aligned, and one copy where it is not.
+ *
+ * @throws GitError `unsupported` for another version, `corrupt` for a length or checksum that does
+ * not match. A sidecar can be made anew from its pack.
+ */
+export function parseSidecar(bytes: Uint8Array, codec: Codec): Sidecar {
+  if (bytes.length < HEADER_BYTES + OID_BYTES) throw corrupt("sidecar: cut off");
+  const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  const view = new DataView(aligned.buffer, aligned.byteOffset, aligned.length);
+  if (view.getUint32(0) !== MAGIC) throw corrupt("sidecar: no signature");
+  const version = view.getUint32(4, true);
+  if (version !== VERSION) throw new GitError("unsupported", `sidecar version ${version}`);
+  const count = (index: number): number => view.getUint32(8 + 4 * index, true);
+  const sections = layout(count(0), count(1), count(2), count(3), count(4), count(5));
+  const bodyBytes = sections.reduce((sum, [, size, length]) => sum + size * length, HEADER_BYTES);
+  if (aligned.length !== bodyBytes + OID_BYTES) throw corrupt("sidecar: of another length");
+  const hash = codec.createSha1();
+  hash.update(aligned.subarray(0, bodyBytes));
+  if (formatOid(hash.digest()) !== formatOid(aligned, bodyBytes)) {
+    throw corrupt("sidecar: checksum mismatch");
+  }
+
+  let at = aligned.byteOffset + HEADER_BYTES;
+  const { buffer } = aligned;
+  const bytesOf = (size: number, length: number): number => {
+    const start = at;
+    at += size * length;
+    return start;
+  };
+  const u32 = (length: number): Uint32Array => new Uint32Array(buffer, bytesOf(4, length), length);
+  const [objects, outside, commits, parents, introduced, tags] = [0, 1, 2, 3, 4, 5].map(count) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  // In the order of `layout`.
+  return {
+    packChecksum: formatOid(aligned, 32),
+    sizes: new Float64Array(buffer, bytesOf(8, objects), objects),
+    times: new Float64Array(buffer, bytesOf(8, commits), commits),
+    bases: new Int32Array(buffer, bytesOf(4, objects), objects),
+    commits: u32(commits),
+    roots: u32(commits),
+    generations: u32(commits),
+    parentStarts: u32(commits + 1),
+    parents: u32(parents),
+    introducedStarts: u32(commits + 1),
+    introduced: u32(introduced),
+    tags: u32(tags),
+    tagTargets: u32(tags),
+    kinds: new Uint8Array(buffer, bytesOf(1, objects), objects),
+    outsideOids: new Uint8Array(buffer, bytesOf(1, outside * OID_BYTES), outside * OID_BYTES),
+  };
+}
+
+/** The id of what a sidecar refers to. */
+export function refOid(sidecar: Sidecar, idx: IdxFile, ref: ObjectRef): Oid {
+  const { count } = idx;
+  return ref < count ? idx.oid(ref) : formatOid(sidecar.outsideOids, (ref - count) * OID_BYTES);
+}

@@ -1,0 +1,246 @@
+import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
+import { OID_BYTES } from "../oid.ts";
+import { NumberList } from "./number-list.ts";
+import type { OidPool } from "./oid-pool.ts";
+
+/** Lists of children kept for reuse, in numbers of four bytes. */
+const CACHE_NUMBERS_MAX = 2 * 1024 * 1024;
+
+/**
+ * A link from a tree: the child's number in the pool, twice, plus one if the child is a tree.
+ * Links to commits of other repositories are left out.
+ */
+export type Link = number;
+
+export const linkId = (link: Link): number => link >>> 1;
+export const isTreeLink = (link: Link): boolean => (link & 1) === 1;
+
+interface Stored {
+  /** Tree that this one differs from, by its number in the pool; -1 if it stands for itself. */
+  readonly base: number;
+  /** Where its links start: those removed from the base, then those added. */
+  readonly start: number;
+  readonly removed: number;
+  readonly added: number;
+}
+
+/**
+ * The children of every tree of a pack.
+ *
+ * A tree stored as a delta is kept as what it adds to and takes from its base, a few numbers: the
+ * links of a long history, written out, take tens of megabytes, as differences a twentieth.
+ * Lists are bags, not sets: a child that stands twice in a tree may go once.
+ */
+export class TreeLinks {
+  private readonly pool: OidPool;
+  private readonly trees = new Map<number, Stored>();
+  private readonly links = new NumberList();
+  private readonly cache = new Map<number, Uint32Array>();
+  private cachedNumbers = 0;
+  /** How many of each link are to be taken out; all zero between calls. */
+  private taken = new Uint32Array(0);
+
+  constructor(pool: OidPool) {
+    this.pool = pool;
+  }
+
+  /** @param tree The tree's number in the pool. */
+  has(tree: number): boolean {
+    return this.trees.has(tree);
+  }
+
+  /** Records a tree by all its children. */
+  add(tree: number, content: Uint8Array): void {
+    const start = this.links.length;
+    visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
+      this.pushLink(mode, content, oidOffset);
+    });
+    this.trees.set(tree, { base: -1, start, removed: 0, added: this.links.length - start });
+  }
+
+  /** Records a tree by how it differs from another that was recorded. */
+  addDifference(
+    tree: number,
+    content: Uint8Array,
+    base: number,
+    baseContent: Uint8Array,
+    link: (mode: number, oidOffset: number) => void,
+  ): void {
+    const start = this.links.length;
+    const removed: [number, number][] = [];
+    const added: [number, number][] = [];
+    compareTrees(
+      baseContent,
+      content,
+      (mode, oidOffset) => removed.push([mode, oidOffset]),
+      (mode, oidOffset) => added.push([mode, oidOffset]),
+    );
+    for (const [mode, oidOffset] of removed) this.pushLink(mode, baseContent, oidOffset);
+    const middle = this.links.length;
+    for (const [mode, oidOffset] of added) {
+      this.pushLink(mode, content, oidOffset);
+      link(mode, oidOffset);
+    }
+    this.trees.set(tree, {
+      base,
+      start,
+      removed: middle - start,
+      added: this.links.length - middle,
+    });
+  }
+
+  /** Links of a tree, in no order. Cost: the differences down its chain, unless it was asked for lately. */
+  children(tree: number): Uint32Array {
+    const chain: Stored[] = [];
+    let links = this.cache.get(tree);
+    for (let at = tree; !links;) {
+      const stored = this.trees.get(at);
+      if (!stored) throw new Error(`tree ${at} was not recorded`);
+      chain.push(stored);
+      if (stored.base < 0) links = new Uint32Array(0);
+      else links = this.cache.get((at = stored.base));
+    }
+    for (const stored of chain.toReversed()) links = this.apply(links, stored);
+    this.remember(tree, links);
+    return links;
+  }
+
+  /** Keeps a list that was made elsewhere, of a tree that is not in the pack. */
+  remember(tree: number, links: Uint32Array): void {
+    if (!this.cache.delete(tree)) this.cachedNumbers += links.length;
+    this.cache.set(tree, links);
+    for (const [oldest, list] of this.cache) {
+      if (this.cachedNumbers <= CACHE_NUMBERS_MAX || oldest === tree) break;
+      this.cache.delete(oldest);
+      this.cachedNumbers -= list.length;
+    }
+  }
+
+  /** A list kept by `remember` or `children`, if it is still there. */
+  recall(tree: number): Uint32Array | undefined {
+    return this.cache.get(tree);
+  }
+
+  private apply(base: Uint32Array, { start, removed, added }: Stored): Uint32Array {
+    const result = new Uint32Array(base.length - removed + added);
+    let to = 0;
+    if (removed === 0) {
+      result.set(base);
+      to = base.length;
+    } else {
+      if (this.taken.length < this.pool.count * 2) {
+        this.taken = new Uint32Array(this.pool.count * 2);
+      }
+      const { taken } = this;
+      for (let at = start; at < start + removed; at++) (taken[this.links.at(at)] as number)++;
+      for (const link of base) {
+        if ((taken[link] as number) > 0) (taken[link] as number)--;
+        else result[to++] = link;
+      }
+    }
+    result.set(this.links.view(start + removed, start + removed + added), to);
+    return result;
+  }
+
+  private pushLink(mode: number, bytes: Uint8Array, oidOffset: number): void {
+    if (isSubmoduleMode(mode)) return;
+    this.links.push(this.pool.add(bytes, oidOffset) * 2 + (isTreeMode(mode) ? 1 : 0));
+  }
+}
+
+type EntryVisitor = (mode: number, oidOffset: number) => void;
+
+/** Walks two sorted trees side by side and tells the entries that only one of them has. */
+function compareTrees(
+  left: Uint8Array,
+  right: Uint8Array,
+  onlyLeft: EntryVisitor,
+  onlyRight: EntryVisitor,
+): void {
+  // Two versions of a directory share nearly all of their bytes, at both ends.
+  const { head, tail } = measureCommon(left, right);
+  let a = 0;
+  while (a < left.length) {
+    const end = entryEnd(left, a);
+    if (end > head) break;
+    a = end;
+  }
+  let b = a;
+  while (a < left.length && b < right.length) {
+    if (left.length - a <= tail && left.length - a === right.length - b) return;
+    const aEnd = entryEnd(left, a);
+    const bEnd = entryEnd(right, b);
+    const order = compareEntries(left, a, aEnd, right, b, bEnd);
+    if (order === 0 && aEnd - a === bEnd - b && isSame(left, a, right, b, aEnd - a)) {
+      a = aEnd;
+      b = bEnd;
+      continue;
+    }
+    if (order <= 0) {
+      onlyLeft(entryMode(left, a), aEnd - OID_BYTES);
+      a = aEnd;
+    }
+    if (order >= 0) {
+      onlyRight(entryMode(right, b), bEnd - OID_BYTES);
+      b = bEnd;
+    }
+  }
+  for (; a < left.length; a = entryEnd(left, a)) {
+    onlyLeft(entryMode(left, a), entryEnd(left, a) - OID_BYTES);
+  }
+  for (; b < right.length; b = entryEnd(right, b)) {
+    onlyRight(entryMode(right, b), entryEnd(right, b) - OID_BYTES);
+  }
+}
+
+/** Bytes that two contents share at their beginning, and at their end without overlapping it. */
+function measureCommon(left: Uint8Array, right: Uint8Array): { head: number; tail: number } {
+  const shorter = Math.min(left.length, right.length);
+  let head = 0;
+  while (head < shorter && left[head] === right[head]) head++;
+  const rest = shorter - head;
+  let tail = 0;
+  while (tail < rest && left[left.length - 1 - tail] === right[right.length - 1 - tail]) tail++;
+  return { head, tail };
+}
+
+function entryEnd(bytes: Uint8Array, start: number): number {
+  return bytes.indexOf(0, start) + 1 + OID_BYTES;
+}
+
+function entryMode(bytes: Uint8Array, start: number): number {
+  let mode = 0;
+  for (let at = start; bytes[at] !== 0x20; at++) mode = mode * 8 + (bytes[at] as number) - 0x30;
+  return mode;
+}
+
+function isSame(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number) {
+  for (let at = 0; at < length; at++) {
+    if (a[aStart + at] !== b[bStart + at]) return false;
+  }
+  return true;
+}
+
+/** Order of two entries by name, a tree's as if it ended in a slash. */
+function compareEntries(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+): number {
+  let left = a.indexOf(0x20, aStart) + 1;
+  let right = b.indexOf(0x20, bStart) + 1;
+  const aTail = isTreeMode(entryMode(a, aStart)) ? 0x2f : 0;
+  const bTail = isTreeMode(entryMode(b, bStart)) ? 0x2f : 0;
+  const leftEnd = aEnd - OID_BYTES - 1;
+  const rightEnd = bEnd - OID_BYTES - 1;
+  for (; left < leftEnd && right < rightEnd; left++, right++) {
+    const difference = (a[left] as number) - (b[right] as number);
+    if (difference !== 0) return difference;
+  }
+  const aNext = left < leftEnd ? (a[left] as number) : aTail;
+  const bNext = right < rightEnd ? (b[right] as number) : bTail;
+  return aNext - bNext || leftEnd - left - (rightEnd - right);
+}

@@ -1,0 +1,32 @@
+import type { Oid } from "./oid.ts";
+import type { ObjectKind } from "./object/kind.ts";
+
+/** A file of known length that is read by ranges: a pack, an index or a sidecar. */
+export interface ByteSource {
+  readonly sizeBytes: number;
+  /** Exactly the bytes `start` to `end`. A read that cannot be answered whole rejects. */
+  read(start: number, end: number): Promise<Uint8Array>;
+}
+
+/** Room for what does not fit memory while one pack is indexed. Nothing in it outlives that. */
+export interface Scratch {
+  /** Stores a file under a number that was not used before. */
+  write(file: number, bytes: Uint8Array): Promise<void>;
+  /** Exactly the bytes `start` to `end` of a file written before. */
+  read(file: number, start: number, end: number): Promise<Uint8Array>;
+}
+
+/** An object with its content. */
+export interface StoredObject {
+  readonly kind: ObjectKind;
+  readonly content: Uint8Array;
+}
+
+/** Where the engine finds the objects of a repository. */
+export interface ObjectReader {
+  /** Undefined if there is no such object. */
+  readObject(oid: Oid): Promise<StoredObject | undefined>;
+}
+
+/** The files beside each other that hold one pack. */
+export type PackFileKind = "pack" | "idx" | "sidecar";

@@ -1,0 +1,163 @@
+import type { Oid } from "../oid.ts";
+import { OID_BYTES } from "../oid.ts";
+import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+
+/** A parent that is in no pack. */
+export const NO_NODE = -1;
+
+/** A commit by its number in the graph. */
+export type Node = number;
+
+/**
+ * All commits of a repository, from the sidecars of its packs: about 40 bytes each, and no object
+ * is read for it.
+ *
+ * A commit that lies in several packs is the node of the oldest; its other rows are never reached.
+ */
+export class CommitGraph {
+  readonly count: number;
+  /** Committer's time of each node, in seconds since 1970. */
+  readonly times: Float64Array;
+  /** Generation of each node: larger than that of any parent. */
+  readonly generations: Uint32Array;
+  private readonly catalog: PackCatalog;
+  /** First node of each pack, and behind the last. */
+  private readonly firsts: Uint32Array;
+  private readonly parentStarts: Uint32Array;
+  private readonly parentNodes: Int32Array;
+
+  constructor(catalog: PackCatalog) {
+    this.catalog = catalog;
+    const { packs } = catalog;
+    this.firsts = new Uint32Array(packs.length + 1);
+    let parentCount = 0;
+    for (const [pack, { sidecar }] of packs.entries()) {
+      this.firsts[pack + 1] = (this.firsts[pack] as number) + sidecar.commits.length;
+      parentCount += sidecar.parents.length;
+    }
+    this.count = this.firsts[packs.length] as number;
+    this.times = new Float64Array(this.count);
+    this.generations = new Uint32Array(this.count);
+    this.parentStarts = new Uint32Array(this.count + 1);
+    this.parentNodes = new Int32Array(parentCount);
+
+    let parentEnd = 0;
+    for (const [pack, { sidecar }] of packs.entries()) {
+      const first = this.firsts[pack] as number;
+      this.times.set(sidecar.times, first);
+      this.generations.set(sidecar.generations, first);
+      for (let row = 0; row < sidecar.commits.length; row++) {
+        const end = sidecar.parentStarts[row + 1] as number;
+        for (let at = sidecar.parentStarts[row] as number; at < end; at++) {
+          this.parentNodes[parentEnd++] = this.nodeOfRef(pack, sidecar.parents[at] as number);
+        }
+        this.parentStarts[first + row + 1] = parentEnd;
+      }
+    }
+    if (!this.areGenerationsSound()) this.countGenerations();
+  }
+
+  /** The node of a commit, `NO_NODE` if it is in no pack or no commit. */
+  find(commitOid: Oid): Node {
+    const place = this.catalog.find(commitOid);
+    return place ? this.nodeAt(place) : NO_NODE;
+  }
+
+  /** The node of the commit at `place`, `NO_NODE` if it is no commit. */
+  nodeAt({ pack, position }: Place): Node {
+    const { commits } = this.catalog.pack(pack).sidecar;
+    let low = 0;
+    let high = commits.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      const found = commits[middle] as number;
+      if (found === position) return (this.firsts[pack] as number) + middle;
+      if (found < position) low = middle + 1;
+      else high = middle - 1;
+    }
+    return NO_NODE;
+  }
+
+  place(node: Node): Place {
+    const { pack, row } = this.rowOf(node);
+    const position = this.catalog.pack(pack).sidecar.commits[row] as number;
+    return { pack, position };
+  }
+
+  oid(node: Node): Oid {
+    return this.catalog.oid(this.place(node));
+  }
+
+  /** Parents in the commit's own order, as a view. One that is in no pack is `NO_NODE`. */
+  parents(node: Node): Int32Array {
+    return this.parentNodes.subarray(this.parentStarts[node], this.parentStarts[node + 1]);
+  }
+
+  /** The root tree of a commit, undefined if it is in no pack. */
+  root(node: Node): Place | undefined {
+    const { pack, row } = this.rowOf(node);
+    return this.placeOfRef(pack, this.catalog.pack(pack).sidecar.roots[row] as number);
+  }
+
+  /** Calls `visit` for each object that the commit introduces and that a pack holds. */
+  visitIntroduced(node: Node, visit: (place: Place) => void): void {
+    const { pack, row } = this.rowOf(node);
+    const { introduced, introducedStarts } = this.catalog.pack(pack).sidecar;
+    const end = introducedStarts[row + 1] as number;
+    for (let at = introducedStarts[row] as number; at < end; at++) {
+      const place = this.placeOfRef(pack, introduced[at] as number);
+      if (place) visit(place);
+    }
+  }
+
+  private rowOf(node: Node): { pack: number; row: number } {
+    let pack = 0;
+    while ((this.firsts[pack + 1] as number) <= node) pack++;
+    return { pack, row: node - (this.firsts[pack] as number) };
+  }
+
+  private nodeOfRef(pack: number, ref: number): Node {
+    const place = this.placeOfRef(pack, ref);
+    return place ? this.nodeAt(place) : NO_NODE;
+  }
+
+  private placeOfRef(pack: number, ref: number): Place | undefined {
+    const { idx, sidecar } = this.catalog.pack(pack);
+    if (ref < idx.count) return this.catalog.home({ pack, position: ref });
+    return this.catalog.findRaw(sidecar.outsideOids, (ref - idx.count) * OID_BYTES);
+  }
+
+  private areGenerationsSound(): boolean {
+    for (let node = 0; node < this.count; node++) {
+      for (const parent of this.parents(node)) {
+        const isOlder =
+          parent === NO_NODE ||
+          (this.generations[parent] as number) < (this.generations[node] as number);
+        if (!isOlder) return false;
+      }
+    }
+    return true;
+  }
+
+  /** Counts generations anew, for packs that were indexed before what they build on was known. */
+  private countGenerations(): void {
+    const { generations } = this;
+    generations.fill(0);
+    const stack: Node[] = [];
+    for (let start = 0; start < this.count; start++) {
+      if (generations[start] === 0) stack.push(start);
+      for (let node = stack.at(-1); node !== undefined; node = stack.at(-1)) {
+        let highest = 0;
+        const before = stack.length;
+        for (const parent of this.parents(node)) {
+          if (parent === NO_NODE) continue;
+          if (generations[parent] === 0) stack.push(parent);
+          else highest = Math.max(highest, generations[parent] as number);
+        }
+        if (stack.length > before) continue;
+        generations[node] = highest + 1;
+        stack.pop();
+      }
+    }
+  }
+}

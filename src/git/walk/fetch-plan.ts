@@ -1,0 +1,258 @@
+import { missing } from "../error.ts";
+import { BLOB, COMMIT, TAG, TREE } from "../object/kind.ts";
+import type { Oid } from "../oid.ts";
+import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackedObjects } from "../pack/packed-objects.ts";
+import { PlaceSet } from "../pack/place-set.ts";
+import type { ObjectFilter } from "../wire/filter-spec.ts";
+import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { findRange, logByTime } from "./log.ts";
+import { peel, tagTarget } from "./peel.ts";
+import type { ShallowCut } from "./shallow.ts";
+import { walkTree } from "./tree-walk.ts";
+
+/** Commits of the client's, latest first, whose objects may be bases of a thin pack. */
+const BASE_COMMITS_MAX = 2000;
+
+/** What a client wants and what it has. */
+export interface FetchNeeds {
+  /** Objects of any kind. SECURITY: that they may be seen is the caller's to check. */
+  readonly wantOids: readonly Oid[];
+  /** What the client has: ids that are not known here are passed over. */
+  readonly haveOids: readonly Oid[];
+  /** Commits that the client has without their parents. */
+  readonly clientShallowOids: readonly Oid[];
+  /** Where the history that is sent is cut. */
+  readonly cut: ShallowCut | undefined;
+  readonly filter: ObjectFilter | undefined;
+  /** Annotated tags, each sent along if what it points to is sent. */
+  readonly tags: readonly { readonly tagOid: Oid; readonly peeledOid: Oid }[];
+  /** The pack may be thin. */
+  readonly isThin: boolean;
+}
+
+export interface FetchPlan {
+  readonly wanted: PlaceSet;
+  /** What the client has for certain, undefined unless the pack may be thin. */
+  readonly receiverHas: PlaceSet | undefined;
+}
+
+/**
+ * The objects that a client needs to have all that its wants reach.
+ *
+ * For plain fetches no object is read: the commits of the range bring the lists of what they
+ * introduce. Trees are read only where history is cut, where the cut hides a list, or where a
+ * filter counts depth.
+ *
+ * @throws GitError `missing` if a wanted object does not exist.
+ */
+export async function planFetch(
+  graph: CommitGraph,
+  catalog: PackCatalog,
+  packed: PackedObjects,
+  needs: FetchNeeds,
+): Promise<FetchPlan> {
+  const planner = new FetchPlanner(graph, catalog, packed, needs);
+  return planner.run();
+}
+
+class FetchPlanner {
+  private readonly graph: CommitGraph;
+  private readonly catalog: PackCatalog;
+  private readonly packed: PackedObjects;
+  private readonly needs: FetchNeeds;
+  private readonly wanted: PlaceSet;
+  /** Asked for by id: sent whatever the filter says. */
+  private readonly asked: PlaceSet;
+  /** Least depth at which each tree was gone into, for filters that count it. */
+  private readonly depths = new Map<string, number>();
+
+  constructor(graph: CommitGraph, catalog: PackCatalog, packed: PackedObjects, needs: FetchNeeds) {
+    this.graph = graph;
+    this.catalog = catalog;
+    this.packed = packed;
+    this.needs = needs;
+    this.wanted = new PlaceSet(catalog);
+    this.asked = new PlaceSet(catalog);
+  }
+
+  async run(): Promise<FetchPlan> {
+    const { graph, needs, wanted } = this;
+    const tips: Node[] = [];
+    const loose: Place[] = [];
+    for (const oid of needs.wantOids) await this.addWant(oid, tips, loose);
+
+    const haves = await this.findHaves();
+    const clientCut = new Set(needs.clientShallowOids.map((oid) => graph.find(oid)));
+    const range = this.findCommits(tips, haves, clientCut);
+    for (const node of range.commits) wanted.add(graph.place(node));
+    if (needs.filter?.treeDepthLimit === undefined) {
+      for (const node of range.listed) {
+        graph.visitIntroduced(node, (place) => {
+          if (this.passes(place)) wanted.add(place);
+        });
+      }
+      await this.addWholeTrees(range.whole, range.boundary);
+    } else {
+      for (const node of range.commits) await this.addTreeToDepth(graph.root(node));
+    }
+    for (const place of loose) await this.addLoose(place);
+    this.addTags();
+    return { wanted, receiverHas: this.findReceiverHas(haves, clientCut) };
+  }
+
+  /** Takes a want: a tag with what it points to, a commit, or another object. */
+  private async addWant(oid: Oid, tips: Node[], loose: Place[]): Promise<void> {
+    const place = this.catalog.find(oid);
+    if (!place) throw missing(`wanted object ${oid}`);
+    this.asked.add(place);
+    const kind = this.catalog.kind(place);
+    if (kind === COMMIT) {
+      tips.push(this.graph.nodeAt(place));
+    } else if (kind === TAG) {
+      this.wanted.add(place);
+      const target = tagTarget(this.catalog, place);
+      if (target) await this.addWant(this.catalog.oid(target), tips, loose);
+    } else {
+      loose.push(place);
+    }
+  }
+
+  private async findHaves(): Promise<Node[]> {
+    const haves: Node[] = [];
+    for (const oid of this.needs.haveOids) {
+      const found = this.catalog.find(oid);
+      const place = found && peel(this.catalog, found);
+      const node = place ? this.graph.nodeAt(place) : NO_NODE;
+      if (node !== NO_NODE) haves.push(node);
+    }
+    return haves;
+  }
+
+  /**
+   * The commits to send; those whose list of introduced objects is enough; and those whose tree is
+   * needed whole, because a parent that the list is relative to is not with the client.
+   */
+  private findCommits(
+    tips: readonly Node[],
+    haves: readonly Node[],
+    clientCut: ReadonlySet<Node>,
+  ): {
+    commits: ReadonlySet<Node>;
+    listed: readonly Node[];
+    whole: readonly Node[];
+    boundary: ReadonlySet<Node>;
+  } {
+    const { graph } = this;
+    const { cut } = this.needs;
+    // The client's own cut ends what its haves exclude; a tip behind it is below the cut.
+    const below = cut ? [...clientCut].filter((node) => cut.nodes.has(node)) : [];
+    const starts = [...tips];
+    for (const node of below) {
+      if (cut?.boundary.has(node)) continue;
+      starts.push(...graph.parents(node));
+    }
+    const { nodes, boundary } = findRange(graph, starts, haves, clientCut);
+    const commits = new Set<Node>();
+    const listed: Node[] = [];
+    const whole: Node[] = [];
+    for (const node of nodes) {
+      if (cut && !cut.nodes.has(node)) continue;
+      commits.add(node);
+      const isCut = cut?.boundary.has(node) ?? false;
+      (isCut ? whole : listed).push(node);
+    }
+    return { commits, listed, whole, boundary };
+  }
+
+  private passes(place: Place): boolean {
+    const limit = this.needs.filter?.blobBytesLimit;
+    if (limit === undefined || this.catalog.kind(place) !== BLOB) return true;
+    return this.catalog.sizeBytes(place) < limit;
+  }
+
+  /** Adds whole trees, without what the trees of `have` commits hold. */
+  private async addWholeTrees(nodes: readonly Node[], have: ReadonlySet<Node>): Promise<void> {
+    if (nodes.length === 0) return;
+    const { graph, catalog, packed, wanted } = this;
+    const held = new PlaceSet(catalog);
+    const roots = [...have, ...this.needs.haveOids.map((oid) => graph.find(oid))];
+    for (const node of roots) {
+      const root = node === NO_NODE ? undefined : graph.root(node);
+      if (root) await walkTree(catalog, packed, root, (place) => held.add(place));
+    }
+    const gone = new PlaceSet(catalog);
+    for (const node of nodes) {
+      const root = graph.root(node);
+      if (!root) continue;
+      await walkTree(catalog, packed, root, (place) => {
+        if (held.has(place) || !gone.add(place)) return false;
+        if (this.passes(place)) wanted.add(place);
+        return catalog.kind(place) === TREE;
+      });
+    }
+  }
+
+  /** Adds what lies less deep than the filter's limit. */
+  private async addTreeToDepth(root: Place | undefined, startDepth = 0): Promise<void> {
+    const limit = this.needs.filter?.treeDepthLimit ?? Number.POSITIVE_INFINITY;
+    if (!root) return;
+    await walkTree(this.catalog, this.packed, root, (place, below) => {
+      const depth = startDepth + below;
+      const key = `${place.pack}:${place.position}`;
+      const seen = this.depths.get(key);
+      if (depth >= limit || (seen !== undefined && seen <= depth)) return false;
+      this.depths.set(key, depth);
+      if (this.passes(place)) this.wanted.add(place);
+      return depth + 1 < limit;
+    });
+  }
+
+  /** A tree or blob that was asked for by id, with what it leads to. */
+  private async addLoose(root: Place): Promise<void> {
+    this.wanted.add(root);
+    if (this.needs.filter?.treeDepthLimit !== undefined) {
+      await this.addTreeToDepth(root);
+      return;
+    }
+    const gone = new PlaceSet(this.catalog);
+    await walkTree(this.catalog, this.packed, root, (place) => {
+      if (!gone.add(place)) return false;
+      if (this.asked.has(place) || this.passes(place)) this.wanted.add(place);
+      return true;
+    });
+  }
+
+  private addTags(): void {
+    for (const { tagOid, peeledOid } of this.needs.tags) {
+      const target = this.catalog.find(peeledOid);
+      if (!target || !this.wanted.has(target)) continue;
+      // A tag of a tag brings the whole chain.
+      for (let at = this.catalog.find(tagOid); at && this.catalog.kind(at) === TAG;) {
+        this.wanted.add(at);
+        at = tagTarget(this.catalog, at);
+      }
+    }
+  }
+
+  /**
+   * What the client holds for certain: all that its latest commits introduced, where bases of new
+   * objects are found. A client that is shallow or
+   * partial is not asked what it lacks, so for it nothing is certain.
+   */
+  private findReceiverHas(
+    haves: readonly Node[],
+    clientCut: ReadonlySet<Node>,
+  ): PlaceSet | undefined {
+    const { graph, needs } = this;
+    if (!needs.isThin || haves.length === 0 || clientCut.size > 0 || needs.filter) return undefined;
+    const has = new PlaceSet(this.catalog);
+    let left = BASE_COMMITS_MAX;
+    for (const node of logByTime(graph, { tips: haves })) {
+      if (left-- === 0) break;
+      has.add(graph.place(node));
+      graph.visitIntroduced(node, (place) => has.add(place));
+    }
+    return has;
+  }
+}

@@ -1,0 +1,145 @@
+import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { byGeneration, byTime } from "./node-queue.ts";
+
+/** What part of history is walked. */
+export interface LogRange {
+  readonly tips: readonly Node[];
+  /** Commits that are left out with all that they reach. */
+  readonly excluded?: readonly Node[];
+  /** Follow only the first parent of each commit, as `git log --first-parent`. */
+  readonly isFirstParent?: boolean;
+}
+
+/**
+ * Commits latest first, as `git log` shows them without options. Made one by one: taking the first
+ * page of a long history costs that page, unless something is excluded.
+ */
+export function* logByTime(graph: CommitGraph, range: LogRange): Generator<Node> {
+  const isWanted = findWanted(graph, range);
+  const queue = byTime(graph);
+  const seen = new Set<Node>();
+  const put = (node: Node): void => {
+    if (node === NO_NODE || seen.has(node) || !isWanted(node)) return;
+    seen.add(node);
+    queue.push(node);
+  };
+  for (const tip of range.tips) put(tip);
+  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    yield node;
+    for (const parent of followed(graph, node, range)) put(parent);
+  }
+}
+
+/**
+ * Commits with every child before its parents, and lines of history kept together, as
+ * `git log --topo-order`. With `isByTime`, latest first where parentage leaves the choice, as
+ * `--date-order`.
+ *
+ * Cost: the whole range, before the first commit.
+ */
+export function* logByTopology(
+  graph: CommitGraph,
+  range: LogRange,
+  isByTime = false,
+): Generator<Node> {
+  const nodes = [...logByTime(graph, range)];
+  /** Children of each node that were not given yet. */
+  const waiting = new Map<Node, number>(nodes.map((node) => [node, 0]));
+  for (const node of nodes) {
+    for (const parent of followed(graph, node, range)) {
+      const children = waiting.get(parent);
+      if (children !== undefined) waiting.set(parent, children + 1);
+    }
+  }
+  const tips = nodes.filter((node) => waiting.get(node) === 0);
+  const queue = byTime(graph);
+  const stack: Node[] = [];
+  if (isByTime) for (const tip of tips) queue.push(tip);
+  else stack.push(...tips.toReversed());
+  for (;;) {
+    const node = isByTime ? queue.pop() : stack.pop();
+    if (node === undefined) return;
+    yield node;
+    for (const parent of followed(graph, node, range)) {
+      const children = waiting.get(parent);
+      if (children === undefined) continue;
+      waiting.set(parent, children - 1);
+      if (children > 1) continue;
+      if (isByTime) queue.push(parent);
+      else stack.push(parent);
+    }
+  }
+}
+
+function followed(graph: CommitGraph, node: Node, range: LogRange): Int32Array {
+  const parents = graph.parents(node);
+  return range.isFirstParent ? parents.subarray(0, 1) : parents;
+}
+
+/** A test for the commits that nothing excluded reaches. */
+function findWanted(graph: CommitGraph, range: LogRange): (node: Node) => boolean {
+  const { excluded = [] } = range;
+  if (excluded.length === 0) return () => true;
+  const wanted = findRange(graph, range.tips, excluded).nodes;
+  return (node) => wanted.has(node);
+}
+
+export interface CommitRange {
+  /** What the tips reach and nothing excluded does. */
+  readonly nodes: ReadonlySet<Node>;
+  /** Excluded commits that are parents of commits in the range. */
+  readonly boundary: ReadonlySet<Node>;
+}
+
+/**
+ * The commits that `tips` reach and `excluded` do not.
+ *
+ * Exact whatever the clocks say: nodes are taken by generation, so each has all its marks when its
+ * turn comes. Cost: the range, and what is excluded down to the lowest generation of the range.
+ *
+ * @param cut Commits whose parents do not count on the excluded side: a shallow client's boundary.
+ */
+export function findRange(
+  graph: CommitGraph,
+  tips: readonly Node[],
+  excluded: readonly Node[],
+  cut: ReadonlySet<Node> = new Set(),
+): CommitRange {
+  const queue = byGeneration(graph);
+  /** True for a node that is excluded. */
+  const marks = new Map<Node, boolean>();
+  let wanted = 0;
+  const mark = (node: Node, isExcluded: boolean): void => {
+    if (node === NO_NODE) return;
+    const before = marks.get(node);
+    if (before === undefined) {
+      queue.push(node);
+      if (!isExcluded) wanted++;
+    } else if (!before && isExcluded) {
+      wanted--;
+    }
+    marks.set(node, isExcluded || before === true);
+  };
+  for (const node of excluded) mark(node, true);
+  for (const node of tips) mark(node, false);
+  const nodes = new Set<Node>();
+  while (wanted > 0) {
+    const node = queue.pop();
+    if (node === undefined) break;
+    const isExcluded = marks.get(node) === true;
+    if (!isExcluded) {
+      wanted--;
+      nodes.add(node);
+    } else if (cut.has(node)) {
+      continue;
+    }
+    for (const parent of graph.parents(node)) mark(parent, isExcluded);
+  }
+  const boundary = new Set<Node>();
+  for (const node of nodes) {
+    for (const parent of graph.parents(node)) {
+      if (marks.get(parent) === true) boundary.add(parent);
+    }
+  }
+  return { nodes, boundary };
+}

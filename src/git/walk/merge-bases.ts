@@ -1,0 +1,125 @@
+import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { byGeneration } from "./node-queue.ts";
+
+const LEFT = 1;
+const RIGHT = 2;
+const BOTH = LEFT | RIGHT;
+/** Below a merge base: common, and none itself. */
+const STALE = 4;
+
+/**
+ * Passes marks from tips to ancestors, children first, until `isOver` of what is still queued.
+ *
+ * @param visit Receives each node once, with all its marks, and answers the marks to pass on.
+ */
+function paint(
+  graph: CommitGraph,
+  tips: readonly (readonly [Node, number])[],
+  isIdle: (marks: number) => boolean,
+  visit: (node: Node, marks: number) => number,
+): void {
+  const marks = new Map<Node, number>();
+  const queue = byGeneration(graph);
+  /** Queued nodes whose marks can still change the outcome. */
+  let busy = 0;
+  const mark = (node: Node, added: number): void => {
+    if (node === NO_NODE) return;
+    const before = marks.get(node);
+    const after = (before ?? 0) | added;
+    marks.set(node, after);
+    if (before === undefined) queue.push(node);
+    const wasBusy = before !== undefined && !isIdle(before);
+    busy += Number(!isIdle(after)) - Number(wasBusy);
+  };
+  for (const [tip, added] of tips) mark(tip, added);
+  while (busy > 0) {
+    const node = queue.pop();
+    if (node === undefined) break;
+    const own = marks.get(node) ?? 0;
+    if (!isIdle(own)) busy--;
+    const passed = visit(node, own);
+    for (const parent of graph.parents(node)) mark(parent, passed);
+  }
+}
+
+/**
+ * All best common ancestors of `left` and of a merge of `rights`: those that are no ancestor of
+ * another. Latest generation first.
+ *
+ * Cost: the commits between the tips and their bases.
+ *
+ * @see git-merge-base(1), `--all`.
+ */
+export function findMergeBases(graph: CommitGraph, left: Node, rights: readonly Node[]): Node[] {
+  const bases: Node[] = [];
+  const tips = [[left, LEFT] as const, ...rights.map((node) => [node, RIGHT] as const)];
+  paint(
+    graph,
+    tips,
+    (marks) => (marks & STALE) !== 0,
+    (node, marks) => {
+      if ((marks & STALE) !== 0 || (marks & BOTH) !== BOTH) return marks;
+      bases.push(node);
+      return marks | STALE;
+    },
+  );
+  return bases;
+}
+
+/** How far two histories have gone apart. */
+export interface Divergence {
+  /** Commits that only `left` reaches. */
+  readonly ahead: number;
+  /** Commits that only `right` reaches. */
+  readonly behind: number;
+}
+
+/** Counts as `git rev-list --count --left-right left...right`. */
+export function countDivergence(graph: CommitGraph, left: Node, right: Node): Divergence {
+  let ahead = 0;
+  let behind = 0;
+  paint(
+    graph,
+    [
+      [left, LEFT],
+      [right, RIGHT],
+    ],
+    (marks) => marks === BOTH,
+    (_, marks) => {
+      if (marks === LEFT) ahead++;
+      if (marks === RIGHT) behind++;
+      return marks;
+    },
+  );
+  return { ahead, behind };
+}
+
+/**
+ * True if `descendant` reaches `ancestor`, or is it. Cost: the commits of later generations than the
+ * ancestor.
+ */
+export function isAncestor(graph: CommitGraph, ancestor: Node, descendant: Node): boolean {
+  return findReachable(graph, descendant, [ancestor]).length > 0;
+}
+
+/** Those of `candidates` that `tip` reaches. One walk for all of them. */
+export function findReachable(graph: CommitGraph, tip: Node, candidates: readonly Node[]): Node[] {
+  const sought = new Set(candidates);
+  const generations = candidates.map((node) => graph.generations[node] as number);
+  const lowest = generations.reduce((least, next) => Math.min(least, next), Number.MAX_VALUE);
+  const seen = new Set<Node>([tip]);
+  const stack = [tip];
+  const found: Node[] = [];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (node === NO_NODE || (graph.generations[node] as number) < lowest) continue;
+    if (sought.delete(node)) found.push(node);
+    if (sought.size === 0) break;
+    for (const parent of graph.parents(node)) {
+      if (!seen.has(parent)) {
+        seen.add(parent);
+        stack.push(parent);
+      }
+    }
+  }
+  return found;
+}

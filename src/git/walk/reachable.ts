@@ -1,0 +1,74 @@
+import { COMMIT, TAG } from "../object/kind.ts";
+import type { Oid } from "../oid.ts";
+import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import { PlaceSet } from "../pack/place-set.ts";
+import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { tagTarget } from "./peel.ts";
+
+/**
+ * All objects that can be reached from `tipOids`: what may be given to whoever sees these.
+ *
+ * No object is read: commits bring the lists of what they introduce. Trees and blobs that are
+ * reached without a commit, as tips or as targets of tags, count by themselves, without what lies
+ * in them.
+ */
+export function findReachable(
+  catalog: PackCatalog,
+  graph: CommitGraph,
+  tipOids: Iterable<Oid>,
+): PlaceSet {
+  const reached = new PlaceSet(catalog);
+  const stack: Node[] = [];
+  for (const oid of tipOids) {
+    for (let at: Place | undefined = catalog.find(oid); at; at = tagTarget(catalog, at)) {
+      reached.add(at);
+      const kind = catalog.kind(at);
+      if (kind === COMMIT) stack.push(graph.nodeAt(at));
+      if (kind !== TAG) break;
+    }
+  }
+  const seen = new Uint8Array(graph.count);
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (node === NO_NODE || seen[node] === 1) continue;
+    seen[node] = 1;
+    reached.add(graph.place(node));
+    graph.visitIntroduced(node, (place) => reached.add(place));
+    stack.push(...graph.parents(node));
+  }
+  return reached;
+}
+
+/**
+ * True if each of `wants` is, or descends from, one of `common`: then nothing more has to be known
+ * of the client to make a good pack.
+ */
+export function areAllBasedOn(
+  graph: CommitGraph,
+  wants: readonly Node[],
+  common: readonly Node[],
+): boolean {
+  const bases = new Set(common.filter((node) => node !== NO_NODE));
+  if (bases.size === 0) return false;
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const node of bases) lowest = Math.min(lowest, graph.generations[node] as number);
+
+  const seen = new Set<Node>();
+  const stack = [...wants];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    const isBelow = node === NO_NODE || (graph.generations[node] as number) < lowest;
+    if (isBelow || seen.has(node)) continue;
+    seen.add(node);
+    if (!bases.has(node)) stack.push(...graph.parents(node));
+  }
+  // Parents have smaller generations: in this order they are decided before their children.
+  const order = [...seen].toSorted(
+    (a, b) => (graph.generations[a] as number) - (graph.generations[b] as number),
+  );
+  const based = new Set<Node>();
+  for (const node of order) {
+    if (bases.has(node) || graph.parents(node).some((parent) => based.has(parent))) {
+      based.add(node);
+    }
+  }
+  return wants.every((node) => based.has(node));
+}

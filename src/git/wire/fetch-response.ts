@@ -1,0 +1,150 @@
+import type { ByteText } from "../byte-text.ts";
+import { GitError } from "../error.ts";
+import type { Oid } from "../oid.ts";
+import { parseErrorPkt } from "./advertisement.ts";
+import { readOidText } from "./oid-text.ts";
+import { parseMessage } from "./pkt-cursor.ts";
+import { DELIMITER_PKT, FLUSH_PKT, formatLine, joinBytes, pktText } from "./pkt-line.ts";
+
+/** How a client's boundary moves. */
+export interface ShallowUpdate {
+  /** Commits whose parents the client will not have. */
+  readonly shallowOids: readonly Oid[];
+  /** Commits of its boundary whose parents it will have. */
+  readonly unshallowOids: readonly Oid[];
+}
+
+/** What stands in front of the pack in an answer to `fetch` of version 2. */
+export interface FetchResponse {
+  /** Undefined where the client said `done`, which leaves the section out. */
+  readonly acknowledgments?: { readonly commonOids: readonly Oid[]; readonly isReady: boolean };
+  readonly shallow?: ShallowUpdate;
+  readonly wantedRefs?: readonly { readonly oid: Oid; readonly name: ByteText }[];
+  /** True if the pack follows, in side-bands. */
+  readonly hasPack: boolean;
+}
+
+/**
+ * The answer to `fetch` of version 2 up to the pack.
+ *
+ * With a pack the answer stops behind the line that announces it; the side-bands and a last flush
+ * are the caller's. Without one it is complete.
+ *
+ * @see gitprotocol-v2(5), "fetch", the grammar of the output.
+ */
+export function formatFetchResponse(response: FetchResponse): Uint8Array {
+  const { acknowledgments, shallow, wantedRefs, hasPack } = response;
+  const sections: Uint8Array[][] = [];
+  if (acknowledgments) {
+    const { commonOids, isReady } = acknowledgments;
+    const lines = commonOids.map((oid) => formatLine(`ACK ${oid}`));
+    if (lines.length === 0) lines.push(formatLine("NAK"));
+    if (isReady) lines.push(formatLine("ready"));
+    sections.push([formatLine("acknowledgments"), ...lines]);
+  }
+  if (shallow && hasPack) sections.push([formatLine("shallow-info"), ...shallowLines(shallow)]);
+  if (wantedRefs && wantedRefs.length > 0 && hasPack) {
+    const lines = wantedRefs.map(({ oid, name }) => formatLine(`${oid} ${name}`));
+    sections.push([formatLine("wanted-refs"), ...lines]);
+  }
+  if (hasPack) sections.push([formatLine("packfile")]);
+  const pieces: Uint8Array[] = [];
+  for (const section of sections) {
+    if (pieces.length > 0) pieces.push(DELIMITER_PKT);
+    pieces.push(...section);
+  }
+  if (!hasPack) pieces.push(FLUSH_PKT);
+  return joinBytes(pieces);
+}
+
+function shallowLines({ shallowOids, unshallowOids }: ShallowUpdate): Uint8Array[] {
+  return [
+    ...shallowOids.map((oid) => formatLine(`shallow ${oid}`)),
+    ...unshallowOids.map((oid) => formatLine(`unshallow ${oid}`)),
+  ];
+}
+
+/** The boundary as versions 0 and 1 tell it, in front of the acknowledgments. */
+export function formatShallowUpdate(update: ShallowUpdate): Uint8Array {
+  return joinBytes([...shallowLines(update), FLUSH_PKT]);
+}
+
+/**
+ * Reads an answer to `fetch` of version 2 up to the pack, whose side-bands start at `next`.
+ *
+ * @returns Undefined while it is incomplete.
+ * @throws GitError `protocol` if the server refuses, with its words, or breaks the grammar.
+ */
+export function parseFetchResponse(
+  bytes: Uint8Array,
+  offset = 0,
+): { value: FetchResponse; next: number } | undefined {
+  return parseMessage(bytes, offset, (cursor) => {
+    const commonOids: Oid[] = [];
+    const shallowOids: Oid[] = [];
+    const unshallowOids: Oid[] = [];
+    const wantedRefs: { oid: Oid; name: ByteText }[] = [];
+    const sections = new Set<string>();
+    let isReady = false;
+    let section = "";
+    for (let pkt = cursor.next(); pkt.kind !== "flush"; pkt = cursor.next()) {
+      if (pkt.kind === "delimiter") {
+        section = "";
+        continue;
+      }
+      if (pkt.kind !== "data") throw new GitError("protocol", `unexpected ${pkt.kind} packet`);
+      const refusal = parseErrorPkt(pkt.payload);
+      if (refusal !== undefined) throw new GitError("protocol", `the server says: ${refusal}`);
+      const line = pktText(pkt.payload);
+      const [word = "", value = ""] = line.split(" ");
+      if (section === "") {
+        section = line;
+        sections.add(line);
+        if (line === "packfile") break;
+      } else if (section === "acknowledgments") {
+        if (word === "ACK") commonOids.push(readOidText(value));
+        else if (word === "ready") isReady = true;
+      } else if (section === "shallow-info") {
+        (word === "shallow" ? shallowOids : unshallowOids).push(readOidText(value));
+      } else if (section === "wanted-refs") {
+        wantedRefs.push({ oid: readOidText(word), name: value as ByteText });
+      }
+    }
+    return {
+      ...(sections.has("acknowledgments") ? { acknowledgments: { commonOids, isReady } } : {}),
+      ...(sections.has("shallow-info") ? { shallow: { shallowOids, unshallowOids } } : {}),
+      ...(wantedRefs.length > 0 ? { wantedRefs } : {}),
+      hasPack: sections.has("packfile"),
+    };
+  });
+}
+
+/** How a client of versions 0 and 1 wants its haves answered. */
+export type AckMode = "single" | "multi" | "detailed";
+
+/**
+ * The lines with which versions 0 and 1 answer one round of haves over HTTP.
+ *
+ * @param commonOids What the server has of the client's haves, in the client's order.
+ * @param isReady The server knows enough to make the pack.
+ * @param isDone The client said `done`: the pack follows.
+ * @see gitprotocol-pack(5), "Packfile Negotiation".
+ */
+export function formatAcks(
+  mode: AckMode,
+  commonOids: readonly Oid[],
+  isReady: boolean,
+  isDone: boolean,
+): Uint8Array {
+  const lines: string[] = [];
+  const last = commonOids.at(-1);
+  if (mode === "single") {
+    lines.push(commonOids[0] === undefined ? "NAK" : `ACK ${commonOids[0]}`);
+  } else {
+    const word = mode === "detailed" ? "common" : "continue";
+    lines.push(...commonOids.map((oid) => `ACK ${oid} ${word}`));
+    if (isReady && mode === "detailed" && last !== undefined) lines.push(`ACK ${last} ready`);
+    lines.push(isDone && last !== undefined ? `ACK ${last}` : "NAK");
+  }
+  return joinBytes(lines.map(formatLine));
+}

@@ -1,0 +1,123 @@
+import type { ByteText } from "../byte-text.ts";
+import { GitError } from "../error.ts";
+import type { AdvertisedRef } from "./advertisement.ts";
+import { readOidText } from "./oid-text.ts";
+import { parseMessage } from "./pkt-cursor.ts";
+import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
+
+/** Which refs a client wants to know, and what about them. */
+export interface LsRefsRequest {
+  /** Beginnings of names. None means all refs. */
+  readonly prefixes: readonly ByteText[];
+  readonly wantsSymrefs: boolean;
+  readonly wantsPeeled: boolean;
+  /** Tell of a HEAD whose branch does not exist yet. */
+  readonly wantsUnborn: boolean;
+}
+
+/** Prefixes that are kept. With more, git answers all refs, which is allowed: they are a hint. */
+const PREFIXES_MAX = 65_536;
+
+const FLAGS: ReadonlySet<string> = new Set(["symrefs", "peel", "unborn"]);
+
+/**
+ * Reads the arguments of `ls-refs`.
+ *
+ * @throws GitError `protocol` for an argument that does not exist.
+ */
+export function parseLsRefsArgs(args: readonly ByteText[]): LsRefsRequest {
+  const prefixes: ByteText[] = [];
+  const flags = new Set<string>();
+  for (const arg of args) {
+    if (FLAGS.has(arg)) flags.add(arg);
+    else if (arg.startsWith("ref-prefix ")) prefixes.push(arg.slice(11) as ByteText);
+    else throw new GitError("protocol", `ls-refs: unknown argument ${JSON.stringify(arg)}`);
+  }
+  return {
+    prefixes: prefixes.length > PREFIXES_MAX ? [] : prefixes,
+    wantsSymrefs: flags.has("symrefs"),
+    wantsPeeled: flags.has("peel"),
+    wantsUnborn: flags.has("unborn"),
+  };
+}
+
+export function formatLsRefsArgs(request: LsRefsRequest): ByteText[] {
+  const args: string[] = [];
+  if (request.wantsPeeled) args.push("peel");
+  if (request.wantsSymrefs) args.push("symrefs");
+  if (request.wantsUnborn) args.push("unborn");
+  args.push(...request.prefixes.map((prefix) => `ref-prefix ${prefix}`));
+  return args as ByteText[];
+}
+
+/** True if a ref of this name was asked for. */
+export function isRefWanted(request: LsRefsRequest, name: ByteText): boolean {
+  return (
+    request.prefixes.length === 0 || request.prefixes.some((prefix) => name.startsWith(prefix))
+  );
+}
+
+/**
+ * The answer to `ls-refs`: the refs of `refs` that were asked for, in the caller's order.
+ *
+ * @param unbornTarget The branch that HEAD names, if HEAD leads nowhere yet.
+ */
+export function formatLsRefsResponse(
+  request: LsRefsRequest,
+  refs: readonly AdvertisedRef[],
+  unbornTarget?: ByteText,
+): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  if (
+    unbornTarget !== undefined &&
+    request.wantsUnborn &&
+    isRefWanted(request, "HEAD" as ByteText)
+  ) {
+    const symref = request.wantsSymrefs ? ` symref-target:${unbornTarget}` : "";
+    pieces.push(formatLine(`unborn HEAD${symref}`));
+  }
+  for (const ref of refs) {
+    if (!isRefWanted(request, ref.name)) continue;
+    const symref =
+      request.wantsSymrefs && ref.symrefTarget ? ` symref-target:${ref.symrefTarget}` : "";
+    const peeled = request.wantsPeeled && ref.peeledOid ? ` peeled:${ref.peeledOid}` : "";
+    pieces.push(formatLine(`${ref.oid} ${ref.name}${symref}${peeled}`));
+  }
+  pieces.push(FLUSH_PKT);
+  return joinBytes(pieces);
+}
+
+export interface LsRefsResponse {
+  readonly refs: readonly AdvertisedRef[];
+  /** The branch that an unborn HEAD names. */
+  readonly unbornTarget: ByteText | undefined;
+}
+
+/** Reads the answer to `ls-refs`; undefined while it is incomplete. */
+export function parseLsRefsResponse(
+  bytes: Uint8Array,
+  offset = 0,
+): { value: LsRefsResponse; next: number } | undefined {
+  return parseMessage(bytes, offset, (cursor) => {
+    const refs: AdvertisedRef[] = [];
+    let unbornTarget: ByteText | undefined;
+    for (let line = cursor.lineOr("flush"); line !== undefined; line = cursor.lineOr("flush")) {
+      const [oid = "", name = "", ...attributes] = line.split(" ");
+      const find = (key: string): string | undefined =>
+        attributes.find((attribute) => attribute.startsWith(key))?.slice(key.length);
+      const symrefTarget = find("symref-target:") as ByteText | undefined;
+      if (oid === "unborn") {
+        unbornTarget = symrefTarget;
+        continue;
+      }
+      const peeled = find("peeled:");
+      refs.push({
+        name: name as ByteText,
+        oid: readOidText(oid),
+        ...(symrefTarget === undefined ? {} : { symrefTarget }),
+        ...(peeled === undefined ? {} : { peeledOid: readOidText(peeled) }),
+      });
+    }
+    return { refs, unbornTarget };
+  });
+}

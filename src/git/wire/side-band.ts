@@ -1,0 +1,89 @@
+import { byteTextBytes, encodeText, readByteText } from "../byte-text.ts";
+import { GitError } from "../error.ts";
+import { PKT_BYTES_MAX, readPkt, writePktLength } from "./pkt-line.ts";
+
+/** What a frame carries: the pack or report, words for the user, or the reason of a failure. */
+export const BAND_DATA = 1;
+export const BAND_PROGRESS = 2;
+export const BAND_ERROR = 3;
+export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
+
+/** Digits and band number in front of a frame's payload, in bytes. */
+export const FRAME_HEADER_BYTES = 5;
+/** Largest payload of a frame of `side-band-64k`, in bytes. */
+export const FRAME_PAYLOAD_MAX = PKT_BYTES_MAX - FRAME_HEADER_BYTES;
+/** Largest payload of a frame of the old `side-band`, in bytes. */
+export const SMALL_FRAME_PAYLOAD_MAX = 1000 - FRAME_HEADER_BYTES;
+
+/** An empty frame that keeps a waiting client's connection open. */
+export const KEEPALIVE_FRAME = Uint8Array.of(0x30, 0x30, 0x30, 0x35, BAND_PROGRESS);
+
+/**
+ * Writes the header of a frame whose payload the caller puts behind it, so that a large pack is
+ * framed without being copied twice.
+ */
+export function writeFrameHeader(
+  bytes: Uint8Array,
+  offset: number,
+  band: Band,
+  payloadBytes: number,
+): void {
+  writePktLength(bytes, offset, payloadBytes + FRAME_HEADER_BYTES);
+  bytes[offset + 4] = band;
+}
+
+/** `payload` as frames of at most `payloadMax` bytes each. */
+export function formatFrames(
+  band: Band,
+  payload: Uint8Array,
+  payloadMax = FRAME_PAYLOAD_MAX,
+): Uint8Array {
+  const count = Math.ceil(payload.length / payloadMax);
+  const bytes = new Uint8Array(payload.length + count * FRAME_HEADER_BYTES);
+  let to = 0;
+  for (let at = 0; at < payload.length; at += payloadMax) {
+    const piece = payload.subarray(at, at + payloadMax);
+    writeFrameHeader(bytes, to, band, piece.length);
+    bytes.set(piece, to + FRAME_HEADER_BYTES);
+    to += FRAME_HEADER_BYTES + piece.length;
+  }
+  return bytes;
+}
+
+/** Words for the user, as `remote:` lines in their terminal. */
+export function formatProgress(text: string, payloadMax = FRAME_PAYLOAD_MAX): Uint8Array {
+  return formatFrames(BAND_PROGRESS, byteTextBytes(encodeText(text)), payloadMax);
+}
+
+/** One frame, or the flush behind the last. */
+export type Frame =
+  | { readonly kind: "frame"; readonly band: Band; readonly payload: Uint8Array }
+  | { readonly kind: "flush" };
+
+/**
+ * Reads the frame that starts at `offset`. The payload is a view.
+ *
+ * @returns Undefined while it is incomplete.
+ * @throws GitError `protocol` for a packet without band; for one of `BAND_ERROR`, with its words.
+ */
+export function readFrame(
+  bytes: Uint8Array,
+  offset: number,
+): { frame: Frame; next: number } | undefined {
+  const read = readPkt(bytes, offset);
+  if (!read) return undefined;
+  const { pkt, next } = read;
+  if (pkt.kind === "flush") return { frame: { kind: "flush" }, next };
+  const band = pkt.kind === "data" ? pkt.payload[0] : undefined;
+  if (
+    pkt.kind !== "data" ||
+    !(band === BAND_DATA || band === BAND_PROGRESS || band === BAND_ERROR)
+  ) {
+    throw new GitError("protocol", "a packet outside of the side-bands");
+  }
+  const payload = pkt.payload.subarray(1);
+  if (band === BAND_ERROR) {
+    throw new GitError("protocol", `the server says: ${readByteText(payload)}`);
+  }
+  return { frame: { kind: "frame", band, payload }, next };
+}

@@ -1,0 +1,197 @@
+import type { ByteSource } from "../git/store.ts";
+import { readPieces } from "../lib/read-pieces.ts";
+import { Recent } from "./recent.ts";
+import { Slots } from "./slots.ts";
+
+/** The platform opens six connections for a request; one stays for everything else. */
+const READS_MAX = 5;
+
+/** A part of a multipart upload, in bytes. All parts but the last are as long. */
+export const PART_BYTES = 8 * 1024 * 1024;
+
+/** Blocks that small reads are made of, in bytes. */
+const BLOCK_BYTES = 64 * 1024;
+/** Longer reads are passes over a file: they neither use blocks nor push them out. */
+const BLOCK_READ_BYTES_MAX = 256 * 1024;
+/** What the isolate keeps of blocks, in bytes. Files never change, so a block is never stale. */
+const blocks = new Recent<Uint8Array>(16 * 1024 * 1024);
+
+/** The bucket of packs as one request uses it, with few connections at once. */
+export class Bucket {
+  private readonly bucket: R2Bucket;
+  private readonly slots: Slots;
+
+  constructor(bucket: R2Bucket, usage: { r2Calls: number }) {
+    this.bucket = bucket;
+    this.slots = new Slots(READS_MAX, () => usage.r2Calls++);
+  }
+
+  /** A file of known length, to be read by ranges. */
+  source(key: string, sizeBytes: number): ByteSource {
+    return {
+      sizeBytes,
+      read: (start, end) =>
+        end - start > BLOCK_READ_BYTES_MAX
+          ? this.read(key, start, end)
+          : this.readBlocks(key, sizeBytes, start, end),
+    };
+  }
+
+  /** Exactly the bytes `start` to `end`. */
+  read(key: string, start: number, end: number): Promise<Uint8Array> {
+    if (start === end) return Promise.resolve(new Uint8Array(0));
+    return this.slots.run(async () => {
+      const range = { offset: start, length: end - start };
+      const object = await this.bucket.get(key, { range });
+      if (!object) throw new Error("a file of a pack is gone");
+      const bytes = new Uint8Array(await object.arrayBuffer());
+      if (bytes.length !== end - start) throw new Error("a file of a pack is cut off");
+      return bytes;
+    });
+  }
+
+  private async readBlocks(
+    key: string,
+    sizeBytes: number,
+    start: number,
+    end: number,
+  ): Promise<Uint8Array> {
+    const first = Math.floor(start / BLOCK_BYTES);
+    const last = Math.ceil(end / BLOCK_BYTES);
+    const found: (Uint8Array | undefined)[] = [];
+    for (let block = first; block < last; block++) found.push(blocks.get(`${key}#${block}`));
+    const missing = found.indexOf(undefined);
+    if (missing >= 0) {
+      // One read from the first to the last that is missing, whatever is known between them.
+      const until = found.lastIndexOf(undefined) + 1;
+      const from = (first + missing) * BLOCK_BYTES;
+      const bytes = await this.read(key, from, Math.min(sizeBytes, (first + until) * BLOCK_BYTES));
+      for (let at = missing; at < until; at++) {
+        const offset = (at - missing) * BLOCK_BYTES;
+        const block = bytes.slice(offset, offset + BLOCK_BYTES);
+        found[at] = block;
+        blocks.set(`${key}#${first + at}`, block, block.length);
+      }
+    }
+    const result = new Uint8Array(end - start);
+    for (const [at, block] of found.entries()) {
+      const blockStart = (first + at) * BLOCK_BYTES;
+      const piece = block?.subarray(Math.max(0, start - blockStart), end - blockStart);
+      if (piece) result.set(piece, Math.max(0, blockStart - start));
+    }
+    return result;
+  }
+
+  /** The file from its start to its end, in pieces of `pieceBytes`; one connection all the while. */
+  async *stream(key: string, pieceBytes: number): AsyncGenerator<Uint8Array> {
+    const object = await this.slots.run(() => this.bucket.get(key));
+    if (!object) throw new Error("a file of a pack is gone");
+    yield* readPieces(object.body, pieceBytes);
+  }
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    await this.slots.run(() => this.bucket.put(key, bytes));
+  }
+
+  /** Begins a file whose length nobody knows yet. */
+  startUpload(key: string): Upload {
+    return new Upload(this.bucket, this.slots, key);
+  }
+
+  /** Removes files; those that are not there are passed over. */
+  async delete(keys: readonly string[]): Promise<void> {
+    if (keys.length > 0) await this.slots.run(() => this.bucket.delete([...keys]));
+  }
+
+  /** Removes all files below a prefix. */
+  async deleteAll(prefix: string): Promise<void> {
+    for (;;) {
+      const { objects, truncated } = await this.slots.run(() => this.bucket.list({ prefix }));
+      await this.delete(objects.map(({ key }) => key));
+      if (!truncated) return;
+    }
+  }
+}
+
+/**
+ * A file that is written as it comes: by one put if it fits one part, in parts otherwise.
+ *
+ * Holds two parts at most, one that fills and one on its way. Nothing is there before `finish`.
+ */
+export class Upload {
+  sizeBytes = 0;
+  private readonly bucket: R2Bucket;
+  private readonly slots: Slots;
+  private readonly key: string;
+  private part = new Uint8Array(0);
+  private partBytes = 0;
+  private upload: R2MultipartUpload | undefined;
+  private readonly parts: R2UploadedPart[] = [];
+  private sending: Promise<unknown> = Promise.resolve();
+
+  constructor(bucket: R2Bucket, slots: Slots, key: string) {
+    this.bucket = bucket;
+    this.slots = slots;
+    this.key = key;
+  }
+
+  /** Takes bytes, which are copied. */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.sizeBytes += bytes.length;
+    for (let at = 0; at < bytes.length;) {
+      if (this.partBytes === PART_BYTES) await this.sendPart();
+      const taken = bytes.subarray(at, at + PART_BYTES - this.partBytes);
+      this.makeRoom(this.partBytes + taken.length);
+      this.part.set(taken, this.partBytes);
+      this.partBytes += taken.length;
+      at += taken.length;
+    }
+  }
+
+  /** All that was written, while it is still in memory: undefined once a part was sent. */
+  whole(): Uint8Array | undefined {
+    return this.upload ? undefined : this.part.subarray(0, this.partBytes);
+  }
+
+  /** The file is there when this resolves. */
+  async finish(): Promise<void> {
+    const rest = this.part.subarray(0, this.partBytes);
+    if (!this.upload) {
+      await this.slots.run(() => this.bucket.put(this.key, rest));
+      return;
+    }
+    if (rest.length > 0) await this.sendPart();
+    await this.sending;
+    await this.upload.complete(this.parts);
+  }
+
+  /** Leaves nothing behind; for a file that is not to be finished. */
+  async abort(): Promise<void> {
+    await this.sending.catch(ignore);
+    await this.upload?.abort();
+  }
+
+  private makeRoom(bytes: number): void {
+    if (bytes <= this.part.length) return;
+    const larger = new Uint8Array(Math.min(PART_BYTES, Math.max(bytes, this.part.length * 4)));
+    larger.set(this.part.subarray(0, this.partBytes));
+    this.part = larger;
+  }
+
+  private async sendPart(): Promise<void> {
+    this.upload ??= await this.bucket.createMultipartUpload(this.key);
+    const { upload, parts } = this;
+    const bytes = this.part.subarray(0, this.partBytes);
+    await this.sending;
+    const number = parts.length + 1;
+    this.sending = this.slots.run(async () => {
+      parts[number - 1] = await upload.uploadPart(number, bytes);
+    });
+    // Awaited before the next part; until then nobody else looks whether it failed.
+    this.sending.catch(ignore);
+    this.part = new Uint8Array(PART_BYTES);
+    this.partBytes = 0;
+  }
+}
+
+const ignore = (): void => {};

@@ -1,0 +1,191 @@
+import { GitError } from "../git/error.ts";
+import { kindOf } from "../git/object/kind.ts";
+import { EMPTY_TREE_OID } from "../git/oid.ts";
+import { resolveDeltas } from "../git/pack/delta-resolver.ts";
+import { formatIdx, IdxFile } from "../git/pack/idx-file.ts";
+import { LIVE_BYTES_MAX, type PackLimits } from "../git/pack/limits.ts";
+import { PackScanner, type ScannedPack } from "../git/pack/pack-scanner.ts";
+import { ThinPackCompletion } from "../git/pack/thin-pack.ts";
+import { makeSidecar } from "../git/sidecar/make-sidecar.ts";
+import { PackInspector } from "../git/sidecar/pack-inspector.ts";
+import { formatSidecar } from "../git/sidecar/sidecar-file.ts";
+import type { ByteSource } from "../git/store.ts";
+import type { Bucket, Upload } from "./bucket.ts";
+import { codec } from "./codec.ts";
+import { packKey } from "./keys.ts";
+import type { OpenRepository } from "./open-repository.ts";
+import { deletePack, openScratch } from "./pack-files.ts";
+import type { PackRecord } from "./repository-object.ts";
+
+/** A pack that is stored and sound, and that no repository lists yet. */
+export interface ReceivedPack {
+  readonly record: PackRecord;
+  /** The repository with the pack. */
+  readonly repository: OpenRepository;
+}
+
+/**
+ * Takes a pack from outside: stores it while it arrives, and lets it pass only if it is whole.
+ *
+ * SECURITY: nothing refers to the pack before the repository lists it, so whatever goes wrong up
+ * to there leaves the repository as it was.
+ */
+export class PackReceiver {
+  private readonly bucket: Bucket;
+  private readonly networkId: number;
+  private readonly limits: PackLimits;
+  private readonly scanner: PackScanner;
+  private readonly inspector: PackInspector;
+  private stored: Draft;
+  /** Every name under which something may have been written. */
+  private readonly names: string[] = [];
+
+  constructor(bucket: Bucket, networkId: number, limits: PackLimits) {
+    this.bucket = bucket;
+    this.networkId = networkId;
+    this.limits = limits;
+    this.stored = this.draft();
+    // Called by `push` at the earliest, when the inspector is there.
+    this.scanner = new PackScanner(codec, limits, (entry, kind, content) =>
+      this.inspector.onWhole(entry, kind, content),
+    );
+    this.inspector = new PackInspector(this.scanner.table, true);
+  }
+
+  /**
+   * Takes the next bytes of the pack, which are copied.
+   *
+   * @throws GitError for bytes that are no pack, or one over the limits.
+   */
+  async write(chunk: Uint8Array): Promise<void> {
+    this.scanner.push(chunk);
+    await this.stored.upload.write(chunk);
+  }
+
+  /**
+   * Says that the pack has arrived whole, checks all of it, and stores its index and sidecar.
+   *
+   * @param repository Where bases and everything that the pack refers to must be.
+   * @returns Undefined for a pack without objects, of which nothing is stored.
+   * @throws GitError if the pack is damaged, over a limit, or leads to objects that do not exist.
+   */
+  async finish(repository: OpenRepository): Promise<ReceivedPack | undefined> {
+    const scanned = this.scanner.finish();
+    if (scanned.table.count === 0) {
+      await this.abandon();
+      return undefined;
+    }
+    const { inspector } = this;
+    const { table } = scanned;
+    const checksum = await this.resolve(scanned, repository);
+    inspector.refuseErrors();
+    this.refuseMissing(repository);
+
+    const { graph } = repository;
+    const sidecar = await makeSidecar(table, checksum, inspector, repository.objects, {
+      generation: (oid) => graph.generations[graph.find(oid)],
+    });
+    const idxBytes = formatIdx(table, checksum, codec);
+    const sidecarBytes = formatSidecar(sidecar, codec);
+    const source = await this.source();
+    const whole = repository.with({ idx: new IdxFile(idxBytes), sidecar, source });
+    await inspector.checkSpecialBlobs(whole.objects);
+    inspector.refuseErrors();
+
+    const { name, upload } = this.stored;
+    await Promise.all([
+      upload.whole() && upload.finish(),
+      this.bucket.put(packKey(this.networkId, name, "idx"), idxBytes),
+      this.bucket.put(packKey(this.networkId, name, "sidecar"), sidecarBytes),
+    ]);
+    const record: PackRecord = {
+      name,
+      checksum,
+      packBytes: upload.sizeBytes,
+      idxBytes: idxBytes.length,
+      sidecarBytes: sidecarBytes.length,
+      objectCount: table.count,
+    };
+    return { record, repository: whole };
+  }
+
+  /** Removes all that was written. For a pack that nobody will refer to. */
+  async abandon(): Promise<void> {
+    await this.stored.upload.abort();
+    for (const name of this.names) await deletePack(this.bucket, this.networkId, name);
+  }
+
+  /** The second pass; a thin pack is replaced by a whole one. Returns the pack's trailing hash. */
+  private async resolve(
+    { table, checksum }: ScannedPack,
+    { objects }: OpenRepository,
+  ): Promise<string> {
+    const { bucket, networkId, stored } = this;
+    const source = await this.source();
+    const scratch = openScratch(bucket, networkId, stored.name);
+    try {
+      const { externalOids } = await resolveDeltas(table, {
+        source,
+        codec,
+        limits: this.limits,
+        scratch,
+        budgetBytes: LIVE_BYTES_MAX,
+        bases: objects,
+        listen: this.inspector.onResolved,
+      });
+      if (externalOids.length === 0) return checksum;
+      const completion = new ThinPackCompletion(source, table, externalOids, objects, codec);
+      this.stored = this.draft();
+      for await (const piece of completion.bytes()) await this.stored.upload.write(piece);
+      if (!stored.upload.whole()) await deletePack(bucket, networkId, stored.name);
+      return completion.checksum;
+    } finally {
+      await scratch.clear();
+    }
+  }
+
+  /** The pack for reading: in memory if it is small, from the bucket otherwise. */
+  private async source(): Promise<ByteSource> {
+    const { upload, name, isFinished } = this.stored;
+    const bytes = upload.whole();
+    if (bytes) {
+      return {
+        sizeBytes: bytes.length,
+        read: (start, end) => Promise.resolve(bytes.subarray(start, end)),
+      };
+    }
+    if (!isFinished) await upload.finish();
+    this.stored = { ...this.stored, isFinished: true };
+    return this.bucket.source(packKey(this.networkId, name, "pack"), upload.sizeBytes);
+  }
+
+  /**
+   * SECURITY: what the pack refers to must exist in this repository, not just somewhere in the
+   * bucket, and be of the kind that the link says.
+   */
+  private refuseMissing({ catalog }: OpenRepository): void {
+    for (const { oid, kind } of this.inspector.listOutsideLinks()) {
+      const place = catalog.find(oid);
+      // Git knows the empty tree without having it.
+      if (!place && oid === EMPTY_TREE_OID && kind === "tree") continue;
+      if (!place) throw new GitError("missing", `${kind} ${oid} is missing`);
+      if (kindOf(catalog.kind(place)) !== kind) {
+        throw new GitError("corrupt", `${oid} is no ${kind}`);
+      }
+    }
+  }
+
+  private draft(): Draft {
+    const name = crypto.randomUUID().replaceAll("-", "");
+    this.names.push(name);
+    const upload = this.bucket.startUpload(packKey(this.networkId, name, "pack"));
+    return { name, upload, isFinished: false };
+  }
+}
+
+/** A pack that is being written. */
+interface Draft {
+  readonly name: string;
+  readonly upload: Upload;
+  readonly isFinished: boolean;
+}

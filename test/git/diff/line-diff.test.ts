@@ -1,0 +1,125 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { diffLines, isBinary } from "../../../src/git/diff/line-diff.ts";
+import { formatHunk, makeHunks } from "../../../src/git/diff/unified.ts";
+import { git, gitBytes, makeDirectory, makeFixture } from "../support/git.ts";
+import { makeRandom, type Random } from "../support/random.ts";
+
+const directory = makeDirectory();
+
+/** What git shows for two texts, from the first hunk on. */
+function diffByGit(left: string, right: string, context = 3): string {
+  writeFileSync(join(directory, "left"), left, "latin1");
+  writeFileSync(join(directory, "right"), right, "latin1");
+  const args = ["diff", "--no-index", "--no-color", `-U${context}`, "left", "right"];
+  const text = gitBytes(directory, args, { mayFail: true }).toString("latin1");
+  const start = text.indexOf("\n@@ ");
+  return start < 0 ? "" : text.slice(start + 1);
+}
+
+function diffByUs(left: string, right: string, context = 3): string {
+  const diff = diffLines(Buffer.from(left, "latin1"), Buffer.from(right, "latin1"));
+  return makeHunks(diff, context).map(formatHunk).join("");
+}
+
+/** Code-like text: blocks, blank lines, repeated closings. */
+function makeText(random: Random, lines: number, words: number): string {
+  let text = "";
+  let depth = 0;
+  for (let line = 0; line < lines; line++) {
+    const indent = random.below(2) === 0 ? "  ".repeat(depth) : "\t".repeat(depth);
+    const shape = random.below(6);
+    if (shape === 0) text += "\n";
+    else if (shape === 1 && depth < 5)
+      text += `${indent}if (w${random.below(words)}) {\n${depth++ && ""}`;
+    else if (shape === 2 && depth > 0) text += `${"  ".repeat(--depth)}}\n`;
+    else text += `${indent}w${random.below(words)}();\n`;
+  }
+  return random.below(4) === 0 ? text.trimEnd() : text;
+}
+
+/** Edits by inserting, removing, repeating and moving runs of lines. */
+function edit(random: Random, text: string, times: number): string {
+  const lines = text.split("\n");
+  for (let round = 0; round < times; round++) {
+    const at = random.below(lines.length + 1);
+    const count = 1 + random.below(6);
+    switch (random.below(4)) {
+      case 0:
+        lines.splice(at, count);
+        break;
+      case 1:
+        lines.splice(at, 0, ...lines.slice(at, at + count));
+        break;
+      case 2:
+        lines.splice(at, 0, ...Array.from({ length: count }, () => `  new${random.below(50)}();`));
+        break;
+      default:
+        lines.splice(random.below(lines.length + 1), 0, ...lines.splice(at, count));
+    }
+  }
+  return lines.join("\n");
+}
+
+describe("a line diff", () => {
+  it("is git's, for texts of many shapes", () => {
+    const random = makeRandom(11);
+    for (let round = 0; round < 150; round++) {
+      const left = makeText(
+        random,
+        random.below(random.pick([5, 60, 400])),
+        random.pick([3, 20, 500]),
+      );
+      const right = edit(random, left, random.below(12));
+      const context = random.pick([3, 0, 10]);
+      expect(diffByUs(left, right, context)).toBe(diffByGit(left, right, context));
+    }
+  });
+
+  // Texts that have little in common drive the search into its shortcuts.
+  it("is git's where the shortest script would take too long", () => {
+    const random = makeRandom(12);
+    for (const [lines, words] of [
+      [3000, 40],
+      [4000, 4000],
+      [2500, 900],
+    ] as const) {
+      const left = makeText(random, lines, words);
+      const right = makeText(random, lines, words);
+      expect(diffByUs(left, right)).toBe(diffByGit(left, right));
+    }
+  });
+
+  it.each([
+    ["", ""],
+    ["", "a\n"],
+    ["a\n", ""],
+    ["a", "a\n"],
+    ["a\nb", "a\nc"],
+    ["a\r\nb\r\n", "a\nb\n"],
+    ["x\n".repeat(50), "x\n".repeat(52)],
+    ["f() {\n  a\n}\n\ng() {\n  b\n}\n", "f() {\n  a\n}\n\nh() {\n  c\n}\n\ng() {\n  b\n}\n"],
+  ])("of %j and %j is git's", (left, right) => {
+    expect(diffByUs(left, right)).toBe(diffByGit(left, right));
+  });
+
+  it("knows what git takes for binary", () => {
+    expect(isBinary(Buffer.from("text"))).toBe(false);
+    expect(isBinary(Buffer.from("a\0b"))).toBe(true);
+    expect(isBinary(Buffer.concat([Buffer.alloc(8000, "a"), Buffer.alloc(1)]))).toBe(false);
+  });
+
+  it("is git's along a history", () => {
+    const repository = makeFixture("history");
+    const blobs = git(repository, ["rev-list", "main", "--", "src/numbers.txt"])
+      .split("\n")
+      .slice(1)
+      .map((commit) =>
+        gitBytes(repository, ["show", `${commit}:src/numbers.txt`]).toString("latin1"),
+      );
+    for (const [at, text] of blobs.slice(1).entries()) {
+      expect(diffByUs(text, blobs[at] ?? "")).toBe(diffByGit(text, blobs[at] ?? ""));
+    }
+  });
+});

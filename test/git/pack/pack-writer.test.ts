@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import { applyDelta, readDeltaHeader } from "../../../src/git/pack/delta.ts";
+import { DeltaEncoder } from "../../../src/git/pack/delta-encoder.ts";
+import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
+import { type OpenPack, PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
+import { writePack } from "../../../src/git/pack/pack-writer.ts";
+import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
+import { PlaceSet } from "../../../src/git/pack/place-set.ts";
+import { encodeText } from "../../../src/git/byte-text.ts";
+import { formatTree } from "../../../src/git/object/tree.ts";
+import { codec } from "../support/codec.ts";
+import { git, makeFixture, makeRepository } from "../support/git.ts";
+import { makePack, readByGit } from "../support/packs.ts";
+import { makeRandom } from "../support/random.ts";
+import { gitReader, storePack } from "../support/sidecars.ts";
+import { MemorySource } from "../support/sources.ts";
+
+const repository = makeFixture("history");
+const reader = gitReader(repository);
+
+/** A catalog of packs as pushes would have left them: each thin against what came before. */
+async function openPushes(...tips: string[]): Promise<PackCatalog> {
+  const packs: OpenPack[] = [];
+  const before: string[] = [];
+  for (const tip of tips) {
+    const bytes = makePack(
+      repository,
+      [tip, "--not", ...before],
+      ["--thin", "--delta-base-offset"],
+    );
+    const stored = await storePack(bytes, reader);
+    packs.push({ ...stored, source: new MemorySource(stored.pack) });
+    before.push(tip);
+  }
+  return new PackCatalog(packs);
+}
+
+const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+const listObjects = (...revisions: string[]): string[] =>
+  lines(git(repository, ["rev-list", "--objects", "--no-object-names", ...revisions]));
+
+function placesOf(catalog: PackCatalog, oids: readonly string[]): PlaceSet {
+  const set = new PlaceSet(catalog);
+  for (const oid of oids) {
+    const place = catalog.find(oid);
+    if (place) set.add(place);
+  }
+  return set;
+}
+
+async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const list: Uint8Array[] = [];
+  for await (const piece of pieces) list.push(piece);
+  return Buffer.concat(list);
+}
+
+describe("writePack", () => {
+  it("sends what was asked for, from one pack or many, as git takes it", async () => {
+    for (const tips of [["main"], ["main~6", "main~3", "main~1", "main"]]) {
+      const catalog = await openPushes(...tips);
+      const objects = new PackedObjects(catalog);
+      for (const revisions of [["main"], ["main~3"], ["main", "^main~2"]]) {
+        for (const takesOfsDelta of [true, false]) {
+          const oids = listObjects(...revisions);
+          const wanted = placesOf(catalog, oids);
+          const pack = await collect(writePack(catalog, objects, wanted, { codec, takesOfsDelta }));
+          const directory = makeRepository();
+          git(directory, ["index-pack", "--stdin"], { input: pack });
+          const stored = git(directory, [
+            "cat-file",
+            "--batch-all-objects",
+            "--batch-check=%(objectname)",
+          ]);
+          expect(lines(stored)).toEqual(oids.toSorted());
+        }
+      }
+    }
+  });
+
+  it("passes git index-pack --strict with a whole history", async () => {
+    const catalog = await openPushes("main~4", "main");
+    const wanted = placesOf(catalog, listObjects("main"));
+    const options = { codec, takesOfsDelta: true };
+    const pack = await collect(writePack(catalog, new PackedObjects(catalog), wanted, options));
+    const answer = git(makeRepository(), ["index-pack", "--strict", "--stdin"], { input: pack });
+    expect(answer).toMatch(/^pack\t[0-9a-f]{40}$/);
+  });
+
+  // A delta whose base stays behind is sent as a delta only to a receiver that has the base.
+  it("keeps deltas of what the receiver has, and no others", async () => {
+    const catalog = await openPushes("main");
+    const objects = new PackedObjects(catalog);
+    const wanted = placesOf(catalog, listObjects("main", "^main~8"));
+    const receiverHas = placesOf(catalog, listObjects("main~8"));
+    const whole = await collect(
+      writePack(catalog, objects, wanted, { codec, takesOfsDelta: true }),
+    );
+    const thin = await collect(
+      writePack(catalog, objects, wanted, { codec, takesOfsDelta: true, receiverHas }),
+    );
+    git(makeRepository(), ["index-pack", "--stdin"], { input: whole });
+    git(repository, ["index-pack", "--fix-thin", "--stdin"], { input: thin });
+    expect(thin.length).toBeLessThanOrEqual(whole.length);
+  });
+
+  it("makes nothing before it is asked for", async () => {
+    const catalog = await openPushes("main");
+    const source = catalog.pack(0).source as MemorySource;
+    const wanted = placesOf(catalog, listObjects("main"));
+    const options = { codec, takesOfsDelta: true };
+    const pieces = writePack(catalog, new PackedObjects(catalog), wanted, options);
+    expect(source.reads).toBe(0);
+    await pieces.next();
+    expect(source.reads).toBe(1);
+  });
+});
+
+describe("PackedObjects", () => {
+  it("reads every object as git does, whole and in pieces", async () => {
+    const catalog = await openPushes("main~3", "main");
+    const objects = new PackedObjects(catalog);
+    for (const oid of listObjects("main")) {
+      const expected = readByGit(repository, oid);
+      const found = await objects.readObject(oid);
+      expect(found?.kind).toBe(expected.kind);
+      expect(Buffer.from(found?.content ?? [])).toEqual(expected.content);
+      const place = catalog.find(oid) ?? { pack: 0, position: 0 };
+      expect(await collect(objects.streamPlace(place))).toEqual(expected.content);
+    }
+    expect(await objects.readObject("f".repeat(40))).toBeUndefined();
+  });
+
+  it("streams a blob larger than its buffers", async () => {
+    const random = makeRandom(4);
+    const content = Buffer.concat(
+      Array.from({ length: 300 }, (_, at) =>
+        Buffer.concat([random.bytes(3000), Buffer.alloc(5000, at)]),
+      ),
+    );
+    const builder = new PackBuilder(codec);
+    const oid = builder.add("blob", content);
+    const stored = await storePack(builder.build(), reader);
+    const catalog = new PackCatalog([{ ...stored, source: new MemorySource(stored.pack) }]);
+    const place = catalog.find(oid) ?? { pack: 0, position: 0 };
+    // A piece lives until the next: collecting must copy.
+    const pieces: Buffer[] = [];
+    for await (const piece of new PackedObjects(catalog).streamPlace(place)) {
+      pieces.push(Buffer.from(piece));
+    }
+    expect(Buffer.concat(pieces).equals(content)).toBe(true);
+  });
+});
+
+describe("DeltaEncoder", () => {
+  it("makes deltas that come out right, and short ones of what is alike", () => {
+    const random = makeRandom(6);
+    for (let round = 0; round < 60; round++) {
+      const base = random.bytes(random.below(4000)).map((byte) => byte % random.pick([2, 8, 256]));
+      const target = Buffer.concat([
+        base.subarray(random.below(base.length + 1)),
+        random.bytes(random.below(100)),
+        base.subarray(0, random.below(base.length + 1)),
+      ]);
+      const delta = new DeltaEncoder(base).encode(target, 1e9) ?? new Uint8Array();
+      const header = readDeltaHeader(delta);
+      const result = new Uint8Array(target.length);
+      if (header) applyDelta(base, delta, header, result);
+      expect(Buffer.compare(result, target)).toBe(0);
+      expect(delta.length).toBeLessThan(260 + target.length / 4 + 200);
+    }
+  });
+
+  it("copies runs of exactly 64 KB and more", () => {
+    const base = makeRandom(7).bytes(200_000);
+    for (const length of [65_535, 65_536, 65_537, 131_072, 200_000]) {
+      const target = base.slice(0, length);
+      const delta = new DeltaEncoder(base).encode(target, 1e9) ?? new Uint8Array();
+      const header = readDeltaHeader(delta);
+      const result = new Uint8Array(length);
+      if (header) applyDelta(base, delta, header, result);
+      expect(Buffer.compare(result, target)).toBe(0);
+      expect(delta.length).toBeLessThan(40);
+    }
+  });
+
+  it("gives up on what does not pay", () => {
+    const random = makeRandom(8);
+    expect(new DeltaEncoder(random.bytes(5000)).encode(random.bytes(5000), 2500)).toBeUndefined();
+  });
+});
+
+describe("PackBuilder", () => {
+  it("makes a pack that git takes, with deltas where they were allowed", () => {
+    const builder = new PackBuilder(codec);
+    const text = "a line of text\n".repeat(500);
+    const first = builder.add("blob", Buffer.from(text));
+    const second = builder.add("blob", Buffer.from(`${text}one more\n`), first);
+    expect(builder.add("blob", Buffer.from(text))).toBe(first);
+    const treeOid = builder.add(
+      "tree",
+      formatTree([
+        { mode: 0o100644, name: encodeText("a"), oid: first },
+        { mode: 0o100644, name: encodeText("b"), oid: second },
+      ]),
+    );
+    const directory = makeRepository();
+    git(directory, ["index-pack", "--strict", "--stdin"], { input: builder.build() });
+    expect(git(directory, ["ls-tree", "--format=%(objectname)", treeOid])).toBe(
+      `${first}\n${second}`,
+    );
+    const check = ["cat-file", "--batch-check=%(deltabase)"];
+    expect(git(directory, check, { input: `${second}\n` })).toBe(first);
+  });
+});

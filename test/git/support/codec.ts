@@ -1,0 +1,9 @@
+import { createHash } from "node:crypto";
+import { deflateSync } from "node:zlib";
+import type { Codec } from "../../../src/git/codec.ts";
+
+/** The host's part of the engine, as Node provides it. */
+export const codec: Codec = {
+  createSha1: () => createHash("sha1"),
+  deflate: (bytes) => deflateSync(bytes),
+};

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ObjectKind } from "../../../src/git/object/kind.ts";
+import { type ResolveOptions, resolveDeltas } from "../../../src/git/pack/delta-resolver.ts";
+import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
+import { PackScanner } from "../../../src/git/pack/pack-scanner.ts";
+import type { StoredObject } from "../../../src/git/store.ts";
+import { codec } from "./codec.ts";
+import { git, gitBytes, makeDirectory } from "./git.ts";
+import { makeReader, MemoryScratch, MemorySource } from "./sources.ts";
+
+/** A pack of what `revisions` reach, made by git: one a line, and `--not` between. */
+export function makePack(
+  repository: string,
+  revisions: readonly string[],
+  options: readonly string[] = [],
+): Buffer {
+  return gitBytes(
+    repository,
+    ["pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", ...options],
+    { input: revisions.map((revision) => `${revision}\n`).join("") },
+  );
+}
+
+/** What git makes of a pack: its name, and its index. */
+export function indexByGit(pack: Uint8Array): { idx: Buffer; directory: string; name: string } {
+  const directory = makeDirectory();
+  git(directory, ["init", "--quiet", "--bare"]);
+  const name = git(directory, ["index-pack", "--stdin", "--index-version=2"], {
+    input: pack,
+  }).replace(/^pack\t/, "");
+  const idx = readFileSync(join(directory, "objects/pack", `pack-${name}.idx`));
+  return { idx, directory, name };
+}
+
+/** Scans a pack that is cut into chunks of `chunkBytes`. */
+export function scan(pack: Uint8Array, chunkBytes = pack.length, limits = DEFAULT_PACK_LIMITS) {
+  const scanner = new PackScanner(codec, limits, () => {});
+  for (let at = 0; at < pack.length; at += chunkBytes) {
+    scanner.push(pack.subarray(at, at + chunkBytes));
+  }
+  return scanner.finish();
+}
+
+/** Both passes over a pack. */
+export async function index(pack: Uint8Array, options: Partial<ResolveOptions> = {}) {
+  const scanned = scan(pack);
+  const report = await resolveDeltas(scanned.table, {
+    source: new MemorySource(pack),
+    codec,
+    limits: DEFAULT_PACK_LIMITS,
+    scratch: new MemoryScratch(),
+    budgetBytes: 16 * 1024 * 1024,
+    bases: makeReader(new Map()),
+    listen: () => {},
+    ...options,
+  });
+  return { ...scanned, report };
+}
+
+/** An object as git has it. */
+export function readByGit(repository: string, oid: string): StoredObject {
+  const kind = git(repository, ["cat-file", "-t", oid]) as ObjectKind;
+  return { kind, content: gitBytes(repository, ["cat-file", kind, oid]) };
+}
+
+/** Ids of everything in a repository, sorted. */
+export function listByGit(repository: string, ...options: readonly string[]): string[] {
+  return git(repository, [
+    "cat-file",
+    "--batch-all-objects",
+    "--batch-check=%(objectname)",
+    ...options,
+  ])
+    .split("\n")
+    .toSorted();
+}

@@ -1,0 +1,68 @@
+import { PackInspector } from "../../../src/git/sidecar/pack-inspector.ts";
+import { makeSidecar } from "../../../src/git/sidecar/make-sidecar.ts";
+import type { Sidecar } from "../../../src/git/sidecar/sidecar-file.ts";
+import { resolveDeltas } from "../../../src/git/pack/delta-resolver.ts";
+import { formatIdx, IdxFile } from "../../../src/git/pack/idx-file.ts";
+import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
+import { PackScanner } from "../../../src/git/pack/pack-scanner.ts";
+import { ThinPackCompletion } from "../../../src/git/pack/thin-pack.ts";
+import type { ObjectReader, StoredObject } from "../../../src/git/store.ts";
+import { codec } from "./codec.ts";
+import { readByGit } from "./packs.ts";
+import { MemoryScratch, MemorySource } from "./sources.ts";
+
+export interface StoredPack {
+  readonly pack: Uint8Array;
+  readonly idx: IdxFile;
+  readonly sidecar: Sidecar;
+  readonly inspector: PackInspector;
+}
+
+/** Objects of a repository that git reads for us, each once. */
+export function gitReader(repository: string): ObjectReader {
+  const known = new Map<string, StoredObject>();
+  return {
+    readObject: (oid) => {
+      const found = known.get(oid) ?? readByGit(repository, oid);
+      known.set(oid, found);
+      return Promise.resolve(found);
+    },
+  };
+}
+
+/** All that happens to a pack that is pushed. */
+export async function storePack(pack: Uint8Array, objects: ObjectReader): Promise<StoredPack> {
+  let inspector: PackInspector | undefined;
+  const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
+    inspector?.onWhole(entry, kind, content);
+  });
+  inspector = new PackInspector(scanner.table, true);
+  scanner.push(pack);
+  const { table, checksum } = scanner.finish();
+  const { externalOids } = await resolveDeltas(table, {
+    source: new MemorySource(pack),
+    codec,
+    limits: DEFAULT_PACK_LIMITS,
+    scratch: new MemoryScratch(),
+    budgetBytes: 1024 * 1024,
+    bases: objects,
+    listen: inspector.onResolved,
+  });
+  const completion = new ThinPackCompletion(
+    new MemorySource(pack),
+    table,
+    externalOids,
+    objects,
+    codec,
+  );
+  const pieces: Uint8Array[] = [];
+  if (externalOids.length > 0) {
+    for await (const piece of completion.bytes()) pieces.push(piece);
+  }
+  const name = completion.checksum || checksum;
+  inspector.refuseErrors();
+  const known = { generation: () => undefined };
+  const sidecar = await makeSidecar(table, name, inspector, objects, known);
+  const idx = new IdxFile(formatIdx(table, name, codec));
+  return { pack: pieces.length > 0 ? Buffer.concat(pieces) : pack, idx, sidecar, inspector };
+}

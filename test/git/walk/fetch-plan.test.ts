@@ -1,0 +1,244 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
+import { writePack } from "../../../src/git/pack/pack-writer.ts";
+import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
+import type { PlaceSet } from "../../../src/git/pack/place-set.ts";
+import { CommitGraph } from "../../../src/git/walk/commit-graph.ts";
+import { type FetchNeeds, planFetch } from "../../../src/git/walk/fetch-plan.ts";
+import {
+  cutByDepth,
+  cutByRange,
+  cutRelative,
+  type ShallowCut,
+} from "../../../src/git/walk/shallow.ts";
+import { parseFilterSpec } from "../../../src/git/wire/filter-spec.ts";
+import { codec } from "../support/codec.ts";
+import { git, makeDirectory, makeFixture } from "../support/git.ts";
+import { makePack } from "../support/packs.ts";
+import { gitReader, storePack } from "../support/sidecars.ts";
+import { MemorySource } from "../support/sources.ts";
+
+const repository = makeFixture("history");
+const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+const revParse = (revision: string): string => git(repository, ["rev-parse", revision]);
+
+// Two packs, the second thin: what a repository looks like after a push.
+const catalog = await (async () => {
+  const before = ["main~4"];
+  const first = await storePack(
+    makePack(repository, before, ["--delta-base-offset"]),
+    gitReader(repository),
+  );
+  const rest = makePack(
+    repository,
+    ["--not", ...before],
+    ["--all", "--thin", "--delta-base-offset"],
+  );
+  const second = await storePack(rest, gitReader(repository));
+  return new PackCatalog(
+    [first, second].map(({ idx, sidecar, pack }) => ({
+      idx,
+      sidecar,
+      source: new MemorySource(pack),
+    })),
+  );
+})();
+const graph = new CommitGraph(catalog);
+const packed = new PackedObjects(catalog);
+
+// A clone by git asks for tags that come along, even with --no-tags.
+const tags = ["v1", "nested"].map((name) => ({
+  tagOid: revParse(name),
+  peeledOid: revParse(`${name}^{}`),
+}));
+
+const plan = (needs: Partial<FetchNeeds>) =>
+  planFetch(graph, catalog, packed, {
+    wantOids: [revParse("main")],
+    haveOids: [],
+    clientShallowOids: [],
+    cut: undefined,
+    filter: undefined,
+    tags: [],
+    isThin: false,
+    ...needs,
+  });
+
+function oidsOf(set: PlaceSet): string[] {
+  return catalog.packs
+    .flatMap((_, pack) =>
+      Array.from(set.positions(pack), (position) => catalog.oid({ pack, position })),
+    )
+    .toSorted();
+}
+
+const everything = (directory: string): string[] =>
+  lines(
+    git(directory, ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]),
+  ).toSorted();
+
+/** A clone by git, over its own protocol, as the judge of what must be sent. */
+function clone(...options: string[]): string {
+  const directory = join(makeDirectory(), "clone");
+  git(repository, ["config", "uploadpack.allowFilter", "true"]);
+  git(repository, ["config", "uploadpack.allowAnySHA1InWant", "true"]);
+  const all = [
+    "clone",
+    "--quiet",
+    "--bare",
+    "--no-local",
+    "--no-tags",
+    "--single-branch",
+    ...options,
+  ];
+  git(repository, [...all, `file://${repository}`, directory]);
+  return directory;
+}
+
+describe("planFetch", () => {
+  it("of a clone is all that the branch reaches", async () => {
+    const { wanted } = await plan({ tags });
+    expect(oidsOf(wanted)).toEqual(everything(clone()));
+  });
+
+  it("of a tag brings the tag and what it tags", async () => {
+    const { wanted } = await plan({ wantOids: [revParse("nested")] });
+    const listed = git(repository, ["rev-list", "--objects", "--no-object-names", "nested"]);
+    expect(oidsOf(wanted)).toEqual(
+      [...new Set([...lines(listed), revParse("nested"), revParse("v1")])].toSorted(),
+    );
+  });
+
+  // Seen elsewhere: a fetch of one commit that sends 900 to 10,000 objects.
+  it.each([
+    ["main", "main~1"],
+    ["main~1", "main~3"],
+    ["left", "main~3"],
+    ["right", "left"],
+    ["main~4", "main~12"],
+  ])("of %s for a client that has %s is what git sends", async (want, have) => {
+    const { wanted } = await plan({ wantOids: [revParse(want)], haveOids: [revParse(have)] });
+    const listed = git(repository, [
+      "rev-list",
+      "--objects-edge-aggressive",
+      "--no-object-names",
+      want,
+      `^${have}`,
+    ]);
+    expect(oidsOf(wanted)).toEqual(
+      lines(listed)
+        .filter((line) => !line.startsWith("-"))
+        .toSorted(),
+    );
+  });
+
+  it("of a thin pack deltas against what the client has", async () => {
+    const { wanted, receiverHas } = await plan({ haveOids: [revParse("main~8")], isThin: true });
+    const pieces: Uint8Array[] = [];
+    const options = { codec, takesOfsDelta: true, ...(receiverHas ? { receiverHas } : {}) };
+    for await (const piece of writePack(catalog, packed, wanted, options)) pieces.push(piece);
+    const directory = join(makeDirectory(), "client");
+    git(repository, [
+      "clone",
+      "--quiet",
+      "--bare",
+      "--no-local",
+      `file://${repository}`,
+      directory,
+    ]);
+    const answer = git(directory, ["index-pack", "--fix-thin", "--stdin"], {
+      input: Buffer.concat(pieces),
+    });
+    expect(answer).toMatch(/^pack\t/);
+  });
+
+  it.each([1, 2, 3, 5, 100])("of a clone of depth %i cuts where git does", async (depth) => {
+    const cut = cutByDepth(graph, [graph.find(revParse("main"))], depth);
+    const { wanted } = await plan({ cut, tags });
+    const directory = clone(`--depth=${depth}`);
+    expect(boundaryOf(cut)).toEqual(shallowOf(directory));
+    expect(oidsOf(wanted)).toEqual(everything(directory));
+  });
+
+  it("of a clone since a time cuts where git does", async () => {
+    const since = Number(git(repository, ["log", "-1", "--format=%ct", "main~4"]));
+    const tip = revParse("left");
+    const cut = cutByRange(graph, [graph.find(tip)], [], since);
+    const { wanted } = await plan({ wantOids: [tip], cut, tags });
+    const directory = clone(`--shallow-since=${since}`, "--branch=left");
+    expect(boundaryOf(cut)).toEqual(shallowOf(directory));
+    expect(oidsOf(wanted)).toEqual(everything(directory));
+  });
+
+  it("of a clone without what a tag reaches cuts where git does", async () => {
+    const tip = revParse("left");
+    const cut = cutByRange(graph, [graph.find(tip)], [graph.find(revParse("v1^{}"))]);
+    const { wanted } = await plan({ wantOids: [tip], cut, tags });
+    const directory = clone("--shallow-exclude=v1", "--branch=left");
+    expect(boundaryOf(cut)).toEqual(shallowOf(directory));
+    expect(oidsOf(wanted)).toEqual(everything(directory));
+  });
+
+  it.each([
+    "blob:none",
+    "blob:limit=20",
+    "tree:0",
+    "tree:1",
+    "tree:2",
+    "combine:tree:3+blob:limit=100",
+  ])("of a clone with the filter %s leaves out what git does", async (spec) => {
+    const { wanted } = await plan({ filter: parseFilterSpec(spec), tags });
+    const directory = clone(`--filter=${spec}`);
+    expect(oidsOf(wanted)).toEqual(everything(directory));
+  });
+
+  it("of a deeper fetch sends what a shallow client lacks", async () => {
+    for (const [depth, args, cutTo] of [
+      [1, ["--depth=3"], (tip: number) => cutByDepth(graph, [tip], 3)],
+      [
+        2,
+        ["--deepen=2"],
+        (tip: number, old: ReadonlySet<number>) => cutRelative(graph, [tip], old, 2),
+      ],
+      [1, ["--unshallow"], (tip: number) => cutByDepth(graph, [tip], 0x7fffffff)],
+    ] as const) {
+      const directory = clone(`--depth=${depth}`);
+      const clientShallowOids = shallowOf(directory);
+      const before = new Set(everything(directory));
+      const tip = graph.find(revParse("main"));
+      const cut = cutTo(tip, new Set(clientShallowOids.map((oid) => graph.find(oid))));
+      const { wanted } = await plan({ haveOids: [revParse("main")], clientShallowOids, cut });
+      git(directory, ["fetch", "--quiet", "--no-tags", ...args, "origin", "main"]);
+      expect(boundaryOf(cut)).toEqual(shallowOf(directory));
+      const sent = oidsOf(wanted);
+      // Everything new is sent; a little of what the client has may come along.
+      expect(sent).toEqual(
+        expect.arrayContaining(everything(directory).filter((oid) => !before.has(oid))),
+      );
+      expect(everything(directory)).toEqual(expect.arrayContaining(sent));
+    }
+  });
+
+  it("sends a tag along with what it tags, and no other", async () => {
+    const all = await plan({ tags });
+    expect(oidsOf(all.wanted)).toEqual(expect.arrayContaining(tags.map(({ tagOid }) => tagOid)));
+    const recent = await plan({ tags, haveOids: [revParse("main~1")] });
+    for (const { tagOid } of tags) expect(oidsOf(recent.wanted)).not.toContain(tagOid);
+  });
+
+  it("of an object that does not exist is missing it", async () => {
+    await expect(plan({ wantOids: ["1".repeat(40)] })).rejects.toMatchObject({ code: "missing" });
+  });
+});
+
+function boundaryOf(cut: ShallowCut): string[] {
+  return Array.from(cut.boundary, (node) => graph.oid(node)).toSorted();
+}
+
+/** The boundary of a clone, which has none if it is whole. */
+function shallowOf(directory: string): string[] {
+  const file = join(directory, "shallow");
+  return existsSync(file) ? lines(readFileSync(file, "latin1")).toSorted() : [];
+}

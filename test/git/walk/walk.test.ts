@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { encodeText } from "../../../src/git/byte-text.ts";
+import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
+import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
+import { CommitGraph, type Node } from "../../../src/git/walk/commit-graph.ts";
+import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
+import {
+  countDivergence,
+  findMergeBases,
+  findReachable,
+  isAncestor,
+} from "../../../src/git/walk/merge-bases.ts";
+import { logPath, PathFinder } from "../../../src/git/walk/path-history.ts";
+import { git, makeFixture } from "../support/git.ts";
+import { makePack } from "../support/packs.ts";
+import { makeRandom } from "../support/random.ts";
+import { gitReader, storePack } from "../support/sidecars.ts";
+import { MemorySource } from "../support/sources.ts";
+
+const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+
+async function openRepository(repository: string) {
+  const pack = makePack(repository, [], ["--all", "--delta-base-offset"]);
+  const stored = await storePack(pack, gitReader(repository));
+  const catalog = new PackCatalog([{ ...stored, source: new MemorySource(stored.pack) }]);
+  const graph = new CommitGraph(catalog);
+  const branches = lines(git(repository, ["for-each-ref", "--format=%(objectname)", "refs/heads"]));
+  return { repository, catalog, graph, branches };
+}
+
+// Histories of many shapes: what a rule of thumb gets wrong, one of them shows.
+const histories = await Promise.all([
+  openRepository(makeFixture("history")),
+  ...[1, 2, 3].map((seed) => openRepository(makeFixture("random-history", String(seed), "300"))),
+]);
+
+const oidsOf = (graph: CommitGraph, nodes: Iterable<Node>): string[] =>
+  Array.from(nodes, (node) => graph.oid(node));
+
+describe.each(histories)(
+  "in the history at $repository",
+  ({ repository, graph, branches, catalog }) => {
+    const random = makeRandom(9);
+    const pairs = Array.from(
+      { length: 40 },
+      () => [random.pick(branches), random.pick(branches)] as const,
+    );
+    const revList = (...args: string[]): string[] => lines(git(repository, ["rev-list", ...args]));
+
+    it("the log is in git's orders", () => {
+      const ordered = revList("--branches");
+      const tips = branches.map((oid) => graph.find(oid));
+      // Git takes tips in the order of their refs, as they are given here.
+      expect(oidsOf(graph, logByTime(graph, { tips }))).toEqual(ordered);
+      expect(oidsOf(graph, logByTopology(graph, { tips }))).toEqual(
+        revList("--topo-order", "--branches"),
+      );
+      expect(oidsOf(graph, logByTopology(graph, { tips }, true))).toEqual(
+        revList("--date-order", "--branches"),
+      );
+      const first = branches.at(-1) ?? "";
+      expect(
+        oidsOf(graph, logByTime(graph, { tips: [graph.find(first)], isFirstParent: true })),
+      ).toEqual(revList("--first-parent", first));
+    });
+
+    it("ranges hold what git's do, with their boundary", () => {
+      for (const [left, right] of pairs) {
+        const { nodes, boundary } = findRange(graph, [graph.find(left)], [graph.find(right)]);
+        expect(oidsOf(graph, nodes).toSorted()).toEqual(revList(left, `^${right}`).toSorted());
+        const edges = revList("--boundary", left, `^${right}`)
+          .filter((line) => line.startsWith("-"))
+          .map((line) => line.slice(1));
+        for (const oid of oidsOf(graph, boundary)) expect(edges).toContain(oid);
+        const excluded = [graph.find(right)];
+        const log = logByTime(graph, { tips: [graph.find(left)], excluded });
+        expect(oidsOf(graph, log)).toHaveLength(nodes.size);
+      }
+    });
+
+    it("merge bases are git's, all of them", () => {
+      for (const [left, right] of pairs) {
+        const bases = findMergeBases(graph, graph.find(left), [graph.find(right)]);
+        const theirs = lines(
+          git(repository, ["merge-base", "--all", left, right], { mayFail: true }),
+        );
+        expect(oidsOf(graph, bases).toSorted()).toEqual(theirs.toSorted());
+      }
+      const [a = "", b = "", c = ""] = branches;
+      const bases = findMergeBases(graph, graph.find(a), [graph.find(b), graph.find(c)]);
+      const theirs = lines(git(repository, ["merge-base", "--all", a, b, c], { mayFail: true }));
+      expect(oidsOf(graph, bases).toSorted()).toEqual(theirs.toSorted());
+    });
+
+    it("ahead and behind are counted as git does", () => {
+      for (const [left, right] of pairs) {
+        const { ahead, behind } = countDivergence(graph, graph.find(left), graph.find(right));
+        const theirs = git(repository, [
+          "rev-list",
+          "--count",
+          "--left-right",
+          `${left}...${right}`,
+        ]);
+        expect(`${ahead}\t${behind}`).toBe(theirs);
+      }
+    });
+
+    it("ancestors are known, one by one and many at once", () => {
+      for (const [left, right] of pairs.slice(0, 15)) {
+        const isOurs = isAncestor(graph, graph.find(left), graph.find(right));
+        expect(isOurs).toBe(revList(right).includes(left));
+      }
+      const [tip = ""] = branches.slice(-1);
+      const nodes = branches.map((oid) => graph.find(oid));
+      const reached = new Set(revList(tip));
+      expect(oidsOf(graph, findReachable(graph, graph.find(tip), nodes)).toSorted()).toEqual(
+        branches.filter((oid, at) => reached.has(oid) && branches.indexOf(oid) === at).toSorted(),
+      );
+    });
+
+    it("the history of a path is git log's", async () => {
+      const [tip = ""] = branches.slice(-1);
+      const packed = new PackedObjects(catalog);
+      for (const path of [
+        "dir0",
+        "dir1/file1",
+        "dir2/file3",
+        "docs",
+        "docs/numbers.txt",
+        "README.md",
+        "none",
+      ]) {
+        const nodes: Node[] = [];
+        const finder = new PathFinder(catalog, packed, encodeText(path));
+        for await (const node of logPath(graph, finder, [graph.find(tip)])) nodes.push(node);
+        expect([path, oidsOf(graph, nodes)]).toEqual([path, revList(tip, "--", path)]);
+      }
+    });
+  },
+);
