@@ -7,7 +7,7 @@ import { Slots } from "./slots.ts";
 const READS_MAX = 5;
 
 /** A part of a multipart upload, in bytes. All parts but the last are as long. */
-export const PART_BYTES = 8 * 1024 * 1024;
+const PART_BYTES = 8 * 1024 * 1024;
 
 /** Blocks that small reads are made of, in bytes. */
 const BLOCK_BYTES = 64 * 1024;
