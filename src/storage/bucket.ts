@@ -30,10 +30,12 @@ export class Bucket {
   source(key: string, sizeBytes: number): ByteSource {
     return {
       sizeBytes,
-      read: (start, end) =>
-        end - start > BLOCK_READ_BYTES_MAX
+      read: async (start, end) => {
+        if (start < 0 || end > sizeBytes) throw new Error("a read beyond the end of a file");
+        return end - start > BLOCK_READ_BYTES_MAX
           ? this.read(key, start, end)
-          : this.readBlocks(key, sizeBytes, start, end),
+          : this.readBlocks(key, sizeBytes, start, end);
+      },
     };
   }
 
