@@ -128,6 +128,7 @@ export class Upload {
   private part = new Uint8Array(0);
   private partBytes = 0;
   private upload: R2MultipartUpload | undefined;
+  private isFinished = false;
   private readonly parts: R2UploadedPart[] = [];
   private sending: Promise<unknown> = Promise.resolve();
 
@@ -157,6 +158,8 @@ export class Upload {
 
   /** The file is there when this resolves. */
   async finish(): Promise<void> {
+    if (this.isFinished) return;
+    this.isFinished = true;
     const rest = this.part.subarray(0, this.partBytes);
     if (!this.upload) {
       await this.slots.run(() => this.bucket.put(this.key, rest));
@@ -167,10 +170,10 @@ export class Upload {
     await this.upload.complete(this.parts);
   }
 
-  /** Leaves nothing behind; for a file that is not to be finished. */
+  /** Leaves no part behind of a file that is not to be finished; one that is finished stays. */
   async abort(): Promise<void> {
     await this.sending.catch(ignore);
-    await this.upload?.abort();
+    if (!this.isFinished) await this.upload?.abort();
   }
 
   private makeRoom(bytes: number): void {
