@@ -28,6 +28,19 @@ export default defineConfig({
         },
       },
       {
+        // Real clients against the running service. Run by .ci/run.
+        test: {
+          name: "clients",
+          include: ["test/clients/**/*.test.ts"],
+          environment: "node",
+          globalSetup: ["test/clients/support/start-service.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          // One service of one process answers them all.
+          fileParallelism: false,
+        },
+      },
+      {
         // The whole Worker in workerd, with a real D1.
         plugins: [
           cloudflareTest(async () => ({
@@ -41,7 +54,10 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
-          include: ["test/{auth,db,domain,events,shapes,api,web}/**/*.test.ts", "test/*.test.ts"],
+          include: [
+            "test/{auth,db,domain,events,shapes,api,web,storage}/**/*.test.ts",
+            "test/*.test.ts",
+          ],
           exclude: [DOCUMENT_TEST],
           setupFiles: ["test/support/apply-migrations.ts"],
           // One isolate for all files: each test makes rows with names of its own.

@@ -7,6 +7,7 @@ export function greeting(url: URL, user: string, first: FirstAdministrator | und
   const body = `'{"name":"hello"}'`;
   return [
     `create a repository:  curl -u ${credentials} -H 'content-type: application/json' -d ${body} ${origin}/api/v1/user/repos`,
+    `clone it:             git clone ${origin}/${user}/hello.git`,
     `read the interface:   ${origin}/api/swagger`,
   ];
 }

@@ -1,4 +1,4 @@
-import { pushRefs } from "../domain/git/push-refs.ts";
+import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";
 import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
@@ -100,24 +100,30 @@ async function settle(
   const { ctx, entry } = visit;
   const stored = ctx.git.repository(entry.repo.id);
   try {
-    if (failure) throw failure.error;
-    const repository = await stored.open(await stored.snapshot());
-    const received = await receiver?.finish(repository);
-    const results = await pushRefs(ctx, entry, {
-      commands: request.commands,
-      isAtomic: request.capabilities.has("atomic"),
-      repository: received?.repository ?? repository,
-      pack: received?.record,
-    });
-    return { unpackError: undefined, results };
+    const { repository, pack } = await check();
+    const isAtomic = request.capabilities.has("atomic");
+    const push = { commands: request.commands, isAtomic, repository, pack };
+    return { unpackError: undefined, results: await pushRefs(ctx, entry, push) };
   } catch (error) {
     if (!(error instanceof GitError)) logBug(requestId, error);
     const unpackError =
       error instanceof GitError ? error.message : `internal error, request ${requestId}`;
-    if (receiver) ctx.defer(receiver.abandon());
     const reason = "unpacker error";
     const results = request.commands.map(({ ref }) => ({ kind: "refused" as const, ref, reason }));
     return { unpackError, results };
+  }
+
+  async function check(): Promise<Pick<RefPush, "repository" | "pack">> {
+    try {
+      if (failure) throw failure.error;
+      const repository = await stored.open(await stored.snapshot());
+      const received = await receiver?.finish(repository);
+      return { repository: received?.repository ?? repository, pack: received?.record };
+    } catch (error) {
+      // Here and not behind the commit: what a repository may list already must stay.
+      if (receiver) ctx.defer(receiver.abandon());
+      throw error;
+    }
   }
 }
 

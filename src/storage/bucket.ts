@@ -7,7 +7,7 @@ import { Slots } from "./slots.ts";
 const READS_MAX = 5;
 
 /** A part of a multipart upload, in bytes. All parts but the last are as long. */
-export const PART_BYTES = 8 * 1024 * 1024;
+const PART_BYTES = 8 * 1024 * 1024;
 
 /** Blocks that small reads are made of, in bytes. */
 const BLOCK_BYTES = 64 * 1024;
@@ -30,10 +30,12 @@ export class Bucket {
   source(key: string, sizeBytes: number): ByteSource {
     return {
       sizeBytes,
-      read: (start, end) =>
-        end - start > BLOCK_READ_BYTES_MAX
+      read: async (start, end) => {
+        if (start < 0 || end > sizeBytes) throw new Error("a read beyond the end of a file");
+        return end - start > BLOCK_READ_BYTES_MAX
           ? this.read(key, start, end)
-          : this.readBlocks(key, sizeBytes, start, end),
+          : this.readBlocks(key, sizeBytes, start, end);
+      },
     };
   }
 
@@ -126,6 +128,7 @@ export class Upload {
   private part = new Uint8Array(0);
   private partBytes = 0;
   private upload: R2MultipartUpload | undefined;
+  private isFinished = false;
   private readonly parts: R2UploadedPart[] = [];
   private sending: Promise<unknown> = Promise.resolve();
 
@@ -155,6 +158,8 @@ export class Upload {
 
   /** The file is there when this resolves. */
   async finish(): Promise<void> {
+    if (this.isFinished) return;
+    this.isFinished = true;
     const rest = this.part.subarray(0, this.partBytes);
     if (!this.upload) {
       await this.slots.run(() => this.bucket.put(this.key, rest));
@@ -165,10 +170,10 @@ export class Upload {
     await this.upload.complete(this.parts);
   }
 
-  /** Leaves nothing behind; for a file that is not to be finished. */
+  /** Leaves no part behind of a file that is not to be finished; one that is finished stays. */
   async abort(): Promise<void> {
     await this.sending.catch(ignore);
-    await this.upload?.abort();
+    if (!this.isFinished) await this.upload?.abort();
   }
 
   private makeRoom(bytes: number): void {

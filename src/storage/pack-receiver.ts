@@ -37,8 +37,8 @@ export class PackReceiver {
   private readonly scanner: PackScanner;
   private readonly inspector: PackInspector;
   private stored: Draft;
-  /** Every name under which something may have been written. */
-  private readonly names: string[] = [];
+  /** Every name under which a file may lie. */
+  private readonly names = new Set<string>();
 
   constructor(bucket: Bucket, networkId: number, limits: PackLimits) {
     this.bucket = bucket;
@@ -94,7 +94,7 @@ export class PackReceiver {
 
     const { name, upload } = this.stored;
     await Promise.all([
-      upload.whole() && upload.finish(),
+      this.finishUpload(),
       this.bucket.put(packKey(this.networkId, name, "idx"), idxBytes),
       this.bucket.put(packKey(this.networkId, name, "sidecar"), sidecarBytes),
     ]);
@@ -109,7 +109,12 @@ export class PackReceiver {
     return { record, repository: whole };
   }
 
-  /** Removes all that was written. For a pack that nobody will refer to. */
+  /**
+   * Removes all that was written.
+   *
+   * SECURITY: only for a pack that no repository was asked to list. Whether a repository that did
+   * not answer lists it, nobody knows.
+   */
   async abandon(): Promise<void> {
     await this.stored.upload.abort();
     for (const name of this.names) await deletePack(this.bucket, this.networkId, name);
@@ -146,7 +151,7 @@ export class PackReceiver {
 
   /** The pack for reading: in memory if it is small, from the bucket otherwise. */
   private async source(): Promise<ByteSource> {
-    const { upload, name, isFinished } = this.stored;
+    const { upload, name } = this.stored;
     const bytes = upload.whole();
     if (bytes) {
       return {
@@ -154,9 +159,13 @@ export class PackReceiver {
         read: (start, end) => Promise.resolve(bytes.subarray(start, end)),
       };
     }
-    if (!isFinished) await upload.finish();
-    this.stored = { ...this.stored, isFinished: true };
+    await this.finishUpload();
     return this.bucket.source(packKey(this.networkId, name, "pack"), upload.sizeBytes);
+  }
+
+  private async finishUpload(): Promise<void> {
+    this.names.add(this.stored.name);
+    await this.stored.upload.finish();
   }
 
   /**
@@ -177,9 +186,8 @@ export class PackReceiver {
 
   private draft(): Draft {
     const name = crypto.randomUUID().replaceAll("-", "");
-    this.names.push(name);
     const upload = this.bucket.startUpload(packKey(this.networkId, name, "pack"));
-    return { name, upload, isFinished: false };
+    return { name, upload };
   }
 }
 
@@ -187,5 +195,4 @@ export class PackReceiver {
 interface Draft {
   readonly name: string;
   readonly upload: Upload;
-  readonly isFinished: boolean;
 }

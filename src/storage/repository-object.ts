@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 
 /** A ref. Names are byte text, one char a byte, as the engine has them. */
-export interface StoredRef {
+interface StoredRef {
   name: string;
   oid: string;
   /** What an annotated tag leads to in the end, null for anything else. */

@@ -40,7 +40,8 @@ export interface RefPush {
  * Moves refs and tells of it.
  *
  * Each ref is judged by itself, and moved only if it still is what the pusher saw. What was moved
- * is stored when this returns; a pack that no ref needs is removed again.
+ * is stored when this returns; a pack that no ref needs is removed again. If it throws, nobody
+ * knows whether the refs were moved, so the pack stays.
  *
  * @returns What became of each command, in their order.
  */

@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+
+import { makeRepo, type Repo } from "../support/forge.ts";
+import { clone, commit, git, makeWork, tryGit } from "../support/git.ts";
+
+const HISTORY = 8;
+
+/** A repository with a straight history of `HISTORY` commits, the working copy it came from. */
+async function makeHistory(): Promise<{ repo: Repo; work: string }> {
+  const repo = await makeRepo();
+  const work = await makeWork();
+  for (let at = 1; at <= HISTORY; at++) {
+    await commit(work, { [`dir/${at % 3}.txt`]: `text ${at}\n`.repeat(50) }, `commit ${at}`);
+    // Several packs: what is served is gathered from all of them.
+    if (at % 3 === 0) await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+  }
+  await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+  return { repo, work };
+}
+
+const count = (directory: string, revision = "HEAD"): Promise<string> =>
+  git(directory, ["rev-list", "--count", revision]);
+
+/** Objects that a directory holds. */
+async function countObjects(directory: string): Promise<number> {
+  const listing = await git(directory, ["cat-file", "--batch-all-objects", "--batch-check"]);
+  return listing.split("\n").length;
+}
+
+describe.each([0, 1, 2])("with protocol version %i", (version) => {
+  const protocol = ["-c", `protocol.version=${version}`];
+
+  it("clones", async () => {
+    const { repo, work } = await makeHistory();
+    const copy = await clone(repo.url, ...protocol);
+    expect(await git(copy, ["rev-parse", "HEAD"])).toBe(await git(work, ["rev-parse", "HEAD"]));
+    expect(await countObjects(copy)).toBe(await countObjects(work));
+  });
+
+  it("fetches only what is new", async () => {
+    const { repo, work } = await makeHistory();
+    const copy = await clone(repo.url, ...protocol);
+    const before = await countObjects(copy);
+    await commit(work, { "dir/1.txt": "new\n" });
+    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+    const { output } = await tryGit(copy, [...protocol, "fetch", "--progress"]);
+    // A commit, two trees and a blob.
+    expect(output).toContain("Sending 4 objects");
+    expect((await countObjects(copy)) - before).toBe(4);
+    await git(copy, ["fsck", "--strict", "--full"]);
+  });
+
+  it("clones shallow, deepens, and unshallows", async () => {
+    const { repo } = await makeHistory();
+    const copy = await clone(repo.url, ...protocol, "--depth=2");
+    expect(await count(copy)).toBe("2");
+    await git(copy, [...protocol, "fetch", "--quiet", "--deepen=2"]);
+    expect(await count(copy)).toBe("4");
+    await git(copy, [...protocol, "fetch", "--quiet", "--depth=6"]);
+    expect(await count(copy)).toBe("6");
+    await git(copy, [...protocol, "fetch", "--quiet", "--unshallow"]);
+    expect(await count(copy)).toBe(String(HISTORY));
+    await git(copy, ["fsck", "--strict", "--full"]);
+  });
+
+  it("fetches into a shallow clone, and pushes out of it", async () => {
+    const { repo, work } = await makeHistory();
+    const copy = await clone(repo.url, ...protocol, "--depth=1");
+    const next = await commit(copy, { "dir/new.txt": "from the shallow one\n" });
+    await git(copy, [...protocol, "push", "--quiet", repo.ownUrl, "main"]);
+    await git(work, ["pull", "--quiet", repo.url, "main"]);
+    expect(await git(work, ["rev-parse", "HEAD"])).toBe(next);
+    await commit(work, { "dir/2.txt": "and back\n" });
+    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+    await git(copy, [...protocol, "pull", "--quiet"]);
+    expect(await count(copy)).toBe("3");
+    await git(copy, ["fsck", "--strict", "--full"]);
+  });
+
+  it("brings tags along with what they tag", async () => {
+    const { repo, work } = await makeHistory();
+    const copy = await clone(repo.url, ...protocol);
+    await commit(work, { tagged: "yes\n" });
+    await git(work, ["tag", "-a", "v2", "-m", "two"]);
+    await git(work, ["push", "--quiet", repo.ownUrl, "main", "v2"]);
+    await git(copy, [...protocol, "fetch", "--quiet"]);
+    expect(await git(copy, ["tag", "--list"])).toBe("v2");
+  });
+
+  it("leaves blobs out on request, and gives them when they are needed", async () => {
+    const { repo } = await makeHistory();
+    const copy = await clone(repo.url, ...protocol, "--filter=blob:none", "--no-checkout");
+    const missing = await git(copy, ["rev-list", "--objects", "--missing=print", "HEAD"]);
+    expect(missing.split("\n").some((line) => line.startsWith("?"))).toBe(true);
+    await git(copy, [...protocol, "checkout", "--quiet", "main"]);
+    expect(await git(copy, ["show", "HEAD:dir/2.txt"])).toContain(`text ${HISTORY}`);
+    expect(await git(copy, ["show", "HEAD~3:dir/2.txt"])).toContain("text 5");
+  });
+
+  it("clones an empty repository", async () => {
+    const repo = await makeRepo();
+    const copy = await clone(repo.url, ...protocol);
+    expect(await git(copy, ["for-each-ref"])).toBe("");
+    await commit(copy, { a: "first\n" });
+    await git(copy, ["push", "--quiet", repo.ownUrl, "HEAD:main"]);
+  });
+
+  it("gives no object that no ref reaches any more", async () => {
+    const { repo, work } = await makeHistory();
+    const secret = await commit(work, { secret: "password\n" });
+    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+    await git(work, ["reset", "--quiet", "--hard", "HEAD~1"]);
+    await git(work, ["push", "--quiet", "--force", repo.ownUrl, "main"]);
+    const copy = await clone(repo.url, ...protocol);
+    const gone = await tryGit(copy, [...protocol, "fetch", repo.url, secret]);
+    expect(gone.output).toContain("not our ref");
+    const earlier = await git(work, ["rev-parse", "HEAD~3"]);
+    const shallow = await clone(repo.url, ...protocol, "--depth=1");
+    await git(shallow, [...protocol, "fetch", "--quiet", "--depth=1", repo.url, earlier]);
+  });
+});
+
+describe("with protocol version 2", () => {
+  it("cuts history by time and by ref", async () => {
+    const { repo, work } = await makeHistory();
+    await git(work, ["tag", "old", "HEAD~4"]);
+    await git(work, ["push", "--quiet", repo.ownUrl, "old"]);
+    expect(await count(await clone(repo.url, "--shallow-exclude=old"))).toBe("4");
+    expect(await count(await clone(repo.url, "--shallow-since=2001-01-01"))).toBe(String(HISTORY));
+  });
+
+  it("leaves out trees and large blobs on request", async () => {
+    const { repo } = await makeHistory();
+    for (const filter of ["tree:0", "blob:limit=100"]) {
+      const copy = await clone(repo.url, `--filter=${filter}`, "--no-checkout");
+      const missing = await git(copy, ["rev-list", "--objects", "--missing=print", "HEAD"]);
+      expect(missing).toContain("?");
+      await git(copy, ["checkout", "--quiet", "main"]);
+      expect(await git(copy, ["show", "HEAD:dir/2.txt"])).toContain(`text ${HISTORY}`);
+    }
+  });
+
+  it("names the default branch of an empty repository", async () => {
+    const repo = await makeRepo();
+    const copy = await clone(repo.url, "-c", "init.defaultBranch=other");
+    expect(await git(copy, ["symbolic-ref", "HEAD"])).toBe("refs/heads/main");
+  });
+});

@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+import { onTestFinished } from "vitest";
+
+/** A world of its own for git: no user's configuration, nobody to ask for a password. */
+const ENVIRONMENT = {
+  PATH: process.env["PATH"] ?? "",
+  HOME: "/nonexistent",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ASKPASS: "",
+  GIT_AUTHOR_NAME: "A U Thor",
+  GIT_AUTHOR_EMAIL: "author@example.com",
+  GIT_COMMITTER_NAME: "C O Mitter",
+  GIT_COMMITTER_EMAIL: "committer@example.com",
+  LC_ALL: "C.UTF-8",
+};
+
+export interface Outcome {
+  readonly code: number | null;
+  /** Both streams. */
+  readonly output: string;
+  readonly stdout: string;
+}
+
+/** Runs git, which may fail. */
+export function tryGit(
+  directory: string,
+  args: readonly string[],
+  input: string | Uint8Array = "",
+): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("git", args, { cwd: directory, env: ENVIRONMENT });
+    let output = "";
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, output, stdout }));
+    child.stdin.on("error", () => {
+      // Git may end before it has read all; its code says whether that is right.
+    });
+    child.stdin.end(input);
+  });
+}
+
+/** Runs git, which must succeed, and returns what it printed without its last line feed. */
+export async function git(
+  directory: string,
+  args: readonly string[],
+  input?: string | Uint8Array,
+): Promise<string> {
+  const { code, output, stdout } = await tryGit(directory, args, input);
+  if (code !== 0) throw new Error(`git ${args.join(" ")}: ${output}`);
+  return stdout.replace(/\n$/, "");
+}
+
+/** An empty directory that goes away with the test. */
+export function makeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "edgeforge-client-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A repository with a working tree and nothing in it. */
+export async function makeWork(): Promise<string> {
+  const directory = makeDirectory();
+  await git(directory, ["init", "--quiet", "--initial-branch=main"]);
+  return directory;
+}
+
+/** Commits files and returns the commit's id. */
+export async function commit(
+  directory: string,
+  files: Record<string, string>,
+  message = "a change",
+): Promise<string> {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
+  await git(directory, ["add", "--all"]);
+  await git(directory, ["commit", "--quiet", "-m", message]);
+  return git(directory, ["rev-parse", "HEAD"]);
+}
+
+/** A clone that git finds nothing wrong with. */
+export async function clone(url: string, ...options: readonly string[]): Promise<string> {
+  const parent = makeDirectory();
+  await git(parent, ["clone", "--quiet", ...options, url, "clone"]);
+  const directory = join(parent, "clone");
+  await git(directory, ["fsck", "--strict", "--full"]);
+  return directory;
+}
+
+/** Refs of a remote, as `<oid> <name>` lines. */
+export async function listRemote(url: string): Promise<string[]> {
+  const listing = await git(makeDirectory(), ["ls-remote", url]);
+  return listing.split("\n").filter((line) => line !== "");
+}
