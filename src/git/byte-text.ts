@@ -20,7 +20,6 @@ const host = globalThis as unknown as {
   TextDecoder: new (label: string, options: { fatal: boolean; ignoreBOM: boolean }) => Utf8Decoder;
   TextEncoder: new () => Utf8Encoder;
 };
-const strictUtf8 = new host.TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lossyUtf8 = new host.TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 const encoder = new host.TextEncoder();
 
@@ -62,17 +61,6 @@ export function encodeUtf8(text: string): Uint8Array {
  */
 export function decodeText(text: ByteText): string {
   return isAscii(text) ? text : lossyUtf8.decode(byteTextBytes(text));
-}
-
-/** True if the bytes are valid UTF-8, as an API that promises UTF-8 must know before it quotes them. */
-export function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    strictUtf8.decode(bytes);
-    return true;
-  } catch (error) {
-    if (error instanceof TypeError) return false;
-    throw error;
-  }
 }
 
 function isAscii(text: string): boolean {

@@ -95,17 +95,6 @@ function collectChanges(leftMarks: Marks, rightMarks: Marks): Change[] {
   return changes;
 }
 
-/** How many lines a diff adds and takes away. */
-export function countChanges(diff: LineDiff): { added: number; removed: number } {
-  let added = 0;
-  let removed = 0;
-  for (const change of diff.changes) {
-    added += change.rightCount;
-    removed += change.leftCount;
-  }
-  return { added, removed };
-}
-
 /** Bytes looked at to tell text from other things. */
 const BINARY_PROBE_BYTES = 8000;
 

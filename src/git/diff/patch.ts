@@ -82,7 +82,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** A path as git quotes it: in C's way, if it holds bytes that a terminal would not show. */
-export function quotePath(path: string): string {
+function quotePath(path: string): string {
   let quoted = "";
   for (const char of path) {
     const code = char.charCodeAt(0);

@@ -9,7 +9,7 @@ export const CONTEXT_LINES = 3;
 const HEADING_BYTES_MAX = 80;
 
 /** One line of a hunk. */
-export interface HunkLine {
+interface HunkLine {
   readonly kind: "context" | "added" | "removed";
   /** Without its line feed. */
   readonly text: ByteText;

@@ -3,7 +3,7 @@ import { LineInterner, type Lines } from "../diff/lines.ts";
 import { joinBytes } from "../wire/pkt-line.ts";
 
 /** A part of a merged text, as lines of one side. */
-export type MergePart =
+type MergePart =
   | { readonly kind: "merged"; readonly lines: Uint8Array }
   /** Both sides changed the same lines, differently. */
   | {

@@ -10,7 +10,7 @@ import type { ObjectReader } from "../store.ts";
 import { mergedText, mergeLines } from "./merge-lines.ts";
 
 /** Why a path could not be merged. */
-export interface MergeConflict {
+interface MergeConflict {
   readonly path: ByteText;
   readonly kind:
     | "content" // both sides changed the same lines

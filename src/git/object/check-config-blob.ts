@@ -2,7 +2,7 @@ import { type ByteText, readByteText } from "../byte-text.ts";
 import { type Finding, Findings } from "./finding.ts";
 
 /** Largest `.gitmodules` and `.gitattributes` that is read, in bytes. Git takes attributes to 100 MB. */
-export const CONFIG_BLOB_BYTES_MAX = 4 * 1024 * 1024;
+const CONFIG_BLOB_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Longest line of a `.gitattributes`, in bytes without line feed: what git's reader takes. */
 const ATTRIBUTES_LINE_BYTES_MAX = 2047;
@@ -103,7 +103,7 @@ interface Setting {
  *
  * @see git-config(1), "Syntax".
  */
-export function parseSettings(text: ByteText): { settings: Setting[]; isComplete: boolean } {
+function parseSettings(text: ByteText): { settings: Setting[]; isComplete: boolean } {
   const settings: Setting[] = [];
   let section = "";
   let name: string | undefined;

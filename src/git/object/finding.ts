@@ -1,5 +1,5 @@
 /** How grave a finding is: `git fsck` fails for an error and tells the others. */
-export type Severity = "error" | "warn" | "info" | "ignore";
+type Severity = "error" | "warn" | "info" | "ignore";
 
 /** Git's own ids for what can be wrong with an object, with the severity git gives each. */
 const SEVERITIES = {
@@ -72,7 +72,7 @@ export interface Finding {
  * @param isStrict True to take warnings for errors, as `git fsck --strict` and a receiving
  * repository with `transfer.fsckObjects` do.
  */
-export function severityOf(id: FindingId, isStrict: boolean): Severity {
+function severityOf(id: FindingId, isStrict: boolean): Severity {
   const severity = SEVERITIES[id];
   return isStrict && severity === "warn" ? "error" : severity;
 }

@@ -47,7 +47,7 @@ export function hashObject(kind: ObjectKind, content: Uint8Array, codec?: Codec)
 }
 
 /** What is hashed in front of an object's content: `blob 12` and a NUL. */
-export function objectHeader(kind: ObjectKind, sizeBytes: number): Uint8Array {
+function objectHeader(kind: ObjectKind, sizeBytes: number): Uint8Array {
   const text = `${kind} ${sizeBytes}\0`;
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);

@@ -15,7 +15,7 @@ import { NO_ENTRY, type PackTable } from "./pack-table.ts";
  * Told of each object that was stored as a delta, with its base. Contents are valid during the
  * call only. `baseEntry` is `NO_ENTRY` for a base outside of the pack.
  */
-export type ResolvedListener = (
+type ResolvedListener = (
   entry: number,
   kind: number,
   content: Uint8Array,

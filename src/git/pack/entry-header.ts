@@ -5,9 +5,6 @@ import { OID_BYTES } from "../oid.ts";
 export const OFS_DELTA = 6;
 export const REF_DELTA = 7;
 
-/** Longest header: ten bytes of size, and ten of an offset or twenty of an id. */
-export const ENTRY_HEADER_BYTES_MAX = 30;
-
 export interface EntryHeader {
   /** 1 to 4 for a whole object, `OFS_DELTA` or `REF_DELTA`. */
   readonly type: number;

@@ -291,7 +291,7 @@ export class PackScanner {
  *
  * @throws GitError `corrupt` or `unsupported` for anything but a pack of version 2 or 3.
  */
-export function readPackHeader(bytes: Uint8Array, offset = 0): number {
+function readPackHeader(bytes: Uint8Array, offset = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, PACK_HEADER_BYTES);
   if (view.getUint32(0) !== 0x5041434b) throw corrupt("pack: no signature");
   const version = view.getUint32(4);

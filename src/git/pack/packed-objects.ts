@@ -12,7 +12,7 @@ import type { PackCatalog, Place } from "./pack-catalog.ts";
 const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Largest object that is read whole, in bytes. Larger ones are streamed. */
-export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
+const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Pieces in which an object is streamed, in bytes. */
 const PIECE_BYTES = 256 * 1024;

@@ -24,8 +24,3 @@ export function formatCapabilities(capabilities: Capabilities): string[] {
     values.map((value) => (value === "" ? name : `${name}=${value}`)),
   );
 }
-
-/** The first value of a capability, undefined if it was not named. */
-export function capabilityValue(capabilities: Capabilities, name: string): ByteText | undefined {
-  return capabilities.get(name)?.[0];
-}

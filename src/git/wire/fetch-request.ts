@@ -7,10 +7,10 @@ import { readNumberText, readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 
 /** The depth with which git says "all of it". */
-export const DEPTH_INFINITE = 0x7fffffff;
+const DEPTH_INFINITE = 0x7fffffff;
 
 /** How much history a client wants, where it does not want all. */
-export interface Deepen {
+interface Deepen {
   /** Commits from the wanted ones on, which count as 1; relative to the boundary if `isRelative`. */
   readonly depth?: number;
   readonly isRelative: boolean;

@@ -51,7 +51,7 @@ export function formatLsRefsArgs(request: LsRefsRequest): ByteText[] {
 }
 
 /** True if a ref of this name was asked for. */
-export function isRefWanted(request: LsRefsRequest, name: ByteText): boolean {
+function isRefWanted(request: LsRefsRequest, name: ByteText): boolean {
   return (
     request.prefixes.length === 0 || request.prefixes.some((prefix) => name.startsWith(prefix))
   );

@@ -15,8 +15,6 @@ export type Pkt =
 export const FLUSH_PKT = Uint8Array.of(0x30, 0x30, 0x30, 0x30);
 /** `0001`: the end of a section. */
 export const DELIMITER_PKT = Uint8Array.of(0x30, 0x30, 0x30, 0x31);
-/** `0002`: the end of a response over a connection that stays open. */
-export const RESPONSE_END_PKT = Uint8Array.of(0x30, 0x30, 0x30, 0x32);
 
 /**
  * Reads the pkt-line that starts at `offset`.

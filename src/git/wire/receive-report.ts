@@ -11,7 +11,7 @@ export type RefResult =
   | { readonly kind: "refused"; readonly ref: ByteText; readonly reason: string };
 
 /** What the server did instead of the command (`report-status-v2`). */
-export interface RewrittenRef {
+interface RewrittenRef {
   readonly ref?: ByteText;
   readonly oldOid?: Oid;
   readonly newOid?: Oid;

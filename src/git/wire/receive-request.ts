@@ -14,7 +14,6 @@ export interface RefCommand {
   readonly ref: ByteText;
 }
 
-export const isCreate = (command: RefCommand): boolean => command.oldOid === NULL_OID;
 export const isDelete = (command: RefCommand): boolean => command.newOid === NULL_OID;
 
 /** What a client sends to `git-receive-pack` in front of the pack. */

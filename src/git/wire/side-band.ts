@@ -4,12 +4,12 @@ import { PKT_BYTES_MAX, readPkt, writePktLength } from "./pkt-line.ts";
 
 /** What a frame carries: the pack or report, words for the user, or the reason of a failure. */
 export const BAND_DATA = 1;
-export const BAND_PROGRESS = 2;
+const BAND_PROGRESS = 2;
 export const BAND_ERROR = 3;
 export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 
 /** Digits and band number in front of a frame's payload, in bytes. */
-export const FRAME_HEADER_BYTES = 5;
+const FRAME_HEADER_BYTES = 5;
 /** Largest payload of a frame of `side-band-64k`, in bytes. */
 export const FRAME_PAYLOAD_MAX = PKT_BYTES_MAX - FRAME_HEADER_BYTES;
 /** Largest payload of a frame of the old `side-band`, in bytes. */
@@ -22,7 +22,7 @@ export const KEEPALIVE_FRAME = Uint8Array.of(0x30, 0x30, 0x30, 0x35, BAND_PROGRE
  * Writes the header of a frame whose payload the caller puts behind it, so that a large pack is
  * framed without being copied twice.
  */
-export function writeFrameHeader(
+function writeFrameHeader(
   bytes: Uint8Array,
   offset: number,
   band: Band,

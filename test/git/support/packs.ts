@@ -63,15 +63,3 @@ export function readByGit(repository: string, oid: string): StoredObject {
   const kind = git(repository, ["cat-file", "-t", oid]) as ObjectKind;
   return { kind, content: gitBytes(repository, ["cat-file", kind, oid]) };
 }
-
-/** Ids of everything in a repository, sorted. */
-export function listByGit(repository: string, ...options: readonly string[]): string[] {
-  return git(repository, [
-    "cat-file",
-    "--batch-all-objects",
-    "--batch-check=%(objectname)",
-    ...options,
-  ])
-    .split("\n")
-    .toSorted();
-}
