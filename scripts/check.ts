@@ -3,6 +3,7 @@
  *
  * All checks run even if one fails: one look shows all there is to put right.
  */
+import { buildAssets } from "./build/assets.ts";
 import { bundleSize } from "./check/bundle-size.ts";
 import type { Check } from "./check/check.ts";
 import { documents } from "./check/documents.ts";
@@ -33,6 +34,8 @@ const checks = [
 await tell(async () => {
   const chosen = choose(process.argv.slice(2));
   const failed: string[] = [];
+  // The checks read what the Worker is built from, and some of that is laid out first.
+  await buildAssets();
   for (const check of chosen) {
     if (!(await report(check))) failed.push(check.name);
   }

@@ -80,6 +80,10 @@ export interface Config {
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
+/** The domain of the addresses shown instead of hidden ones. */
+export const noReplyDomain = (config: Config, rootUrl: string): string =>
+  config.noReplyDomain || `noreply.${new URL(rootUrl).hostname}`;
+
 /**
  * Reads the configuration from the Worker's variables; bindings among them are passed over.
  *

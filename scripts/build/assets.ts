@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 
 import { inProject } from "../project.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
+import { buildTemplates } from "./templates.ts";
 import { whenChanged } from "./when-changed.ts";
 
 const viewer = "node_modules/swagger-ui-dist";
@@ -18,12 +19,13 @@ const files: Record<string, string> = {
 };
 
 /**
- * Lays out dist/assets: the interface description and the page that shows it.
+ * Lays out dist/assets, the interface description and the page that shows it, and dist/templates.
  *
  * @returns Whether there was anything to do.
  */
 export async function buildAssets(): Promise<boolean> {
   try {
+    await buildTemplates();
     return await whenChanged("dist/assets", Object.values(files), async (directory) => {
       for (const [name, source] of Object.entries(files)) {
         const target = join(directory, name);

@@ -4,7 +4,7 @@ export function greeting(url: URL, user: string, first: FirstAdministrator | und
   const origin = reachable(url);
   // curl asks for a password that we do not know, or that should not be on the screen.
   const credentials = first?.generatedPassword ? `${user}:${first.generatedPassword}` : user;
-  const body = `'{"name":"hello"}'`;
+  const body = `'{"name":"hello","auto_init":true}'`;
   return [
     `create a repository:  curl -u ${credentials} -H 'content-type: application/json' -d ${body} ${origin}/api/v1/user/repos`,
     `clone it:             git clone ${origin}/${user}/hello.git`,

@@ -3,6 +3,8 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
+import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
+import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
 import { settings } from "./meta/settings.ts";
 import { version } from "./meta/version.ts";
@@ -31,6 +33,8 @@ const NOUNS = [
   version,
   settings,
   markup,
+  gitignoreTemplates,
+  licenses,
   repositorySearch,
   repositories,
   subscriptions,

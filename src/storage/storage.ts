@@ -1,5 +1,7 @@
 import type { PackLimits } from "../git/pack/limits.ts";
+import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { Bucket } from "./bucket.ts";
+import { codec } from "./codec.ts";
 import { networkPrefix, packKey } from "./keys.ts";
 import { OpenRepository } from "./open-repository.ts";
 import { deletePack, openPack } from "./pack-files.ts";
@@ -72,6 +74,11 @@ export class StoredRepository {
   /** The bytes of a pack as they are stored, from start to end. */
   streamPack(pack: PackRecord, pieceBytes: number): AsyncGenerator<Uint8Array> {
     return this.bucket.stream(packKey(this.networkId, pack.name, "pack"), pieceBytes);
+  }
+
+  /** A pack to fill with what a change consists of; `receivePack` takes it, as it takes any other. */
+  startPack(): PackBuilder {
+    return new PackBuilder(codec);
   }
 
   receivePack(limits: PackLimits): PackReceiver {

@@ -10,7 +10,14 @@ const READ_ROUNDS_MAX = 2;
 const WRITE_ROUNDS_MAX = 3;
 
 /** What asks the database nothing for callers without a credential. */
-const WITHOUT_DATABASE = new Set(["getVersion", "getGeneralAPISettings"]);
+const WITHOUT_DATABASE = new Set([
+  "getVersion",
+  "getGeneralAPISettings",
+  "getGitignoreTemplateInfo",
+  "getLicenseTemplateInfo",
+  "listGitignoresTemplates",
+  "listLicenseTemplates",
+]);
 
 /** What is refused here, since what it takes is hard to come by; a refusal has the same bound. */
 const REFUSED = new Set([

@@ -9,7 +9,11 @@ import { fillPath, operations } from "../support/operations.ts";
 /** What needs no scope: it tells nothing about anybody. */
 const WITHOUT_SCOPE = [
   "getGeneralAPISettings",
+  "getGitignoreTemplateInfo",
+  "getLicenseTemplateInfo",
   "getVersion",
+  "listGitignoresTemplates",
+  "listLicenseTemplates",
   "renderMarkdown",
   "renderMarkdownRaw",
   "renderMarkup",
@@ -116,6 +120,7 @@ describe("each operation of the API", () => {
 
 /** Values that are no literal segment of any path. */
 const NEUTRAL = {
+  name: "n-1",
   owner: "o-1",
   repo: "r-1",
   username: "u-1",

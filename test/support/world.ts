@@ -90,6 +90,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     target: friend.name,
     org: org.name,
     token: "no-such-token",
+    name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
     id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
   });
   const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`);
@@ -103,7 +104,7 @@ function bodyOf(operationId: string, repository: string): object {
   const bodies: Record<string, object> = {
     renderMarkdown: { Text: "*a* @ada #1" },
     renderMarkup: { Text: "*a* @ada", Mode: "comment", Context: repository },
-    createCurrentUserRepo: { name },
+    createCurrentUserRepo: { name, auto_init: true, license: "MIT", gitignores: "Go" },
     repoEdit: { name, description: "b", private: true },
     repoCreateKey: { title: name, key: "ssh-ed25519 AAAA" },
     updateUserSettings: { full_name: name, hide_email: true },

@@ -5,6 +5,7 @@ import { readCredential } from "../../auth/credential.ts";
 import { identify, type Unidentified } from "../../auth/identify.ts";
 import { noteTokenUse } from "../../auth/note-token-use.ts";
 import { hasScope, type Scope } from "../../auth/scope.ts";
+import { noReplyDomain } from "../../config.ts";
 import type { Ctx, OpenCtx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { forbidden, unauthenticated } from "../../lib/failure.ts";
@@ -85,7 +86,7 @@ function toViewer({ actor, rootUrl, config }: Ctx): Viewer {
     userId: actor.scopes.isPublicOnly ? undefined : actor.user?.id,
     isSiteAdmin: actor.isSiteAdmin,
     rootUrl,
-    noReplyDomain: config.noReplyDomain || `noreply.${new URL(rootUrl).hostname}`,
+    noReplyDomain: noReplyDomain(config, rootUrl),
   };
 }
 

@@ -11,14 +11,14 @@ import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { Paging, pageOf } from "../paging.ts";
-import { CreateRepository, refuseContent } from "../repos/create-repository-body.ts";
+import { CreateRepository, refuseLabels } from "../repos/create-repository-body.ts";
 import { OrgPath } from "./paths.ts";
 
 export const organizationRepositories = endpoints();
 
 const created = {
   201: json(Repository, "The new repository"),
-  ...refusals(401, 403, 404, 409, 422),
+  ...refusals(400, 401, 403, 404, 409, 422),
 };
 
 organizationRepositories.openapi(
@@ -77,7 +77,7 @@ async function createIn(
   if (!membership.canCreateRepository) {
     throw forbidden("Given user is not allowed to create repository in organization.");
   }
-  refuseContent(wanted);
+  refuseLabels(wanted);
   return createRepository(ctx, org, user, membership.isOwner, wanted);
 }
 

@@ -18,22 +18,20 @@ export const CreateRepository = body({
     .optional()
     .openapi({ type: "string", enum: [...TRUST_MODELS] }),
   object_format_name: z.enum(["", "sha1"], "only sha1 is supported").optional(),
-  auto_init: optionalFlag(),
-  gitignores: optionalText(1024),
-  license: optionalText(100),
-  readme: optionalText(100),
+  auto_init: optionalFlag().openapi({
+    description: "Begin with a commit; without, gitignores, license and readme are ignored",
+  }),
+  gitignores: optionalText(1024).openapi({ description: "Names of templates, between commas" }),
+  license: optionalText(100).openapi({ description: "An SPDX id" }),
+  readme: optionalText(100).openapi({ description: "Default, the only template" }),
   issue_labels: optionalText(100),
 }).openapi("CreateRepoOption");
 
-/** What asks for a first commit or first labels. */
-const CONTENT_FIELDS = ["gitignores", "license", "readme", "issue_labels"] as const;
-
 /**
- * Refuses to promise content that can't be written yet.
+ * Refuses to promise labels, which can't be written yet.
  *
  * @throws Failure `invalid` naming the field.
  */
-export function refuseContent(wanted: z.infer<typeof CreateRepository>): void {
-  const asked = wanted.auto_init ? "auto_init" : CONTENT_FIELDS.find((field) => wanted[field]);
-  if (asked) throw invalid(`${asked} is not available yet: create the repository empty`);
+export function refuseLabels(wanted: z.infer<typeof CreateRepository>): void {
+  if (wanted.issue_labels) throw invalid("issue_labels is not available yet");
 }

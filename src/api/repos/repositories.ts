@@ -16,7 +16,7 @@ import { anyone, signedIn } from "../guards/people.ts";
 import { inRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { PathId } from "../path-id.ts";
-import { CreateRepository, refuseContent } from "./create-repository-body.ts";
+import { CreateRepository, refuseLabels } from "./create-repository-body.ts";
 import { EditRepository, toEdit } from "./edit-repository-body.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -33,13 +33,13 @@ repositories.openapi(
     request: { body: { required: true, ...json(CreateRepository, "The repository") } },
     responses: {
       201: json(Repository, "The new repository"),
-      ...refusals(401, 403, 409, 422),
+      ...refusals(400, 401, 403, 409, 422),
     },
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
     const wanted = c.req.valid("json");
-    refuseContent(wanted);
+    refuseLabels(wanted);
     const entry = await createRepository(ctx, user, user, true, wanted);
     return c.json(toRepository(entry, viewer), 201);
   },

@@ -15,29 +15,38 @@ import { boundTokenId } from "../../auth/actor.ts";
 import { conflict, forbidden } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { writeFirstCommit } from "../git/write-first-commit.ts";
 import { checkBranchName } from "./branch-name.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
+import { deleteRepository } from "./delete-repository.ts";
+import { type FirstContent, makeFirstFiles } from "./first-files.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /** What a client may choose of a new repository. */
-export interface NewRepository {
+export interface NewRepository extends FirstContent {
   name: string;
   description?: string | undefined;
   private?: boolean | undefined;
   template?: boolean | undefined;
   default_branch?: string | undefined;
   trust_model?: string | undefined;
+  /** Whether it begins with a commit; if not, what the commit would hold is ignored. */
+  auto_init?: boolean | undefined;
 }
 
 /**
- * Creates an empty repository for `owner`, watched by its creator.
+ * Creates a repository for `owner`, watched by its creator: empty, or with a first commit.
+ *
+ * Everything is judged before anything is written. If the commit then can't be stored, the
+ * repository is deleted again, so that the name is free for another try.
  *
  * The creator gets what they need to use it: in an organization where they own nothing, the role of
  * an administrator of this one repository.
  *
  * @param creator   Who creates it; may differ from the owner.
  * @param ownsOwner Whether the creator owns all of the owner's repositories anyway.
- * @throws Failure `invalid` for a name that can't be, `conflict` for one that is taken,
+ * @throws Failure `invalid` for a name that can't be and, with a first commit, for an unknown
+ * template (`malformed` if of a readme), `conflict` for one that is taken,
  * `forbidden` beyond the number of repositories the owner may have.
  */
 export async function createRepository(
@@ -58,7 +67,30 @@ export async function createRepository(
     throw forbidden("token scope is limited to public repos");
   }
 
+  const files = wanted.auto_init ? await makeFirstFiles(ctx, owner, wanted, wanted) : undefined;
+  const entry = await insertRepository(ctx, owner, creator, ownsOwner, {
+    ...wanted,
+    defaultBranch,
+    isPrivate,
+  });
+  if (!files) return entry;
+  try {
+    return await writeFirstCommit(ctx, entry, creator, files);
+  } catch (error) {
+    await deleteRepository(ctx, entry);
+    throw error;
+  }
+}
+
+async function insertRepository(
+  ctx: Ctx,
+  owner: User,
+  creator: User,
+  ownsOwner: boolean,
+  wanted: NewRepository & { defaultBranch: string; isPrivate: boolean },
+): Promise<RepositoryEntry> {
   const { db, now } = ctx;
+  const { defaultBranch, isPrivate } = wanted;
   const lowerName = wanted.name.toLowerCase();
   const isThis = and(eq(repositories.ownerId, owner.id), eq(repositories.lowerName, lowerName));
   const newId = sql<number>`(select ${repositories.id} from ${repositories} where ${isThis})`;

@@ -125,7 +125,7 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     expect((await create({ name })).status).toBe(201);
     expect((await create({ name: freshName("repo") })).status).toBe(403);
     expect((await create({ name: "a b" })).status).toBe(422);
-    expect((await create({ name: freshName("repo"), license: "MIT" })).status).toBe(422);
+    expect((await create({ name: freshName("repo"), issue_labels: "Default" })).status).toBe(422);
     expect(await owned(org)).toHaveLength(1);
 
     const roomy = await make.org([owner]);

@@ -1,0 +1,23 @@
+import { noReplyDomain } from "../../config.ts";
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import { cleanIdentityText, type Identity } from "../../git/object/identity.ts";
+
+/**
+ * A user as git knows them, at the moment of the request.
+ *
+ * SECURITY: a hidden address stays hidden: whoever may read the repository reads its commits.
+ */
+export function toIdentity({ config, rootUrl, now }: Ctx, user: User): Identity {
+  const email = user.isEmailHidden
+    ? `${user.lowerName}@${noReplyDomain(config, rootUrl)}`
+    : user.email;
+  const name = cleanIdentityText(encodeText(user.fullName.replaceAll(/\p{Cc}/gu, " ")));
+  return {
+    name: name || (user.name as ByteText),
+    email: cleanIdentityText(encodeText(email)),
+    timeSeconds: Math.floor(now / 1000),
+    zone: "+0000",
+  };
+}

@@ -1,0 +1,65 @@
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { invalid, malformed } from "../../lib/failure.ts";
+import { findGitignore } from "../templates/gitignores.ts";
+import { fillLicense, findLicense } from "../templates/licenses.ts";
+
+/** What a client may choose of a first commit. */
+export interface FirstContent {
+  /** Names of templates, between commas. */
+  gitignores?: string | undefined;
+  /** An SPDX id. */
+  license?: string | undefined;
+  readme?: string | undefined;
+}
+
+/** Templates of one `.gitignore` at most: more than anybody combines. */
+const GITIGNORES_MAX = 20;
+
+/**
+ * The files of a first commit, by name.
+ *
+ * @throws Failure `malformed` for an unknown readme, `invalid` for any other unknown template.
+ */
+export async function makeFirstFiles(
+  ctx: Ctx,
+  owner: User,
+  { name, description }: { name: string; description?: string | undefined },
+  content: FirstContent,
+): Promise<Map<string, string>> {
+  const files = new Map([["README.md", makeReadme(name, description ?? "", content.readme)]]);
+  const ignored = await makeGitignore(content.gitignores ?? "");
+  if (ignored !== "") files.set(".gitignore", ignored);
+  if (content.license) {
+    const license = await findLicense(content.license);
+    if (!license) throw invalid(`license template does not exist: ${content.license}`);
+    const blanks = {
+      owner: owner.fullName.trim() || owner.name,
+      year: new Date(ctx.now).getUTCFullYear(),
+    };
+    files.set("LICENSE", fillLicense(license.text, blanks));
+  }
+  return files;
+}
+
+function makeReadme(name: string, description: string, template = ""): string {
+  if (template !== "" && template !== "Default") {
+    throw malformed("readme template does not exist, available templates: [Default]");
+  }
+  return description === "" ? `# ${name}\n` : `# ${name}\n\n${description}\n`;
+}
+
+async function makeGitignore(list: string): Promise<string> {
+  const names = list.split(",").map((name) => name.trim());
+  const wanted = new Set(names.filter((name) => name !== ""));
+  if (wanted.size > GITIGNORES_MAX) {
+    throw invalid(`a .gitignore is made of ${GITIGNORES_MAX} templates at most`);
+  }
+  let text = "";
+  for (const name of wanted) {
+    const template = await findGitignore(name);
+    if (!template) throw invalid(`gitignore template does not exist: ${name}`);
+    text += `${text && "\n"}# ---> ${template.name}\n${template.text}`;
+  }
+  return text;
+}

@@ -1,0 +1,21 @@
+/** What a kind of project leaves out of its history. */
+export interface GitignoreTemplate {
+  name: string;
+  text: string;
+}
+
+// Loaded on first use: most requests need none of them.
+const load = async () =>
+  Object.entries((await import("../../../dist/templates/gitignores.json")).default);
+
+/** The names of all templates, in order. */
+export async function listGitignores(): Promise<string[]> {
+  return (await load()).map(([name]) => name);
+}
+
+/** Finds a template by its name, whatever the case. */
+export async function findGitignore(wantedName: string): Promise<GitignoreTemplate | undefined> {
+  const lowerName = wantedName.toLowerCase();
+  const found = (await load()).find(([name]) => name.toLowerCase() === lowerName);
+  return found && { name: found[0], text: found[1] };
+}
