@@ -53,7 +53,12 @@ describe("what is not public", () => {
       { owner: user.name, repo: open.name, org: openOrg.name, id: shared.id, username: user.name },
     ];
     for (const each of about) {
-      const path = fillPath(operation.path, { ...each, target: friend.name, token: "x" });
+      const path = fillPath(operation.path, {
+        ...each,
+        target: friend.name,
+        token: "x",
+        name: "MIT",
+      });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
       expect(JSON.stringify(answer.body), path).not.toContain(world.word);
@@ -76,6 +81,7 @@ describe("another repository", () => {
         id: each.id,
         username: each === shared ? friend.name : user.name,
         target: friend.name,
+        name: "MIT",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
