@@ -1,12 +1,17 @@
 import type { Context } from "hono";
 
 import { readCredential } from "../auth/credential.ts";
-import { identified, identify } from "../auth/identify.ts";
+import { identify } from "../auth/identify.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
 import { hasScope } from "../auth/scope.ts";
 import type { Ctx } from "../context.ts";
 import { ACCESS } from "../db/schema/index.ts";
-import { isNamed, selectRepositories, toEntry, wasNamed } from "../domain/repos/find-repository.ts";
+import {
+  findRenamed,
+  isNamed,
+  selectRepositories,
+  toEntry,
+} from "../domain/repos/find-repository.ts";
 import type { ServiceName } from "../git/wire/advertisement.ts";
 import { Failure, forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import type { RepositoryEntry } from "../shapes/repository.ts";
@@ -65,11 +70,8 @@ async function findMoved(
   owner: string,
   name: string,
 ): Promise<RepositoryEntry> {
-  const [moved] = await selectRepositories(ctx.db, identified(ctx.actor))
-    .where(wasNamed(owner, name))
-    .limit(1);
-  const entry = moved && toEntry(ctx.actor, moved);
-  if (!entry || entry.access === ACCESS.none) {
+  const entry = await findRenamed(ctx, owner, name);
+  if (!entry) {
     throw ctx.actor.user ? notFound(NO_REPOSITORY) : unauthenticated(SIGN_IN);
   }
   const { pathname, search } = new URL(c.req.url);

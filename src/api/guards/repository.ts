@@ -1,11 +1,10 @@
-import { identified } from "../../auth/identify.ts";
 import type { Scope } from "../../auth/scope.ts";
 import { ACCESS, type Access, type User } from "../../db/schema/index.ts";
 import {
+  findRenamed,
   isNamed,
   selectRepositories,
   toEntry,
-  wasNamed,
   type RepositoryRow,
 } from "../../domain/repos/find-repository.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
@@ -80,9 +79,7 @@ async function findEntry(
     if (entry.access === ACCESS.none) throw notFound();
     return entry;
   }
-  const [moved] = await selectRepositories(ctx.db, identified(ctx.actor))
-    .where(wasNamed(owner, name))
-    .limit(1);
-  if (!moved || toEntry(ctx.actor, moved).access === ACCESS.none) throw notFound();
+  const moved = await findRenamed(ctx, owner, name);
+  if (!moved) throw notFound();
   throw new Moved(c, { owner: moved.owner.name, repo: moved.repo.name }, 301);
 }

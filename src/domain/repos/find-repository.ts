@@ -2,9 +2,11 @@ import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
 import { accessFacts, judgeRepository, type AccessFacts } from "../../auth/policy.ts";
-import type { Unidentified } from "../../auth/identify.ts";
+import { identified, type Unidentified } from "../../auth/identify.ts";
+import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf, type Database } from "../../db/db.ts";
 import {
+  ACCESS,
   repositories,
   repositoryRedirects,
   userRedirects,
@@ -46,9 +48,26 @@ export function isNamed(owner: string, name: string): SQL {
 }
 
 /** The condition for a repository that had this name before, or whose owner had. */
-export function wasNamed(owner: string, name: string): SQL {
+function wasNamed(owner: string, name: string): SQL {
   const lowerOwner = owner.toLowerCase();
   const lowerName = name.toLowerCase();
   const owners = sql`(select ${users.id} from ${users} where ${users.lowerName} = ${lowerOwner} union all select ${userRedirects.userId} from ${userRedirects} where ${userRedirects.lowerName} = ${lowerOwner})`;
   return sql`${repositories.id} in (select id from (select id from ${repositories} where owner_id in ${owners} and lower_name = ${lowerName}) union all select ${repositoryRedirects.repoId} from ${repositoryRedirects} where ${repositoryRedirects.ownerId} in ${owners} and ${repositoryRedirects.lowerName} = ${lowerName})`;
+}
+
+/**
+ * The repository that had this name before, or whose owner had; undefined where there is none.
+ *
+ * SECURITY: nor where the caller may not see it: a way to it would tell that it exists.
+ */
+export async function findRenamed(
+  ctx: Ctx,
+  owner: string,
+  name: string,
+): Promise<RepositoryEntry | undefined> {
+  const [row] = await selectRepositories(ctx.db, identified(ctx.actor))
+    .where(wasNamed(owner, name))
+    .limit(1);
+  const entry = row && toEntry(ctx.actor, row);
+  return entry?.access === ACCESS.none ? undefined : entry;
 }
