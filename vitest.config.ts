@@ -55,7 +55,7 @@ export default defineConfig({
         test: {
           name: "worker",
           include: [
-            "test/{auth,db,domain,events,shapes,storage,api,git-http,web}/**/*.test.ts",
+            "test/{auth,db,domain,events,jobs,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
           exclude: [DOCUMENT_TEST],

@@ -85,7 +85,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("open", {
     config,
     db: openDatabase(d1),
-    git: new GitStorage(c.env.PACKS, c.env.REPOSITORY),
+    git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS),
     rootUrl,
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),

@@ -3,9 +3,12 @@ import type { Hono } from "hono";
 
 import { ANONYMOUS } from "./auth/actor.ts";
 import { createApp } from "./app.ts";
-import { parseConfig } from "./config.ts";
+import { type Config, parseConfig } from "./config.ts";
+import type { Ctx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { handleBatch, handleSchedule } from "./jobs/index.ts";
+import type { StorageJob } from "./storage/storage-job.ts";
 import { GitStorage } from "./storage/storage.ts";
 
 export { RepositoryObject } from "./storage/repository-object.ts";
@@ -19,7 +22,16 @@ export default {
     app ??= createApp(parseConfig(env)) as App;
     return app.fetch(request, env, execution);
   },
-} satisfies ExportedHandler<Env>;
+
+  async queue(batch, env, execution) {
+    const config = parseConfig(env);
+    await handleBatch(batch, () => openSystemCtx(env, config, execution));
+  },
+
+  async scheduled(_controller, env, execution) {
+    await handleSchedule(openSystemCtx(env, parseConfig(env), execution));
+  },
+} satisfies ExportedHandler<Env, StorageJob>;
 
 /** What whoever runs the service may ask of it; no address on the network leads here. */
 export class Setup extends WorkerEntrypoint<Env> {
@@ -29,15 +41,24 @@ export class Setup extends WorkerEntrypoint<Env> {
     password: string;
     email: string;
   }): Promise<{ created: boolean }> {
-    const ctx = {
-      config: parseConfig(this.env),
-      db: openDatabase(this.env.DB.withSession("first-primary")),
-      git: new GitStorage(this.env.PACKS, this.env.REPOSITORY),
-      actor: ANONYMOUS,
-      rootUrl: "",
-      now: Date.now(),
-      defer: (work: Promise<unknown>) => this.ctx.waitUntil(work),
-    };
+    const ctx = openSystemCtx(this.env, parseConfig(this.env), this.ctx);
     return createFirstAdministrator(ctx, account);
   }
+}
+
+/** What the service itself needs to act when nobody called. It reads what was written last. */
+function openSystemCtx(
+  env: Env,
+  config: Config,
+  execution: Pick<ExecutionContext, "waitUntil">,
+): Ctx {
+  return {
+    config,
+    db: openDatabase(env.DB.withSession("first-primary")),
+    git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS),
+    actor: ANONYMOUS,
+    rootUrl: config.rootUrl,
+    now: Date.now(),
+    defer: (work) => execution.waitUntil(work),
+  };
 }

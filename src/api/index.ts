@@ -14,6 +14,7 @@ import { organizationRepositories } from "./orgs/repositories.ts";
 import { teams } from "./orgs/teams.ts";
 import { adminUsers } from "./admin/users.ts";
 import { deployKeys } from "./repos/deploy-keys.ts";
+import { forks } from "./repos/forks.ts";
 import { repositories } from "./repos/repositories.ts";
 import { repositorySearch } from "./repos/search.ts";
 import { stargazers } from "./repos/stargazers.ts";
@@ -39,6 +40,7 @@ const NOUNS = [
   repositories,
   subscriptions,
   stargazers,
+  forks,
   deployKeys,
   self,
   emails,

@@ -1,6 +1,7 @@
 /** Everything that happens and is worth telling. A new kind is one variant here and one payload. */
 export type Event =
   | { type: "repository.created"; repoId: number; ownerId: number; name: string }
+  | { type: "repository.forked"; repoId: number; ownerId: number; parentId: number }
   | { type: "repository.edited"; repoId: number; ownerId: number; changed: string[] }
   | { type: "repository.renamed"; repoId: number; ownerId: number; from: string; to: string }
   | {

@@ -1,6 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../context.ts";
+import type { Database } from "../db/db.ts";
 import { events } from "../db/schema/index.ts";
 import type { Event } from "./event.ts";
 
@@ -13,7 +14,27 @@ type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) :
  * told that was not stored, and nothing is stored untold.
  */
 export function record(ctx: Ctx, event: Recordable) {
-  return insertEvent(ctx, event, sql`1`);
+  return recordFor(occasionOf(ctx), event);
+}
+
+/** On whose behalf something happened, and when. */
+interface Occasion {
+  db: Database;
+  /** 0 for nobody. */
+  actorId: number;
+  /** In milliseconds. */
+  now: number;
+}
+
+const occasionOf = ({ db, actor, now }: Ctx): Occasion => ({
+  db,
+  now,
+  actorId: actor.user?.id ?? 0,
+});
+
+/** The same for what happened earlier, or on behalf of somebody else than the caller. */
+export function recordFor(occasion: Occasion, event: Recordable) {
+  return insertEvent(occasion, event, sql`1`);
 }
 
 /**
@@ -21,15 +42,16 @@ export function record(ctx: Ctx, event: Recordable) {
  * statement just before it in the batch changed a row.
  */
 export function recordIfChanged(ctx: Ctx, event: Recordable) {
-  return insertEvent(ctx, event, sql`changes() > 0`);
+  return insertEvent(occasionOf(ctx), event, sql`changes() > 0`);
 }
 
-function insertEvent(ctx: Ctx, event: Recordable, condition: SQL) {
+/** What has an id of its own, as a push has, is recorded once however often it is told. */
+function insertEvent({ db, actorId, now }: Occasion, event: Recordable, condition: SQL) {
   const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
-  const actorId = ctx.actor.user?.id ?? 0;
-  return ctx.db
+  return db
     .insert(events)
     .select(
-      sql`select null, ${type}, ${actorId}, ${ownerId}, ${repoId}, ${JSON.stringify(payload)}, ${ctx.now} where ${condition}`,
-    );
+      sql`select null, ${type}, ${actorId}, ${ownerId}, ${repoId}, ${JSON.stringify(payload)}, ${now} where ${condition}`,
+    )
+    .onConflictDoNothing();
 }

@@ -68,7 +68,7 @@ export async function advertise(
     const capabilities = formatCapabilityAdvertisement(parseCapabilities(V2_WORDS));
     return gitAnswer(contentType, joinBytes([formatServiceHeader(service), capabilities]));
   }
-  const snapshot = await ctx.git.repository(entry.repo.id).snapshot();
+  const snapshot = await ctx.git.repository(entry.repo).snapshot();
   const { refs, head } = viewRefs(snapshot, entry.repo.defaultBranch);
   const told: readonly AdvertisedRef[] = isUpload && head ? [head, ...refs] : refs;
   const words = isUpload

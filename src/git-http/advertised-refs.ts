@@ -1,6 +1,6 @@
 import { type ByteText, encodeText } from "../git/byte-text.ts";
 import type { AdvertisedRef } from "../git/wire/advertisement.ts";
-import type { Snapshot } from "../storage/repository-object.ts";
+import type { Snapshot } from "../storage/repository-records.ts";
 
 /** The refs of a repository as clients are told them. */
 export interface RefView {

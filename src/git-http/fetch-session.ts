@@ -13,7 +13,7 @@ import type { FetchRequest } from "../git/wire/fetch-request.ts";
 import type { ShallowUpdate } from "../git/wire/fetch-response.ts";
 import { codec } from "../storage/codec.ts";
 import type { OpenRepository } from "../storage/open-repository.ts";
-import type { Snapshot } from "../storage/repository-object.ts";
+import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
 

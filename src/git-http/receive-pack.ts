@@ -8,6 +8,7 @@ import { BAND_DATA, formatFrames, formatProgress, KEEPALIVE_FRAME } from "../git
 import { malformed, tooLarge } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
+import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, streamOf } from "./answer.ts";
 import type { Visit } from "./env.ts";
 
@@ -35,17 +36,27 @@ export async function receivePack(
   // A client that wants to know whether its password is right sends nothing but a flush.
   if (!request || request.commands.length === 0) return gitAnswer(RESULT, new Uint8Array(0));
 
-  const stored = ctx.git.repository(entry.repo.id);
-  const receiver = request.hasPack ? stored.receivePack(DEFAULT_PACK_LIMITS) : undefined;
-  const isTaken = receiver && take(receiver, rest, body, ctx.config.pushMaxBytes);
+  const stored = ctx.git.repository(entry.repo);
+  const upload = request.hasPack ? await beginUpload(stored, ctx.now) : undefined;
+  const isTaken = upload && take(upload.receiver, rest, body, ctx.config.pushMaxBytes);
   const failure = await isTaken?.then(
     () => undefined,
     (error: unknown) => ({ error }),
   );
-  const work = settle(visit, request, receiver, failure, requestId);
+  const work = settle(visit, request, upload, failure, requestId);
   // Goes on if the client does not wait: what it sent is whole.
   ctx.defer(work);
   return gitAnswer(RESULT, streamOf(answer(request, work)));
+}
+
+/** A pack on its way. */
+interface Upload extends BegunUpload {
+  readonly receiver: PackReceiver;
+}
+
+async function beginUpload(stored: StoredRepository, at: number): Promise<Upload> {
+  const begun = await stored.beginUpload(at);
+  return { ...begun, receiver: stored.receivePack(begun.uploadId, DEFAULT_PACK_LIMITS) };
 }
 
 async function readCommands(
@@ -93,16 +104,17 @@ async function take(
 async function settle(
   visit: Visit,
   request: ReceiveRequest,
-  receiver: PackReceiver | undefined,
+  upload: Upload | undefined,
   failure: { error: unknown } | undefined,
   requestId: string,
 ): Promise<ReceiveReport> {
   const { ctx, entry } = visit;
-  const stored = ctx.git.repository(entry.repo.id);
+  const stored = ctx.git.repository(entry.repo);
   try {
     const { repository, pack } = await check();
     const isAtomic = request.capabilities.has("atomic");
-    const push = { commands: request.commands, isAtomic, repository, pack };
+    const uploadId = upload?.uploadId;
+    const push = { commands: request.commands, isAtomic, repository, uploadId, pack };
     return { unpackError: undefined, results: await pushRefs(ctx, entry, push) };
   } catch (error) {
     if (!(error instanceof GitError)) logBug(requestId, error);
@@ -116,12 +128,12 @@ async function settle(
   async function check(): Promise<Pick<RefPush, "repository" | "pack">> {
     try {
       if (failure) throw failure.error;
-      const repository = await stored.open(await stored.snapshot());
-      const received = await receiver?.finish(repository);
+      const repository = await stored.open(upload?.snapshot ?? (await stored.snapshot()));
+      const received = await upload?.receiver.finish(repository);
       return { repository: received?.repository ?? repository, pack: received?.record };
     } catch (error) {
       // Here and not behind the commit: what a repository may list already must stay.
-      if (receiver) ctx.defer(receiver.abandon());
+      if (upload) ctx.defer(stored.dropUpload(upload.uploadId, upload.receiver));
       throw error;
     }
   }

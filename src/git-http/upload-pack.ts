@@ -28,7 +28,7 @@ import {
 import { findReachable } from "../git/walk/reachable.ts";
 import { byteTextBytes, encodeText } from "../git/byte-text.ts";
 import { logBug } from "../lib/log.ts";
-import type { Snapshot } from "../storage/repository-object.ts";
+import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import { type RefView, viewRefs } from "./advertised-refs.ts";
 import { gitAnswer, streamOf } from "./answer.ts";
@@ -53,7 +53,7 @@ export async function uploadPack(
   body: Uint8Array,
   requestId: string,
 ): Promise<Response> {
-  const stored = ctx.git.repository(entry.repo.id);
+  const stored = ctx.git.repository(entry.repo);
   const open = async (): Promise<Place> => {
     const snapshot = await stored.snapshot();
     return { stored, snapshot, view: viewRefs(snapshot, entry.repo.defaultBranch), requestId };

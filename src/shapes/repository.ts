@@ -112,14 +112,17 @@ export interface RepositoryEntry {
   owner: UserRow;
   /** What the viewer may do in it. */
   access: Access;
-  /** What it was forked from, where the viewer may see that. */
+  /** What it was forked from, where that was looked up. */
   parent?: RepositoryEntry | undefined;
 }
 
 /** A repository as `viewer` sees it. */
 export function toRepository(entry: RepositoryEntry, viewer: Viewer): Repository {
-  const parent = entry.parent && toRepositoryFields(entry.parent, viewer);
-  return { ...toRepositoryFields(entry, viewer), ...(parent && { parent }) };
+  const { parent } = entry;
+  // SECURITY: that a fork may be seen says nothing of its parent.
+  const isShown = parent !== undefined && parent.access !== ACCESS.none;
+  const fields = toRepositoryFields(entry, viewer);
+  return isShown ? { ...fields, parent: toRepositoryFields(parent, viewer) } : fields;
 }
 
 function toRepositoryFields(

@@ -1,5 +1,6 @@
 import type { ByteSource } from "../git/store.ts";
 import { readPieces } from "../lib/read-pieces.ts";
+import { edgeCache } from "./edge-cache.ts";
 import { Recent } from "./recent.ts";
 import { Slots } from "./slots.ts";
 
@@ -50,6 +51,15 @@ export class Bucket {
       if (bytes.length !== end - start) throw new Error("a file of a pack is cut off");
       return bytes;
     });
+  }
+
+  /** A small file of known length, from near by if it was read there before. */
+  async readFile(key: string, sizeBytes: number): Promise<Uint8Array> {
+    const cached = await edgeCache.get(key, sizeBytes);
+    if (cached) return cached;
+    const bytes = await this.read(key, 0, sizeBytes);
+    edgeCache.put(key, bytes);
+    return bytes;
   }
 
   private async readBlocks(

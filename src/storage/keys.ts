@@ -3,14 +3,20 @@ import type { PackFileKind } from "../git/store.ts";
 /**
  * Keys of the bucket; no other file builds one.
  *
- * Packs belong to a network of forks, not to a repository, so that a fork copies no bytes. A
- * network is called by the id of its first repository.
+ * Packs belong to a network of forks, not to a repository, so that a fork copies no bytes.
  */
-export const networkPrefix = (networkId: number): string => `networks/${networkId}/`;
+export const networkPrefix = (networkName: string): string => `networks/${networkName}/`;
 
-export const packKey = (networkId: number, packName: string, kind: PackFileKind): string =>
-  `${networkPrefix(networkId)}packs/${packName}.${kind}`;
+export const packKey = (networkName: string, packName: string, kind: PackFileKind): string =>
+  `${networkPrefix(networkName)}packs/${packName}.${kind}`;
+
+/** The name of a pack that an upload writes: the one that arrives is 0, one made of it is 1. */
+export const draftName = (uploadId: string, draft: number): string => `${uploadId}-${draft}`;
 
 /** What does not fit memory while a pack is indexed; it goes when the indexing ends. */
-export const scratchKey = (networkId: number, packName: string, file: number): string =>
-  `${networkPrefix(networkId)}scratch/${packName}/${file}`;
+export const scratchKey = (networkName: string, uploadId: string, file: number): string =>
+  `${networkPrefix(networkName)}scratch/${uploadId}-${file}`;
+
+/** Beginnings of the keys of all files that an upload writes. */
+export const uploadPrefixes = (networkName: string, uploadId: string): string[] =>
+  ["packs", "scratch"].map((folder) => `${networkPrefix(networkName)}${folder}/${uploadId}-`);

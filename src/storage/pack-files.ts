@@ -4,9 +4,9 @@ import { parseSidecar } from "../git/sidecar/sidecar-file.ts";
 import type { PackFileKind, Scratch } from "../git/store.ts";
 import type { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
-import { packKey, scratchKey } from "./keys.ts";
+import { packKey, scratchKey, uploadPrefixes } from "./keys.ts";
 import { Recent } from "./recent.ts";
-import type { PackRecord } from "./repository-object.ts";
+import type { PackRecord } from "./repository-records.ts";
 
 const KINDS: readonly PackFileKind[] = ["pack", "idx", "sidecar"];
 
@@ -16,16 +16,16 @@ const tables = new Recent<Omit<OpenPack, "source">>(32 * 1024 * 1024);
 /** Opens a pack: its index and sidecar are read whole, its bytes by ranges. Cost: two reads, or none. */
 export async function openPack(
   bucket: Bucket,
-  networkId: number,
+  networkName: string,
   pack: PackRecord,
 ): Promise<OpenPack> {
-  const source = bucket.source(packKey(networkId, pack.name, "pack"), pack.packBytes);
-  const idxKey = packKey(networkId, pack.name, "idx");
+  const source = bucket.source(packKey(networkName, pack.name, "pack"), pack.packBytes);
+  const idxKey = packKey(networkName, pack.name, "idx");
   const known = tables.get(idxKey);
   if (known) return { ...known, source };
   const [idxBytes, sidecarBytes] = await Promise.all([
-    bucket.read(idxKey, 0, pack.idxBytes),
-    bucket.read(packKey(networkId, pack.name, "sidecar"), 0, pack.sidecarBytes),
+    bucket.readFile(idxKey, pack.idxBytes),
+    bucket.readFile(packKey(networkName, pack.name, "sidecar"), pack.sidecarBytes),
   ]);
   const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
   tables.set(idxKey, opened, pack.idxBytes + 2 * pack.sidecarBytes);
@@ -35,20 +35,29 @@ export async function openPack(
 /** Removes a pack that no repository refers to. */
 export async function deletePack(
   bucket: Bucket,
-  networkId: number,
+  networkName: string,
   packName: string,
 ): Promise<void> {
-  await bucket.delete(KINDS.map((kind) => packKey(networkId, packName, kind)));
+  await bucket.delete(KINDS.map((kind) => packKey(networkName, packName, kind)));
+}
+
+/** Removes whatever an upload left. For one whose pack no repository lists. */
+export async function deleteUpload(
+  bucket: Bucket,
+  networkName: string,
+  uploadId: string,
+): Promise<void> {
+  for (const prefix of uploadPrefixes(networkName, uploadId)) await bucket.deleteAll(prefix);
 }
 
 /** Room in the bucket for what one pack's indexing spills. `clear` when it ends. */
 export function openScratch(
   bucket: Bucket,
-  networkId: number,
-  packName: string,
+  networkName: string,
+  uploadId: string,
 ): Scratch & { clear(): Promise<void> } {
   const keys: string[] = [];
-  const key = (file: number): string => scratchKey(networkId, packName, file);
+  const key = (file: number): string => scratchKey(networkName, uploadId, file);
   return {
     write: (file, bytes) => {
       keys.push(key(file));

@@ -1,3 +1,4 @@
+import { settled } from "../lib/settled.ts";
 import { GitError } from "../git/error.ts";
 import { kindOf } from "../git/object/kind.ts";
 import { EMPTY_TREE_OID } from "../git/oid.ts";
@@ -12,10 +13,10 @@ import { formatSidecar } from "../git/sidecar/sidecar-file.ts";
 import type { ByteSource } from "../git/store.ts";
 import type { Bucket, Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
-import { packKey } from "./keys.ts";
+import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
 import { deletePack, openScratch } from "./pack-files.ts";
-import type { PackRecord } from "./repository-object.ts";
+import type { PackRecord } from "./repository-records.ts";
 
 /** A pack that is stored and sound, and that no repository lists yet. */
 export interface ReceivedPack {
@@ -32,17 +33,19 @@ export interface ReceivedPack {
  */
 export class PackReceiver {
   private readonly bucket: Bucket;
-  private readonly networkId: number;
+  private readonly networkName: string;
   private readonly limits: PackLimits;
   private readonly scanner: PackScanner;
   private readonly inspector: PackInspector;
+  private readonly uploadId: string;
+  private drafts = 0;
   private stored: Draft;
-  /** Every name under which a file may lie. */
-  private readonly names = new Set<string>();
 
-  constructor(bucket: Bucket, networkId: number, limits: PackLimits) {
+  /** @param uploadId An upload that the repository knows of. */
+  constructor(bucket: Bucket, networkName: string, uploadId: string, limits: PackLimits) {
     this.bucket = bucket;
-    this.networkId = networkId;
+    this.networkName = networkName;
+    this.uploadId = uploadId;
     this.limits = limits;
     this.stored = this.draft();
     // Called by `push` at the earliest, when the inspector is there.
@@ -72,7 +75,7 @@ export class PackReceiver {
   async finish(repository: OpenRepository): Promise<ReceivedPack | undefined> {
     const scanned = this.scanner.finish();
     if (scanned.table.count === 0) {
-      await this.abandon();
+      await this.abort();
       return undefined;
     }
     const { inspector } = this;
@@ -93,10 +96,10 @@ export class PackReceiver {
     inspector.refuseErrors();
 
     const { name, upload } = this.stored;
-    await Promise.all([
-      this.finishUpload(),
-      this.bucket.put(packKey(this.networkId, name, "idx"), idxBytes),
-      this.bucket.put(packKey(this.networkId, name, "sidecar"), sidecarBytes),
+    await settled([
+      upload.finish(),
+      this.bucket.put(packKey(this.networkName, name, "idx"), idxBytes),
+      this.bucket.put(packKey(this.networkName, name, "sidecar"), sidecarBytes),
     ]);
     const record: PackRecord = {
       name,
@@ -109,15 +112,9 @@ export class PackReceiver {
     return { record, repository: whole };
   }
 
-  /**
-   * Removes all that was written.
-   *
-   * SECURITY: only for a pack that no repository was asked to list. Whether a repository that did
-   * not answer lists it, nobody knows.
-   */
-  async abandon(): Promise<void> {
+  /** Stops writing; parts of a file that is not finished go. */
+  async abort(): Promise<void> {
     await this.stored.upload.abort();
-    for (const name of this.names) await deletePack(this.bucket, this.networkId, name);
   }
 
   /** The second pass; a thin pack is replaced by a whole one. Returns the pack's trailing hash. */
@@ -125,9 +122,9 @@ export class PackReceiver {
     { table, checksum }: ScannedPack,
     { objects }: OpenRepository,
   ): Promise<string> {
-    const { bucket, networkId, stored } = this;
+    const { bucket, networkName, stored } = this;
     const source = await this.source();
-    const scratch = openScratch(bucket, networkId, stored.name);
+    const scratch = openScratch(bucket, networkName, this.uploadId);
     try {
       const { externalOids } = await resolveDeltas(table, {
         source,
@@ -142,7 +139,7 @@ export class PackReceiver {
       const completion = new ThinPackCompletion(source, table, externalOids, objects, codec);
       this.stored = this.draft();
       for await (const piece of completion.bytes()) await this.stored.upload.write(piece);
-      if (!stored.upload.whole()) await deletePack(bucket, networkId, stored.name);
+      if (!stored.upload.whole()) await deletePack(bucket, networkName, stored.name);
       return completion.checksum;
     } finally {
       await scratch.clear();
@@ -159,13 +156,8 @@ export class PackReceiver {
         read: (start, end) => Promise.resolve(bytes.subarray(start, end)),
       };
     }
-    await this.finishUpload();
-    return this.bucket.source(packKey(this.networkId, name, "pack"), upload.sizeBytes);
-  }
-
-  private async finishUpload(): Promise<void> {
-    this.names.add(this.stored.name);
-    await this.stored.upload.finish();
+    await upload.finish();
+    return this.bucket.source(packKey(this.networkName, name, "pack"), upload.sizeBytes);
   }
 
   /**
@@ -185,8 +177,8 @@ export class PackReceiver {
   }
 
   private draft(): Draft {
-    const name = crypto.randomUUID().replaceAll("-", "");
-    const upload = this.bucket.startUpload(packKey(this.networkId, name, "pack"));
+    const name = draftName(this.uploadId, this.drafts++);
+    const upload = this.bucket.startUpload(packKey(this.networkName, name, "pack"));
     return { name, upload };
   }
 }

@@ -1,93 +1,37 @@
 import { DurableObject } from "cloudflare:workers";
 
-/** A ref. Names are byte text, one char a byte, as the engine has them. */
-interface StoredRef {
-  name: string;
-  oid: string;
-  /** What an annotated tag leads to in the end, null for anything else. */
-  peeledOid: string | null;
-}
-
-/** A pack as the repository lists it. */
-export interface PackRecord {
-  name: string;
-  /** The pack's trailing hash. */
-  checksum: string;
-  packBytes: number;
-  idxBytes: number;
-  sidecarBytes: number;
-  objectCount: number;
-}
-
-/** A repository at one moment: all that a read needs of what changes. */
-export interface Snapshot {
-  /** Grows with every change. */
-  version: number;
-  /** The full name of the branch that HEAD names; null until the first push. */
-  head: string | null;
-  /** By name. */
-  refs: StoredRef[];
-  /** Oldest first. */
-  packs: PackRecord[];
-}
-
-/** One ref to move. A null id stands for "does not exist". */
-export interface RefUpdate {
-  ref: string;
-  oldOid: string | null;
-  newOid: string | null;
-  /** Of an annotated tag: what it leads to. */
-  peeledOid: string | null;
-}
-
-export interface Push {
-  id: string;
-  actorId: number;
-  /** The moment of the push, in milliseconds. */
-  at: number;
-  /** Packs that hold what the updates need; listed only if an update that needs them is made. */
-  packs: PackRecord[];
-  updates: RefUpdate[];
-  /** All updates or none. */
-  isAtomic: boolean;
-  /** What HEAD names where nothing was pushed yet. */
-  defaultBranch: string;
-}
-
-/** What became of one update. */
-export type RefOutcome =
-  | { kind: "updated"; ref: string }
-  /** The ref is not what the pusher saw: it is `actualOid`, or gone. */
-  | { kind: "stale"; ref: string; actualOid: string | null }
-  /** The name lies inside of another ref's, or another's inside of it. */
-  | { kind: "conflict"; ref: string; otherRef: string }
-  | { kind: "default-branch"; ref: string }
-  /** Nothing is wrong with it, but with another of an atomic push. */
-  | { kind: "undone"; ref: string };
-
-export interface PushOutcome {
-  outcomes: RefOutcome[];
-  /** True if the repository lists the packs now; if not, nobody refers to them. */
-  arePacksKept: boolean;
-  /** The full name of the branch that HEAD names. */
-  head: string;
-  hasRefs: boolean;
-  /** All packs together. */
-  packBytes: number;
-}
-
-export type ReplaceOutcome = { kind: "replaced" } | { kind: "stale" };
-
-/** An update that was stored and of which nobody was told yet. */
-export interface OutboxEntry {
-  pushId: string;
-  updates: RefUpdate[];
-  actorId: number;
-  at: number;
-}
+import { findMerge } from "../git/pack/find-merge.ts";
+import { PackList } from "./pack-list.ts";
+import { RefTable } from "./ref-table.ts";
+import type {
+  DoneWork,
+  OutboxEntry,
+  PackRecord,
+  Push,
+  PushOutcome,
+  RefOutcome,
+  RefUpdate,
+  ReplaceOutcome,
+  RepositoryPlace,
+  RepositorySummary,
+  Snapshot,
+  Work,
+} from "./repository-records.ts";
 
 /** Thrown to undo a transaction, and caught around it. */
 const undo = Symbol("undo");
+
+/** How long whoever read the list of packs may go on reading them, in milliseconds: a slow clone. */
+export const RETIRED_LIFE_MS = 24 * 60 * 60 * 1000;
+
+/** How long an upload may take, in milliseconds. Whoever takes longer is told to push again. */
+export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
+
+/** How long an object waits before it asks to be tended, and before it asks again, in milliseconds. */
+const ALARM_MS = 10 * 60 * 1000;
+
+/** Pushes in a row that add small packs, after which they are merged at once. */
+const MERGE_PACKS_MIN = 4;
 
 // A column more is a statement more at the end: each is run once for every object.
 const SCHEMA = [
@@ -103,20 +47,32 @@ const SCHEMA = [
   )`,
   `create index reflog_ref on reflog (ref, id)`,
   `create table outbox (push_id text primary key, payload text not null) without rowid`,
+  `alter table packs add column is_shared integer not null default 0`,
+  `create table uploads (id text primary key, started_at integer not null) without rowid`,
+  `create table retired (
+    name text primary key, at integer not null, is_shared integer not null
+  ) without rowid`,
 ];
 
 /**
- * What changes of one repository, named by the repository's id.
+ * What changes of one repository.
  *
  * Its methods are short and wait for nothing, so each is one step that no other comes between.
  * They answer with tagged unions: an error would lose its own fields on the way.
+ *
+ * Whatever is left undone, by a Worker that died between two steps, is noted here; an alarm has it
+ * done.
  */
 export class RepositoryObject extends DurableObject<Env> {
   private readonly sql: SqlStorage;
+  private readonly refs: RefTable;
+  private readonly packs: PackList;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.sql = state.storage.sql;
+    this.refs = new RefTable(this.sql);
+    this.packs = new PackList(this.sql);
     this.migrate();
   }
 
@@ -134,11 +90,21 @@ export class RepositoryObject extends DurableObject<Env> {
     return {
       version: this.version(),
       head: this.head(),
-      refs: this.sql
-        .exec<Row<StoredRef>>(`select name, oid, peeled_oid as "peeledOid" from refs order by name`)
-        .toArray(),
-      packs: this.listPacks(),
+      refs: this.refs.list(),
+      packs: this.packs.list(),
     };
+  }
+
+  /** Notes that files of an upload are about to be written. */
+  beginUpload(place: RepositoryPlace, uploadId: string, at: number): Snapshot {
+    this.packs.startUpload(uploadId, at);
+    this.askForTending(place);
+    return this.snapshot();
+  }
+
+  /** Forgets an upload of which no file is left. */
+  forgetUpload(uploadId: string): void {
+    this.packs.forgetUploads([uploadId]);
   }
 
   /**
@@ -147,16 +113,22 @@ export class RepositoryObject extends DurableObject<Env> {
    * The one way in which a ref moves: what is checked here is checked for every push, merge and
    * edit.
    */
-  commitPush(push: Push): PushOutcome {
-    const outcomes: RefOutcome[] = [];
+  commitPush(place: RepositoryPlace, push: Push): PushOutcome {
+    const outcomes = this.isExpired(push)
+      ? push.updates.map(({ ref }): RefOutcome => ({ kind: "expired", ref }))
+      : [];
     let arePacksKept = false;
+    let entry: OutboxEntry | null = null;
     try {
       this.ctx.storage.transactionSync(() => {
+        if (outcomes.length > 0) return;
         const head = this.head() ?? `refs/heads/${push.defaultBranch}`;
         // Deletions first: they may make room for names that lie inside of theirs.
         const deletions = push.updates.filter(({ newOid }) => newOid === null);
         const others = push.updates.filter(({ newOid }) => newOid !== null);
-        for (const update of [...deletions, ...others]) outcomes.push(this.moveRef(update, head));
+        for (const update of [...deletions, ...others]) {
+          outcomes.push(this.refs.move(update, head));
+        }
 
         const hasFailed = outcomes.some(({ kind }) => kind !== "updated");
         if (push.isAtomic && hasFailed) throw undo;
@@ -164,11 +136,11 @@ export class RepositoryObject extends DurableObject<Env> {
         const made = push.updates.filter(({ ref }) => done.has(ref));
         if (made.length === 0) return;
         if (made.some(({ newOid }) => newOid !== null)) {
-          this.addPacks(push.packs);
+          this.packs.add(push.packs);
+          if (push.uploadId !== null) this.packs.forgetUploads([push.uploadId]);
           arePacksKept = true;
         }
-        this.settleHead(head, made);
-        this.note(push, made);
+        entry = this.note(push, made, this.settleHead(head, made));
         this.bumpVersion();
       });
     } catch (error) {
@@ -177,34 +149,25 @@ export class RepositoryObject extends DurableObject<Env> {
         if (kind === "updated") outcomes[at] = { kind: "undone", ref };
       }
     }
+    this.askForTending(place);
     const order = new Map(push.updates.map(({ ref }, at) => [ref, at]));
-    const { bytes } = this.sql
-      .exec<{ bytes: number }>("select coalesce(sum(pack_bytes), 0) as bytes from packs")
-      .one();
     return {
       outcomes: outcomes.toSorted((a, b) => (order.get(a.ref) ?? 0) - (order.get(b.ref) ?? 0)),
+      entry,
+      summary: this.summary(),
       arePacksKept,
-      head: this.head() ?? `refs/heads/${push.defaultBranch}`,
-      hasRefs: this.sql.exec("select 1 from refs limit 1").toArray().length > 0,
-      packBytes: bytes,
+      isTendingDue: this.isMergeDue(MERGE_PACKS_MIN),
     };
   }
 
-  /** Puts packs in the place of others that hold the same objects, if all those are still listed. */
-  replacePacks(oldNames: string[], packs: PackRecord[]): ReplaceOutcome {
+  /** Puts a pack in the place of others that hold the same objects, if all those are still listed. */
+  replacePacks(uploadId: string, oldNames: string[], pack: PackRecord, at: number): ReplaceOutcome {
     return this.ctx.storage.transactionSync(() => {
-      const listed = this.listPacks();
-      const old = new Set(oldNames);
-      const kept = listed.filter(({ name }) => !old.has(name));
-      if (kept.length + old.size !== listed.length) return { kind: "stale" };
-      // SECURITY: the new packs stand where the oldest of the old ones stood, before all later
-      // ones: an object's home is its oldest pack, and deltas may point to older packs only.
-      const first = listed.findIndex(({ name }) => old.has(name));
-      const at = listed.slice(0, Math.max(first, 0)).filter(({ name }) => !old.has(name)).length;
-      this.sql.exec("delete from packs");
-      this.addPacks([...kept.slice(0, at), ...packs, ...kept.slice(at)]);
+      const isReplaced = this.packs.hasUpload(uploadId) && this.packs.replace(oldNames, pack, at);
+      if (!isReplaced) return { kind: "stale" };
+      this.packs.forgetUploads([uploadId]);
       this.bumpVersion();
-      return { kind: "replaced" };
+      return { kind: "replaced", packBytes: this.packs.totalBytes() };
     });
   }
 
@@ -214,10 +177,31 @@ export class RepositoryObject extends DurableObject<Env> {
     this.bumpVersion();
   }
 
+  /** What a fork begins with. From now on other repositories may list the same packs. */
+  share(): Snapshot {
+    this.packs.share();
+    return this.snapshot();
+  }
+
+  /** Makes this the object of a fork, where nothing was before. */
+  adopt(place: RepositoryPlace, { head, refs, packs }: Snapshot): void {
+    this.ctx.storage.transactionSync(() => {
+      if (this.version() > 0) throw new Error("a repository can't become a fork");
+      for (const ref of refs) this.refs.put(ref);
+      this.packs.add(packs, true);
+      if (head !== null) this.ctx.storage.kv.put("head", head);
+      this.bumpVersion();
+    });
+    this.askForTending(place);
+  }
+
   /** Updates that were stored and not settled, oldest first. */
   listOutbox(): OutboxEntry[] {
     return this.sql
-      .exec<{ payload: string }>("select payload from outbox")
+      .exec<{ payload: string }>(
+        "select payload from outbox order by payload ->> 'at', push_id limit ?",
+        OUTBOX_ENTRIES_MAX,
+      )
       .toArray()
       .map(({ payload }) => JSON.parse(payload) as OutboxEntry);
   }
@@ -227,89 +211,114 @@ export class RepositoryObject extends DurableObject<Env> {
     this.sql.exec("delete from outbox where push_id = ?", pushId);
   }
 
-  /** Forgets everything. For a repository that is deleted: its id is never given again. */
+  /** What is to be done at `now`, as far as one job can do it. */
+  listWork(now: number): Work {
+    const isDiscarded = this.isDiscarded();
+    return {
+      version: this.version(),
+      summary: this.summary(),
+      outbox: this.listOutbox(),
+      uploadIds: this.packs.listUploads(now - UPLOAD_LIFE_MS),
+      // Nobody may read a repository that is deleted.
+      retired: this.packs.listRetired(isDiscarded ? now : now - RETIRED_LIFE_MS),
+      packs: this.packs.list(),
+      isDiscarded,
+    };
+  }
+
+  /** @returns True if nothing is left to be done. */
+  finishWork(done: DoneWork): boolean {
+    for (const pushId of done.pushIds) this.settle(pushId);
+    this.packs.forgetUploads(done.uploadIds);
+    this.packs.forgetRetired(done.retiredNames);
+    if (done.version === this.version()) this.ctx.storage.kv.put("tended", done.version);
+    return !this.isTendingNeeded();
+  }
+
+  /** Those of `names` that this repository lists, or that its readers may still be reading. */
+  findHeld(names: string[], now: number): string[] {
+    return this.packs.findHeld(names, now - RETIRED_LIFE_MS);
+  }
+
+  /**
+   * Ends a repository: whoever comes now finds nothing, and no push that is under way comes to an
+   * end. Its packs wait to be removed.
+   */
+  discard(at: number): void {
+    this.ctx.storage.transactionSync(() => {
+      this.refs.clear();
+      this.packs.retire(at);
+      this.sql.exec("delete from reflog");
+      this.sql.exec("delete from outbox");
+      this.ctx.storage.kv.put("discarded", true);
+      this.bumpVersion();
+    });
+  }
+
+  /** Forgets everything. For a repository of which no file is left. */
   async destroy(): Promise<void> {
+    await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
     this.migrate();
   }
 
-  private moveRef({ ref, oldOid, newOid, peeledOid }: RefUpdate, head: string): RefOutcome {
-    const [row] = this.sql
-      .exec<{ oid: string }>("select oid from refs where name = ?", ref)
-      .toArray();
-    const actualOid = row?.oid ?? null;
-    if (actualOid !== oldOid) return { kind: "stale", ref, actualOid };
-    if (newOid === null) {
-      if (ref === head) return { kind: "default-branch", ref };
-      this.sql.exec("delete from refs where name = ?", ref);
-      return { kind: "updated", ref };
-    }
-    const otherRef = oldOid === null ? this.findConflict(ref) : undefined;
-    if (otherRef !== undefined) return { kind: "conflict", ref, otherRef };
-    this.sql.exec(
-      `insert into refs (name, oid, peeled_oid) values (?, ?, ?)
-       on conflict (name) do update set oid = excluded.oid, peeled_oid = excluded.peeled_oid`,
-      ref,
-      newOid,
-      peeledOid,
-    );
-    return { kind: "updated", ref };
+  /** Asks for what is left undone, again and again until nothing is. */
+  override async alarm(): Promise<void> {
+    const { kv } = this.ctx.storage;
+    const place = kv.get<RepositoryPlace>("place");
+    kv.delete("alarm");
+    if (!place || !this.isTendingNeeded()) return;
+    this.askForTending(place);
+    await this.env.STORAGE_JOBS.send({ kind: "tend", ...place });
   }
 
-  /** A ref that could not lie beside `ref` in a directory: git would refuse to fetch both. */
-  private findConflict(ref: string): string | undefined {
-    const inside = this.sql
-      .exec<{ name: string }>(
-        "select name from refs where name > ? and name < ? limit 1",
-        `${ref}/`,
-        `${ref}0`, // the character behind the slash
-      )
-      .toArray();
-    if (inside[0]) return inside[0].name;
-    const parts = ref.split("/");
-    for (let length = parts.length - 1; length > 1; length--) {
-      const outer = parts.slice(0, length).join("/");
-      if (this.sql.exec("select 1 from refs where name = ?", outer).toArray().length > 0) {
-        return outer;
-      }
-    }
-    return undefined;
+  private isTendingNeeded(): boolean {
+    const tended = this.ctx.storage.kv.get<number>("tended") ?? 0;
+    return this.version() > tended || !this.packs.isQuiet() || this.listOutbox().length > 0;
   }
 
-  private listPacks(): PackRecord[] {
-    return this.sql
-      .exec<Row<PackRecord>>(
-        `select name, checksum, pack_bytes as "packBytes", idx_bytes as "idxBytes",
-           sidecar_bytes as "sidecarBytes", object_count as "objectCount"
-         from packs order by position`,
-      )
-      .toArray();
+  private askForTending(place: RepositoryPlace): void {
+    const { kv } = this.ctx.storage;
+    if (kv.get("alarm") === true) return;
+    kv.put("place", place);
+    kv.put("alarm", true);
+    // Stored before any answer leaves the object, like every other write.
+    void this.ctx.storage.setAlarm(Date.now() + ALARM_MS);
   }
 
-  private addPacks(packs: readonly PackRecord[]): void {
-    for (const pack of packs) {
-      this.sql.exec(
-        `insert into packs
-           (name, position, checksum, pack_bytes, idx_bytes, sidecar_bytes, object_count)
-         values (?, (select coalesce(max(position), 0) + 1 from packs), ?, ?, ?, ?, ?)`,
-        pack.name,
-        pack.checksum,
-        pack.packBytes,
-        pack.idxBytes,
-        pack.sidecarBytes,
-        pack.objectCount,
-      );
-    }
+  private isMergeDue(packsMin: number): boolean {
+    const packs = this.packs.list();
+    const first = findMerge(packs);
+    return first !== undefined && packs.length - first >= packsMin;
   }
 
-  /** A HEAD that leads nowhere takes the first branch that comes. */
-  private settleHead(head: string, made: readonly RefUpdate[]): void {
-    const isBorn = this.sql.exec("select 1 from refs where name = ?", head).toArray().length > 0;
+  /** SECURITY: an upload that was given up may be gone from the bucket already. */
+  private isExpired({ uploadId }: Push): boolean {
+    return this.isDiscarded() || (uploadId !== null && !this.packs.hasUpload(uploadId));
+  }
+
+  private summary(): RepositorySummary {
+    return {
+      hasRefs: !this.refs.isEmpty(),
+      packBytes: this.packs.totalBytes(),
+    };
+  }
+
+  /** A HEAD that leads nowhere takes the first branch that comes. Returns what it names if that is new. */
+  private settleHead(head: string, made: readonly RefUpdate[]): string | null {
     const first = made.find(({ ref, newOid }) => newOid !== null && ref.startsWith("refs/heads/"));
-    this.ctx.storage.kv.put("head", isBorn || !first ? head : first.ref);
+    const isBorn = this.refs.has(head);
+    const newHead = isBorn || !first ? head : first.ref;
+    if (newHead === this.head()) return null;
+    this.ctx.storage.kv.put("head", newHead);
+    return newHead;
   }
 
-  private note({ id, actorId, at }: Push, made: readonly RefUpdate[]): void {
+  private note(
+    { id, actorId, at }: Push,
+    made: readonly RefUpdate[],
+    newHead: string | null,
+  ): OutboxEntry {
     for (const { ref, oldOid, newOid } of made) {
       this.sql.exec(
         `insert into reflog (push_id, ref, old_oid, new_oid, actor_id, at)
@@ -324,12 +333,18 @@ export class RepositoryObject extends DurableObject<Env> {
     }
     // A row holds 2 MB at most; of a push of very many refs the reflog has the rest.
     const updates = made.slice(0, OUTBOX_UPDATES_MAX);
-    const entry: OutboxEntry = { pushId: id, updates: [...updates], actorId, at };
+    const updateCount = made.length;
+    const entry: OutboxEntry = { pushId: id, updates, updateCount, newHead, actorId, at };
     this.sql.exec("insert into outbox values (?, ?)", id, JSON.stringify(entry));
+    return entry;
   }
 
   private head(): string | null {
     return this.ctx.storage.kv.get<string>("head") ?? null;
+  }
+
+  private isDiscarded(): boolean {
+    return this.ctx.storage.kv.get("discarded") === true;
   }
 
   private version(): number {
@@ -344,7 +359,7 @@ export class RepositoryObject extends DurableObject<Env> {
 /** Updates that one entry of the outbox names. */
 const OUTBOX_UPDATES_MAX = 1000;
 
-/** A row as the cursor types it. */
-type Row<T> = { [K in keyof T]: T[K] & SqlStorageValue };
+/** Entries of the outbox that one job takes. */
+const OUTBOX_ENTRIES_MAX = 100;
 
 const isUpdated = (outcome: RefOutcome): boolean => outcome.kind === "updated";

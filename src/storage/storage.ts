@@ -1,20 +1,24 @@
+import { mergePacks } from "../git/pack/merge-packs.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
-import { networkPrefix, packKey } from "./keys.ts";
+import { draftName, packKey } from "./keys.ts";
 import { OpenRepository } from "./open-repository.ts";
-import { deletePack, openPack } from "./pack-files.ts";
+import { deletePack, deleteUpload, openPack } from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
+import type { RepositoryObject } from "./repository-object.ts";
 import type {
-  OutboxEntry,
+  DoneWork,
   PackRecord,
   Push,
   PushOutcome,
   ReplaceOutcome,
-  RepositoryObject,
+  RepositoryPlace,
   Snapshot,
-} from "./repository-object.ts";
+  Work,
+} from "./repository-records.ts";
+import type { StorageJob } from "./storage-job.ts";
 
 /** Calls to storage that a request made. */
 export interface StorageUsage {
@@ -27,53 +31,84 @@ export class GitStorage {
   readonly usage: StorageUsage = { r2Calls: 0, objectCalls: 0 };
   private readonly bucket: Bucket;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
+  private readonly jobs: Queue<StorageJob>;
 
-  constructor(bucket: R2Bucket, objects: DurableObjectNamespace<RepositoryObject>) {
+  constructor(
+    bucket: R2Bucket,
+    objects: DurableObjectNamespace<RepositoryObject>,
+    jobs: Queue<StorageJob>,
+  ) {
     this.bucket = new Bucket(bucket, this.usage);
     this.objects = objects;
+    this.jobs = jobs;
   }
 
-  /** The repository of an id. Nothing is read, and nothing has to be there. */
-  repository(repoId: number): StoredRepository {
-    const object = this.objects.getByName(String(repoId));
-    return new StoredRepository(repoId, this.bucket, object, this.usage);
+  /** The repository of a place. Nothing is read, and nothing has to be there. */
+  repository(place: RepositoryPlace): StoredRepository {
+    const object = this.objects.getByName(place.objectName);
+    return new StoredRepository(place, this.bucket, object, this.usage);
   }
+
+  /** Has a repository tended soon. A message that is lost is made up for by the object's alarm. */
+  async tendLater({ objectName, networkName }: RepositoryPlace): Promise<void> {
+    await this.jobs.send({ kind: "tend", objectName, networkName });
+  }
+}
+
+/** An upload that a repository knows of, and the repository as it was when the upload began. */
+export interface BegunUpload {
+  readonly uploadId: string;
+  readonly snapshot: Snapshot;
 }
 
 /** The git data of one repository. */
 export class StoredRepository {
-  /** The fork network whose packs it shares; a repository that is no fork is its own. */
-  private readonly networkId: number;
+  /** These two and no more: it is sent to the object. */
+  private readonly place: RepositoryPlace;
+  private readonly networkName: string;
   private readonly bucket: Bucket;
-  private readonly object: DurableObjectStub<RepositoryObject>;
+  private readonly stub: DurableObjectStub<RepositoryObject>;
   private readonly usage: StorageUsage;
 
   constructor(
-    repoId: number,
+    { objectName, networkName }: RepositoryPlace,
     bucket: Bucket,
-    object: DurableObjectStub<RepositoryObject>,
+    stub: DurableObjectStub<RepositoryObject>,
     usage: StorageUsage,
   ) {
-    this.networkId = repoId;
+    this.place = { objectName, networkName };
+    this.networkName = networkName;
     this.bucket = bucket;
-    this.object = object;
+    this.stub = stub;
     this.usage = usage;
   }
 
-  snapshot(): Promise<Snapshot> {
+  /** The object, for one call. */
+  private get object(): DurableObjectStub<RepositoryObject> {
     this.usage.objectCalls++;
+    return this.stub;
+  }
+
+  snapshot(): Promise<Snapshot> {
     return this.object.snapshot();
   }
 
   /** Opens the packs of a snapshot. Cost: two reads for each that the isolate does not know. */
   async open({ packs }: Pick<Snapshot, "packs">): Promise<OpenRepository> {
-    const opened = packs.map((pack) => openPack(this.bucket, this.networkId, pack));
+    const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
     return new OpenRepository(await Promise.all(opened));
   }
 
   /** The bytes of a pack as they are stored, from start to end. */
   streamPack(pack: PackRecord, pieceBytes: number): AsyncGenerator<Uint8Array> {
-    return this.bucket.stream(packKey(this.networkId, pack.name, "pack"), pieceBytes);
+    return this.bucket.stream(packKey(this.networkName, pack.name, "pack"), pieceBytes);
+  }
+
+  /** Must come before any pack is written: what the repository does not know of, nobody removes. */
+  async beginUpload(at: number): Promise<BegunUpload> {
+    const uploadId = crypto.randomUUID();
+    const snapshot = await this.object.beginUpload(this.place, uploadId, at);
+    return { uploadId, snapshot };
   }
 
   /** A pack to fill with what a change consists of; `receivePack` takes it, as it takes any other. */
@@ -81,44 +116,118 @@ export class StoredRepository {
     return new PackBuilder(codec);
   }
 
-  receivePack(limits: PackLimits): PackReceiver {
-    return new PackReceiver(this.bucket, this.networkId, limits);
+  receivePack(uploadId: string, limits: PackLimits): PackReceiver {
+    return new PackReceiver(this.bucket, this.networkName, uploadId, limits);
   }
 
-  /** Removes a pack that no repository lists. */
-  deletePack(packName: string): Promise<void> {
-    return deletePack(this.bucket, this.networkId, packName);
+  /**
+   * Removes all that an upload wrote.
+   *
+   * SECURITY: only for one whose pack no repository was asked to list, or was refused. Whether a
+   * repository that did not answer lists it, nobody knows.
+   */
+  async dropUpload(uploadId: string, receiver?: PackReceiver): Promise<void> {
+    await receiver?.abort();
+    await deleteUpload(this.bucket, this.networkName, uploadId);
+    await this.object.forgetUpload(uploadId);
   }
 
   commitPush(push: Push): Promise<PushOutcome> {
-    this.usage.objectCalls++;
-    return this.object.commitPush(push);
+    return this.object.commitPush(this.place, push);
   }
 
-  replacePacks(oldNames: string[], packs: PackRecord[]): Promise<ReplaceOutcome> {
-    this.usage.objectCalls++;
-    return this.object.replacePacks(oldNames, packs);
+  /**
+   * Makes one pack of packs that stand next to each other in the list.
+   *
+   * Pushes and clones go on meanwhile: what they read stays for a day.
+   *
+   * @returns `stale` if they are not all listed any more; nothing is changed then.
+   * @throws GitError `corrupt` if a pack is not what it was when it was stored.
+   */
+  async mergePacks(packs: readonly PackRecord[], at: number): Promise<ReplaceOutcome> {
+    const { uploadId } = await this.beginUpload(at);
+    const name = draftName(uploadId, 0);
+    const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
+    const upload = this.bucket.startUpload(packKey(this.networkName, name, "pack"));
+    let outcome: ReplaceOutcome;
+    try {
+      const merged = await mergePacks(await Promise.all(opened), {
+        codec,
+        write: (piece) => upload.write(piece),
+      });
+      await Promise.all([
+        upload.finish(),
+        this.bucket.put(packKey(this.networkName, name, "idx"), merged.idxBytes),
+        this.bucket.put(packKey(this.networkName, name, "sidecar"), merged.sidecarBytes),
+      ]);
+      const record: PackRecord = {
+        name,
+        checksum: merged.checksum,
+        packBytes: upload.sizeBytes,
+        idxBytes: merged.idxBytes.length,
+        sidecarBytes: merged.sidecarBytes.length,
+        objectCount: merged.objectCount,
+      };
+      const oldNames = packs.map((pack) => pack.name);
+      outcome = await this.object.replacePacks(uploadId, oldNames, record, at);
+    } catch (error) {
+      // What it wrote goes with the upload, once that is given up: the pack may be listed.
+      await upload.abort();
+      throw error;
+    }
+    if (outcome.kind === "stale") await this.dropUpload(uploadId);
+    return outcome;
   }
 
   async setHead(ref: string): Promise<void> {
-    this.usage.objectCalls++;
     await this.object.setHead(ref);
   }
 
-  listOutbox(): Promise<OutboxEntry[]> {
-    this.usage.objectCalls++;
-    return this.object.listOutbox();
+  /** What a fork of this repository begins with. */
+  share(): Promise<Snapshot> {
+    return this.object.share();
+  }
+
+  /** Makes this, where nothing was before, a fork. */
+  async adopt(snapshot: Snapshot): Promise<void> {
+    await this.object.adopt(this.place, snapshot);
   }
 
   async settle(pushId: string): Promise<void> {
-    this.usage.objectCalls++;
     await this.object.settle(pushId);
   }
 
-  /** Forgets refs, reflog and packs. For a repository that is deleted. */
+  listWork(now: number): Promise<Work> {
+    return this.object.listWork(now);
+  }
+
+  /** @returns True if nothing is left to be done. */
+  finishWork(done: DoneWork): Promise<boolean> {
+    return this.object.finishWork(done);
+  }
+
+  /** Those of `packNames` that this repository or its readers need. */
+  findHeld(packNames: string[], now: number): Promise<string[]> {
+    return this.object.findHeld(packNames, now);
+  }
+
+  /** Removes packs that no repository lists. */
+  async deletePacks(packNames: readonly string[]): Promise<void> {
+    for (const name of packNames) await deletePack(this.bucket, this.networkName, name);
+  }
+
+  /** Removes whatever uploads left whose packs no repository lists. */
+  async deleteUploads(uploadIds: readonly string[]): Promise<void> {
+    for (const id of uploadIds) await deleteUpload(this.bucket, this.networkName, id);
+  }
+
+  /** Ends a repository that is deleted; its packs wait to be removed. */
+  async discard(at: number): Promise<void> {
+    await this.object.discard(at);
+  }
+
+  /** Forgets the object. For a repository of which no file is left. */
   async destroy(): Promise<void> {
-    this.usage.objectCalls++;
     await this.object.destroy();
-    await this.bucket.deleteAll(networkPrefix(this.networkId));
   }
 }

@@ -1,14 +1,17 @@
-import { runInDurableObject } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import type { PackRecord, Push, RefUpdate } from "../../src/storage/repository-object.ts";
+import { RETIRED_LIFE_MS } from "../../src/storage/repository-object.ts";
+import type { PackRecord, Push, RefUpdate } from "../../src/storage/repository-records.ts";
 import { freshName } from "../support/make.ts";
 
 const A = "a".repeat(40);
 const B = "b".repeat(40);
 const C = "c".repeat(40);
 const MAIN = "refs/heads/main";
+/** Where its jobs would look for it. */
+const PLACE = { objectName: "nowhere", networkName: "nowhere" };
 
 /** An object that nothing was pushed to. */
 const fresh = () => env.REPOSITORY.getByName(freshName("repository"));
@@ -33,6 +36,7 @@ const push = (updates: RefUpdate[], fields: Partial<Push> = {}): Push => ({
   id: freshName("push"),
   actorId: 7,
   at: 1000,
+  uploadId: null,
   packs: [],
   updates,
   isAtomic: false,
@@ -46,17 +50,24 @@ describe("commitPush", () => {
     expect(await object.snapshot()).toEqual({ version: 0, head: null, refs: [], packs: [] });
     const tag = { ...update("refs/tags/v1", null, B), peeledOid: A };
     const first = push([update(MAIN, null, A), tag], { packs: [pack("one")] });
-    const outcome = await object.commitPush(first);
+    const outcome = await object.commitPush(PLACE, first);
 
     expect(outcome).toEqual({
       outcomes: [
         { kind: "updated", ref: MAIN },
         { kind: "updated", ref: "refs/tags/v1" },
       ],
+      entry: {
+        pushId: first.id,
+        updates: [tag, update(MAIN, null, A)].toReversed(),
+        updateCount: 2,
+        newHead: MAIN,
+        actorId: 7,
+        at: 1000,
+      },
+      summary: { hasRefs: true, packBytes: 100 },
       arePacksKept: true,
-      head: MAIN,
-      hasRefs: true,
-      packBytes: 100,
+      isTendingDue: false,
     });
     expect(await object.snapshot()).toEqual({
       version: 1,
@@ -80,10 +91,10 @@ describe("commitPush", () => {
 
   it("moves a ref only from what the pusher saw, and lists no pack for one that it refuses", async () => {
     const object = fresh();
-    await object.commitPush(push([update(MAIN, null, A)]));
+    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
     for (const seen of [null, C]) {
       const stale = push([update(MAIN, seen, B)], { packs: [pack("unused")] });
-      expect(await object.commitPush(stale)).toMatchObject({
+      expect(await object.commitPush(PLACE, stale)).toMatchObject({
         outcomes: [{ kind: "stale", ref: MAIN, actualOid: A }],
         arePacksKept: false,
       });
@@ -94,9 +105,9 @@ describe("commitPush", () => {
 
   it("lets one of many win that move a ref at once", async () => {
     const object = fresh();
-    await object.commitPush(push([update(MAIN, null, A)]));
+    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
     const outcomes = await Promise.all(
-      [B, C, B, C, B].map((oid) => object.commitPush(push([update(MAIN, A, oid)]))),
+      [B, C, B, C, B].map((oid) => object.commitPush(PLACE, push([update(MAIN, A, oid)]))),
     );
     const kinds = outcomes.flatMap((outcome) => outcome.outcomes.map(({ kind }) => kind));
     expect(kinds.filter((kind) => kind === "updated")).toHaveLength(1);
@@ -106,10 +117,10 @@ describe("commitPush", () => {
 
   it("makes the good updates of a push with a bad one, and none if it is atomic", async () => {
     const object = fresh();
-    await object.commitPush(push([update(MAIN, null, A)]));
+    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
     const updates = [update("refs/heads/next", null, B), update(MAIN, C, B)];
     const packs = [pack("two")];
-    const atomic = await object.commitPush(push(updates, { isAtomic: true, packs }));
+    const atomic = await object.commitPush(PLACE, push(updates, { isAtomic: true, packs }));
     expect(atomic).toMatchObject({
       outcomes: [{ kind: "undone", ref: "refs/heads/next" }, { kind: "stale" }],
       arePacksKept: false,
@@ -120,7 +131,7 @@ describe("commitPush", () => {
       packs: [],
     });
 
-    const loose = await object.commitPush(push(updates, { packs }));
+    const loose = await object.commitPush(PLACE, push(updates, { packs }));
     expect(loose).toMatchObject({
       outcomes: [{ kind: "updated" }, { kind: "stale" }],
       arePacksKept: true,
@@ -129,17 +140,23 @@ describe("commitPush", () => {
 
   it("refuses names that lie inside of one another, unless the other goes in the same push", async () => {
     const object = fresh();
-    await object.commitPush(push([update(MAIN, null, A), update("refs/heads/a/b", null, A)]));
+    await object.commitPush(
+      PLACE,
+      push([update(MAIN, null, A), update("refs/heads/a/b", null, A)]),
+    );
     const clashes = ["refs/heads/a", "refs/heads/a/b/c", "refs/heads/main/x"];
-    const refused = await object.commitPush(push(clashes.map((ref) => update(ref, null, B))));
+    const refused = await object.commitPush(
+      PLACE,
+      push(clashes.map((ref) => update(ref, null, B))),
+    );
     expect(refused.outcomes.map(({ kind }) => kind)).toEqual(["conflict", "conflict", "conflict"]);
     const near = push([update("refs/heads/a.b", null, B), update("refs/heads/a0", null, B)]);
-    expect((await object.commitPush(near)).outcomes.map(({ kind }) => kind)).toEqual([
+    expect((await object.commitPush(PLACE, near)).outcomes.map(({ kind }) => kind)).toEqual([
       "updated",
       "updated",
     ]);
     const swap = push([update("refs/heads/a", null, B), update("refs/heads/a/b", A, null)]);
-    expect((await object.commitPush(swap)).outcomes).toEqual([
+    expect((await object.commitPush(PLACE, swap)).outcomes).toEqual([
       { kind: "updated", ref: "refs/heads/a" },
       { kind: "updated", ref: "refs/heads/a/b" },
     ]);
@@ -147,24 +164,60 @@ describe("commitPush", () => {
 
   it("keeps the default branch, and lets any other go", async () => {
     const object = fresh();
-    await object.commitPush(push([update(MAIN, null, A), update("refs/heads/x", null, A)]));
+    await object.commitPush(PLACE, push([update(MAIN, null, A), update("refs/heads/x", null, A)]));
     const both = push([update(MAIN, A, null), update("refs/heads/x", A, null)]);
-    expect((await object.commitPush(both)).outcomes).toEqual([
+    expect((await object.commitPush(PLACE, both)).outcomes).toEqual([
       { kind: "default-branch", ref: MAIN },
       { kind: "updated", ref: "refs/heads/x" },
     ]);
     await object.setHead("refs/heads/y");
-    expect((await object.commitPush(push([update(MAIN, A, null)]))).hasRefs).toBe(false);
+    const { summary } = await object.commitPush(PLACE, push([update(MAIN, A, null)]));
+    expect(summary.hasRefs).toBe(false);
   });
 
   it("lets a HEAD that leads nowhere take the first branch that comes", async () => {
     const object = fresh();
-    const tagged = await object.commitPush(push([update("refs/tags/v1", null, A)]));
-    expect(tagged.head).toBe(MAIN);
-    const branched = push([update("refs/heads/trunk", null, A), update("refs/heads/b", null, A)]);
-    expect((await object.commitPush(branched)).head).toBe("refs/heads/trunk");
+    const newHeadOf = async (...updates: RefUpdate[]) =>
+      (await object.commitPush(PLACE, push(updates))).entry?.newHead;
+    expect(await newHeadOf(update("refs/tags/v1", null, A))).toBe(MAIN);
+    const trunk = "refs/heads/trunk";
+    expect(await newHeadOf(update(trunk, null, A), update("refs/heads/b", null, A))).toBe(trunk);
     // It is born now, and stays.
-    expect((await object.commitPush(push([update(MAIN, null, A)]))).head).toBe("refs/heads/trunk");
+    expect(await newHeadOf(update(MAIN, null, A))).toBeNull();
+    expect((await object.snapshot()).head).toBe(trunk);
+  });
+
+  it("refuses a push whose upload was given up, and any where the repository is deleted", async () => {
+    const object = fresh();
+    await object.beginUpload(PLACE, "known", 1000);
+    await object.beginUpload(PLACE, "late", 1000);
+    await object.forgetUpload("late");
+    const late = push([update(MAIN, null, A)], { uploadId: "late", packs: [pack("late-0")] });
+    expect(await object.commitPush(PLACE, late)).toMatchObject({
+      outcomes: [{ kind: "expired", ref: MAIN }],
+      entry: null,
+      arePacksKept: false,
+    });
+    expect(await object.snapshot()).toMatchObject({ refs: [], packs: [] });
+
+    await object.discard(2000);
+    const known = push([update(MAIN, null, A)], { uploadId: "known", packs: [pack("known-0")] });
+    expect((await object.commitPush(PLACE, known)).outcomes).toMatchObject([{ kind: "expired" }]);
+    expect(await object.snapshot()).toMatchObject({ refs: [], packs: [] });
+  });
+
+  it("asks for small packs to be merged once there are four in a row", async () => {
+    const object = fresh();
+    const isDue = async (at: number, packBytes: number) => {
+      const packs = [{ ...pack(`p${at}`), packBytes }];
+      const change = push([update(`refs/heads/${at}`, null, A)], { packs });
+      return (await object.commitPush(PLACE, change)).isTendingDue;
+    };
+    const due = [];
+    for (const [at, bytes] of [9000, 100, 100, 100, 100].entries()) {
+      due.push(await isDue(at, bytes));
+    }
+    expect(due).toEqual([false, false, false, false, true]);
   });
 });
 
@@ -173,22 +226,128 @@ describe("replacePacks", () => {
     const object = fresh();
     for (const [at, name] of ["p1", "p2", "p3", "p4"].entries()) {
       const change = update(`refs/heads/${at}`, null, A);
-      await object.commitPush(push([change], { packs: [pack(name)] }));
+      await object.commitPush(PLACE, push([change], { packs: [pack(name)] }));
     }
-    expect(await object.replacePacks(["p2", "p3"], [pack("merged", 6)])).toEqual({
-      kind: "replaced",
-    });
+    for (const id of ["one", "two"]) await object.beginUpload(PLACE, id, 1000);
     const names = async () => (await object.snapshot()).packs.map(({ name }) => name);
+    const unknown = await object.replacePacks("no-upload", ["p2", "p3"], pack("x"), 2000);
+    expect(unknown).toEqual({ kind: "stale" });
+    expect(await object.replacePacks("one", ["p2", "p3"], pack("merged", 6), 2000)).toEqual({
+      kind: "replaced",
+      packBytes: 300,
+    });
     expect(await names()).toEqual(["p1", "merged", "p4"]);
-    expect(await object.replacePacks(["p3", "p4"], [pack("late")])).toEqual({ kind: "stale" });
+    // The same again, as when a message arrives twice, and another that came too late.
+    for (const old of [
+      ["p2", "p3"],
+      ["p3", "p4"],
+    ]) {
+      expect(await object.replacePacks("two", old, pack("late"), 2000)).toEqual({ kind: "stale" });
+    }
     expect(await names()).toEqual(["p1", "merged", "p4"]);
+  });
+
+  it("keeps what it replaced for a day, for those who are reading it", async () => {
+    const object = fresh();
+    for (const [at, name] of ["p1", "p2"].entries()) {
+      const change = update(`refs/heads/${at}`, null, A);
+      await object.commitPush(PLACE, push([change], { packs: [pack(name)] }));
+    }
+    await object.beginUpload(PLACE, "one", 1000);
+    await object.replacePacks("one", ["p1", "p2"], pack("merged", 6), 5000);
+    const day = 5000 + RETIRED_LIFE_MS;
+    expect((await object.listWork(day - 1)).retired).toEqual([]);
+    expect(await object.findHeld(["p1", "p2", "merged", "x"], day - 1)).toEqual([
+      "p1",
+      "p2",
+      "merged",
+    ]);
+    const { version, retired } = await object.listWork(day);
+    expect(retired).toEqual([
+      { name: "p1", isShared: false },
+      { name: "p2", isShared: false },
+    ]);
+    expect(await object.findHeld(["p1", "merged"], day)).toEqual(["merged"]);
+    const pushIds = (await object.listOutbox()).map(({ pushId }) => pushId);
+    const done = { version, pushIds, uploadIds: [], retiredNames: ["p1", "p2"] };
+    expect(await object.finishWork(done)).toBe(true);
+    expect((await object.listWork(day)).retired).toEqual([]);
+  });
+});
+
+describe("share and adopt", () => {
+  it("make an object of the same refs and packs, both of which know that these are shared", async () => {
+    const [source, fork] = [fresh(), fresh()];
+    const first = push([update(MAIN, null, A)], { packs: [pack("one")] });
+    await source.commitPush(PLACE, first);
+    await fork.adopt(PLACE, await source.share());
+    await source.commitPush(PLACE, push([update(MAIN, A, B)], { packs: [pack("two")] }));
+    expect(await fork.snapshot()).toEqual({
+      version: 1,
+      head: MAIN,
+      refs: [{ name: MAIN, oid: A, peeledOid: null }],
+      packs: [pack("one")],
+    });
+    await source.discard(1000);
+    await fork.discard(1000);
+    expect((await source.listWork(1000)).retired).toEqual([
+      { name: "one", isShared: true },
+      { name: "two", isShared: false },
+    ]);
+    expect((await fork.listWork(1000)).retired).toEqual([{ name: "one", isShared: true }]);
+  });
+
+  it("leave what was pushed to as it is", async () => {
+    const [source, other] = [fresh(), fresh()];
+    await other.commitPush(PLACE, push([update(MAIN, null, B)]));
+    const snapshot = await source.share();
+    await runInDurableObject(other, (object) => {
+      expect(() => object.adopt(PLACE, snapshot)).toThrow("can't become a fork");
+    });
+    expect((await other.snapshot()).refs).toMatchObject([{ oid: B }]);
+  });
+});
+
+describe("the alarm", () => {
+  it("asks for what is left undone until nothing is", async () => {
+    const object = fresh();
+    const alarmOf = () => runInDurableObject(object, (_, { storage }) => storage.getAlarm());
+    expect(await alarmOf()).toBeNull();
+    const first = push([update(MAIN, null, A)]);
+    await object.commitPush(PLACE, first);
+    const at = await alarmOf();
+    expect(at).toBeGreaterThan(Date.now());
+    await object.commitPush(PLACE, push([update(MAIN, A, B)]));
+    // A repository that is pushed to all the time is tended all the same.
+    expect(await alarmOf()).toBe(at);
+
+    expect(await runDurableObjectAlarm(object)).toBe(true);
+    expect(await alarmOf()).toBeGreaterThan(Date.now());
+    const { version, outbox } = await object.listWork(Date.now());
+    const pushIds = outbox.map(({ pushId }) => pushId);
+    expect(pushIds).toHaveLength(2);
+    await object.finishWork({ version, pushIds, uploadIds: [], retiredNames: [] });
+    await runDurableObjectAlarm(object);
+    expect(await alarmOf()).toBeNull();
+  });
+});
+
+describe("the outbox", () => {
+  it("gives its entries oldest first", async () => {
+    const object = fresh();
+    const ats = [3000, 1000, 20_000, 2000];
+    for (const [index, at] of ats.entries()) {
+      await object.commitPush(PLACE, push([update(`refs/heads/${index}`, null, A)], { at }));
+    }
+    const found = (await object.listOutbox()).map(({ at }) => at);
+    expect(found).toEqual([1000, 2000, 3000, 20_000]);
   });
 });
 
 describe("destroy", () => {
   it("leaves nothing", async () => {
     const object = fresh();
-    await object.commitPush(push([update(MAIN, null, A)], { packs: [pack("one")] }));
+    await object.commitPush(PLACE, push([update(MAIN, null, A)], { packs: [pack("one")] }));
     await object.destroy();
     expect(await object.snapshot()).toEqual({ version: 0, head: null, refs: [], packs: [] });
   });

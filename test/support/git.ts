@@ -1,16 +1,33 @@
 import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
 
+import { repositories } from "../../src/db/schema/index.ts";
 import { type ByteText, decodeText, readByteText } from "../../src/git/byte-text.ts";
+import { hashObject } from "../../src/git/object/hash-object.ts";
 import { parseCommit } from "../../src/git/object/commit.ts";
 import { parseTree } from "../../src/git/object/tree.ts";
+import { codec } from "../../src/storage/codec.ts";
+import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
+import { only } from "../../src/lib/only.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
+import { db } from "./db.ts";
 
 /** The same storage that the Worker uses. */
-export const git = new GitStorage(env.PACKS, env.REPOSITORY);
+export const git = new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS);
+
+/** Where the git data of a repository is. */
+export async function placeOf(repoId: number): Promise<RepositoryPlace> {
+  const { objectName, networkName } = repositories;
+  const rows = await db
+    .select({ objectName, networkName })
+    .from(repositories)
+    .where(eq(repositories.id, repoId));
+  return only(rows);
+}
 
 /** What a branch holds, read from storage: its commit, and the files at its root by name. */
 export async function readBranch(repoId: number, branch: string) {
-  const stored = git.repository(repoId);
+  const stored = git.repository(await placeOf(repoId));
   const snapshot = await stored.snapshot();
   const { objects } = await stored.open(snapshot);
   const read = async (oid: string) => {
@@ -29,3 +46,29 @@ export async function readBranch(repoId: number, branch: string) {
 }
 
 const text = (bytes: string): string => decodeText(bytes as ByteText);
+
+/**
+ * Reads everything that the refs of a repository lead to, as `git fsck` would: each object must be
+ * there and be what its id says. Returns how many there are.
+ */
+export async function readAllObjects(place: RepositoryPlace): Promise<number> {
+  const stored = git.repository(place);
+  const snapshot = await stored.snapshot();
+  const { objects } = await stored.open(snapshot);
+  const seen = new Set<string>();
+  const waiting = snapshot.refs.map(({ oid }) => oid);
+  for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+    if (seen.has(oid)) continue;
+    seen.add(oid);
+    const found = await objects.readObject(oid);
+    if (!found) throw new Error(`${oid} is missing`);
+    if (hashObject(found.kind, found.content, codec) !== oid) throw new Error(`${oid} is damaged`);
+    if (found.kind === "commit") {
+      const { treeOid, parentOids } = parseCommit(found.content);
+      waiting.push(treeOid, ...parentOids);
+    } else if (found.kind === "tree") {
+      waiting.push(...parseTree(found.content).map((entry) => entry.oid));
+    }
+  }
+  return seen.size;
+}

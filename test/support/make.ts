@@ -159,9 +159,12 @@ export const make = {
 
   async repo(owner: User, fields: Partial<Repository> = {}): Promise<TestRepo> {
     const name = fields.name ?? freshName("repo");
+    const objectName = crypto.randomUUID();
     const rows = await db
       .insert(repositories)
       .values({
+        objectName,
+        networkName: objectName,
         ownerId: owner.id,
         name,
         isPrivate: false,

@@ -93,12 +93,12 @@ export async function makeWorld(operation: Operation): Promise<World> {
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
     id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
   });
-  const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`);
+  const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name);
   return { caller, path, json };
 }
 
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
-function bodyOf(operationId: string, repository: string): object {
+function bodyOf(operationId: string, repository: string, organization: string): object {
   const name = freshName("made");
   const email = `${name}@example.com`;
   const bodies: Record<string, object> = {
@@ -117,6 +117,7 @@ function bodyOf(operationId: string, repository: string): object {
     orgCreate: { username: name, visibility: "public" },
     createOrgRepoDeprecated: { name },
     createOrgRepo: { name },
+    createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },
     adminRenameUser: { new_username: name },

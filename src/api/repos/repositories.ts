@@ -6,7 +6,7 @@ import { ACCESS, repositories as repositoryTable } from "../../db/schema/index.t
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { deleteRepository } from "../../domain/repos/delete-repository.ts";
 import { editRepository } from "../../domain/repos/edit-repository.ts";
-import { selectRepositories, toEntry } from "../../domain/repos/find-repository.ts";
+import { findParent, selectRepositories, toEntry } from "../../domain/repos/find-repository.ts";
 import { listReachableRepositories } from "../../domain/repos/list-repositories.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repository.ts";
@@ -92,7 +92,8 @@ repositories.openapi(
     );
     const entry = row && toEntry(ctx.actor, row);
     if (!entry || entry.access === ACCESS.none) throw notFound();
-    return c.json(toRepository(entry, viewer), 200);
+    const parent = await findParent(ctx, entry.repo);
+    return c.json(toRepository({ ...entry, parent }, viewer), 200);
   },
 );
 
@@ -110,7 +111,11 @@ repositories.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  (c) => c.json(toRepository(c.var.entry, c.var.viewer), 200),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const parent = await findParent(ctx, entry.repo);
+    return c.json(toRepository({ ...entry, parent }, viewer), 200);
+  },
 );
 
 repositories.openapi(
@@ -129,7 +134,9 @@ repositories.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const edited = await editRepository(ctx, entry, toEdit(c.req.valid("json"), entry.repo));
+    const parent = await findParent(ctx, entry.repo);
+    const edit = toEdit(c.req.valid("json"), entry.repo);
+    const edited = await editRepository(ctx, { ...entry, parent }, edit);
     return c.json(toRepository(edited, viewer), 200);
   },
 );

@@ -1,4 +1,5 @@
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /**
  * What happened, in the order it happened. A row outlives what it speaks of, so it refers to
@@ -19,6 +20,10 @@ export const events = sqliteTable(
   (table) => [
     index("events_repo").on(table.repoId, table.id),
     index("events_owner").on(table.ownerId, table.id),
+    // A push is told again where nobody knows whether it was: the second time changes nothing.
+    uniqueIndex("events_push")
+      .on(sql`${table.payload} ->> 'pushId'`)
+      .where(sql`${table.type} = 'repository.pushed'`),
   ],
 );
 export type EventRow = typeof events.$inferSelect;

@@ -70,6 +70,10 @@ export const repositories = sqliteTable(
       onDelete: "set null",
     }),
     isFork: flag().default(false),
+    /** What the object that holds its refs is called: never given again, and no secret. */
+    objectName: text().notNull().default(""),
+    /** The fork network whose packs it shares; a repository that is no fork begins one, of its object's name. */
+    networkName: text().notNull().default(""),
     defaultBranch: text().notNull(),
     trustModel: text().notNull().default("default"),
     sizeBytes: integer().notNull().default(0),
@@ -106,6 +110,14 @@ export const repositories = sqliteTable(
     index("repositories_by_stars").on(table.visibility, table.starCount),
     index("repositories_by_forks").on(table.visibility, table.forkCount),
     index("repositories_parent").on(table.parentId),
+    // One fork of a repository for each owner.
+    uniqueIndex("repositories_fork")
+      .on(table.ownerId, table.parentId)
+      .where(sql`${table.parentId} is not null`),
+    uniqueIndex("repositories_object")
+      .on(table.objectName)
+      .where(sql`${table.objectName} <> ''`),
+    index("repositories_network").on(table.networkName, table.id),
     check("repositories_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
     check(
       "repositories_some_unit",
@@ -114,6 +126,13 @@ export const repositories = sqliteTable(
   ],
 );
 export type Repository = typeof repositories.$inferSelect;
+
+/** Git data that no repository refers to any more and that is still to be removed. Kept by a trigger. */
+export const discardedObjects = sqliteTable("discarded_objects", {
+  objectName: text().primaryKey(),
+  networkName: text().notNull(),
+  discardedAt: integer().notNull(),
+});
 
 /** How many repositories there are of each visibility, so that a total needs no count. Kept by triggers. */
 export const repositoryTotals = sqliteTable("repository_totals", {

@@ -66,6 +66,16 @@ export function toMembership(actor: Actor, row: AccountRow): Membership {
   };
 }
 
+/** An organization that the caller may see, with their part in it; undefined where there is none. */
+export async function findMembership(
+  ctx: Ctx,
+  name: string,
+): Promise<{ account: User; membership: Membership } | undefined> {
+  const [row] = await selectAccounts(ctx.db, identified(ctx.actor)).where(isAccountNamed(name));
+  const isFound = row?.account.kind === "organization" && isSeen(ctx.actor, row);
+  return isFound ? { account: row.account, membership: toMembership(ctx.actor, row) } : undefined;
+}
+
 export const isSeen = (actor: Actor, row: AccountRow): boolean =>
   seesAccount(actor, row.account, row.isMember);
 

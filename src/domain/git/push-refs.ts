@@ -1,9 +1,6 @@
-import { eq } from "drizzle-orm";
-
 import type { Ctx } from "../../context.ts";
-import { repositories } from "../../db/schema/index.ts";
-import { record } from "../../events/record.ts";
-import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
+import type { Repository } from "../../db/schema/index.ts";
+import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { COMMIT, TAG } from "../../git/object/kind.ts";
 import { NULL_OID } from "../../git/oid.ts";
 import { peel } from "../../git/walk/peel.ts";
@@ -13,17 +10,17 @@ import { log } from "../../lib/log.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type {
+  OutboxEntry,
   PackRecord,
   PushOutcome,
   RefOutcome,
   RefUpdate,
-} from "../../storage/repository-object.ts";
+  RepositorySummary,
+} from "../../storage/repository-records.ts";
+import { tellPush } from "./tell-push.ts";
 
 /** Bytes of a ref's name at most: as a file it must fit a path of the client's. */
 const REF_BYTES_MAX = 1000;
-
-/** Updates that an event names. */
-const EVENT_UPDATES_MAX = 50;
 
 /** What moves refs, wherever it comes from. */
 export interface RefPush {
@@ -32,6 +29,8 @@ export interface RefPush {
   isAtomic: boolean;
   /** The repository with the pack that came along. */
   repository: OpenRepository;
+  /** The upload that brought the pack; undefined where there was none. */
+  uploadId: string | undefined;
   /** That pack; undefined where nothing new is needed. */
   pack: PackRecord | undefined;
 }
@@ -51,7 +50,7 @@ export async function pushRefs(
   push: RefPush,
 ): Promise<RefResult[]> {
   const { repo } = entry;
-  const stored = ctx.git.repository(repo.id);
+  const stored = ctx.git.repository(repo);
   const results = new Map<string, RefResult>();
   const updates: RefUpdate[] = [];
   for (const command of push.commands) {
@@ -61,12 +60,12 @@ export async function pushRefs(
   }
   const isUndone = push.isAtomic && results.size > 0;
   let outcome: PushOutcome | undefined;
-  const id = crypto.randomUUID();
   if (updates.length > 0 && !isUndone) {
     outcome = await stored.commitPush({
-      id,
+      id: crypto.randomUUID(),
       actorId: ctx.actor.user?.id ?? 0,
       at: ctx.now,
+      uploadId: push.uploadId ?? null,
       packs: push.pack ? [push.pack] : [],
       updates,
       isAtomic: push.isAtomic,
@@ -74,13 +73,11 @@ export async function pushRefs(
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));
   }
-  if (push.pack && !outcome?.arePacksKept) ctx.defer(stored.deletePack(push.pack.name));
-  if (outcome) {
-    const moved = outcome.outcomes.filter(({ kind }) => kind === "updated");
-    const refs = new Set(moved.map(({ ref }) => ref));
-    const made = updates.filter(({ ref }) => refs.has(ref));
-    if (made.length > 0) await tell(ctx, entry, id, outcome, made);
+  if (push.uploadId !== undefined && !outcome?.arePacksKept) {
+    ctx.defer(stored.dropUpload(push.uploadId));
   }
+  if (outcome?.entry) await tell(ctx, repo, outcome.entry, outcome.summary);
+  if (outcome?.isTendingDue) ctx.defer(ctx.git.tendLater(repo));
   return push.commands.map(({ ref }) => {
     const result = results.get(ref);
     return result ?? { kind: "refused", ref, reason: UNDONE };
@@ -120,6 +117,8 @@ function toResult(outcome: RefOutcome): RefResult {
       return refused(`the name clashes with ${outcome.otherRef}`);
     case "default-branch":
       return refused("the default branch can't be deleted: choose another one first");
+    case "expired":
+      return refused("the push took too long: push again");
     case "undone":
       return refused(UNDONE);
     default:
@@ -128,46 +127,19 @@ function toResult(outcome: RefOutcome): RefResult {
 }
 
 /**
- * Brings the repository's row up to date and records the event.
- *
- * The refs are moved already, and nothing here may take that back: if the database fails, the
- * entry in the repository's outbox stays.
+ * Tells of a push whose refs are moved already, which nothing here may take back: if the database
+ * fails, the entry in the repository's outbox stays, and a job tells of it later.
  */
 async function tell(
   ctx: Ctx,
-  { repo, owner }: RepositoryEntry,
-  pushId: string,
-  outcome: PushOutcome,
-  made: readonly RefUpdate[],
+  repo: Repository,
+  entry: OutboxEntry,
+  summary: RepositorySummary,
 ): Promise<void> {
-  const defaultBranch = decodeText(outcome.head.replace(/^refs\/heads\//, "") as ByteText);
-  const updates = made.slice(0, EVENT_UPDATES_MAX).map(({ ref, oldOid, newOid }) => ({
-    ref: decodeText(ref as ByteText),
-    before: oldOid,
-    after: newOid,
-  }));
   try {
-    await ctx.db.batch([
-      ctx.db
-        .update(repositories)
-        .set({
-          isEmpty: !outcome.hasRefs,
-          sizeBytes: outcome.packBytes,
-          defaultBranch,
-          updatedAt: ctx.now,
-        })
-        .where(eq(repositories.id, repo.id)),
-      record(ctx, {
-        type: "repository.pushed",
-        repoId: repo.id,
-        ownerId: owner.id,
-        pushId,
-        refCount: made.length,
-        updates,
-      }),
-    ]);
-    ctx.defer(ctx.git.repository(repo.id).settle(pushId));
+    await tellPush(ctx.db, repo, entry, summary);
+    ctx.defer(ctx.git.repository(repo).settle(entry.pushId));
   } catch {
-    log("receive:not-recorded", { repoId: repo.id, pushId });
+    log("receive:not-recorded", { repoId: repo.id, pushId: entry.pushId });
   }
 }

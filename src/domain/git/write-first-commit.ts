@@ -14,7 +14,7 @@ import { pushRefs } from "./push-refs.ts";
  * Writes the first commit of a repository that was just created, to its default branch.
  *
  * It takes the way of a push: the pack is checked, the ref moved and the event recorded as if it
- * had come from outside. Cost: three writes to the bucket, one call of the repository's object.
+ * had come from outside. Cost: three writes to the bucket, two calls of the repository's object.
  *
  * @returns The repository as it is with the commit.
  */
@@ -25,9 +25,9 @@ export async function writeFirstCommit(
   files: ReadonlyMap<string, string>,
 ): Promise<RepositoryEntry> {
   const { repo } = entry;
-  const stored = ctx.git.repository(repo.id);
-  // Nothing was pushed to an id that was just given.
-  const empty = await stored.open({ packs: [] });
+  const stored = ctx.git.repository(repo);
+  const { uploadId, snapshot } = await stored.beginUpload(ctx.now);
+  const empty = await stored.open(snapshot);
   const pack = stored.startPack();
   const edits = new Map<ByteText, TreeEdit>();
   for (const [name, text] of files) {
@@ -48,7 +48,7 @@ export async function writeFirstCommit(
   });
   const newOid = pack.add("commit", commit);
 
-  const receiver = stored.receivePack(DEFAULT_PACK_LIMITS);
+  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
   await receiver.write(pack.build());
   const received = await receiver.finish(empty);
   if (!received) throw new Error("the pack of a first commit is empty");
@@ -57,6 +57,7 @@ export async function writeFirstCommit(
     commands: [{ oldOid: NULL_OID, newOid, ref }],
     isAtomic: true,
     repository: received.repository,
+    uploadId,
     pack: received.record,
   });
   if (result?.kind !== "ok") throw new Error("the first commit was refused");

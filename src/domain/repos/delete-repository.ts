@@ -10,7 +10,7 @@ import type { RepositoryEntry } from "../../shapes/repository.ts";
  * redirects, its part in bound tokens. Forks stay and lose their parent.
  *
  * Foreign keys carry it out, so that nothing can be forgotten and a repository that takes the name
- * later finds nothing of this one. Refs and packs go once the answer is sent.
+ * later finds nothing of this one. Refs and packs are removed by a job.
  */
 export async function deleteRepository(ctx: Ctx, { repo, owner }: RepositoryEntry): Promise<void> {
   await ctx.db.batch([
@@ -22,6 +22,6 @@ export async function deleteRepository(ctx: Ctx, { repo, owner }: RepositoryEntr
       name: repo.name,
     }),
   ]);
-  // Last: what is left behind if it fails can't be reached any more, and ids are not given again.
-  ctx.defer(ctx.git.repository(repo.id).destroy());
+  // A trigger has noted what is left of it; if this message is lost, the schedule sends another.
+  ctx.defer(ctx.git.tendLater(repo));
 }

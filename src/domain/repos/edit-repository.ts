@@ -71,14 +71,15 @@ export interface RepositoryEdit extends Columns {
  */
 export async function editRepository(
   ctx: Ctx,
-  { repo, owner, access }: RepositoryEntry,
-  edit: RepositoryEdit,
+  { repo, owner, access, parent }: RepositoryEntry,
+  wanted: RepositoryEdit,
 ): Promise<RepositoryEntry> {
+  const edit = asParent(wanted, parent?.repo);
   checkEdit(repo, edit);
   if (ctx.actor.scopes.isPublicOnly && edit.isPrivate) {
     throw forbidden("token scope is limited to public repos");
   }
-  if (Object.keys(edit).length === 0) return { repo, owner, access };
+  if (Object.keys(edit).length === 0) return { repo, owner, access, parent };
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
   const isThis = eq(repositories.id, repo.id);
   const update = ctx.db
@@ -112,16 +113,22 @@ export async function editRepository(
     const [row] = updated;
     if (!row) throw notFound();
     if (edit.defaultBranch !== undefined) {
-      await ctx.git.repository(repo.id).setHead(`refs/heads/${encodeText(edit.defaultBranch)}`);
+      await ctx.git.repository(repo).setHead(`refs/heads/${encodeText(edit.defaultBranch)}`);
     }
-    return { repo: row, owner, access };
+    return { repo: row, owner, access, parent };
   } catch (error) {
-    if (isViolation(error, "UNIQUE", "repositories.owner_id")) {
+    if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw invalid(`repository already exists [uname: ${owner.name}, name: ${edit.name}]`);
     }
     if (isViolation(error, "CHECK", "repositories_some_unit")) throw invalid(NO_UNIT);
     throw error;
   }
+}
+
+/** SECURITY: a fork is private exactly if its parent is; its own setting would open what it shares. */
+function asParent(edit: RepositoryEdit, parent: Repository | undefined): RepositoryEdit {
+  const isOverridden = parent !== undefined && edit.isPrivate !== undefined;
+  return isOverridden ? { ...edit, isPrivate: parent.isPrivate } : edit;
 }
 
 const NO_UNIT = "at least one unit must stay enabled";

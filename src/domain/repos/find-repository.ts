@@ -47,6 +47,18 @@ export function isNamed(owner: string, name: string): SQL {
   );
 }
 
+/** What a repository was forked from, as far as the caller may see it; undefined for no fork. Cost: one query for a fork. */
+export async function findParent(
+  ctx: Ctx,
+  { parentId }: Repository,
+): Promise<RepositoryEntry | undefined> {
+  if (parentId === null) return undefined;
+  const [row] = await selectRepositories(ctx.db, identified(ctx.actor)).where(
+    eq(repositories.id, parentId),
+  );
+  return row && toEntry(ctx.actor, row);
+}
+
 /** The condition for a repository that had this name before, or whose owner had. */
 function wasNamed(owner: string, name: string): SQL {
   const lowerOwner = owner.toLowerCase();

@@ -6,7 +6,7 @@ import { repositories, type User } from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy, typesOf } from "../../support/events.ts";
-import { git, readBranch } from "../../support/git.ts";
+import { git, placeOf, readBranch } from "../../support/git.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 import { logged } from "../../support/usage.ts";
@@ -141,7 +141,7 @@ describe("a template that does not exist", () => {
     const wanted = { auto_init: false, readme: "Fancy", license: "no", gitignores: "no" };
     const created = await create(owner, wanted);
     expect(created).toMatchObject({ status: 201, body: { empty: true, size: 0 } });
-    expect((await git.repository(created.body.id).snapshot()).refs).toEqual([]);
+    expect((await git.repository(await placeOf(created.body.id)).snapshot()).refs).toEqual([]);
     expect(typesOf(await eventsBy(owner))).toEqual(["repository.created"]);
   });
 });

@@ -666,7 +666,7 @@ describe("DELETE /repos/{owner}/{repo}", () => {
     const [account] = await db.select().from(users).where(eq(users.id, other.id));
     expect(account).toMatchObject({ starCount: 0, watchCount: 0 });
     const [child] = await db.select().from(repositories).where(eq(repositories.id, fork.id));
-    expect(child).toMatchObject({ parentId: null, isFork: true });
+    expect(child).toMatchObject({ parentId: null, isFork: false });
     expect(await eventsOf(repo)).toMatchObject([
       { type: "star.created" },
       { type: "watch.created" },

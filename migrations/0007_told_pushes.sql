@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX `events_push` ON `events` ("payload" ->> 'pushId') WHERE "events"."type" = 'repository.pushed';

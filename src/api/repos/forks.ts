@@ -1,0 +1,85 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { findMembership } from "../../domain/accounts/find-account.ts";
+import { forkRepository } from "../../domain/repos/fork-repository.ts";
+import type { Foundation } from "../../domain/repos/insert-repository.ts";
+import { listForks } from "../../domain/repos/list-forks.ts";
+import { forbidden, invalid } from "../../lib/failure.ts";
+import { Repository, toRepository } from "../../shapes/repository.ts";
+import { json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { body, optionalText } from "../json-body.ts";
+import { RepoPath } from "./paths.ts";
+
+const CreateFork = body({
+  organization: optionalText(40).openapi({
+    description: "The organization that gets it; you, if empty",
+  }),
+  name: optionalText(100).openapi({ description: "Its name; the repository's own, if empty" }),
+}).openapi("CreateForkOption");
+
+export const forks = endpoints();
+
+forks.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/forks",
+    operationId: "createFork",
+    tags: ["repository"],
+    summary: "Fork a repository",
+    middleware: [signedInRepo("write:repository")] as const,
+    request: { params: RepoPath, body: { required: true, ...json(CreateFork, "The fork") } },
+    responses: {
+      202: json(Repository, "The fork, which is there already"),
+      ...refusals(400, 401, 403, 404, 409, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, user, viewer } = c.var;
+    const wanted = c.req.valid("json");
+    if (!entry.repo.hasCode) throw forbidden("the code of this repository can't be read");
+    const foundation = await findFoundation(ctx, user, wanted.organization);
+    const fork = await forkRepository(ctx, entry, foundation, wanted.name);
+    return c.json(toRepository(fork, viewer), 202);
+  },
+);
+
+async function findFoundation(
+  ctx: Ctx,
+  user: User,
+  organization: string | undefined,
+): Promise<Foundation> {
+  if (!organization) return { owner: user, creator: user, ownsOwner: true };
+  const found = await findMembership(ctx, organization);
+  if (!found) throw invalid(`organization does not exist [name: ${organization}]`);
+  // SECURITY: to fork into an organization is to create a repository there.
+  if (!found.membership.canCreateRepository) {
+    throw forbidden("Given user is not allowed to create repository in organization.");
+  }
+  return { owner: found.account, creator: user, ownsOwner: found.membership.isOwner };
+}
+
+forks.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/forks",
+    operationId: "listForks",
+    tags: ["repository"],
+    summary: "List the forks of a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath, query: Paging },
+    responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listForks(ctx, entry, slice));
+    return c.json(
+      items.map((fork) => toRepository(fork, viewer)),
+      200,
+    );
+  },
+);

@@ -1,0 +1,21 @@
+import { asc, lte } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { discardedObjects } from "../../db/schema/index.ts";
+import type { RepositoryPlace } from "../../storage/repository-records.ts";
+
+/** After how long the message that a deletion sends counts as lost, in milliseconds. */
+const LOST_AFTER_MS = 10 * 60 * 1000;
+
+/** Repositories that were deleted a while ago and whose git data is still there, oldest first. */
+export function listLeftBehind({ db, now }: Ctx, limit: number): Promise<RepositoryPlace[]> {
+  return db
+    .select({
+      objectName: discardedObjects.objectName,
+      networkName: discardedObjects.networkName,
+    })
+    .from(discardedObjects)
+    .where(lte(discardedObjects.discardedAt, now - LOST_AFTER_MS))
+    .orderBy(asc(discardedObjects.discardedAt))
+    .limit(limit);
+}

@@ -1,0 +1,52 @@
+import { eq, sql } from "drizzle-orm";
+
+import type { Database } from "../../db/db.ts";
+import { repositories, type Repository } from "../../db/schema/index.ts";
+import { recordFor } from "../../events/record.ts";
+import { type ByteText, decodeText } from "../../git/byte-text.ts";
+import type { OutboxEntry, RepositorySummary } from "../../storage/repository-records.ts";
+
+/** Updates that an event names. */
+const EVENT_UPDATES_MAX = 50;
+
+/**
+ * Brings a repository's row up to date and records the event of a push, in one batch.
+ *
+ * May be done again for the same push, at the same time too: the event is recorded once.
+ */
+export async function tellPush(
+  db: Database,
+  repo: Pick<Repository, "id" | "ownerId">,
+  { pushId, updates, updateCount, newHead, actorId, at }: OutboxEntry,
+  { hasRefs, packBytes }: RepositorySummary,
+): Promise<void> {
+  await db.batch([
+    db
+      .update(repositories)
+      .set({
+        isEmpty: !hasRefs,
+        sizeBytes: packBytes,
+        ...(newHead !== null && { defaultBranch: branchName(newHead) }),
+        updatedAt: sql`max(${repositories.updatedAt}, ${at})`,
+      })
+      .where(eq(repositories.id, repo.id)),
+    recordFor(
+      { db, actorId, now: at },
+      {
+        type: "repository.pushed",
+        repoId: repo.id,
+        ownerId: repo.ownerId,
+        pushId,
+        refCount: updateCount,
+        updates: updates.slice(0, EVENT_UPDATES_MAX).map(({ ref, oldOid, newOid }) => ({
+          ref: decodeText(ref as ByteText),
+          before: oldOid,
+          after: newOid,
+        })),
+      },
+    ),
+  ]);
+}
+
+const branchName = (ref: string): string =>
+  decodeText(ref.replace(/^refs\/heads\//, "") as ByteText);

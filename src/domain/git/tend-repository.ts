@@ -1,0 +1,111 @@
+import { and, asc, eq, ne } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { discardedObjects, type Repository, repositories } from "../../db/schema/index.ts";
+import { findMerge } from "../../git/pack/find-merge.ts";
+import { log } from "../../lib/log.ts";
+import type { RepositoryPlace, RetiredPack, Work } from "../../storage/repository-records.ts";
+import type { StoredRepository } from "../../storage/storage.ts";
+import { tellPush } from "./tell-push.ts";
+
+/** Repositories of a network that are asked whether they need a pack. */
+const MEMBERS_MAX = 5000;
+/** How many of them at once. */
+const MEMBERS_AT_ONCE = 50;
+
+/**
+ * Does for a repository whatever waits for it: tells of pushes that nobody was told of, merges
+ * packs, removes those that nobody needs and what cut off pushes left. Of one that is deleted, or
+ * of a fork that never came to be, it removes everything.
+ *
+ * May be done at any time, twice, and by several at once: each step is noted as done only when it
+ * is, and doing it again changes nothing.
+ */
+export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<void> {
+  const { db, now } = ctx;
+  const stored = ctx.git.repository(place);
+  const [repo] = await db
+    .select({ id: repositories.id, ownerId: repositories.ownerId })
+    .from(repositories)
+    .where(eq(repositories.objectName, place.objectName));
+  if (!repo) await stored.discard(now);
+  const work = await stored.listWork(now);
+  if (repo) {
+    for (const entry of work.outbox) await tellPush(db, repo, entry, work.summary);
+  }
+  const isDone = await removeFiles(ctx, place, stored, work);
+  if (repo) {
+    await mergePacks(ctx, repo, stored, work);
+  } else if (isDone) {
+    await stored.destroy();
+    await db.delete(discardedObjects).where(eq(discardedObjects.objectName, place.objectName));
+  }
+}
+
+/** Removes what nobody needs, then says what was done. Returns true if nothing else waits. */
+async function removeFiles(
+  ctx: Ctx,
+  place: RepositoryPlace,
+  stored: StoredRepository,
+  { version, outbox, uploadIds, retired }: Work,
+): Promise<boolean> {
+  await stored.deleteUploads(uploadIds);
+  await stored.deletePacks(await findUnneeded(ctx, place, retired));
+  return stored.finishWork({
+    version,
+    pushIds: outbox.map(({ pushId }) => pushId),
+    uploadIds,
+    // Also those that another repository needs: it is the one that removes them.
+    retiredNames: retired.map(({ name }) => name),
+  });
+}
+
+/**
+ * The packs among `retired` that no other repository of the network needs.
+ *
+ * SECURITY: a fork is in the table only after its object lists its packs, and can't come to be once
+ * its parent is gone from the table. So whoever may need a pack is asked.
+ */
+async function findUnneeded(
+  { db, git, now }: Ctx,
+  { objectName, networkName }: RepositoryPlace,
+  retired: readonly RetiredPack[],
+): Promise<string[]> {
+  const own = retired.filter(({ isShared }) => !isShared).map(({ name }) => name);
+  const shared = new Set(retired.filter(({ isShared }) => isShared).map(({ name }) => name));
+  if (shared.size === 0) return own;
+
+  const members = await db
+    .select({ objectName: repositories.objectName })
+    .from(repositories)
+    .where(and(eq(repositories.networkName, networkName), ne(repositories.objectName, objectName)))
+    .orderBy(asc(repositories.id))
+    .limit(MEMBERS_MAX + 1);
+  if (members.length > MEMBERS_MAX) {
+    log("tend:network-too-large", { networkName, packs: shared.size });
+    return own;
+  }
+  for (let at = 0; at < members.length && shared.size > 0; at += MEMBERS_AT_ONCE) {
+    const asked = members.slice(at, at + MEMBERS_AT_ONCE);
+    const held = await Promise.all(
+      asked.map((member) => git.repository({ ...member, networkName }).findHeld([...shared], now)),
+    );
+    for (const name of held.flat()) shared.delete(name);
+  }
+  return [...own, ...shared];
+}
+
+async function mergePacks(
+  { db, now }: Ctx,
+  { id: repoId }: Pick<Repository, "id">,
+  stored: StoredRepository,
+  { packs }: Work,
+): Promise<void> {
+  const first = findMerge(packs);
+  if (first === undefined) return;
+  const outcome = await stored.mergePacks(packs.slice(first), now);
+  log("tend:merged", { repoId, packs: packs.length - first, left: first + 1, kind: outcome.kind });
+  if (outcome.kind === "stale") return;
+  const sizeBytes = outcome.packBytes;
+  await db.update(repositories).set({ sizeBytes }).where(eq(repositories.id, repoId));
+}

@@ -1,0 +1,139 @@
+import { and, eq, sql, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
+import {
+  ACCESS,
+  collaborations,
+  repositories,
+  repositoryRedirects,
+  watches,
+  type User,
+} from "../../db/schema/index.ts";
+import type { record } from "../../events/record.ts";
+import { conflict, forbidden } from "../../lib/failure.ts";
+import { only } from "../../lib/only.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
+
+/** Who gets a repository, and from whom. */
+export interface Foundation {
+  owner: User;
+  /** Who creates it; may differ from the owner. */
+  creator: User;
+  /** Whether the creator owns all of the owner's repositories anyway. */
+  ownsOwner: boolean;
+}
+
+type Inserted = typeof repositories.$inferInsert;
+
+/** Columns that differ from one new repository to the next. */
+type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
+  Required<Pick<Inserted, "objectName" | "networkName">> &
+  Partial<
+    Pick<
+      Inserted,
+      | "isTemplate"
+      | "trustModel"
+      | "parentId"
+      | "isFork"
+      | "isEmpty"
+      | "sizeBytes"
+      | "hasIssues"
+      | "hasWiki"
+      | "hasReleases"
+      | "hasProjects"
+      | "hasPackages"
+      | "hasActions"
+    >
+  > & { isPrivate: boolean | SQL<boolean> };
+
+/**
+ * Writes the row of a new repository, its event, and what belongs to its creator, in one batch: a
+ * watch and, in an organization where they own nothing, the role of an administrator of it.
+ *
+ * @param columns All that is not the same for every new repository.
+ * @param toEvent Its event, given the SQL of its id.
+ * @throws Failure `conflict` for a name that is taken, `forbidden` beyond the number of
+ * repositories the owner may have.
+ */
+export async function insertRepository(
+  ctx: Ctx,
+  { owner, creator, ownsOwner }: Foundation,
+  columns: NewColumns,
+  toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
+): Promise<RepositoryEntry> {
+  const { db, now } = ctx;
+  const lowerName = columns.name.toLowerCase();
+  const isThis = and(eq(repositories.ownerId, owner.id), eq(repositories.lowerName, lowerName));
+  const newId = sql<number>`(select ${repositories.id} from ${repositories} where ${isThis})`;
+  const { isPrivate } = columns;
+
+  const insert = db
+    .insert(repositories)
+    .values({
+      ...columns,
+      ownerId: withinLimit(ctx, owner),
+      // What the triggers would put there: given at once, the row is indexed once.
+      ownerLowerName: owner.lowerName,
+      visibility: sql`case when ${isPrivate} then 'private' else ${owner.visibility} end`,
+      lowerName,
+      pullSettings: DEFAULT_PULL_SETTINGS,
+      issueSettings: DEFAULT_ISSUE_SETTINGS,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning();
+  const watch = db
+    .insert(watches)
+    .select(
+      sql`select ${creator.id}, id, visibility, ${now} from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
+    );
+  const collaborate = db
+    .insert(collaborations)
+    .select(
+      sql`select id, ${creator.id}, ${ACCESS.admin} from ${repositories} where ${isThis} and ${!ownsOwner}`,
+    );
+  try {
+    const [created] = await db.batch([
+      insert,
+      toEvent(newId),
+      watch,
+      collaborate,
+      // Whoever takes a name takes it from the redirect that held it.
+      db
+        .delete(repositoryRedirects)
+        .where(
+          and(
+            eq(repositoryRedirects.ownerId, owner.id),
+            eq(repositoryRedirects.lowerName, lowerName),
+          ),
+        ),
+    ]);
+    const repo = only(created);
+    // The row was returned before the triggers counted its first watcher.
+    const watcherCount = ctx.config.isAutoWatchOn ? 1 : 0;
+    return { repo: { ...repo, watcherCount }, owner, access: ACCESS.owner };
+  } catch (error) {
+    if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
+      throw conflict("The repository with the same name already exists.");
+    }
+    if (isViolation(error, "NOT NULL", "repositories.owner_id")) {
+      throw forbidden(
+        `user has reached maximum limit of repositories [limit: ${repositoryLimit(ctx, owner)}]`,
+      );
+    }
+    throw error;
+  }
+}
+
+const repositoryLimit = (ctx: Ctx, owner: User): number =>
+  owner.repoCountMax >= 0 ? owner.repoCountMax : ctx.config.repoCountMax;
+
+/** The owner's id, while they may have another repository: two requests at once can't both be the last one allowed. */
+function withinLimit(ctx: Ctx, owner: User) {
+  const limit = repositoryLimit(ctx, owner);
+  if (limit < 0) return owner.id;
+  const owned = sql`(select count(*) from ${repositories} where owner_id = ${owner.id})`;
+  return onlyWhile(sql`${owned} < ${limit}`, owner.id);
+}

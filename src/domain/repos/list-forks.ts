@@ -1,0 +1,21 @@
+import { asc, eq } from "drizzle-orm";
+
+import { isRepositoryVisible } from "../../auth/policy.ts";
+import type { Ctx } from "../../context.ts";
+import { allOf } from "../../db/db.ts";
+import { repositories } from "../../db/schema/index.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { listWhere } from "./list-repositories.ts";
+
+/** The forks of a repository, oldest first, as far as the caller may see them. */
+export async function listForks(
+  ctx: Ctx,
+  parent: RepositoryEntry,
+  slice: Slice,
+): Promise<Listed<RepositoryEntry>> {
+  const isListed = allOf(eq(repositories.parentId, parent.repo.id), isRepositoryVisible(ctx.actor));
+  const { items, total } = await listWhere(ctx, isListed, [asc(repositories.id)], slice);
+  for (const fork of items) fork.parent = parent;
+  return { items, total };
+}

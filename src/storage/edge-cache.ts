@@ -1,0 +1,39 @@
+import { waitUntil } from "cloudflare:workers";
+
+/** How long the data center may keep what it has, in seconds. It never changes; deleted files age out. */
+const KEPT_SECONDS = 7 * 24 * 60 * 60;
+
+/** Addresses of the cache's own, which nobody can ask the service for. */
+const addressOf = (key: string): string => `https://packs.invalid/${key}`;
+
+let opened: Promise<Cache> | undefined;
+// One for all requests of an isolate: it holds nothing of any of them.
+const open = (): Promise<Cache> => (opened ??= caches.open("packs"));
+
+/**
+ * Bytes that never change, as the data center near the caller has them.
+ *
+ * Only ever a copy: what it does not have, or gives in part, is read from the bucket, and it fails
+ * nobody's request.
+ */
+export const edgeCache = {
+  /** The bytes under `key` if there are exactly `length` of them. */
+  async get(key: string, length: number): Promise<Uint8Array | undefined> {
+    try {
+      const cache = await open();
+      const found = await cache.match(addressOf(key));
+      const bytes = found && new Uint8Array(await found.arrayBuffer());
+      return bytes?.length === length ? bytes : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+
+  /** Keeps a copy of the bytes, behind whatever is answered meanwhile. */
+  put(key: string, bytes: Uint8Array): void {
+    const headers = { "Cache-Control": `public, max-age=${KEPT_SECONDS}, immutable` };
+    const copy = new Response(bytes.slice(), { headers });
+    const work = open().then((cache) => cache.put(addressOf(key), copy));
+    waitUntil(work.catch(() => undefined));
+  },
+};

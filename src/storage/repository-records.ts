@@ -1,0 +1,142 @@
+/** Where a repository's git data is. */
+export interface RepositoryPlace {
+  /** Of the object that holds its refs. */
+  readonly objectName: string;
+  /** The fork network whose packs it shares. */
+  readonly networkName: string;
+}
+
+/** A ref. Names are byte text, one char a byte, as the engine has them. */
+export interface StoredRef {
+  name: string;
+  oid: string;
+  /** What an annotated tag leads to in the end, null for anything else. */
+  peeledOid: string | null;
+}
+
+/** A pack as the repository lists it. */
+export interface PackRecord {
+  name: string;
+  /** The pack's trailing hash. */
+  checksum: string;
+  packBytes: number;
+  idxBytes: number;
+  sidecarBytes: number;
+  objectCount: number;
+}
+
+/** A repository at one moment: all that a read needs of what changes. */
+export interface Snapshot {
+  /** Grows with every change. */
+  version: number;
+  /** The full name of the branch that HEAD names; null until the first push. */
+  head: string | null;
+  /** By name. */
+  refs: StoredRef[];
+  /** Oldest first. */
+  packs: PackRecord[];
+}
+
+/** One ref to move. A null id stands for "does not exist". */
+export interface RefUpdate {
+  ref: string;
+  oldOid: string | null;
+  newOid: string | null;
+  /** Of an annotated tag: what it leads to. */
+  peeledOid: string | null;
+}
+
+export interface Push {
+  id: string;
+  actorId: number;
+  /** The moment of the push, in milliseconds. */
+  at: number;
+  /** The upload that brought the pack; null if none was needed. */
+  uploadId: string | null;
+  /** Packs that hold what the updates need; listed only if an update that needs them is made. */
+  packs: PackRecord[];
+  updates: RefUpdate[];
+  /** All updates or none. */
+  isAtomic: boolean;
+  /** What HEAD names where nothing was pushed yet. */
+  defaultBranch: string;
+}
+
+/** What became of one update. */
+export type RefOutcome =
+  | { kind: "updated"; ref: string }
+  /** The ref is not what the pusher saw: it is `actualOid`, or gone. */
+  | { kind: "stale"; ref: string; actualOid: string | null }
+  /** The name lies inside of another ref's, or another's inside of it. */
+  | { kind: "conflict"; ref: string; otherRef: string }
+  | { kind: "default-branch"; ref: string }
+  /** The upload was given up, or the repository deleted, before the push came to its end. */
+  | { kind: "expired"; ref: string }
+  /** Nothing is wrong with it, but with another of an atomic push. */
+  | { kind: "undone"; ref: string };
+
+/** What a list of repositories shows of one. */
+export interface RepositorySummary {
+  hasRefs: boolean;
+  /** All packs together. */
+  packBytes: number;
+}
+
+export interface PushOutcome {
+  outcomes: RefOutcome[];
+  /** What is to be told of it; null if nothing was moved. */
+  entry: OutboxEntry | null;
+  summary: RepositorySummary;
+  /** True if the repository lists the packs now; if not, nobody refers to them. */
+  arePacksKept: boolean;
+  /** True if there are so many packs that they should be merged. */
+  isTendingDue: boolean;
+}
+
+export type ReplaceOutcome =
+  /** All packs together are so large now. */
+  { kind: "replaced"; packBytes: number } | { kind: "stale" };
+
+/** An update that was stored and of which nobody was told yet. */
+export interface OutboxEntry {
+  pushId: string;
+  updates: RefUpdate[];
+  /** Of more updates than one entry holds, `updates` names the first only. */
+  updateCount: number;
+  /** The full name of the branch that HEAD came to name by it, null if it names the same. */
+  newHead: string | null;
+  actorId: number;
+  at: number;
+}
+
+/** A pack that the repository listed and lists no more. */
+export interface RetiredPack {
+  name: string;
+  /** True if other repositories of the network may list it. */
+  isShared: boolean;
+}
+
+/** What is to be done for a repository behind everybody's back. */
+export interface Work {
+  /** What `finishWork` is told of when all of this is done. */
+  version: number;
+  summary: RepositorySummary;
+  /** Pushes that nobody was told of yet, oldest first. */
+  outbox: OutboxEntry[];
+  /** Uploads that were given up: whatever they left in the bucket is to go. */
+  uploadIds: string[];
+  /** Packs that nobody reads any more, of this repository's readers. */
+  retired: RetiredPack[];
+  /** Oldest first. */
+  packs: PackRecord[];
+  /** True if the repository is deleted, and only what is still to go keeps its object alive. */
+  isDiscarded: boolean;
+}
+
+/** What was done of it. */
+export interface DoneWork {
+  version: number;
+  pushIds: string[];
+  uploadIds: string[];
+  retiredNames: string[];
+}

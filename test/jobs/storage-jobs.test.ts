@@ -1,0 +1,118 @@
+import { createMessageBatch, getQueueResult, createExecutionContext } from "cloudflare:test";
+import { eq } from "drizzle-orm";
+import { describe, expect, it, vi } from "vitest";
+
+import { discardedObjects } from "../../src/db/schema/index.ts";
+import { handleBatch, handleSchedule } from "../../src/jobs/index.ts";
+import type { StorageJob } from "../../src/storage/storage-job.ts";
+import { db } from "../support/db.ts";
+import { git, readAllObjects } from "../support/git.ts";
+import { freshName, make, type TestRepo } from "../support/make.ts";
+import { filesOf, makeCommit, push } from "../support/push.ts";
+import { systemCtx } from "../support/system.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function makePushed(count: number): Promise<TestRepo> {
+  const owner = await make.user();
+  const repo = await make.repo(owner);
+  for (let at = 0; at < count; at++) {
+    const { oid, pack } = makeCommit(freshName("text"));
+    await push(owner, repo, oid, pack, `refs/heads/${at}`);
+  }
+  return repo;
+}
+
+const packsOf = async (repo: TestRepo) => (await git.repository(repo).snapshot()).packs;
+
+const jobFor = ({ objectName, networkName }: TestRepo): StorageJob => ({
+  kind: "tend",
+  objectName,
+  networkName,
+});
+
+/** A batch of messages as the queue brings it. */
+const batchOf = (jobs: StorageJob[]) =>
+  createMessageBatch<StorageJob>(
+    "edgeforge-storage",
+    jobs.map((body, at) => ({ id: String(at), timestamp: new Date(), attempts: 1, body })),
+  );
+
+describe("a batch of storage jobs", () => {
+  it("merges the packs of each repository; a message that comes twice changes nothing", async () => {
+    const repos = [await makePushed(3), await makePushed(2)];
+    const jobs = [...repos, ...repos].map(jobFor);
+    await handleBatch(batchOf(jobs), () => systemCtx({}, Date.now()));
+    for (const [at, repo] of repos.entries()) {
+      expect(await packsOf(repo)).toHaveLength(1);
+      expect(await readAllObjects(repo)).toBe(at === 0 ? 9 : 6);
+    }
+  });
+
+  it("may be done by several at once", async () => {
+    const repo = await makePushed(3);
+    const jobs = [jobFor(repo)];
+    await Promise.all(
+      [1, 2, 3].map(() => handleBatch(batchOf(jobs), () => systemCtx({}, Date.now()))),
+    );
+    expect(await packsOf(repo)).toHaveLength(1);
+    expect(await readAllObjects(repo)).toBe(9);
+    await handleBatch(batchOf(jobs), () => systemCtx({}, Date.now() + 2 * DAY_MS));
+    expect(await filesOf(repo)).toHaveLength(3);
+  });
+
+  it("tries again what failed, alone", async () => {
+    const repos = [await makePushed(2), await makePushed(2)];
+    const batch = batchOf(repos.map(jobFor));
+    let opened = 0;
+    await handleBatch(batch, () => {
+      if (opened++ === 0) throw new Error("the database is away");
+      return systemCtx({}, Date.now());
+    });
+    const result = await getQueueResult(batch, createExecutionContext());
+    expect(result.explicitAcks).toEqual(["1"]);
+    expect(result.retryMessages).toMatchObject([{ msgId: "0" }]);
+    expect((await packsOf(repos[1] as TestRepo)).length).toBe(1);
+    expect((await packsOf(repos[0] as TestRepo)).length).toBe(2);
+  });
+
+  it("is sent by the push that makes it due", async () => {
+    const repo = await makePushed(4);
+    await vi.waitFor(async () => expect(await packsOf(repo)).toHaveLength(1), { timeout: 15_000 });
+  });
+});
+
+describe("a merge", () => {
+  it("leaves the packs it replaced to those who are reading them, for a day", async () => {
+    const repo = await makePushed(3);
+    const stored = git.repository(repo);
+    const before = await stored.snapshot();
+    await handleBatch(batchOf([jobFor(repo)]), () => systemCtx({}, Date.now()));
+    const { objects } = await stored.open(before);
+    for (const { oid } of before.refs) expect(await objects.readObject(oid)).toBeDefined();
+    expect(await filesOf(repo)).toHaveLength(12);
+    await handleBatch(batchOf([jobFor(repo)]), () => systemCtx({}, Date.now() + DAY_MS + 1000));
+    expect(await filesOf(repo)).toHaveLength(3);
+  });
+});
+
+describe("the schedule", () => {
+  it("sends again for repositories whose removal should have come to its end, and for no others", async () => {
+    const now = Date.now();
+    const [old, young] = [freshName("old"), freshName("young")];
+    await db.insert(discardedObjects).values([
+      { objectName: old, networkName: "n", discardedAt: now - 11 * 60_000 },
+      { objectName: young, networkName: "n", discardedAt: now - 60_000 },
+    ]);
+    const sent: string[] = [];
+    const queue = {
+      send: async (job: StorageJob) => void sent.push(job.objectName),
+    } as unknown as Env["STORAGE_JOBS"];
+    await handleSchedule(systemCtx({ STORAGE_JOBS: queue }, now));
+    expect(sent).toContain(old);
+    expect(sent).not.toContain(young);
+    for (const name of [old, young]) {
+      await db.delete(discardedObjects).where(eq(discardedObjects.objectName, name));
+    }
+  });
+});

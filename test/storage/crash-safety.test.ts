@@ -1,0 +1,217 @@
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { createApp } from "../../src/app.ts";
+import { parseConfig } from "../../src/config.ts";
+import { discardedObjects, repositories } from "../../src/db/schema/index.ts";
+import { tendRepository } from "../../src/domain/git/tend-repository.ts";
+import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
+import { UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
+import { call } from "../support/call.ts";
+import { db } from "../support/db.ts";
+import { eventsOf } from "../support/events.ts";
+import { type Fault, failing } from "../support/faults.ts";
+import { git, placeOf, readAllObjects } from "../support/git.ts";
+import { freshName, make, type TestRepo, type TestUser } from "../support/make.ts";
+import { systemCtx } from "../support/system.ts";
+import { filesOf, makeCommit, pushRequest, refsOf, storePush } from "../support/push.ts";
+
+/** Long after the fault, when everything that was given up may be removed. */
+const LATER_MS = 3 * UPLOAD_LIFE_MS;
+
+/** The service with bindings of one's own. What goes on behind an answer has ended when it resolves. */
+async function serve(request: Request, bindings: Partial<Env>): Promise<Response | undefined> {
+  const deferred: Promise<unknown>[] = [];
+  const execution = { waitUntil: (work: Promise<unknown>) => deferred.push(work) };
+  const app = createApp(parseConfig({}));
+  const all = { ...env, ...bindings };
+  const response = await app.fetch(request, all, execution as unknown as ExecutionContext);
+  const body = await response.arrayBuffer().catch(() => undefined);
+  for (let done = 0; done < deferred.length; done = deferred.length) {
+    await Promise.allSettled(deferred);
+  }
+  return body && new Response(body, response);
+}
+
+/** Has everything done that waits for a repository, as its alarm and the schedule would in the end. */
+async function tend(place: RepositoryPlace): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await tendRepository(systemCtx({}, Date.now() + LATER_MS * (round + 1)), place);
+  }
+}
+
+const MODES = [
+  { isDone: false, isDeath: false },
+  { isDone: false, isDeath: true },
+  { isDone: true, isDeath: false },
+  { isDone: true, isDeath: true },
+] as const;
+
+/** Runs a story with each of its storage calls failing in turn, in every way, until none fails. */
+async function failEveryCall(story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) {
+  let most = 0;
+  for (const mode of MODES) {
+    for (let at = 0; ; at++) {
+      const faults = await story({ at, ...mode });
+      if (!faults.hasFailed()) break;
+      most = Math.max(most, at + 1);
+    }
+  }
+  return most;
+}
+
+/** A repository with `count` pushes of one commit each, and as many packs. */
+async function makePushed(count: number): Promise<{ owner: TestUser; repo: TestRepo }> {
+  const owner = await make.user();
+  const repo = await make.repo(owner);
+  for (let at = 0; at < count; at++) {
+    const { oid, pack } = makeCommit(freshName("text"));
+    await storePush(repo, `refs/heads/${at}`, oid, pack);
+  }
+  return { owner, repo };
+}
+
+/** A fork by somebody else. */
+async function forkOf(repo: TestRepo): Promise<RepositoryPlace> {
+  const as = await make.user();
+  const path = `/repos/${repo.owner}/${repo.name}/forks`;
+  return placeOf((await call("POST", path, { as, json: {} })).body.id);
+}
+
+/** The files of a network are those of the packs that its repositories list: none more, none less. */
+async function expectNoStrays(network: RepositoryPlace, members: RepositoryPlace[]) {
+  const names = new Set<string>();
+  for (const member of members) {
+    for (const { name } of (await git.repository(member).snapshot()).packs) names.add(name);
+  }
+  const files = (await filesOf(network)).map((key) => key.replace(/^.*\/packs\//, ""));
+  const kinds = ["idx", "pack", "sidecar"];
+  expect(files).toEqual(
+    [...names].toSorted().flatMap((name) => kinds.map((kind) => `${name}.${kind}`)),
+  );
+}
+
+const rowOf = async (id: number) =>
+  (await db.select().from(repositories).where(eq(repositories.id, id)))[0];
+
+describe(
+  "whatever call to storage fails, and if the Worker dies there",
+  { timeout: 180_000 },
+  () => {
+    it("a push is made or not, told once if it is, and leaves nothing behind", async () => {
+      const most = await failEveryCall(async (fault) => {
+        const { owner, repo } = await makePushed(1);
+        const before = await refsOf(repo);
+        const { oid, pack } = makeCommit(freshName("text"));
+        const faults = failing(fault);
+        const request = pushRequest(owner, repo, oid, pack, "refs/heads/new");
+        const response = await serve(request, faults.bindings);
+        const isAcknowledged = (await response?.text())?.includes("ok refs/heads/new") ?? false;
+
+        const after = [...before, { name: "refs/heads/new", oid, peeledOid: null }];
+        const refs = await refsOf(repo);
+        expect([before, after]).toContainEqual(refs);
+        expect(isAcknowledged ? refs : after).toEqual(after);
+        const isMade = refs.length === after.length;
+        await tend(repo);
+        expect(await refsOf(repo)).toEqual(refs);
+        expect(await readAllObjects(repo)).toBe(isMade ? 6 : 3);
+        await expectNoStrays(repo, [repo]);
+        const told = (await eventsOf(repo)).filter(({ payload }) =>
+          JSON.stringify(payload).includes("refs/heads/new"),
+        );
+        expect(told).toHaveLength(isMade ? 1 : 0);
+        const { packs } = await git.repository(repo).snapshot();
+        const sizeBytes = packs.reduce((sum, { packBytes }) => sum + packBytes, 0);
+        expect(await rowOf(repo.id)).toMatchObject({ isEmpty: false, sizeBytes });
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(7);
+    });
+
+    it("a fork is there whole or not at all, and its parent stays as it is", async () => {
+      const most = await failEveryCall(async (fault) => {
+        const { repo } = await makePushed(2);
+        const forker = await make.user();
+        const refs = await refsOf(repo);
+        const faults = failing(fault);
+        const request = new Request(`http://x/api/v1/repos/${repo.owner}/${repo.name}/forks`, {
+          method: "POST",
+          headers: { Authorization: `token ${forker.token}`, "Content-Type": "application/json" },
+          body: "{}",
+        });
+        const response = await serve(request, faults.bindings);
+        const isAcknowledged = response?.status === 202;
+
+        const rows = await db.select().from(repositories).where(eq(repositories.parentId, repo.id));
+        expect(rows.length).toBeLessThanOrEqual(1);
+        expect(rows.length).toBeGreaterThanOrEqual(isAcknowledged ? 1 : 0);
+        for (const name of faults.objectNames) {
+          await tend({ objectName: name, networkName: repo.networkName });
+        }
+        const [fork] = rows;
+        for (const each of fork ? [repo, fork] : [repo]) {
+          expect(await refsOf(each)).toEqual(refs);
+          expect(await readAllObjects(each)).toBe(6);
+        }
+        const known = new Set([repo.objectName, fork?.objectName]);
+        for (const name of faults.objectNames) {
+          if (known.has(name)) continue;
+          const { version } = await env.REPOSITORY.getByName(name).snapshot();
+          expect(version).toBe(0);
+        }
+        await expectNoStrays(repo, fork ? [repo, fork] : [repo]);
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(3);
+    });
+
+    it("a merge of packs loses no object, and leaves none twice", async () => {
+      const most = await failEveryCall(async (fault) => {
+        const { repo } = await makePushed(3);
+        const refs = await refsOf(repo);
+        const faults = failing(fault);
+        await tendRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
+        expect(await refsOf(repo)).toEqual(refs);
+        expect(await readAllObjects(repo)).toBe(9);
+        await tend(repo);
+        expect(await refsOf(repo)).toEqual(refs);
+        expect(await readAllObjects(repo)).toBe(9);
+        expect((await git.repository(repo).snapshot()).packs).toHaveLength(1);
+        await expectNoStrays(repo, [repo]);
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(8);
+    });
+
+    it("a deletion takes all of a repository or nothing, and nothing of its fork", async () => {
+      const most = await failEveryCall(async (fault) => {
+        const { owner, repo } = await makePushed(2);
+        const fork = await forkOf(repo);
+        const own = makeCommit(freshName("own"));
+        await storePush(repo, "refs/heads/own", own.oid, own.pack);
+        const faults = failing(fault);
+        const request = new Request(`http://x/api/v1/repos/${repo.owner}/${repo.name}`, {
+          method: "DELETE",
+          headers: { Authorization: `token ${owner.token}` },
+        });
+        const response = await serve(request, faults.bindings);
+        const row = await rowOf(repo.id);
+        expect(response?.status === 204 && row !== undefined).toBe(false);
+        // The job that the deletion asks for fails as well where the request did not.
+        await tendRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
+        await tend(repo);
+
+        expect(await refsOf(fork)).toHaveLength(2);
+        expect(await readAllObjects(fork)).toBe(6);
+        await expectNoStrays(repo, row ? [repo, fork] : [fork]);
+        expect(await readAllObjects(repo)).toBe(row ? 9 : 0);
+        const left = eq(discardedObjects.objectName, repo.objectName);
+        expect(await db.select().from(discardedObjects).where(left)).toEqual([]);
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(5);
+    });
+  },
+);

@@ -1,0 +1,104 @@
+import { env } from "cloudflare:workers";
+
+import { tellPush } from "../../src/domain/git/tell-push.ts";
+import { encodeUtf8 } from "../../src/git/byte-text.ts";
+import { oidBytes } from "../../src/git/oid.ts";
+import { DEFAULT_PACK_LIMITS } from "../../src/git/pack/limits.ts";
+import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
+import { joinBytes } from "../../src/git/wire/pkt-line.ts";
+import { codec } from "../../src/storage/codec.ts";
+import { networkPrefix } from "../../src/storage/keys.ts";
+import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
+import { type Answer, visit } from "./call.ts";
+import { db } from "./db.ts";
+import { git } from "./git.ts";
+import type { TestRepo, TestUser } from "./make.ts";
+
+const NULL = "0".repeat(40);
+
+/** A commit of one file, and packs of it: whole, and without the file. */
+export function makeCommit(text: string): { oid: string; pack: Uint8Array; holed: Uint8Array } {
+  const build = (hasBlob: boolean): { oid: string; pack: Uint8Array } => {
+    const builder = new PackBuilder(codec);
+    const blob = new PackBuilder(codec).add("blob", encodeUtf8(text));
+    if (hasBlob) builder.add("blob", encodeUtf8(text));
+    const tree = builder.add("tree", joinBytes([encodeUtf8("100644 file\0"), oidBytes(blob)]));
+    const who = "A <a@example.com> 1700000000 +0000";
+    const oid = builder.add(
+      "commit",
+      encodeUtf8(`tree ${tree}\nauthor ${who}\ncommitter ${who}\n\n${text}\n`),
+    );
+    return { oid, pack: builder.build() };
+  };
+  return { ...build(true), holed: build(false).pack };
+}
+
+/** A push of a pack to `ref`, which is at `oldOid` or not there yet. */
+function pushBody(oid: string, pack: Uint8Array, ref: string, oldOid: string) {
+  const line = `${oldOid} ${oid} ${ref}\0report-status`;
+  const head = encodeUtf8(`${(line.length + 4).toString(16).padStart(4, "0")}${line}0000`);
+  return joinBytes([head, pack]) as Uint8Array<ArrayBuffer>;
+}
+
+const HEADERS = { "Content-Type": "application/x-git-receive-pack-request" };
+const pathOf = ({ owner, name }: Named): string => `/${owner}/${name}.git/git-receive-pack`;
+type Named = Pick<TestRepo, "owner" | "name">;
+
+/** Pushes a pack to `ref`, which is at `oldOid` or not there yet. */
+export const push = (
+  as: TestUser,
+  repo: Named,
+  oid: string,
+  pack: Uint8Array,
+  ref = "refs/heads/main",
+  oldOid = NULL,
+): Promise<Answer> =>
+  visit("POST", pathOf(repo), { as, headers: HEADERS, body: pushBody(oid, pack, ref, oldOid) });
+
+/** The same as a request, to be sent elsewhere. */
+export function pushRequest(
+  as: TestUser,
+  repo: Named,
+  oid: string,
+  pack: Uint8Array,
+  ref: string,
+): Request {
+  const headers = { ...HEADERS, Authorization: `token ${as.token}` };
+  const body = pushBody(oid, pack, ref, NULL);
+  return new Request(`http://x${pathOf(repo)}`, { method: "POST", headers, body });
+}
+
+export const refsOf = async (repo: RepositoryPlace) =>
+  (await env.REPOSITORY.getByName(repo.objectName).snapshot()).refs;
+
+/** Keys of all files of a network. */
+export const filesOf = async (repo: RepositoryPlace) =>
+  (await env.PACKS.list({ prefix: networkPrefix(repo.networkName) })).objects.map(({ key }) => key);
+
+/** Stores a pack and makes a ref of it, past the service. */
+export async function storePush(
+  repo: TestRepo,
+  ref: string,
+  oid: string,
+  pack: Uint8Array,
+): Promise<void> {
+  const stored = git.repository(repo);
+  const { uploadId, snapshot } = await stored.beginUpload(Date.now());
+  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
+  await receiver.write(pack);
+  const received = await receiver.finish(await stored.open(snapshot));
+  if (!received) throw new Error("the pack is empty");
+  const { summary, entry } = await stored.commitPush({
+    id: crypto.randomUUID(),
+    actorId: repo.ownerId,
+    at: Date.now(),
+    uploadId,
+    packs: [received.record],
+    updates: [{ ref, oldOid: null, newOid: oid, peeledOid: null }],
+    isAtomic: true,
+    defaultBranch: repo.defaultBranch,
+  });
+  if (!entry) throw new Error(`${ref} was refused`);
+  await tellPush(db, repo, entry, summary);
+  await stored.settle(entry.pushId);
+}
