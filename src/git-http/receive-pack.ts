@@ -1,3 +1,4 @@
+import type { Config } from "../config.ts";
 import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";
@@ -15,6 +16,9 @@ const RESULT = "git-receive-pack-result";
 
 /** Bytes of the list of commands at most: 100,000 of usual length. */
 const COMMANDS_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Bytes that are still read of a push that is refused already. */
+const DROPPED_BYTES_MAX = 128 * 1024 * 1024;
 
 /** How long a client waits without a word, in milliseconds. */
 const KEEPALIVE_MS = 5000;
@@ -36,12 +40,9 @@ export async function receivePack(
   if (!request || request.commands.length === 0) return gitAnswer(RESULT, new Uint8Array(0));
 
   const stored = ctx.git.repository(entry.repo.id);
-  const receiver = request.hasPack ? stored.receivePack(DEFAULT_PACK_LIMITS) : undefined;
-  const isTaken = receiver && take(receiver, rest, body, ctx.config.pushMaxBytes);
-  const failure = await isTaken?.then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
+  const limits = { ...DEFAULT_PACK_LIMITS, objectBytesMax: ctx.config.gitObjectMaxBytes };
+  const receiver = request.hasPack ? stored.receivePack(limits) : undefined;
+  const failure = await take(request, receiver, rest, body, ctx.config);
   const work = settle(visit, request, receiver, failure, requestId);
   // Goes on if the client does not wait: what it sent is whole.
   ctx.defer(work);
@@ -67,26 +68,42 @@ async function readCommands(
   }
 }
 
-/** Gives the body to the receiver. What is refused is read to its end all the same, and dropped. */
+/** Gives the body to the receiver. Returns what is wrong with it, if anything is. */
 async function take(
-  receiver: PackReceiver,
+  { commands }: ReceiveRequest,
+  receiver: PackReceiver | undefined,
   rest: Uint8Array,
   body: AsyncGenerator<Uint8Array>,
-  bytesMax: number,
-): Promise<void> {
-  let bytes = rest.length;
+  { pushMaxBytes, pushMaxRefs }: Config,
+): Promise<{ error: unknown } | undefined> {
   try {
-    await receiver.write(rest);
-    for await (const piece of body) {
-      bytes += piece.length;
-      if (bytes > bytesMax) throw overLimit(`a push may have ${bytesMax} bytes at most`);
-      await receiver.write(piece);
+    if (commands.length > pushMaxRefs) {
+      throw overLimit(`a push may name ${pushMaxRefs} refs at most`);
     }
+    let bytes = 0;
+    let piece: Uint8Array | void = rest;
+    while (piece) {
+      bytes += piece.length;
+      if (bytes > pushMaxBytes) throw overLimit(`a push may have ${pushMaxBytes} bytes at most`);
+      await receiver?.write(piece);
+      // Not by `for await`, which would close the body when it is left.
+      piece = (await body.next()).value;
+    }
+    return undefined;
   } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    for await (const _ of body) continue;
-    throw error;
+    if (error instanceof GitError) await drop(body);
+    return { error };
   }
+}
+
+/** Reads what nobody wants: most clients listen only when they have sent all. */
+async function drop(body: AsyncGenerator<Uint8Array>): Promise<void> {
+  let bytes = 0;
+  for (let next = await body.next(); !next.done; next = await body.next()) {
+    bytes += next.value.length;
+    if (bytes > DROPPED_BYTES_MAX) break;
+  }
+  await body.return(undefined);
 }
 
 /** Checks what was pushed and moves the refs. */

@@ -3,58 +3,10 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 
 import { ACCESS, repositories } from "../../src/db/schema/index.ts";
-import { encodeUtf8 } from "../../src/git/byte-text.ts";
-import { oidBytes } from "../../src/git/oid.ts";
-import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
-import { joinBytes } from "../../src/git/wire/pkt-line.ts";
-import { codec } from "../../src/storage/codec.ts";
-import { networkPrefix } from "../../src/storage/keys.ts";
-import { type Answer, visit } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { eventsOf } from "../support/events.ts";
-import { make, type TestRepo, type TestUser } from "../support/make.ts";
-
-const NULL = "0".repeat(40);
-
-/** A commit of one file, and packs of it: whole, and without the file. */
-function makeCommit(text: string): { oid: string; pack: Uint8Array; holed: Uint8Array } {
-  const build = (hasBlob: boolean): { oid: string; pack: Uint8Array } => {
-    const builder = new PackBuilder(codec);
-    const blob = new PackBuilder(codec).add("blob", encodeUtf8(text));
-    if (hasBlob) builder.add("blob", encodeUtf8(text));
-    const tree = builder.add("tree", joinBytes([encodeUtf8("100644 file\0"), oidBytes(blob)]));
-    const who = "A <a@example.com> 1700000000 +0000";
-    const oid = builder.add(
-      "commit",
-      encodeUtf8(`tree ${tree}\nauthor ${who}\ncommitter ${who}\n\n${text}\n`),
-    );
-    return { oid, pack: builder.build() };
-  };
-  return { ...build(true), holed: build(false).pack };
-}
-
-/** Pushes a pack to `ref`, which is not there yet. */
-function push(
-  as: TestUser,
-  repo: TestRepo,
-  oid: string,
-  pack: Uint8Array,
-  ref = "refs/heads/main",
-): Promise<Answer> {
-  const line = `${NULL} ${oid} ${ref}\0report-status`;
-  const head = encodeUtf8(`${(line.length + 4).toString(16).padStart(4, "0")}${line}0000`);
-  return visit("POST", `/${repo.owner}/${repo.name}.git/git-receive-pack`, {
-    as,
-    headers: { "Content-Type": "application/x-git-receive-pack-request" },
-    body: joinBytes([head, pack]) as Uint8Array<ArrayBuffer>,
-  });
-}
-
-const refsOf = async (repo: TestRepo) =>
-  (await env.REPOSITORY.getByName(String(repo.id)).snapshot()).refs;
-
-const filesOf = async (repo: TestRepo) =>
-  (await env.PACKS.list({ prefix: networkPrefix(repo.id) })).objects.map(({ key }) => key);
+import { make } from "../support/make.ts";
+import { filesOf, makeCommit, push, refsOf } from "../support/push.ts";
 
 describe("a push", () => {
   it("moves the ref, brings the row up to date, and is told once", async () => {
