@@ -41,6 +41,7 @@ const RECEIVE_WORDS = [
   "side-band-64k",
   "quiet",
   "atomic",
+  "push-options",
   "ofs-delta",
   "object-format=sha1",
   AGENT,

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { applyPushOptions, parsePushOptions } from "../domain/git/push-options.ts";
 import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";
@@ -11,6 +12,8 @@ import { logBug } from "../lib/log.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
 import { gitAnswer, streamOf } from "./answer.ts";
 import type { Visit } from "./env.ts";
+import { suggestPulls, tellProgress } from "./push-words.ts";
+import { Words } from "./words.ts";
 
 const RESULT = "git-receive-pack-result";
 
@@ -43,10 +46,13 @@ export async function receivePack(
   const limits = { ...DEFAULT_PACK_LIMITS, objectBytesMax: ctx.config.gitObjectMaxBytes };
   const receiver = request.hasPack ? stored.receivePack(limits) : undefined;
   const failure = await take(request, receiver, rest, body, ctx.config);
-  const work = settle(visit, request, receiver, failure, requestId);
+  const words = new Words();
+  const isTalking = request.capabilities.has("side-band-64k") && !request.capabilities.has("quiet");
+  const say = isTalking ? words.say : undefined;
+  const work = settle(visit, request, receiver, failure, requestId, say);
   // Goes on if the client does not wait: what it sent is whole.
   ctx.defer(work);
-  return gitAnswer(RESULT, streamOf(answer(request, work)));
+  return gitAnswer(RESULT, streamOf(answer(request, work, words)));
 }
 
 async function readCommands(
@@ -106,13 +112,14 @@ async function drop(body: AsyncGenerator<Uint8Array>): Promise<void> {
   await body.return(undefined);
 }
 
-/** Checks what was pushed and moves the refs. */
+/** Checks what was pushed and moves the refs. @param say Undefined where nobody wants to hear. */
 async function settle(
   visit: Visit,
   request: ReceiveRequest,
   receiver: PackReceiver | undefined,
   failure: { error: unknown } | undefined,
   requestId: string,
+  say: ((text: string) => void) | undefined,
 ): Promise<ReceiveReport> {
   const { ctx, entry } = visit;
   const stored = ctx.git.repository(entry.repo.id);
@@ -120,7 +127,20 @@ async function settle(
     const { repository, pack } = await check();
     const isAtomic = request.capabilities.has("atomic");
     const push = { commands: request.commands, isAtomic, repository, pack };
-    return { unpackError: undefined, results: await pushRefs(ctx, entry, push) };
+    const results = await pushRefs(ctx, entry, push);
+    const count = results.length;
+    say?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
+    say?.(suggestPulls(visit, request.commands, results));
+    if (results.some(({ kind }) => kind === "ok")) {
+      const options = parsePushOptions(request.pushOptions);
+      const refusal = await applyPushOptions(ctx, entry, options).catch((error: unknown) => {
+        // The refs have moved, and the report must say so.
+        logBug(requestId, error);
+        return `internal error, request ${requestId}`;
+      });
+      if (refusal) say?.(`push options were not applied: ${refusal}\n`);
+    }
+    return { unpackError: undefined, results };
   } catch (error) {
     if (!(error instanceof GitError)) logBug(requestId, error);
     const unpackError =
@@ -134,7 +154,7 @@ async function settle(
     try {
       if (failure) throw failure.error;
       const repository = await stored.open(await stored.snapshot());
-      const received = await receiver?.finish(repository);
+      const received = await receiver?.finish(repository, say && tellProgress(say));
       return { repository: received?.repository ?? repository, pack: received?.record };
     } catch (error) {
       // Here and not behind the commit: what a repository may list already must stay.
@@ -147,8 +167,9 @@ async function settle(
 async function* answer(
   request: ReceiveRequest,
   work: Promise<ReceiveReport>,
+  words: Words,
 ): AsyncGenerator<Uint8Array> {
-  const { capabilities, commands } = request;
+  const { capabilities } = request;
   const isV2 = capabilities.has("report-status-v2");
   const wantsReport = isV2 || capabilities.has("report-status");
   if (!capabilities.has("side-band-64k")) {
@@ -157,16 +178,11 @@ async function* answer(
     return;
   }
   for (;;) {
-    const report = await Promise.race([work, pause(KEEPALIVE_MS)]);
-    if (report === undefined) {
-      yield KEEPALIVE_FRAME;
-      continue;
-    }
-    const isQuiet = capabilities.has("quiet");
-    if (!isQuiet && report.unpackError === undefined) {
-      const count = commands.length;
-      yield formatProgress(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
-    }
+    const report = await Promise.race([work, words.heard(), pause(KEEPALIVE_MS)]);
+    const text = words.take();
+    if (text !== "") yield formatProgress(text);
+    else if (report === undefined) yield KEEPALIVE_FRAME;
+    if (report === undefined) continue;
     if (wantsReport) yield formatFrames(BAND_DATA, formatReceiveReport(report, isV2));
     yield FLUSH_PKT;
     return;
