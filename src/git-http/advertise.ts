@@ -50,7 +50,7 @@ const RECEIVE_WORDS = [
 const V2_WORDS = [
   AGENT,
   "ls-refs=unborn",
-  "fetch=shallow wait-for-done filter ref-in-want",
+  "fetch=shallow wait-for-done filter ref-in-want sideband-all",
   "object-format=sha1",
   "object-info",
 ];

@@ -26,11 +26,11 @@ export interface ReceivedPack {
 
 /** Told how far the check of a pack is. */
 export interface ReceiveProgress {
-  onDelta(done: number, total: number): void;
+  readonly onDelta: (done: number, total: number) => void;
   /** @param localCount Bases that the pack left out. */
-  onResolved(localCount: number): void;
+  readonly onResolved: (localCount: number) => void;
   /** @param count Objects whose links were found to lead somewhere. */
-  onConnected(count: number): void;
+  readonly onConnected: (count: number) => void;
 }
 
 /**
