@@ -53,6 +53,12 @@ const Variables = z.object({
   MARKUP_MAX_BYTES: count(524_288, 1024, 4_194_304),
   /** Bytes of one push at most. Cloudflare bounds the body of a request too, by plan. */
   PUSH_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
+  /** Refs that one push may name at most. */
+  PUSH_MAX_REFS: count(100_000, 1, 100_000),
+  /** Bytes of one object that is pushed at most, inflated. */
+  GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
+  /** Bytes of a repository's packs at most, with those of the push that comes; -1 is no limit. */
+  GIT_REPOSITORY_MAX_BYTES: count(-1, -1, 999_999_999_999),
   /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
@@ -76,6 +82,9 @@ export interface Config {
   jsonBodyMaxBytes: number;
   markupMaxBytes: number;
   pushMaxBytes: number;
+  pushMaxRefs: number;
+  gitObjectMaxBytes: number;
+  gitRepositoryMaxBytes: number;
   logsD1Rows: boolean;
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
@@ -113,6 +122,9 @@ export function parseConfig(env: object): Config {
     jsonBodyMaxBytes: variables.JSON_BODY_MAX_BYTES,
     markupMaxBytes: variables.MARKUP_MAX_BYTES,
     pushMaxBytes: variables.PUSH_MAX_BYTES,
+    pushMaxRefs: variables.PUSH_MAX_REFS,
+    gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
+    gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
     logsD1Rows: variables.LOG_D1_ROWS,
     firstAdministrator:
       variables.FIRST_ADMIN_PASSWORD === ""

@@ -58,6 +58,18 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1024 to 999999999999",
     values: wrongNumbers("1023", "1000000000000"),
   },
+  PUSH_MAX_REFS: {
+    allowed: "a whole number from 1 to 100000",
+    values: wrongNumbers("0", "100001"),
+  },
+  GIT_OBJECT_MAX_BYTES: {
+    allowed: "a whole number from 1024 to 999999999999",
+    values: wrongNumbers("1023", "1000000000000"),
+  },
+  GIT_REPOSITORY_MAX_BYTES: {
+    allowed: "a whole number from -1 to 999999999999",
+    values: wrongNumbers("-2", "1000000000000"),
+  },
   FIRST_ADMIN_PASSWORD: { allowed: "a text", values: [1] },
   FIRST_ADMIN_USER: { allowed: "a name", values: ["", 1] },
   FIRST_ADMIN_EMAIL: { allowed: "a text", values: [1] },

@@ -41,6 +41,7 @@ const RECEIVE_WORDS = [
   "side-band-64k",
   "quiet",
   "atomic",
+  "push-options",
   "ofs-delta",
   "object-format=sha1",
   AGENT,
@@ -49,7 +50,7 @@ const RECEIVE_WORDS = [
 const V2_WORDS = [
   AGENT,
   "ls-refs=unborn",
-  "fetch=shallow wait-for-done filter ref-in-want",
+  "fetch=shallow wait-for-done filter ref-in-want sideband-all",
   "object-format=sha1",
   "object-info",
 ];

@@ -100,19 +100,25 @@ export class FetchSession {
    * The bytes of the pack.
    *
    * Where the client needs all of the only pack, that is passed through as it is stored.
+   *
+   * @returns The line with which git says what was sent.
    */
-  packBytes({ wanted, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array> {
+  async *packBytes({ wanted, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array, string> {
     const { takesOfsDelta } = this.request;
     const [only, ...others] = this.snapshot.packs;
     if (only && others.length === 0 && wanted.size === only.objectCount && takesOfsDelta) {
-      return this.stored.streamPack(only, PIECE_BYTES);
+      yield* this.stored.streamPack(only, PIECE_BYTES);
+      const count = only.objectCount;
+      return `Total ${count} (delta 0), reused 0 (delta 0), pack-reused ${count} (from 1)\n`;
     }
     const { catalog, objects } = this.repository;
-    return writePack(catalog, objects, wanted, {
+    const { deltas, reused, reusedDeltas } = yield* writePack(catalog, objects, wanted, {
       codec,
       takesOfsDelta,
       ...(receiverHas && { receiverHas }),
     });
+    const total = `Total ${wanted.size} (delta ${deltas})`;
+    return `${total}, reused ${reused} (delta ${reusedDeltas}), pack-reused 0 (from 0)\n`;
   }
 
   private findRef(name: ByteText): AdvertisedRef {

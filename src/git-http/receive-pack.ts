@@ -1,3 +1,6 @@
+import type { Config } from "../config.ts";
+import type { Ctx } from "../context.ts";
+import { applyPushOptions, parsePushOptions } from "../domain/git/push-options.ts";
 import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";
@@ -11,11 +14,16 @@ import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, streamOf } from "./answer.ts";
 import type { Visit } from "./env.ts";
+import { suggestPulls, tellProgress } from "./push-words.ts";
+import { Words } from "./words.ts";
 
 const RESULT = "git-receive-pack-result";
 
 /** Bytes of the list of commands at most: 100,000 of usual length. */
 const COMMANDS_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Bytes that are still read of a push that is refused already. */
+const DROPPED_BYTES_MAX = 128 * 1024 * 1024;
 
 /** How long a client waits without a word, in milliseconds. */
 const KEEPALIVE_MS = 5000;
@@ -37,16 +45,15 @@ export async function receivePack(
   if (!request || request.commands.length === 0) return gitAnswer(RESULT, new Uint8Array(0));
 
   const stored = ctx.git.repository(entry.repo);
-  const upload = request.hasPack ? await beginUpload(stored, ctx.now) : undefined;
-  const isTaken = upload && take(upload.receiver, rest, body, ctx.config.pushMaxBytes);
-  const failure = await isTaken?.then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
-  const work = settle(visit, request, upload, failure, requestId);
+  const upload = request.hasPack ? await beginUpload(stored, ctx) : undefined;
+  const failure = await take(request, upload?.receiver, rest, body, ctx.config);
+  const words = new Words();
+  const isTalking = request.capabilities.has("side-band-64k") && !request.capabilities.has("quiet");
+  const say = isTalking ? words.say : undefined;
+  const work = settle(visit, request, upload, failure, requestId, say);
   // Goes on if the client does not wait: what it sent is whole.
   ctx.defer(work);
-  return gitAnswer(RESULT, streamOf(answer(request, work)));
+  return gitAnswer(RESULT, streamOf(answer(request, work, words)));
 }
 
 /** A pack on its way. */
@@ -54,9 +61,10 @@ interface Upload extends BegunUpload {
   readonly receiver: PackReceiver;
 }
 
-async function beginUpload(stored: StoredRepository, at: number): Promise<Upload> {
-  const begun = await stored.beginUpload(at);
-  return { ...begun, receiver: stored.receivePack(begun.uploadId, DEFAULT_PACK_LIMITS) };
+async function beginUpload(stored: StoredRepository, { config, now }: Ctx): Promise<Upload> {
+  const begun = await stored.beginUpload(now);
+  const limits = { ...DEFAULT_PACK_LIMITS, objectBytesMax: config.gitObjectMaxBytes };
+  return { ...begun, receiver: stored.receivePack(begun.uploadId, limits) };
 }
 
 async function readCommands(
@@ -78,35 +86,52 @@ async function readCommands(
   }
 }
 
-/** Gives the body to the receiver. What is refused is read to its end all the same, and dropped. */
+/** Gives the body to the receiver. Returns what is wrong with it, if anything is. */
 async function take(
-  receiver: PackReceiver,
+  { commands }: ReceiveRequest,
+  receiver: PackReceiver | undefined,
   rest: Uint8Array,
   body: AsyncGenerator<Uint8Array>,
-  bytesMax: number,
-): Promise<void> {
-  let bytes = rest.length;
+  { pushMaxBytes, pushMaxRefs }: Config,
+): Promise<{ error: unknown } | undefined> {
   try {
-    await receiver.write(rest);
-    for await (const piece of body) {
-      bytes += piece.length;
-      if (bytes > bytesMax) throw overLimit(`a push may have ${bytesMax} bytes at most`);
-      await receiver.write(piece);
+    if (commands.length > pushMaxRefs) {
+      throw overLimit(`a push may name ${pushMaxRefs} refs at most`);
     }
+    let bytes = 0;
+    let piece: Uint8Array | void = rest;
+    while (piece) {
+      bytes += piece.length;
+      if (bytes > pushMaxBytes) throw overLimit(`a push may have ${pushMaxBytes} bytes at most`);
+      await receiver?.write(piece);
+      // Not by `for await`, which would close the body when it is left.
+      piece = (await body.next()).value;
+    }
+    return undefined;
   } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    for await (const _ of body) continue;
-    throw error;
+    if (error instanceof GitError) await drop(body);
+    return { error };
   }
 }
 
-/** Checks what was pushed and moves the refs. */
+/** Reads what nobody wants: most clients listen only when they have sent all. */
+async function drop(body: AsyncGenerator<Uint8Array>): Promise<void> {
+  let bytes = 0;
+  for (let next = await body.next(); !next.done; next = await body.next()) {
+    bytes += next.value.length;
+    if (bytes > DROPPED_BYTES_MAX) break;
+  }
+  await body.return(undefined);
+}
+
+/** Checks what was pushed and moves the refs. @param say Undefined where nobody wants to hear. */
 async function settle(
   visit: Visit,
   request: ReceiveRequest,
   upload: Upload | undefined,
   failure: { error: unknown } | undefined,
   requestId: string,
+  say: ((text: string) => void) | undefined,
 ): Promise<ReceiveReport> {
   const { ctx, entry } = visit;
   const stored = ctx.git.repository(entry.repo);
@@ -115,7 +140,20 @@ async function settle(
     const isAtomic = request.capabilities.has("atomic");
     const uploadId = upload?.uploadId;
     const push = { commands: request.commands, isAtomic, repository, uploadId, pack };
-    return { unpackError: undefined, results: await pushRefs(ctx, entry, push) };
+    const results = await pushRefs(ctx, entry, push);
+    const count = results.length;
+    say?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
+    say?.(suggestPulls(visit, request.commands, results));
+    if (results.some(({ kind }) => kind === "ok")) {
+      const options = parsePushOptions(request.pushOptions);
+      const refusal = await applyPushOptions(ctx, entry, options).catch((error: unknown) => {
+        // The refs have moved, and the report must say so.
+        logBug(requestId, error);
+        return `internal error, request ${requestId}`;
+      });
+      if (refusal) say?.(`push options were not applied: ${refusal}\n`);
+    }
+    return { unpackError: undefined, results };
   } catch (error) {
     if (!(error instanceof GitError)) logBug(requestId, error);
     const unpackError =
@@ -129,7 +167,7 @@ async function settle(
     try {
       if (failure) throw failure.error;
       const repository = await stored.open(upload?.snapshot ?? (await stored.snapshot()));
-      const received = await upload?.receiver.finish(repository);
+      const received = await upload?.receiver.finish(repository, say && tellProgress(say));
       return { repository: received?.repository ?? repository, pack: received?.record };
     } catch (error) {
       // Here and not behind the commit: what a repository may list already must stay.
@@ -142,8 +180,9 @@ async function settle(
 async function* answer(
   request: ReceiveRequest,
   work: Promise<ReceiveReport>,
+  words: Words,
 ): AsyncGenerator<Uint8Array> {
-  const { capabilities, commands } = request;
+  const { capabilities } = request;
   const isV2 = capabilities.has("report-status-v2");
   const wantsReport = isV2 || capabilities.has("report-status");
   if (!capabilities.has("side-band-64k")) {
@@ -152,16 +191,11 @@ async function* answer(
     return;
   }
   for (;;) {
-    const report = await Promise.race([work, pause(KEEPALIVE_MS)]);
-    if (report === undefined) {
-      yield KEEPALIVE_FRAME;
-      continue;
-    }
-    const isQuiet = capabilities.has("quiet");
-    if (!isQuiet && report.unpackError === undefined) {
-      const count = commands.length;
-      yield formatProgress(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
-    }
+    const report = await Promise.race([work, words.heard(), pause(KEEPALIVE_MS)]);
+    const text = words.take();
+    if (text !== "") yield formatProgress(text);
+    else if (report === undefined) yield KEEPALIVE_FRAME;
+    if (report === undefined) continue;
     if (wantsReport) yield formatFrames(BAND_DATA, formatReceiveReport(report, isV2));
     yield FLUSH_PKT;
     return;

@@ -19,14 +19,14 @@ import { formatObjectInfo, parseObjectInfoArgs } from "../git/wire/object-info.t
 import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
 import {
   BAND_DATA,
-  BAND_ERROR,
   FRAME_PAYLOAD_MAX,
+  formatBandError,
   formatFrames,
   formatProgress,
+  frameMessage,
   SMALL_FRAME_PAYLOAD_MAX,
 } from "../git/wire/side-band.ts";
 import { findReachable } from "../git/walk/reachable.ts";
-import { byteTextBytes, encodeText } from "../git/byte-text.ts";
 import { logBug } from "../lib/log.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
@@ -69,12 +69,15 @@ export async function uploadPack(
 }
 
 /** Answers a refusal of the engine as git does: in the stream, where clients show it. */
-async function speaking(answer: () => Promise<Response>): Promise<Response> {
+async function speaking(
+  answer: () => Promise<Response>,
+  formatError = formatErrorPkt,
+): Promise<Response> {
   try {
     return await answer();
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    return gitAnswer(RESULT, formatErrorPkt(error.message));
+    return gitAnswer(RESULT, formatError(error.message));
   }
 }
 
@@ -82,8 +85,11 @@ async function runCommand(place: Place, { command, args }: CommandRequest): Prom
   switch (command) {
     case "ls-refs":
       return listRefs(place, args);
-    case "fetch":
-      return serveFetch(place, parseFetchArgs(args));
+    case "fetch": {
+      const request = parseFetchArgs(args);
+      const formatError = request.isSidebandAll ? formatBandError : formatErrorPkt;
+      return speaking(() => serveFetch(place, request), formatError);
+    }
     case "object-info":
       return tellSizes(place, args);
     default:
@@ -127,12 +133,13 @@ async function serveFetch(place: Place, request: FetchRequest): Promise<Response
   const isReady = !request.isDone && !request.waitsForDone && session.isReady();
   const hasPack = request.isDone || isReady;
   const shallow = session.shallowUpdate();
-  const front = formatFetchResponse({
+  const message = formatFetchResponse({
     ...(!request.isDone && { acknowledgments: { commonOids: session.commonOids, isReady } }),
     ...(shallow && { shallow }),
     wantedRefs: session.wantedRefs,
     hasPack,
   });
+  const front = request.isSidebandAll ? frameMessage(message) : message;
   if (!hasPack) return gitAnswer(RESULT, front);
   return answerWithPack(place, session, front, request.wantsProgress, FRAME_PAYLOAD_MAX);
 }
@@ -183,17 +190,34 @@ async function answerWithPack(
         yield* session.packBytes(plan);
         return;
       }
-      if (wantsProgress) yield formatProgress(`Sending ${plan.wanted.size} objects\n`, payloadMax);
-      for await (const piece of session.packBytes(plan)) {
-        if (piece.length > 0) yield formatFrames(BAND_DATA, piece, payloadMax);
-      }
+      const { size } = plan.wanted;
+      const counted = `Enumerating objects: ${size}, done.\nCounting objects: 100% (${size}/${size}), done.\n`;
+      if (wantsProgress) yield formatProgress(counted, payloadMax);
+      const summary = yield* inFrames(session.packBytes(plan), payloadMax);
+      if (wantsProgress) yield formatProgress(summary, payloadMax);
       yield FLUSH_PKT;
     } catch (error) {
       logBug(place.requestId, error);
       if (payloadMax === undefined) throw error;
-      const words = `internal error, request ${place.requestId}\n`;
-      yield formatFrames(BAND_ERROR, byteTextBytes(encodeText(words)), payloadMax);
+      yield formatBandError(`internal error, request ${place.requestId}`, payloadMax);
     }
   }
   return gitAnswer(RESULT, streamOf(pieces()));
+}
+
+/** A pack in side-band frames. Returns what the pack returned. */
+async function* inFrames<T>(
+  pack: AsyncGenerator<Uint8Array, T>,
+  payloadMax: number,
+): AsyncGenerator<Uint8Array, T> {
+  try {
+    for (;;) {
+      const { value, done } = await pack.next();
+      if (done) return value;
+      if (value.length > 0) yield formatFrames(BAND_DATA, value, payloadMax);
+    }
+  } finally {
+    // Where the client has gone, the pack need not be read to its end.
+    await pack.return(undefined as T);
+  }
 }

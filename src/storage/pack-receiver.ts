@@ -25,6 +25,15 @@ export interface ReceivedPack {
   readonly repository: OpenRepository;
 }
 
+/** Told how far the check of a pack is. */
+export interface ReceiveProgress {
+  readonly onDelta: (done: number, total: number) => void;
+  /** @param localCount Bases that the pack left out. */
+  readonly onResolved: (localCount: number) => void;
+  /** @param count Objects whose links were found to lead somewhere. */
+  readonly onConnected: (count: number) => void;
+}
+
 /**
  * Takes a pack from outside: stores it while it arrives, and lets it pass only if it is whole.
  *
@@ -72,7 +81,10 @@ export class PackReceiver {
    * @returns Undefined for a pack without objects, of which nothing is stored.
    * @throws GitError if the pack is damaged, over a limit, or leads to objects that do not exist.
    */
-  async finish(repository: OpenRepository): Promise<ReceivedPack | undefined> {
+  async finish(
+    repository: OpenRepository,
+    progress?: ReceiveProgress,
+  ): Promise<ReceivedPack | undefined> {
     const scanned = this.scanner.finish();
     if (scanned.table.count === 0) {
       await this.abort();
@@ -80,9 +92,10 @@ export class PackReceiver {
     }
     const { inspector } = this;
     const { table } = scanned;
-    const checksum = await this.resolve(scanned, repository);
+    const checksum = await this.resolve(scanned, repository, progress);
     inspector.refuseErrors();
     this.refuseMissing(repository);
+    progress?.onConnected(table.count);
 
     const { graph } = repository;
     const sidecar = await makeSidecar(table, checksum, inspector, repository.objects, {
@@ -121,6 +134,7 @@ export class PackReceiver {
   private async resolve(
     { table, checksum }: ScannedPack,
     { objects }: OpenRepository,
+    progress: ReceiveProgress | undefined,
   ): Promise<string> {
     const { bucket, networkName, stored } = this;
     const source = await this.source();
@@ -134,7 +148,9 @@ export class PackReceiver {
         budgetBytes: LIVE_BYTES_MAX,
         bases: objects,
         listen: this.inspector.onResolved,
+        onDelta: progress?.onDelta,
       });
+      progress?.onResolved(externalOids.length);
       if (externalOids.length === 0) return checksum;
       const completion = new ThinPackCompletion(source, table, externalOids, objects, codec);
       this.stored = this.draft();

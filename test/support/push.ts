@@ -9,16 +9,16 @@ import { joinBytes } from "../../src/git/wire/pkt-line.ts";
 import { codec } from "../../src/storage/codec.ts";
 import { networkPrefix } from "../../src/storage/keys.ts";
 import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
-import { type Answer, visit } from "./call.ts";
+import { type Answer, visit as visitAsIs } from "./call.ts";
 import { db } from "./db.ts";
 import { git } from "./git.ts";
 import type { TestRepo, TestUser } from "./make.ts";
 
-const NULL = "0".repeat(40);
+export const NULL = "0".repeat(40);
 
 /** A commit of one file, and packs of it: whole, and without the file. */
-export function makeCommit(text: string): { oid: string; pack: Uint8Array; holed: Uint8Array } {
-  const build = (hasBlob: boolean): { oid: string; pack: Uint8Array } => {
+export function makeCommit(text: string) {
+  const build = (hasBlob: boolean) => {
     const builder = new PackBuilder(codec);
     const blob = new PackBuilder(codec).add("blob", encodeUtf8(text));
     if (hasBlob) builder.add("blob", encodeUtf8(text));
@@ -26,45 +26,83 @@ export function makeCommit(text: string): { oid: string; pack: Uint8Array; holed
     const who = "A <a@example.com> 1700000000 +0000";
     const oid = builder.add(
       "commit",
-      encodeUtf8(`tree ${tree}\nauthor ${who}\ncommitter ${who}\n\n${text}\n`),
+      encodeUtf8(`tree ${tree}\nauthor ${who}\ncommitter ${who}\n\n${text.slice(0, 50)}\n`),
     );
-    return { oid, pack: builder.build() };
+    return { oid, treeOid: tree, pack: builder.build() };
   };
   return { ...build(true), holed: build(false).pack };
 }
 
-/** A push of a pack to `ref`, which is at `oldOid` or not there yet. */
-function pushBody(oid: string, pack: Uint8Array, ref: string, oldOid: string) {
-  const line = `${oldOid} ${oid} ${ref}\0report-status`;
-  const head = encodeUtf8(`${(line.length + 4).toString(16).padStart(4, "0")}${line}0000`);
-  return joinBytes([head, pack]) as Uint8Array<ArrayBuffer>;
+/** One ref to move. */
+export interface Command {
+  ref: string;
+  old?: string;
+  new?: string;
 }
 
-const HEADERS = { "Content-Type": "application/x-git-receive-pack-request" };
-const pathOf = ({ owner, name }: Named): string => `/${owner}/${name}.git/git-receive-pack`;
-type Named = Pick<TestRepo, "owner" | "name">;
+/** What a push may have beside its commands. */
+export interface PushExtras {
+  pack?: Uint8Array;
+  /** Words of the client's, beside `report-status`. */
+  capabilities?: string;
+  /** Sent where the capabilities hold `push-options`. */
+  options?: string[];
+  visit?: typeof visitAsIs;
+}
 
-/** Pushes a pack to `ref`, which is at `oldOid` or not there yet. */
+/** What a client sends for a ref to an object that is there. */
+export const makeEmptyPack = (): Uint8Array => new PackBuilder(codec).build();
+
+const HEADERS = { "Content-Type": "application/x-git-receive-pack-request" };
+const pathOf = ({ owner, name }: Pick<TestRepo, "owner" | "name">): string =>
+  `/${owner}/${name}.git/git-receive-pack`;
+
+/** Pushes whatever a client could send. */
+export const pushCommands = (
+  as: TestUser,
+  repo: Pick<TestRepo, "owner" | "name">,
+  commands: readonly Command[],
+  { visit = visitAsIs, ...extras }: PushExtras = {},
+): Promise<Answer> =>
+  visit("POST", pathOf(repo), { as, headers: HEADERS, body: pushBody(commands, extras) });
+
+function pushBody(
+  commands: readonly Command[],
+  { pack, capabilities = "", options = [] }: PushExtras,
+): Uint8Array<ArrayBuffer> {
+  const pkt = (line: string): string => {
+    const length = encodeUtf8(line).length + 4;
+    return `${length.toString(16).padStart(4, "0")}${line}`;
+  };
+  const lines = commands.map((command, at) => {
+    const words = at === 0 ? `\0report-status ${capabilities}` : "";
+    return pkt(`${command.old ?? NULL} ${command.new ?? NULL} ${command.ref}${words}`);
+  });
+  const isWithOptions = capabilities.split(" ").includes("push-options");
+  const tail = isWithOptions ? `${options.map(pkt).join("")}0000` : "";
+  const head = encodeUtf8(`${lines.join("")}0000${tail}`);
+  return joinBytes(pack ? [head, pack] : [head]) as Uint8Array<ArrayBuffer>;
+}
+
+/** Pushes a pack to `ref`, which is not there yet. */
 export const push = (
   as: TestUser,
-  repo: Named,
+  repo: Pick<TestRepo, "owner" | "name">,
   oid: string,
   pack: Uint8Array,
   ref = "refs/heads/main",
-  oldOid = NULL,
-): Promise<Answer> =>
-  visit("POST", pathOf(repo), { as, headers: HEADERS, body: pushBody(oid, pack, ref, oldOid) });
+): Promise<Answer> => pushCommands(as, repo, [{ ref, new: oid }], { pack });
 
 /** The same as a request, to be sent elsewhere. */
 export function pushRequest(
   as: TestUser,
-  repo: Named,
+  repo: Pick<TestRepo, "owner" | "name">,
   oid: string,
   pack: Uint8Array,
   ref: string,
 ): Request {
   const headers = { ...HEADERS, Authorization: `token ${as.token}` };
-  const body = pushBody(oid, pack, ref, NULL);
+  const body = pushBody([{ ref, new: oid }], { pack });
   return new Request(`http://x${pathOf(repo)}`, { method: "POST", headers, body });
 }
 

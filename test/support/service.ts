@@ -13,6 +13,13 @@ import { send, type Answer, type Sending } from "./call.ts";
  * @returns What `call` is for the service as it is.
  */
 export function serviceWith(vars: Record<string, string>, bindings: Partial<Env> = {}) {
+  const visit = doorsWith(vars, bindings);
+  return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>
+    visit(method, `/api/v1${path}`, sending);
+}
+
+/** The same for all its doors: what `visit` is for the service as it is. */
+export function doorsWith(vars: Record<string, string>, bindings: Partial<Env> = {}) {
   const app = createApp(parseConfig(vars));
   return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>
     send(
@@ -23,7 +30,7 @@ export function serviceWith(vars: Record<string, string>, bindings: Partial<Env>
         return response;
       },
       method,
-      `/api/v1${path}`,
+      path,
       sending,
     );
 }

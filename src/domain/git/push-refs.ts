@@ -3,6 +3,7 @@ import type { Repository } from "../../db/schema/index.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { COMMIT, TAG } from "../../git/object/kind.ts";
 import { NULL_OID } from "../../git/oid.ts";
+import { isRefName } from "../../git/ref-name.ts";
 import { peel } from "../../git/walk/peel.ts";
 import type { RefResult } from "../../git/wire/receive-report.ts";
 import { isDelete, type RefCommand } from "../../git/wire/receive-request.ts";
@@ -53,8 +54,9 @@ export async function pushRefs(
   const stored = ctx.git.repository(repo);
   const results = new Map<string, RefResult>();
   const updates: RefUpdate[] = [];
+  const overflow = findOverflow(ctx, push);
   for (const command of push.commands) {
-    const judged = judgeCommand(command, push.repository);
+    const judged = judgeCommand(command, push.repository, overflow);
     if (typeof judged !== "string") updates.push(judged);
     else results.set(command.ref, { kind: "refused", ref: command.ref, reason: judged });
   }
@@ -86,15 +88,34 @@ export async function pushRefs(
 
 const UNDONE = "atomic push failure";
 
-/** The update that a command asks for, or why it is refused. */
-function judgeCommand(command: RefCommand, { catalog }: OpenRepository): RefUpdate | string {
+/** Why nothing may be added, where the pack that came along makes the repository too large. */
+function findOverflow({ config }: Ctx, { pack, repository }: RefPush): string | undefined {
+  const bytesMax = config.gitRepositoryMaxBytes;
+  if (!pack || bytesMax < 0) return undefined;
+  const bytes = repository.catalog.packs.reduce((sum, { source }) => sum + source.sizeBytes, 0);
+  return bytes > bytesMax ? `the repository may have ${bytesMax} bytes at most` : undefined;
+}
+
+/**
+ * The update that a command asks for, or why it is refused.
+ *
+ * @param overflow Why nothing may be added; removing is what then helps.
+ */
+function judgeCommand(
+  command: RefCommand,
+  { catalog }: OpenRepository,
+  overflow: string | undefined,
+): RefUpdate | string {
   const { ref, newOid } = command;
   const oldOid = command.oldOid === NULL_OID ? null : command.oldOid;
   if (ref.length > REF_BYTES_MAX) return "the name is too long";
+  // SECURITY: the one place through which every name passes on its way to the store.
+  if (!ref.startsWith("refs/") || !isRefName(ref)) return "funny refname";
   // SECURITY: what pull requests show is written by the service alone.
   if (/^refs\/(?:pull|for|for-review)\//.test(ref)) return "hidden ref: only the service writes it";
   if (ref === "refs/heads/HEAD") return "a branch can't be called HEAD";
   if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
+  if (overflow !== undefined) return overflow;
 
   const place = catalog.find(newOid);
   if (!place) return "missing necessary objects";

@@ -33,6 +33,8 @@ export interface ResolveOptions {
   /** Where a thin pack's bases are. */
   readonly bases: ObjectReader;
   readonly listen: ResolvedListener;
+  /** Told how many of the pack's deltas are resolved. */
+  readonly onDelta?: ((done: number, total: number) => void) | undefined;
 }
 
 /** What resolving took, for logs and tests. */
@@ -95,6 +97,7 @@ class DeltaResolver {
   private readonly orphans = new Map<Oid, number[]>();
   private readonly externals: External[] = [];
   private unresolved = 0;
+  private deltaCount = 0;
   /** True if this sweep resolved a delta or met a base that one waits for. */
   private hasProgressed = false;
 
@@ -115,6 +118,7 @@ class DeltaResolver {
 
   async run(): Promise<ResolveReport> {
     this.linkKnownBases();
+    this.deltaCount = this.unresolved;
     await this.linkExternalBases();
     while (this.unresolved > 0) {
       this.hasProgressed = false;
@@ -275,6 +279,7 @@ class DeltaResolver {
     this.unresolved--;
     this.hasProgressed = true;
     options.listen(entry, kind, content, isExternal ? NO_ENTRY : base, baseContent);
+    options.onDelta?.(this.deltaCount - this.unresolved, this.deltaCount);
 
     if (orphans) this.adopt(entry);
     if ((this.waiting[entry] as number) > 0) this.contents.keep(entry, content);

@@ -187,7 +187,7 @@ export class PackScanner {
       }
     } else {
       const isWhole = type !== BLOB;
-      if (sizeBytes > limits.objectBytesMax) throw overLimit("pack: object too large");
+      this.refuseLarge(sizeBytes);
       if (isWhole && sizeBytes > limits.structureBytesMax) {
         throw overLimit(`pack: ${kindOf(type)} too large`);
       }
@@ -263,12 +263,20 @@ export class PackScanner {
     if (this.hasDeltaSizes) return;
     const header = readDeltaHeader(bytes);
     if (!header) throw corrupt("delta: cut off");
+    this.refuseLarge(header.resultBytes);
     const { deltaObjectBytesMax } = this.limits;
     if (header.baseBytes > deltaObjectBytesMax || header.resultBytes > deltaObjectBytesMax) {
       throw overLimit("pack: delta of a large object");
     }
     this.inflatedBytes += header.resultBytes;
     this.hasDeltaSizes = true;
+  }
+
+  private refuseLarge(objectBytes: number): void {
+    const { objectBytesMax } = this.limits;
+    if (objectBytes > objectBytesMax) {
+      throw overLimit(`an object of ${objectBytes} bytes: one may have ${objectBytesMax} at most`);
+    }
   }
 
   private finishEntry(): void {

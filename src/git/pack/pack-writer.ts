@@ -28,6 +28,15 @@ export interface PackWriterOptions {
   readonly receiverHas?: PlaceSet;
 }
 
+/** What a pack was made of, for the last line that git shows. */
+export interface PackReport {
+  /** Objects that are deltas in the new pack. */
+  deltas: number;
+  /** Objects whose entries were copied. */
+  reused: number;
+  reusedDeltas: number;
+}
+
 /**
  * A pack of the given objects, copied as they are stored wherever that is possible.
  *
@@ -37,15 +46,16 @@ export interface PackWriterOptions {
  * most `READ_BYTES` beyond the largest entry.
  *
  * @param wanted Each object by its home (`PackCatalog.home`), once.
+ * @returns What it was made of.
  */
 export async function* writePack(
   catalog: PackCatalog,
   objects: PackedObjects,
   wanted: PlaceSet,
   options: PackWriterOptions,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<Uint8Array, PackReport> {
   const writer = new PackWriter(catalog, objects, wanted, options);
-  yield* writer.run();
+  return yield* writer.run();
 }
 
 class PackWriter {
@@ -55,6 +65,7 @@ class PackWriter {
   private readonly options: PackWriterOptions;
   /** Where each object written so far starts in the new pack, by pack and position. */
   private readonly written: Float64Array[];
+  private readonly report: PackReport = { deltas: 0, reused: 0, reusedDeltas: 0 };
   private offset = 0;
   private pieces: Uint8Array[] = [];
   private pieceBytes = 0;
@@ -72,7 +83,7 @@ class PackWriter {
     this.written = catalog.packs.map((_, pack) => new Float64Array(wanted.capacity(pack)));
   }
 
-  async *run(): AsyncGenerator<Uint8Array> {
+  async *run(): AsyncGenerator<Uint8Array, PackReport> {
     const hash = this.options.codec.createSha1();
     this.push(formatPackHeader(this.wanted.size));
     for (let pack = 0; pack < this.catalog.packs.length; pack++) {
@@ -95,6 +106,7 @@ class PackWriter {
     hash.update(piece);
     yield piece;
     yield hash.digest();
+    return this.report;
   }
 
   /** The wanted objects of a pack in the order of their entries. */
@@ -126,10 +138,12 @@ class PackWriter {
 
   private async write(place: Place, stored: Uint8Array): Promise<void> {
     const start = this.offset;
+    const { report } = this;
     const header = readEntryHeader(stored, 0);
     if (!header) throw corrupt("pack: entry cut off");
     if (header.type < OFS_DELTA) {
       this.push(stored);
+      report.reused++;
     } else {
       const data = stored.subarray(header.next);
       const base = this.catalog.base(place);
@@ -137,11 +151,17 @@ class PackWriter {
       const home = this.catalog.home(base);
       const baseStart = this.written[home.pack]?.[home.position] ?? 0;
       const isSent = this.wanted.has(home);
+      const isDelta = isSent || this.options.receiverHas?.has(home);
+      if (isDelta) {
+        report.deltas++;
+        report.reused++;
+        report.reusedDeltas++;
+      }
       if (isSent && baseStart > 0 && this.options.takesOfsDelta) {
         this.push(formatEntryHeader(OFS_DELTA, header.sizeBytes));
         this.push(formatBaseDistance(start - baseStart));
         this.push(data);
-      } else if (isSent || this.options.receiverHas?.has(home)) {
+      } else if (isDelta) {
         this.push(formatEntryHeader(REF_DELTA, header.sizeBytes));
         const { oids } = this.catalog.pack(base.pack).idx;
         this.push(oids.subarray(base.position * OID_BYTES, (base.position + 1) * OID_BYTES));

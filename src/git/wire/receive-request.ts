@@ -1,7 +1,6 @@
 import type { ByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import { NULL_OID, type Oid } from "../oid.ts";
-import { isRefName } from "../ref-name.ts";
 import { type Capabilities, formatCapabilities, parseCapabilities } from "./capabilities.ts";
 import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
@@ -41,9 +40,11 @@ const DEFAULT_LIMITS: ReceiveLimits = { commandsMax: 100_000, pushOptionsMax: 10
  * SECURITY: a list that cannot be read whole refuses the whole push. There is no partial answer
  * that protection rules could be checked against.
  *
+ * Names are as the client sent them: whoever moves a ref judges its name.
+ *
  * @returns Undefined while the list is incomplete.
- * @throws GitError `protocol` for a line that is no command, a name that is no ref, or a ref named
- * twice; `unsupported` for a signed push or another hash; `limit` for a list over its bounds.
+ * @throws GitError `protocol` for a line that is no command or a ref named twice; `unsupported` for
+ * a signed push or another hash; `limit` for a list over its bounds.
  * @see gitprotocol-pack(5), "Reference Update Request and Packfile Transfer".
  */
 export function parseReceiveRequest(
@@ -104,9 +105,6 @@ function parseCommand(line: ByteText): RefCommand {
   const oldOid = readOidText(line.slice(0, 40));
   const newOid = readOidText(line.slice(41, 81));
   const ref = line.slice(82) as ByteText;
-  if (!ref.startsWith("refs/") || !isRefName(ref)) {
-    throw new GitError("protocol", `${JSON.stringify(ref)} is not a ref`);
-  }
   if (oldOid === NULL_OID && newOid === NULL_OID) {
     throw new GitError("protocol", "a command that neither starts nor ends with an object");
   }

@@ -1,11 +1,11 @@
 import { byteTextBytes, encodeText, readByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
-import { PKT_BYTES_MAX, readPkt, writePktLength } from "./pkt-line.ts";
+import { joinBytes, PKT_BYTES_MAX, readPkt, writePktLength } from "./pkt-line.ts";
 
 /** What a frame carries: the pack or report, words for the user, or the reason of a failure. */
 export const BAND_DATA = 1;
 const BAND_PROGRESS = 2;
-export const BAND_ERROR = 3;
+const BAND_ERROR = 3;
 export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 
 /** Digits and band number in front of a frame's payload, in bytes. */
@@ -48,6 +48,31 @@ export function formatFrames(
     to += FRAME_HEADER_BYTES + piece.length;
   }
   return bytes;
+}
+
+/**
+ * The packets of `message` with their payloads in `BAND_DATA`, as `sideband-all` has them; flush
+ * and delimiter stay outside.
+ *
+ * @param message Whole packets, none longer than a frame can hold.
+ */
+export function frameMessage(message: Uint8Array): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < message.length;) {
+    const read = readPkt(message, at);
+    if (!read) throw new Error("a message of whole packets ends inside one");
+    const { pkt, next } = read;
+    pieces.push(
+      pkt.kind === "data" ? formatFrames(BAND_DATA, pkt.payload) : message.subarray(at, next),
+    );
+    at = next;
+  }
+  return joinBytes(pieces);
+}
+
+/** What ends a conversation in side-bands. Its words are shown to the user. */
+export function formatBandError(message: string, payloadMax = FRAME_PAYLOAD_MAX): Uint8Array {
+  return formatFrames(BAND_ERROR, byteTextBytes(encodeText(`${message}\n`)), payloadMax);
 }
 
 /** Words for the user, as `remote:` lines in their terminal. */

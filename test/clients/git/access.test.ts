@@ -172,7 +172,7 @@ describe("git over HTTP", () => {
     expect((await send("zzzz")).status).toBe(400);
     expect((await send("00")).status).toBe(400);
     expect((await send("0000", "text/plain")).status).toBe(400);
-    const line = `${"0".repeat(40)} ${"1".repeat(40)} refs/heads/../x\0report-status`;
+    const line = `${"0".repeat(40)} ${"0".repeat(40)} refs/heads/x\0report-status`;
     expect(
       (await send(`${(line.length + 4).toString(16).padStart(4, "0")}${line}0000`)).status,
     ).toBe(400);

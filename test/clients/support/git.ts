@@ -31,9 +31,10 @@ export function tryGit(
   directory: string,
   args: readonly string[],
   input: string | Uint8Array = "",
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn("git", args, { cwd: directory, env: ENVIRONMENT });
+    const child = spawn("git", args, { cwd: directory, env: { ...ENVIRONMENT, ...env } });
     let output = "";
     let stdout = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {

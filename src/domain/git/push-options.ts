@@ -1,0 +1,52 @@
+import type { Ctx } from "../../context.ts";
+import { ACCESS } from "../../db/schema/index.ts";
+import { Failure } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { editRepository, type RepositoryEdit } from "../repos/edit-repository.ts";
+
+/** What a pusher may set of a repository with `git push -o`. */
+export type PushOptions = Pick<RepositoryEdit, "isPrivate" | "isTemplate">;
+
+/**
+ * Reads `key=value` options of a push. The last of a name counts; what is not known, or no truth
+ * value, is passed over, as in Gitea.
+ */
+export function parsePushOptions(lines: readonly string[]): PushOptions {
+  const options: PushOptions = {};
+  for (const line of lines) {
+    const equals = line.indexOf("=");
+    const value = equals < 0 ? undefined : FLAGS.get(line.slice(equals + 1));
+    if (value === undefined) continue;
+    const name = line.slice(0, equals);
+    if (name === "repo.private") options.isPrivate = value;
+    if (name === "repo.template") options.isTemplate = value;
+  }
+  return options;
+}
+
+const FLAGS = new Map([
+  ...["1", "t", "T", "TRUE", "true", "True"].map((text) => [text, true] as const),
+  ...["0", "f", "F", "FALSE", "false", "False"].map((text) => [text, false] as const),
+]);
+
+/**
+ * Sets what a push asks for beside its refs, which have moved by then.
+ *
+ * @returns Why it was not set, for the pusher; undefined if it was.
+ */
+export async function applyPushOptions(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  options: PushOptions,
+): Promise<string | undefined> {
+  if (Object.keys(options).length === 0) return undefined;
+  // SECURITY: who may push may not change the settings by that: it takes what the API's edit takes.
+  if (entry.access < ACCESS.admin) return "only its administrators change the repository";
+  try {
+    await editRepository(ctx, entry, options);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error.message;
+    throw error;
+  }
+}

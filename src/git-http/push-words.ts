@@ -1,0 +1,59 @@
+import type { ByteText } from "../git/byte-text.ts";
+import { decodeText } from "../git/byte-text.ts";
+import { ProgressMeter } from "../git/wire/progress.ts";
+import { NULL_OID } from "../git/oid.ts";
+import type { RefResult } from "../git/wire/receive-report.ts";
+import type { RefCommand } from "../git/wire/receive-request.ts";
+import type { ReceiveProgress } from "../storage/pack-receiver.ts";
+import type { Visit } from "./env.ts";
+
+/** Checks that take less are not worth a line, in milliseconds: what git waits too. */
+const DELAY_MS = 2000;
+
+/** New branches of one push for which a pull request is suggested. */
+const SUGGESTIONS_MAX = 5;
+
+/** Tells in git's words how far the check of a pack is. */
+export function tellProgress(say: (text: string) => void): ReceiveProgress {
+  const startedAt = Date.now();
+  let deltas: ProgressMeter | undefined;
+  return {
+    onDelta: (done, total) => {
+      deltas ??= new ProgressMeter("Resolving deltas", total, say);
+      deltas.update(done);
+    },
+    onResolved: (localCount) => {
+      const objects = localCount === 1 ? "object" : "objects";
+      deltas?.finish(localCount > 0 ? `completed with ${localCount} local ${objects}.` : undefined);
+    },
+    onConnected: (count) => {
+      if (Date.now() - startedAt >= DELAY_MS) say(`Checking connectivity: ${count}, done.\n`);
+    },
+  };
+}
+
+/** Where a pull request of each new branch can be made; "" where there is none. */
+export function suggestPulls(
+  { ctx, entry: { owner, repo } }: Visit,
+  commands: readonly RefCommand[],
+  results: readonly RefResult[],
+): string {
+  // The first branch of a repository is nothing to be pulled into another.
+  if (repo.isEmpty || !repo.hasPullRequests) return "";
+  const done = new Set(results.filter(({ kind }) => kind === "ok").map(({ ref }) => ref));
+  const branches = commands
+    .filter(({ ref, oldOid }) => done.has(ref) && oldOid === NULL_OID)
+    .filter(({ ref }) => ref.startsWith(BRANCHES))
+    .map(({ ref }) => decodeText(ref.slice(BRANCHES.length) as ByteText))
+    .filter((branch) => branch !== repo.defaultBranch);
+  const compare = `${ctx.rootUrl}/${owner.name}/${repo.name}/compare`;
+  const words = branches.slice(0, SUGGESTIONS_MAX).map((branch) => {
+    const address = `${compare}/${escapePath(repo.defaultBranch)}...${escapePath(branch)}`;
+    return `\nCreate a new pull request for '${branch}':\n  ${address}\n`;
+  });
+  return words.length > 0 ? `${words.join("")}\n` : "";
+}
+
+const BRANCHES = "refs/heads/";
+
+const escapePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");

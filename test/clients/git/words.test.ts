@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+
+import { admin, callApi, makeRepo, readRepo } from "../support/forge.ts";
+import { commit, git, makeDirectory, makeWork, tryGit } from "../support/git.ts";
+
+/** What the server said, one line after another, as the last state of each. */
+const remoteLines = (output: string): string[] =>
+  output
+    .split(/[\r\n]/)
+    .filter((line) => line.startsWith("remote: "))
+    .map((line) => line.slice(8).trimEnd());
+
+describe("what git shows of the server's words", () => {
+  it("counts what a fetch sends, and is silent where nobody wants to know", async () => {
+    const repo = await makeRepo();
+    const work = await makeWork();
+    const lines = Array.from({ length: 500 }, (_, at) => `line ${at} ${(at * 7919) % 10007}`);
+    await commit(work, { big: lines.join("\n") });
+    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+    const fetch = (...options: string[]) =>
+      tryGit(makeDirectory(), ["clone", ...options, repo.url, "copy"]);
+    const passed = await fetch("--progress");
+    expect(remoteLines(passed.output)).toEqual([
+      "Enumerating objects: 3, done.",
+      "Counting objects: 100% (3/3), done.",
+      "Total 3 (delta 0), reused 0 (delta 0), pack-reused 3 (from 1)",
+    ]);
+
+    lines[250] = "changed";
+    await commit(work, { big: lines.join("\n") });
+    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+    for (const version of ["0", "2"]) {
+      const written = await fetch("--progress", "-c", `protocol.version=${version}`);
+      expect(remoteLines(written.output)).toEqual([
+        "Enumerating objects: 6, done.",
+        "Counting objects: 100% (6/6), done.",
+        "Total 6 (delta 1), reused 6 (delta 1), pack-reused 0 (from 0)",
+      ]);
+      const quiet = await fetch("--quiet", "-c", `protocol.version=${version}`);
+      expect(remoteLines(quiet.output)).toEqual([]);
+    }
+  });
+
+  it("counts the deltas of a push, and suggests a pull request of a new branch", async () => {
+    const repo = await makeRepo();
+    const work = await makeWork();
+    const lines = Array.from({ length: 500 }, (_, at) => `line ${at} ${(at * 7919) % 10007}`);
+    await commit(work, { big: lines.join("\n") });
+    const first = await tryGit(work, ["push", "--progress", repo.ownUrl, "main"]);
+    expect(remoteLines(first.output)).toEqual(["Processed 1 reference"]);
+
+    lines[250] = "changed";
+    await commit(work, { big: lines.join("\n") });
+    const push = (...specs: string[]) =>
+      tryGit(work, ["push", "--progress", "--thin", repo.ownUrl, ...specs]);
+    const thin = await push("main:fix/größe");
+    expect(remoteLines(thin.output)).toEqual([
+      "Resolving deltas: 100% (1/1), completed with 1 local object.",
+      "Processed 1 reference",
+      "",
+      "Create a new pull request for 'fix/größe':",
+      `  ${repo.url.replace(/\.git$/, "")}/compare/main...fix/gr%C3%B6%C3%9Fe`,
+      "",
+    ]);
+    await commit(work, { small: "1" });
+    expect(remoteLines((await push("main:fix/größe")).output)).toEqual(["Processed 1 reference"]);
+    expect((await push("main:refs/heads/main", "main:refs/tags/v1")).output).not.toContain(
+      "pull request",
+    );
+    const quiet = await tryGit(work, ["push", "--quiet", repo.ownUrl, "main:quiet"]);
+    expect(quiet.output).toBe("");
+    await callApi(admin, "PATCH", repo.path, { has_pull_requests: false });
+    expect((await push("main:none")).output).not.toContain("pull request");
+  });
+
+  it("takes options of a push", async () => {
+    const repo = await makeRepo();
+    const work = await makeWork();
+    await commit(work, { a: "1" });
+    const options = ["-o", "repo.private=true", "-o", "repo.template=true", "-o", "other"];
+    await git(work, ["push", "--quiet", ...options, repo.ownUrl, "main"]);
+    expect(await readRepo(repo)).toMatchObject({ private: true, template: true });
+  });
+
+  it("comes in side-bands from the first line on where the client asks for that", async () => {
+    const repo = await makeRepo();
+    const work = await makeWork();
+    await commit(work, { a: "1" });
+    await commit(work, { a: "2" });
+    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+    const trace = { GIT_TRACE_PACKET: "1" };
+    const ask = async (isAll: string) => {
+      const directory = makeDirectory();
+      const env = { ...trace, GIT_TEST_SIDEBAND_ALL: isAll };
+      const args = ["clone", "--depth", "1", repo.url, "copy"];
+      const { code, output } = await tryGit(directory, args, "", env);
+      expect(code).toBe(0);
+      await git(`${directory}/copy`, ["fetch", "--quiet", "--unshallow"]);
+      expect(await git(`${directory}/copy`, ["rev-list", "--count", "HEAD"])).toBe("2");
+      return output;
+    };
+    expect(await ask("1")).toMatch(/> sideband-all/);
+    expect(await ask("0")).not.toMatch(/> sideband-all/);
+    const wrong = ["fetch", repo.url, "1".repeat(40)];
+    expect((await tryGit(work, wrong)).output).toContain("not our ref");
+  });
+});

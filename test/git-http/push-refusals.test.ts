@@ -1,0 +1,156 @@
+import { describe, expect, it, vi } from "vitest";
+
+import { make } from "../support/make.ts";
+import {
+  filesOf,
+  makeCommit,
+  makeEmptyPack,
+  NULL,
+  push,
+  pushCommands,
+  refsOf,
+} from "../support/push.ts";
+import { doorsWith } from "../support/service.ts";
+
+const main = "refs/heads/main";
+
+/** Numbers that do not compress. */
+const noise = (count: number): string =>
+  Array.from({ length: count }, (_, at) => (Math.sin(at + 1) * 1e9).toString(36)).join("");
+
+describe("a push over a limit of the configuration", () => {
+  it.each([
+    ["bytes of a push", { PUSH_MAX_BYTES: "1024" }, /unpack a push may have 1024 bytes at most/],
+    [
+      "bytes of an object",
+      { GIT_OBJECT_MAX_BYTES: "1024" },
+      /an object of \d{5} bytes: one may have 1024 at most/,
+    ],
+    [
+      "bytes of the repository",
+      { GIT_REPOSITORY_MAX_BYTES: "1024" },
+      /ng refs.heads.main the repository may have 1024 bytes at most/,
+    ],
+  ])("in %s is told so, and leaves nothing", async (_, vars, message) => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { oid, pack } = makeCommit(noise(2000));
+    const pushed = await pushCommands(owner, repo, [{ ref: main, new: oid }], {
+      pack,
+      visit: doorsWith(vars),
+    });
+    expect(pushed.status).toBe(200);
+    expect(pushed.body).toMatch(message);
+    expect(pushed.body).toContain(`ng ${main} `);
+    expect(await refsOf(repo)).toEqual([]);
+    await vi.waitFor(async () => expect(await filesOf(repo)).toEqual([]));
+    expect((await push(owner, repo, oid, pack)).body).toContain(`ok ${main}`);
+  });
+
+  it("in refs moves none of them, with a pack or without", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { oid, pack } = makeCommit("refs");
+    const visit = doorsWith({ PUSH_MAX_REFS: "1" });
+    const refs = ["refs/heads/a", "refs/heads/b"];
+    const made = refs.map((ref) => ({ ref, new: oid }));
+    const pushed = await pushCommands(owner, repo, made, { pack, visit });
+    expect(pushed.body).toContain("unpack a push may name 1 refs at most");
+    expect(pushed.body).toContain("ng refs/heads/b unpacker error");
+    expect([await refsOf(repo), await filesOf(repo)]).toEqual([[], []]);
+
+    await pushCommands(owner, repo, made, { pack });
+    const gone = refs.map((ref) => ({ ref, old: oid }));
+    expect((await pushCommands(owner, repo, gone, { visit })).body).toContain("at most");
+    expect(await refsOf(repo)).toHaveLength(2);
+  });
+
+  // Else a repository that is full could be neither used nor emptied.
+  it("in the repository leaves room for refs to what is there, and for deletions", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { oid, pack } = makeCommit(noise(1000));
+    await push(owner, repo, oid, pack);
+    const visit = doorsWith({ GIT_REPOSITORY_MAX_BYTES: String(pack.length) });
+    const empty = makeEmptyPack();
+    const topic = { ref: "refs/heads/topic", new: oid };
+    const branched = await pushCommands(owner, repo, [topic], { pack: empty, visit });
+    expect(branched.body).toContain("ok refs/heads/topic");
+    const more = makeCommit("one more");
+    const mixed = [
+      { ref: "refs/heads/more", new: more.oid },
+      { ref: topic.ref, old: oid },
+    ];
+    const { body } = await pushCommands(owner, repo, mixed, { pack: more.pack, visit });
+    expect(body).toContain("ng refs/heads/more the repository may have");
+    expect(body).toContain("ok refs/heads/topic");
+    expect(await refsOf(repo)).toMatchObject([{ name: main }]);
+  });
+});
+
+describe("a ref", () => {
+  it.each([
+    ["HEAD", "funny refname"],
+    ["refs/heads/..", "funny refname"],
+    ["refs/heads/../x", "funny refname"],
+    ["refs/heads/x.lock", "funny refname"],
+    ["refs/heads/.x", "funny refname"],
+    ["refs/heads/a b", "funny refname"],
+    ["refs/heads/a\x01", "funny refname"],
+    ["refs/heads/a//b", "funny refname"],
+    ["refs/heads/", "funny refname"],
+    ["refs/", "funny refname"],
+    ["heads/main", "funny refname"],
+    ["/refs/heads/main", "funny refname"],
+    ["objects/info/alternates", "funny refname"],
+    ["refs/heads/HEAD", "a branch can't be called HEAD"],
+    ["refs/pull/1/head", "hidden ref"],
+    ["refs/for/main", "hidden ref"],
+    [`refs/heads/${"x".repeat(990)}`, "the name is too long"],
+  ])("called %s is refused, alone", async (ref, reason) => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { oid, pack } = makeCommit("a name");
+    const commands = [
+      { ref, new: oid },
+      { ref: main, new: oid },
+    ];
+    const { body } = await pushCommands(owner, repo, commands, { pack });
+    expect(body).toContain(`ng ${ref} ${reason}`);
+    expect(body).toContain(`ok ${main}`);
+    expect(await refsOf(repo)).toMatchObject([{ name: main }]);
+    const undone = await pushCommands(owner, repo, [{ ref, old: oid }]);
+    expect(undone.body).toContain(`ng ${ref} ${reason}`);
+  });
+
+  it("differs from another by the case of its letters, and is no longer than 1000 bytes", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { oid, pack } = makeCommit("names");
+    const refs = [main, "refs/heads/Main", `refs/heads/${"y".repeat(989)}`];
+    const commands = refs.map((ref) => ({ ref, new: oid }));
+    const { body } = await pushCommands(owner, repo, commands, { pack });
+    for (const ref of refs) expect(body).toContain(`ok ${ref}`);
+    expect(await refsOf(repo)).toHaveLength(3);
+  });
+
+  it("that leads nowhere, or to no commit where it is a branch, is refused", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { oid, treeOid, pack } = makeCommit("targets");
+    const commands = [
+      { ref: main, new: oid },
+      { ref: "refs/heads/tree", new: treeOid },
+      { ref: "refs/tags/tree", new: treeOid },
+      { ref: "refs/heads/nothing", new: "1".repeat(40) },
+      { ref: "refs/heads/gone", old: oid },
+    ];
+    const { body } = await pushCommands(owner, repo, commands, { pack });
+    expect(body).toContain("ng refs/heads/tree a branch must lead to a commit");
+    expect(body).toContain("ok refs/tags/tree");
+    expect(body).toContain("ng refs/heads/nothing missing necessary objects");
+    expect(body).toContain("ng refs/heads/gone fetch first");
+    const none = await pushCommands(owner, repo, [{ ref: main, old: NULL, new: NULL }]);
+    expect(none.status).toBe(400);
+  });
+});
