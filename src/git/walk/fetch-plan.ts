@@ -212,7 +212,8 @@ class FetchPlanner {
   private async addLoose(root: Place): Promise<void> {
     this.wanted.add(root);
     if (this.needs.filter?.treeDepthLimit !== undefined) {
-      await this.addTreeToDepth(root);
+      // What a given tree holds is as deep as a commit's root: git counts from there.
+      await this.addTreeToDepth(root, -1);
       return;
     }
     const gone = new PlaceSet(this.catalog);

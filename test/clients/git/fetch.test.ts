@@ -30,13 +30,6 @@ async function countObjects(directory: string): Promise<number> {
 describe.each([0, 1, 2])("with protocol version %i", (version) => {
   const protocol = ["-c", `protocol.version=${version}`];
 
-  it("clones", async () => {
-    const { repo, work } = await makeHistory();
-    const copy = await clone(repo.url, ...protocol);
-    expect(await git(copy, ["rev-parse", "HEAD"])).toBe(await git(work, ["rev-parse", "HEAD"]));
-    expect(await countObjects(copy)).toBe(await countObjects(work));
-  });
-
   it("fetches only what is new", async () => {
     const { repo, work } = await makeHistory();
     const copy = await clone(repo.url, ...protocol);
@@ -95,28 +88,6 @@ describe.each([0, 1, 2])("with protocol version %i", (version) => {
     await git(copy, [...protocol, "checkout", "--quiet", "main"]);
     expect(await git(copy, ["show", "HEAD:dir/2.txt"])).toContain(`text ${HISTORY}`);
     expect(await git(copy, ["show", "HEAD~3:dir/2.txt"])).toContain("text 5");
-  });
-
-  it("clones an empty repository", async () => {
-    const repo = await makeRepo();
-    const copy = await clone(repo.url, ...protocol);
-    expect(await git(copy, ["for-each-ref"])).toBe("");
-    await commit(copy, { a: "first\n" });
-    await git(copy, ["push", "--quiet", repo.ownUrl, "HEAD:main"]);
-  });
-
-  it("gives no object that no ref reaches any more", async () => {
-    const { repo, work } = await makeHistory();
-    const secret = await commit(work, { secret: "password\n" });
-    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
-    await git(work, ["reset", "--quiet", "--hard", "HEAD~1"]);
-    await git(work, ["push", "--quiet", "--force", repo.ownUrl, "main"]);
-    const copy = await clone(repo.url, ...protocol);
-    const gone = await tryGit(copy, [...protocol, "fetch", repo.url, secret]);
-    expect(gone.output).toContain("not our ref");
-    const earlier = await git(work, ["rev-parse", "HEAD~3"]);
-    const shallow = await clone(repo.url, ...protocol, "--depth=1");
-    await git(shallow, [...protocol, "fetch", "--quiet", "--depth=1", repo.url, earlier]);
   });
 });
 

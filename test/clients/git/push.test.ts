@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
-
 import { describe, expect, it } from "vitest";
 
-import { callApi, admin, makeRepo, readRepo, serviceUrl } from "../support/forge.ts";
+import { callApi, admin, makeRepo, readRepo } from "../support/forge.ts";
 import { clone, commit, git, listRemote, makeWork, tryGit } from "../support/git.ts";
+import { packOf, sendPack } from "../support/raw-push.ts";
 
 describe("git push", () => {
   it("stores a new history, and a clone brings back every ref and object of it", async () => {
@@ -103,55 +102,6 @@ describe("git push", () => {
     expect(refs.map((line) => line.split("\t")[1])).toEqual(["HEAD", "refs/heads/main"]);
   });
 
-  it("lets one of two pushes at once win where both move one ref", async () => {
-    const repo = await makeRepo();
-    const work = await makeWork();
-    await commit(work, { a: "0" });
-    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
-    const rivals = await Promise.all(
-      [1, 2, 3, 4].map(async (at) => {
-        const directory = await clone(repo.url);
-        const oid = await commit(directory, { [`file-${at}`]: String(at) });
-        return { directory, oid };
-      }),
-    );
-    const outcomes = await Promise.all(
-      rivals.map(({ directory }) => tryGit(directory, ["push", repo.ownUrl, "main"])),
-    );
-    const winners = rivals.filter((_, at) => outcomes[at]?.code === 0);
-    expect(winners).toHaveLength(1);
-    const losers = outcomes.filter(({ code }) => code !== 0);
-    for (const { output } of losers) expect(output).toMatch(/fetch first|rejected/);
-    expect(await git(await clone(repo.url), ["rev-parse", "HEAD"])).toBe(winners[0]?.oid);
-  });
-
-  it("lets pushes to different branches at once all win", async () => {
-    const repo = await makeRepo();
-    const work = await makeWork();
-    await commit(work, { a: "0" });
-    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
-    await Promise.all(
-      [1, 2, 3].map(async (at) => {
-        const directory = await clone(repo.url);
-        await commit(directory, { [`file-${at}`]: String(at) });
-        await git(directory, ["push", "--quiet", repo.ownUrl, `main:branch-${at}`]);
-      }),
-    );
-    expect(await listRemote(repo.url)).toHaveLength(5);
-    await clone(repo.url, "--mirror");
-  });
-
-  // A server that others run died of this many.
-  it("takes 3,500 refs in one push", async () => {
-    const repo = await makeRepo();
-    const work = await makeWork();
-    const oid = await commit(work, { a: "1" });
-    const refs = Array.from({ length: 3500 }, (_, at) => `create refs/heads/many/${at} ${oid}\n`);
-    await git(work, ["update-ref", "--stdin"], refs.join(""));
-    await git(work, ["push", "--quiet", repo.ownUrl, "--all"]);
-    expect(await listRemote(repo.url)).toHaveLength(3502);
-  });
-
   it("keeps paths, branches and contents in any alphabet", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
@@ -162,64 +112,22 @@ describe("git push", () => {
     expect(await git(copy, ["show", "HEAD:ordner/größe.txt"])).toBe("süß");
   });
 
-  it("takes a file larger than one part of an upload", async () => {
-    const repo = await makeRepo();
-    const work = await makeWork();
-    // Hashes of hashes do not compress: the pack takes three parts.
-    let block = Buffer.from("seed");
-    const blocks: Buffer[] = [];
-    for (let at = 0; at < 280_000; at++) {
-      block = createHash("sha512").update(block).digest();
-      blocks.push(block);
-    }
-    await commit(work, { large: Buffer.concat(blocks).toString("latin1") });
-    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
-    const copy = await clone(repo.url);
-    expect(await git(copy, ["rev-parse", "HEAD:large"])).toBe(
-      await git(work, ["rev-parse", "HEAD:large"]),
-    );
-  });
-
   it("moves no ref for a pack that is damaged, cut off, or leads to what is missing", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });
     const oid = await commit(work, { a: "2", b: "3" });
-    const push = (pack: Uint8Array) => sendPack(repo.path.replace("/repos", ""), oid, pack);
-    const pack = await packOf(work, [oid]);
+    const push = (pack: Uint8Array) => sendPack(repo, oid, pack);
+    const pack = packOf(work, [oid]);
     const damaged = Uint8Array.from(pack);
     damaged[40] = (damaged[40] ?? 0) ^ 0xff;
 
     expect(await push(damaged)).toMatch(/unpack (?!ok)/);
     expect(await push(pack.subarray(0, pack.length - 30))).toContain("unpack pack: cut off");
-    expect(await push(await packOf(work, [oid, "^HEAD~1"]))).toContain("is missing");
+    expect(await push(packOf(work, [oid, "^HEAD~1"]))).toContain("is missing");
     expect(await push(new TextEncoder().encode("no pack at all"))).toMatch(/unpack (?!ok)/);
     expect(await listRemote(repo.url)).toEqual([]);
     expect(await push(pack)).toContain("unpack ok");
     expect(await listRemote(repo.url)).toHaveLength(2);
   });
 });
-
-/** The pack of what `revisions` reach. */
-async function packOf(work: string, revisions: readonly string[]): Promise<Uint8Array> {
-  const { execFileSync } = await import("node:child_process");
-  return execFileSync("git", ["pack-objects", "--revs", "--stdout", "--quiet"], {
-    cwd: work,
-    input: revisions.map((revision) => `${revision}\n`).join(""),
-  });
-}
-
-/** Pushes bytes as they are to `main`, and returns the report. */
-async function sendPack(path: string, oid: string, pack: Uint8Array): Promise<string> {
-  const line = `${"0".repeat(40)} ${oid} refs/heads/main\0report-status`;
-  const length = (line.length + 4).toString(16).padStart(4, "0");
-  const response = await fetch(`${serviceUrl}${path}.git/git-receive-pack`, {
-    method: "POST",
-    headers: {
-      Authorization: `Basic ${btoa(`${admin.name}:${admin.password}`)}`,
-      "Content-Type": "application/x-git-receive-pack-request",
-    },
-    body: Buffer.concat([Buffer.from(`${length}${line}0000`), pack]),
-  });
-  return response.text();
-}

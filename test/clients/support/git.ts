@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
 /** A world of its own for git: no user's configuration, nobody to ask for a password. */
-const ENVIRONMENT = {
+export const ENVIRONMENT = {
   PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",
   GIT_CONFIG_NOSYSTEM: "1",

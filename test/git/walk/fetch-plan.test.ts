@@ -194,6 +194,16 @@ describe("planFetch", () => {
     expect(oidsOf(wanted)).toEqual(everything(directory));
   });
 
+  it.each(["tree:0", "tree:1", "tree:2"])(
+    "of a tree with the filter %s counts below it",
+    async (spec) => {
+      const treeOid = revParse("main:docs");
+      const { wanted } = await plan({ wantOids: [treeOid], filter: parseFilterSpec(spec) });
+      const args = ["rev-list", "--objects", "--no-object-names", `--filter=${spec}`, treeOid];
+      expect(oidsOf(wanted)).toEqual(lines(git(repository, args)).toSorted());
+    },
+  );
+
   it("of a deeper fetch sends what a shallow client lacks", async () => {
     for (const [depth, args, cutTo] of [
       [1, ["--depth=3"], (tip: number) => cutByDepth(graph, [tip], 3)],

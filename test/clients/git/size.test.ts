@@ -1,0 +1,79 @@
+import { createCipheriv } from "node:crypto";
+
+import { expect, it } from "vitest";
+
+import { commitPieces, importRepository, type Piece } from "../support/fast-import.ts";
+import { makeRepo } from "../support/forge.ts";
+import { clone, git } from "../support/git.ts";
+import { expectMirror } from "../support/mirror.ts";
+
+/** A busy machine of two cores takes its time. */
+const TIMEOUT_MS = 180_000;
+
+/** Bytes that no compressor makes shorter, the same in every run. */
+function noise(bytes: number): Buffer {
+  return createCipheriv("aes-128-ctr", Buffer.alloc(16, 7), Buffer.alloc(16)).update(
+    Buffer.alloc(bytes),
+  );
+}
+
+it(
+  "takes and gives a file of 95 MB that can't be compressed",
+  async () => {
+    const repo = await makeRepo();
+    const large = noise(95_000_000);
+    const source = await importRepository(commitPieces("main", 1, [["large.bin", large]]));
+    await git(source, ["push", "--quiet", repo.ownUrl, "main"]);
+    const copy = await clone(repo.url, "--mirror");
+    await expectMirror(copy, source);
+    expect(await git(copy, ["cat-file", "-s", "main:large.bin"])).toBe(String(large.length));
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  "takes and gives a history of 50,000 commits",
+  async () => {
+    const repo = await makeRepo();
+    const source = await importRepository(deepHistory(50_000));
+    await git(source, ["push", "--quiet", repo.ownUrl, "main"]);
+    const copy = await clone(repo.url, "--mirror");
+    await expectMirror(copy, source);
+    expect(await git(copy, ["rev-list", "--count", "main"])).toBe("50000");
+  },
+  TIMEOUT_MS,
+);
+
+function* deepHistory(commits: number): Generator<Piece> {
+  for (let at = 1; at <= commits; at++) {
+    yield* commitPieces("main", at, [[`dir-${at % 8}/file-${at % 64}`, `text ${at}\n`]]);
+  }
+}
+
+// Servers are known that refuse a push of more than 250,000 objects.
+it(
+  "takes and gives 50,000 small files, in a push of 300,000 objects",
+  async () => {
+    const repo = await makeRepo();
+    const source = await importRepository(wideHistory(6, 50_000));
+    await git(source, ["push", "--quiet", repo.ownUrl, "main"]);
+    await expectMirror(await clone(repo.url, "--mirror"), source);
+
+    const copy = await clone(repo.url, "--depth=1");
+    expect(await git(copy, ["status", "--porcelain"])).toBe("");
+    expect((await git(copy, ["ls-files"])).split("\n")).toHaveLength(50_000);
+  },
+  TIMEOUT_MS,
+);
+
+/** Commits of which each writes every file anew. */
+function* wideHistory(commits: number, files: number): Generator<Piece> {
+  for (let at = 1; at <= commits; at++) {
+    const paths = Array.from({ length: files }, (_, file) => `dir-${file % 250}/file-${file}`);
+    yield* commitPieces(
+      "main",
+      at,
+      paths.map((path) => [path, `${at} ${path}\n`]),
+    );
+  }
+}
