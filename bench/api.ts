@@ -4,14 +4,10 @@
  * The service is the one of `npm start`, with its state in a temporary directory. bench/README.md
  * explains the numbers.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { buildAssets } from "../scripts/build/assets.ts";
 import { buildWorker } from "../scripts/build/worker.ts";
-import { tell } from "../scripts/refusal.ts";
-import { onStopSignal } from "../scripts/serve/signals.ts";
 import { openBare } from "./api/bare.ts";
 import { casesOf, type Case } from "./api/cases.ts";
 import { ask, openClient } from "./api/client.ts";
@@ -19,33 +15,16 @@ import { judgeGrowth, JUDGED_SCALE_MIN, type Growth } from "./api/growth.ts";
 import { load } from "./api/load.ts";
 import { parseOptions } from "./api/options.ts";
 import { populationOf, type Population } from "./api/population.ts";
-import { openService, type Server } from "./api/service.ts";
-import { describeMachine, formatTable, type Row } from "./api/table.ts";
+import { formatTable, type Row } from "./api/table.ts";
 import { CONCURRENCY, time } from "./api/timing.ts";
 import { countUsage, openJournal, type Usage } from "./api/usage.ts";
+import { describeMachine } from "./support/machine.ts";
+import { openService } from "./support/service.ts";
+import { onStage, type Stage } from "./support/stage.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "edgeforge-bench-"));
-const servers = new Set<Server>();
+await onStage(bench);
 
-process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
-let isStopping = false;
-onStopSignal(() => {
-  isStopping = true;
-  void closeAll().finally(() => process.exit(130));
-});
-
-await tell(async () => {
-  try {
-    await bench();
-  } catch (error) {
-    // What was under way when the servers stopped had to fail.
-    if (!isStopping) throw error;
-  } finally {
-    await closeAll();
-  }
-});
-
-async function bench(): Promise<void> {
+async function bench(stage: Stage): Promise<void> {
   const { scale, seconds } = parseOptions(process.argv.slice(2));
   console.log(describeMachine());
   await buildAssets();
@@ -53,8 +32,8 @@ async function bench(): Promise<void> {
 
   const population = populationOf(scale);
   const cases = casesOf(population);
-  const growths = await measureGrowth(populationOf(scale / 10), population);
-  const rows = await measureTime(cases, growths, seconds);
+  const growths = await measureGrowth(stage, populationOf(scale / 10), population);
+  const rows = await measureTime(stage, cases, growths, seconds);
   console.log(
     `\nreq/s: ${CONCURRENCY} requests at once; p50 and p99: one at a time; ${seconds} s each\n`,
   );
@@ -71,10 +50,14 @@ async function bench(): Promise<void> {
 }
 
 /** Fills the tables in two steps, and counts after each what the cases ask of D1. */
-async function measureGrowth(small: Population, full: Population): Promise<Growth[]> {
+async function measureGrowth(
+  { directory, opened, closed }: Stage,
+  small: Population,
+  full: Population,
+): Promise<Growth[]> {
   const journal = openJournal();
   const service = await opened(
-    openService(join(directory, "data"), { LOG_D1_ROWS: "true" }, journal.note),
+    openService(join(directory, "data"), { vars: { LOG_D1_ROWS: "true" }, onLog: journal.note }),
   );
   const client = openClient(service.origin);
   const count = async (population: Population): Promise<Usage[]> => {
@@ -97,7 +80,12 @@ async function measureGrowth(small: Population, full: Population): Promise<Growt
 }
 
 /** Times each case, and right after it the bare route with answers of the same size. */
-async function measureTime(cases: Case[], growths: Growth[], seconds: number): Promise<Row[]> {
+async function measureTime(
+  { directory, opened, closed }: Stage,
+  cases: Case[],
+  growths: Growth[],
+  seconds: number,
+): Promise<Row[]> {
   const bareServer = await opened(openBare(join(directory, "bare")));
   const service = await opened(openService(join(directory, "data")));
   const [bareClient, client] = [openClient(bareServer.origin), openClient(service.origin)];
@@ -127,21 +115,6 @@ async function reportTime(population: Population, work: () => Promise<void>): Pr
   console.log(
     `loaded ${users} users, ${repositories} repositories and ${stars} stars: ${seconds} s`,
   );
-}
-
-async function opened<S extends Server>(opening: Promise<S>): Promise<S> {
-  const server = await opening;
-  servers.add(server);
-  return server;
-}
-
-async function closed(server: Server): Promise<void> {
-  servers.delete(server);
-  await server.close();
-}
-
-async function closeAll(): Promise<void> {
-  for (const server of servers) await closed(server);
 }
 
 /** For lists that run in step. */

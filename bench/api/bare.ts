@@ -8,7 +8,7 @@ import { Refusal } from "../../scripts/refusal.ts";
 import { miniflareOptions } from "../../scripts/serve/runtime.ts";
 import { keepSignals } from "../../scripts/serve/signals.ts";
 import { run } from "../../scripts/tools/run.ts";
-import type { Server } from "./service.ts";
+import type { Server } from "../support/service.ts";
 
 const NAME = "bare";
 const HOST = "127.0.0.1";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-import { Refusal } from "../../scripts/refusal.ts";
+import { numberOption, refusingUnknown } from "../support/options.ts";
 
 /** What the benchmark is told on its command line. */
 export type Options = {
@@ -14,7 +14,7 @@ const SCALE_MIN = 0.01;
 
 /** @throws Refusal naming the option and what it allows. */
 export function parseOptions(args: string[]): Options {
-  try {
+  return refusingUnknown(() => {
     const { values } = parseArgs({
       args,
       options: {
@@ -23,17 +23,8 @@ export function parseOptions(args: string[]): Options {
       },
     });
     return {
-      scale: number("--scale", values.scale, SCALE_MIN, 10),
-      seconds: number("--seconds", values.seconds, 0.1, 60),
+      scale: numberOption("--scale", values.scale, SCALE_MIN, 10),
+      seconds: numberOption("--seconds", values.seconds, 0.1, 60),
     };
-  } catch (error) {
-    if (error instanceof TypeError) throw new Refusal(error.message);
-    throw error;
-  }
-}
-
-function number(name: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (text !== "" && value >= min && value <= max) return value;
-  throw new Refusal(`${name} must be a number from ${min} to ${max}, not "${text}"`);
+  });
 }

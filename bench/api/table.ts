@@ -1,5 +1,4 @@
-import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
-
+import { formatCells, whole } from "../support/table.ts";
 import type { Growth } from "./growth.ts";
 import type { Timing } from "./timing.ts";
 
@@ -22,18 +21,7 @@ const COLUMNS = [
 ];
 
 /** The rows as a table that is Markdown too. */
-export function formatTable(rows: Row[]): string {
-  const cells = [COLUMNS, ...rows.map(formatRow)];
-  const widths = COLUMNS.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-  const [head = "", ...lines] = cells.map(
-    (row) => `| ${row.map((cell, at) => pad(cell, widths[at] ?? 0, at)).join(" | ")} |`,
-  );
-  const rule = `| ${widths.map((width, at) => (at === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)).join(" | ")} |`;
-  return [head, rule, ...lines].join("\n");
-}
-
-const pad = (cell: string, width: number, at: number): string =>
-  at === 0 ? cell.padEnd(width) : cell.padStart(width);
+export const formatTable = (rows: Row[]): string => formatCells(COLUMNS, rows.map(formatRow));
 
 function formatRow({ name, bytes, timing, bare, growth: { small, full } }: Row): string[] {
   return [
@@ -50,14 +38,4 @@ function formatRow({ name, bytes, timing, bare, growth: { small, full } }: Row):
     whole(bare.perSecond),
     `${((100 * timing.perSecond) / bare.perSecond).toFixed(1)} %`,
   ];
-}
-
-const whole = (value: number): string => Math.round(value).toLocaleString("en");
-
-/** The machine, in a line, and how busy it is before anything is measured. */
-export function describeMachine(): string {
-  const model = cpus()[0]?.model.trim() ?? "unknown processor";
-  const memory = Math.round(totalmem() / 2 ** 30);
-  const [load = 0] = loadavg();
-  return `${availableParallelism()} cores (${model}), ${memory} GiB, Node ${process.versions.node}, ${process.platform} ${process.arch}, load ${load.toFixed(1)}`;
 }

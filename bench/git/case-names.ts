@@ -1,0 +1,13 @@
+/** What is measured, in this order: what changes a repository comes last. */
+export const CASE_NAMES = [
+  "push",
+  "clone",
+  "depth-1",
+  "blob-none",
+  "ls-remote",
+  "one-pack",
+  "ten-packs",
+  "fetch",
+  "fork",
+] as const;
+export type CaseName = (typeof CASE_NAMES)[number];

@@ -1,0 +1,138 @@
+import { join } from "node:path";
+
+import type { CaseName } from "./case-names.ts";
+import type { Forge } from "./forge.ts";
+import { git } from "./git.ts";
+import { drainPack } from "./pack-drain.ts";
+import { listRefs, type Source } from "./source.ts";
+
+/** One of the two sides of a comparison, in front of one repository. */
+export type Side = {
+  forge: Forge;
+  source: Source;
+  /** The repository's name there, and its address; another after each push. */
+  name: string;
+  url: string;
+};
+
+/** One run of a case. What comes before and after its work is not measured. */
+type Trial = {
+  work: () => Promise<void>;
+  /** How many objects came. */
+  countObjects?: () => Promise<number>;
+  /** Throws when the outcome is not what it should be; called once for each repository. */
+  verify?: () => Promise<void>;
+};
+
+/** Something that git's users do. */
+export type Case = {
+  name: CaseName;
+  /** Runs for each one that is asked for: what is soon over is done more often. */
+  repeat: number;
+  /** What changes the repository before the first run. */
+  setUp?: (side: Side) => Promise<void>;
+  /** @param directory An empty one, which goes after the run. */
+  prepare: (side: Side, directory: string) => Promise<Trial>;
+};
+
+const CLONES_AT_ONCE = 10;
+
+const clone = (name: CaseName, repeat: number, ...options: string[]): Case => ({
+  name,
+  repeat,
+  prepare: async ({ url }, directory) => ({
+    work: async () => {
+      await git(directory, ["clone", "--quiet", "--no-checkout", ...options, url, "clone"]);
+    },
+  }),
+});
+
+export const push: Case = {
+  name: "push",
+  repeat: 1,
+  prepare: async (side) => {
+    const { forge, source } = side;
+    pushes += 1;
+    side.name = `${source.size}-${pushes}`;
+    side.url = await forge.create(side.name, source.branch);
+    return {
+      work: async () => {
+        await git(source.path, [...forge.writeOptions, "push", "--quiet", "--mirror", side.url]);
+      },
+    };
+  },
+};
+let pushes = 0;
+
+/** All but `push`, which makes the repository that these work with, and `fork`. */
+export const CASES: readonly Case[] = [
+  {
+    ...clone("clone", 1),
+    prepare: async (side, directory) => ({
+      ...(await clone("clone", 1).prepare(side, directory)),
+      verify: () => verifyClone(side.source, join(directory, "clone")),
+    }),
+  },
+  clone("depth-1", 3, "--depth=1"),
+  clone("blob-none", 1, "--filter=blob:none"),
+  {
+    name: "ls-remote",
+    repeat: 5,
+    prepare: async ({ url }, directory) => ({
+      work: async () => {
+        await git(directory, ["ls-remote", url]);
+      },
+    }),
+  },
+  packsAtOnce("one-pack", 1),
+  packsAtOnce("ten-packs", CLONES_AT_ONCE),
+  {
+    name: "fetch",
+    repeat: 3,
+    setUp: async ({ forge, source, url }) => {
+      const ref = `refs/heads/${source.branch}`;
+      await git(source.nextPath, [...forge.writeOptions, "push", "--quiet", url, ref]);
+    },
+    prepare: async ({ url, source }, directory) => {
+      await git(directory, ["clone", "--quiet", "--bare", "--shared", source.path, "clone"]);
+      const path = join(directory, "clone");
+      // Kept loose, what came can be counted.
+      const options = ["-c", "fetch.unpackLimit=1000000"];
+      return {
+        work: async () => {
+          await git(path, [...options, "fetch", "--quiet", url, "+refs/heads/*:refs/heads/*"]);
+        },
+        countObjects: async () => Number.parseInt(await git(path, ["count-objects"]), 10),
+      };
+    },
+  },
+];
+
+function packsAtOnce(name: CaseName, count: number): Case {
+  return {
+    name,
+    repeat: 1,
+    prepare: async ({ url, source }) => {
+      const wantOids = new Set(source.refs.map((ref) => ref.slice(0, ref.indexOf(" "))));
+      return {
+        work: async () => {
+          const drains = Array.from({ length: count }, () => drainPack(url, wantOids));
+          const bytes = await Promise.all(drains);
+          const least = Math.min(...bytes);
+          // A pack may be made smaller on the way, but not by much.
+          if (least < source.packBytes / 2) throw new Error(`${url} sent ${least} bytes only`);
+        },
+      };
+    },
+  };
+}
+
+async function verifyClone({ refs, branch, size }: Source, path: string): Promise<void> {
+  await git(path, ["fsck", "--full"]);
+  const cloned = (await listRefs(path))
+    .filter((ref) => !ref.endsWith(" refs/remotes/origin/HEAD") && ref.includes(" refs/remotes/"))
+    .map((ref) => ref.replace(" refs/remotes/origin/", " refs/heads/"));
+  const tags = (await listRefs(path)).filter((ref) => ref.includes(" refs/tags/"));
+  if ([...cloned, ...tags].toSorted().join("\n") === refs.toSorted().join("\n")) return;
+  throw new Error(`a clone of ${size} (${branch}) has other refs than what was pushed`);
+}

@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { z } from "zod";
+
+import { openService } from "../support/service.ts";
+import type { Forge, Usage } from "./forge.ts";
+import { readCpuTime } from "./process.ts";
+
+/** The service, with what the cases need of its API. */
+export type Edgeforge = Forge & {
+  owner: string;
+  /** Makes another user. */
+  makeUser: (name: string) => Promise<User>;
+};
+
+/** Somebody who calls the API. */
+type User = {
+  name: string;
+  call: (method: string, path: string, body?: object) => Promise<ApiAnswer>;
+};
+
+export type ApiAnswer = { status: number; text: string };
+
+/** As much of the service's log line (src/app.ts) as counts here. */
+const RequestLine = z.looseObject({
+  event: z.literal("request"),
+  r2Calls: z.number(),
+  objectCalls: z.number(),
+  bufferedBytesPeak: z.number().optional(),
+});
+type RequestLine = z.infer<typeof RequestLine>;
+
+/** The service rests once its processor time stood still for so long. */
+const REST_MS = 60;
+const REST_WAIT_MS = 20_000;
+
+/** Starts the service as `npm start` does, with its state in `data`. */
+export async function openEdgeforge(data: string): Promise<Edgeforge> {
+  const administrator = {
+    name: "root",
+    password: randomBytes(18).toString("base64url"),
+    email: "root@example.com",
+  };
+  let lines: RequestLine[] = [];
+  const service = await openService(data, {
+    administrator,
+    onLog: ({ level, message }) => {
+      const line = RequestLine.safeParse(message.startsWith("{") ? JSON.parse(message) : undefined);
+      if (line.success) lines.push(line.data);
+      else if (level === "error") console.error(message);
+    },
+  });
+  const { origin } = service;
+
+  const send = async (
+    authorization: string,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<ApiAnswer> => {
+    const response = await fetch(new URL(`/api/v1${path}`, origin), {
+      method,
+      headers: { authorization, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  // Passwords are slow on purpose, tokens are not.
+  const login = async (name: string, password: string): Promise<User & { token: string }> => {
+    const basic = `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+    const wanted = { name: "bench", scopes: ["all"] };
+    const made = await send(basic, "POST", `/users/${name}/tokens`, wanted);
+    const { sha1: token } = z
+      .object({ sha1: z.string() })
+      .parse(JSON.parse(expect(201, made).text));
+    return { name, token, call: (...request) => send(`token ${token}`, ...request) };
+  };
+  const root = await login(administrator.name, administrator.password);
+  const credentials = Buffer.from(`${root.name}:${root.token}`).toString("base64");
+
+  return {
+    name: "edgeforge",
+    owner: root.name,
+    makeUser: async (name) => {
+      const password = randomBytes(18).toString("base64url");
+      const email = `${name}@example.com`;
+      const account = { username: name, password, email, must_change_password: false };
+      expect(201, await root.call("POST", "/admin/users", account));
+      return login(name, password);
+    },
+    create: async (name, branch) => {
+      expect(201, await root.call("POST", "/user/repos", { name, default_branch: branch }));
+      return new URL(`/${root.name}/${name}.git`, origin).href;
+    },
+    // Sent at once: a first try without would cost an answer more than git's side gives.
+    writeOptions: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
+    // A repository that was pushed at once is one pack already.
+    compact: async () => {},
+    settle: async () => {
+      const cpu = (): number => readCpuTime(service.pid()).own;
+      const end = Date.now() + REST_WAIT_MS;
+      for (let before = -1; before !== cpu() && Date.now() < end;) {
+        before = cpu();
+        await pause(REST_MS);
+      }
+    },
+    cpuSeconds: () => readCpuTime(service.pid()).own,
+    pid: service.pid,
+    takeUsage: () => {
+      const taken = lines;
+      lines = [];
+      return sum(taken);
+    },
+    close: service.close,
+  };
+}
+
+function sum(lines: RequestLine[]): Usage {
+  const usage: Usage = { r2Calls: 0, objectCalls: 0, bufferedBytes: undefined };
+  for (const { r2Calls, objectCalls, bufferedBytesPeak } of lines) {
+    usage.r2Calls += r2Calls;
+    usage.objectCalls += objectCalls;
+    if (bufferedBytesPeak !== undefined) {
+      usage.bufferedBytes = Math.max(usage.bufferedBytes ?? 0, bufferedBytesPeak);
+    }
+  }
+  return usage;
+}
+
+/** @throws Error for another status. */
+export function expect(status: number, answer: ApiAnswer): ApiAnswer {
+  if (answer.status === status) return answer;
+  throw new Error(`the API answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+}

@@ -1,0 +1,82 @@
+import { formatCells } from "../support/table.ts";
+import type { CaseName } from "./case-names.ts";
+import type { Row } from "./report.ts";
+import type { Size } from "./sizes.ts";
+
+/** What a case must reach. */
+type Goal = {
+  text: string;
+  name: CaseName;
+  /** The repositories it is meant for; all, if it says none. */
+  sizes?: readonly Size[];
+  /** What is compared with the limit; undefined if it was not measured. */
+  value: (row: Row, rows: Row[]) => number | undefined;
+  /** At most this, or with `isFloor` at least. */
+  limit: number;
+  isFloor?: boolean;
+};
+
+const wall = ({ ours, theirs }: Row): number => ours.seconds / theirs.seconds;
+const CLONES_AT_ONCE = 10;
+const BUFFERED_MB_MAX = 64;
+
+const buffered = (name: CaseName): Goal => ({
+  text: `${name}: MB buffered`,
+  name,
+  value: ({ ours }) => ours.usage?.bufferedBytes && ours.usage.bufferedBytes / 1e6,
+  limit: BUFFERED_MB_MAX,
+});
+
+const GOALS: readonly Goal[] = [
+  { text: "clone: wall", name: "clone", sizes: ["medium", "wide"], value: wall, limit: 1 },
+  {
+    text: "push: server CPU",
+    name: "push",
+    value: ({ ours, theirs }) => ours.cpuSeconds / theirs.cpuSeconds,
+    limit: 1.5,
+  },
+  { text: "push: wall", name: "push", value: wall, limit: 2 },
+  {
+    text: "fetch of one commit: objects",
+    name: "fetch",
+    value: ({ objects }) => objects && objects.ours / objects.theirs,
+    limit: 1,
+  },
+  { text: "fetch of one commit: wall", name: "fetch", value: wall, limit: 1.5 },
+  { text: "clone --depth=1: wall", name: "depth-1", value: wall, limit: 1.5 },
+  { text: "clone --filter=blob:none: wall", name: "blob-none", value: wall, limit: 1.5 },
+  { text: "ls-remote: wall", name: "ls-remote", sizes: ["wide"], value: wall, limit: 2 },
+  buffered("push"),
+  buffered("clone"),
+  {
+    text: "ten packs at once: throughput of one",
+    name: "ten-packs",
+    value: ({ size, ours }, rows) => {
+      const one = rows.find((row) => row.size === size && row.name === "one-pack");
+      return one && (CLONES_AT_ONCE * one.ours.seconds) / ours.seconds;
+    },
+    limit: 1,
+    isFloor: true,
+  },
+  // A tenth above is the same time, as far as it can be measured.
+  { text: "fork: time of creating", name: "fork", value: wall, limit: 1.1 },
+];
+
+/** What was reached of each goal that was measured, as a table. */
+export function formatVerdicts(rows: Row[]): string {
+  const lines = GOALS.flatMap((goal) =>
+    rows.filter((row) => row.name === goal.name).map((row) => formatVerdict(goal, row, rows)),
+  );
+  return formatCells(["goal", "repository", "is", "wanted", "verdict"], lines);
+}
+
+function formatVerdict(goal: Goal, row: Row, rows: Row[]): string[] {
+  const { text, sizes, limit, isFloor = false } = goal;
+  const value = goal.value(row, rows);
+  const wanted = `${isFloor ? "≥" : "≤"} ${limit}`;
+  const isMet = value !== undefined && (isFloor ? value >= limit : value <= limit);
+  const isMeant = sizes === undefined || sizes.includes(row.size);
+  const verdict = value === undefined ? "not measured" : isMet ? "held" : "MISSED";
+  const said = isMeant ? verdict : `(${verdict})`;
+  return [text, row.size, value === undefined ? "-" : value.toFixed(2), wanted, said];
+}

@@ -1,0 +1,55 @@
+import { formatCells, whole } from "../support/table.ts";
+import type { CaseName } from "./case-names.ts";
+import type { Measurement } from "./measure.ts";
+import type { Size } from "./sizes.ts";
+
+/** A case on both sides: of `fork`, the other side is the creation of an empty repository. */
+export type Row = {
+  size: Size;
+  name: CaseName;
+  ours: Measurement;
+  theirs: Measurement;
+  /** Objects that came, where they are counted. */
+  objects: { ours: number; theirs: number } | undefined;
+};
+
+const COLUMNS = [
+  "case",
+  "wall s",
+  "git",
+  "ratio",
+  "CPU s",
+  "git",
+  "ratio",
+  "RSS rise MB",
+  "buffered MB",
+  "R2 calls",
+  "object calls",
+  "objects",
+  "git",
+];
+
+export const formatTable = (rows: Row[]): string => formatCells(COLUMNS, rows.map(formatRow));
+
+function formatRow({ name, ours, theirs, objects }: Row): string[] {
+  const { usage } = ours;
+  return [
+    name,
+    ours.seconds.toFixed(3),
+    theirs.seconds.toFixed(3),
+    (ours.seconds / theirs.seconds).toFixed(2),
+    ours.cpuSeconds.toFixed(2),
+    theirs.cpuSeconds.toFixed(2),
+    // Below a few ticks of the clock a ratio says nothing.
+    theirs.cpuSeconds < 0.05 ? "-" : (ours.cpuSeconds / theirs.cpuSeconds).toFixed(2),
+    megabytes(ours.riseBytes),
+    megabytes(usage?.bufferedBytes),
+    usage ? whole(usage.r2Calls) : "-",
+    usage ? whole(usage.objectCalls) : "-",
+    objects ? whole(objects.ours) : "-",
+    objects ? whole(objects.theirs) : "-",
+  ];
+}
+
+const megabytes = (bytes: number | undefined): string =>
+  bytes === undefined ? "-" : (bytes / 1e6).toFixed(1);

@@ -1,0 +1,22 @@
+import { Refusal } from "../../scripts/refusal.ts";
+
+/**
+ * Runs what reads a command line.
+ *
+ * @throws Refusal for what `parseArgs` does not know.
+ */
+export function refusingUnknown<Options>(parse: () => Options): Options {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof TypeError) throw new Refusal(error.message);
+    throw error;
+  }
+}
+
+/** @throws Refusal naming the option and what it allows. */
+export function numberOption(name: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (text !== "" && value >= min && value <= max) return value;
+  throw new Refusal(`${name} must be a number from ${min} to ${max}, not "${text}"`);
+}

@@ -1,0 +1,46 @@
+import { inProject } from "../../scripts/project.ts";
+import { createFirstAdministrator } from "../../scripts/serve/first-administrator.ts";
+import { migrate, type Database } from "../../scripts/serve/migrate.ts";
+import { openRuntime, type LogLine } from "../../scripts/serve/runtime.ts";
+import type { Settings } from "../../scripts/serve/settings.ts";
+import { describeWorker } from "../../scripts/serve/worker.ts";
+
+export type Server = { origin: URL; close: () => Promise<void> };
+export type Service = Server & {
+  database: () => Promise<Database>;
+  /** Process id of workerd. */
+  pid: () => number;
+};
+
+type ServiceOptions = {
+  /** Settings that differ from wrangler.toml's. */
+  vars?: Record<string, string>;
+  /** Given each line of its log. */
+  onLog?: (line: LogLine) => void;
+  /** Somebody who may do everything; nobody is there otherwise. */
+  administrator?: Settings["administrator"];
+};
+
+/**
+ * Starts the service as `npm start` does, on a port that is free.
+ *
+ * @param data Directory for its state.
+ */
+export async function openService(
+  data: string,
+  { vars = {}, onLog = () => {}, administrator }: ServiceOptions = {},
+): Promise<Service> {
+  let pid = 0;
+  // The environment is left out: a setting of somebody's shell would change what is measured.
+  const worker = describeWorker(vars);
+  const runtime = await openRuntime(worker, data, (spawned) => (pid = spawned), onLog);
+  const { database, close, listen, setup } = runtime;
+  try {
+    await migrate(await database(), inProject("migrations"));
+    if (administrator) await createFirstAdministrator(await setup(), administrator);
+    return { origin: await listen("127.0.0.1", 0), database, close, pid: () => pid };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
