@@ -38,7 +38,7 @@ describe.each([0, 1, 2])("with protocol version %i", (version) => {
     await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
     const { output } = await tryGit(copy, [...protocol, "fetch", "--progress"]);
     // A commit, two trees and a blob.
-    expect(output).toContain("Sending 4 objects");
+    expect(output).toContain("Enumerating objects: 4, done.");
     expect((await countObjects(copy)) - before).toBe(4);
     await git(copy, ["fsck", "--strict", "--full"]);
   });
