@@ -12,7 +12,7 @@ import type { PackCatalog, Place } from "./pack-catalog.ts";
 const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Largest object that is read whole, in bytes. Larger ones are streamed. */
-const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
+export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Pieces in which an object is streamed, in bytes. */
 const PIECE_BYTES = 256 * 1024;
@@ -26,6 +26,11 @@ export class PackedObjects implements ObjectReader {
 
   constructor(catalog: PackCatalog) {
     this.catalog = catalog;
+  }
+
+  /** Bytes of the contents that are kept. */
+  get heldBytes(): number {
+    return this.cachedBytes;
   }
 
   /**

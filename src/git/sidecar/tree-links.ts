@@ -1,5 +1,5 @@
+import { compareTrees } from "../object/compare-trees.ts";
 import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
-import { OID_BYTES } from "../oid.ts";
 import { NumberList } from "./number-list.ts";
 import type { OidPool } from "./oid-pool.ts";
 
@@ -146,101 +146,4 @@ export class TreeLinks {
     if (isSubmoduleMode(mode)) return;
     this.links.push(this.pool.add(bytes, oidOffset) * 2 + (isTreeMode(mode) ? 1 : 0));
   }
-}
-
-type EntryVisitor = (mode: number, oidOffset: number) => void;
-
-/** Walks two sorted trees side by side and tells the entries that only one of them has. */
-function compareTrees(
-  left: Uint8Array,
-  right: Uint8Array,
-  onlyLeft: EntryVisitor,
-  onlyRight: EntryVisitor,
-): void {
-  // Two versions of a directory share nearly all of their bytes, at both ends.
-  const { head, tail } = measureCommon(left, right);
-  let a = 0;
-  while (a < left.length) {
-    const end = entryEnd(left, a);
-    if (end > head) break;
-    a = end;
-  }
-  let b = a;
-  while (a < left.length && b < right.length) {
-    if (left.length - a <= tail && left.length - a === right.length - b) return;
-    const aEnd = entryEnd(left, a);
-    const bEnd = entryEnd(right, b);
-    const order = compareEntries(left, a, aEnd, right, b, bEnd);
-    if (order === 0 && aEnd - a === bEnd - b && isSame(left, a, right, b, aEnd - a)) {
-      a = aEnd;
-      b = bEnd;
-      continue;
-    }
-    if (order <= 0) {
-      onlyLeft(entryMode(left, a), aEnd - OID_BYTES);
-      a = aEnd;
-    }
-    if (order >= 0) {
-      onlyRight(entryMode(right, b), bEnd - OID_BYTES);
-      b = bEnd;
-    }
-  }
-  for (; a < left.length; a = entryEnd(left, a)) {
-    onlyLeft(entryMode(left, a), entryEnd(left, a) - OID_BYTES);
-  }
-  for (; b < right.length; b = entryEnd(right, b)) {
-    onlyRight(entryMode(right, b), entryEnd(right, b) - OID_BYTES);
-  }
-}
-
-/** Bytes that two contents share at their beginning, and at their end without overlapping it. */
-function measureCommon(left: Uint8Array, right: Uint8Array): { head: number; tail: number } {
-  const shorter = Math.min(left.length, right.length);
-  let head = 0;
-  while (head < shorter && left[head] === right[head]) head++;
-  const rest = shorter - head;
-  let tail = 0;
-  while (tail < rest && left[left.length - 1 - tail] === right[right.length - 1 - tail]) tail++;
-  return { head, tail };
-}
-
-function entryEnd(bytes: Uint8Array, start: number): number {
-  return bytes.indexOf(0, start) + 1 + OID_BYTES;
-}
-
-function entryMode(bytes: Uint8Array, start: number): number {
-  let mode = 0;
-  for (let at = start; bytes[at] !== 0x20; at++) mode = mode * 8 + (bytes[at] as number) - 0x30;
-  return mode;
-}
-
-function isSame(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number) {
-  for (let at = 0; at < length; at++) {
-    if (a[aStart + at] !== b[bStart + at]) return false;
-  }
-  return true;
-}
-
-/** Order of two entries by name, a tree's as if it ended in a slash. */
-function compareEntries(
-  a: Uint8Array,
-  aStart: number,
-  aEnd: number,
-  b: Uint8Array,
-  bStart: number,
-  bEnd: number,
-): number {
-  let left = a.indexOf(0x20, aStart) + 1;
-  let right = b.indexOf(0x20, bStart) + 1;
-  const aTail = isTreeMode(entryMode(a, aStart)) ? 0x2f : 0;
-  const bTail = isTreeMode(entryMode(b, bStart)) ? 0x2f : 0;
-  const leftEnd = aEnd - OID_BYTES - 1;
-  const rightEnd = bEnd - OID_BYTES - 1;
-  for (; left < leftEnd && right < rightEnd; left++, right++) {
-    const difference = (a[left] as number) - (b[right] as number);
-    if (difference !== 0) return difference;
-  }
-  const aNext = left < leftEnd ? (a[left] as number) : aTail;
-  const bNext = right < rightEnd ? (b[right] as number) : bTail;
-  return aNext - bNext || leftEnd - left - (rightEnd - right);
 }

@@ -1,5 +1,5 @@
 import { PackInspector } from "../../../src/git/sidecar/pack-inspector.ts";
-import { makeSidecar } from "../../../src/git/sidecar/make-sidecar.ts";
+import { type KnownCommits, makeSidecar } from "../../../src/git/sidecar/make-sidecar.ts";
 import type { Sidecar } from "../../../src/git/sidecar/sidecar-file.ts";
 import { resolveDeltas } from "../../../src/git/pack/delta-resolver.ts";
 import { formatIdx, IdxFile } from "../../../src/git/pack/idx-file.ts";
@@ -13,6 +13,7 @@ import { MemoryScratch, MemorySource } from "./sources.ts";
 
 export interface StoredPack {
   readonly pack: Uint8Array;
+  readonly idxBytes: Uint8Array;
   readonly idx: IdxFile;
   readonly sidecar: Sidecar;
   readonly inspector: PackInspector;
@@ -31,7 +32,11 @@ export function gitReader(repository: string): ObjectReader {
 }
 
 /** All that happens to a pack that is pushed. */
-export async function storePack(pack: Uint8Array, objects: ObjectReader): Promise<StoredPack> {
+export async function storePack(
+  pack: Uint8Array,
+  objects: ObjectReader,
+  generation: KnownCommits["generation"] = () => undefined,
+): Promise<StoredPack> {
   let inspector: PackInspector | undefined;
   const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
     inspector?.onWhole(entry, kind, content);
@@ -61,8 +66,13 @@ export async function storePack(pack: Uint8Array, objects: ObjectReader): Promis
   }
   const name = completion.checksum || checksum;
   inspector.refuseErrors();
-  const known = { generation: () => undefined };
-  const sidecar = await makeSidecar(table, name, inspector, objects, known);
-  const idx = new IdxFile(formatIdx(table, name, codec));
-  return { pack: pieces.length > 0 ? Buffer.concat(pieces) : pack, idx, sidecar, inspector };
+  const sidecar = await makeSidecar(table, name, inspector, objects, { generation });
+  const idxBytes = formatIdx(table, name, codec);
+  return {
+    pack: pieces.length > 0 ? Buffer.concat(pieces) : pack,
+    idxBytes,
+    idx: new IdxFile(idxBytes),
+    sidecar,
+    inspector,
+  };
 }

@@ -1,0 +1,388 @@
+import type { Codec } from "../codec.ts";
+import { corrupt } from "../error.ts";
+import { crc32 } from "../hash/crc32.ts";
+import { ObjectHasher } from "../object/hash-object.ts";
+import { BLOB, COMMIT, kindOf, TAG, TREE } from "../object/kind.ts";
+import { compareOidBytes, formatOid, OID_BYTES } from "../oid.ts";
+import { mergeSidecars } from "../sidecar/merge-sidecars.ts";
+import { formatSidecar } from "../sidecar/sidecar-file.ts";
+import { DELTA_DEPTH_MAX, DeltaChains } from "./delta-chains.ts";
+import { DeltaSearch, type FoundDelta } from "./delta-search.ts";
+import {
+  type EntryHeader,
+  formatBaseDistance,
+  formatEntryHeader,
+  OFS_DELTA,
+  readEntryHeader,
+} from "./entry-header.ts";
+import { formatIdx } from "./idx-file.ts";
+import { MergedObjects } from "./merged-objects.ts";
+import { BLOCK_BYTES, PackBlocks } from "./pack-blocks.ts";
+import { type OpenPack, PackCatalog } from "./pack-catalog.ts";
+import { formatPackHeader } from "./pack-scanner.ts";
+import { NO_ENTRY, PackTable } from "./pack-table.ts";
+import { PackedObjects, WHOLE_BYTES_MAX } from "./packed-objects.ts";
+import { readPathHints } from "./path-hints.ts";
+import { PieceOutput } from "./piece-output.ts";
+
+/** A pack made of several, and the files beside it. */
+export interface MergedPack {
+  /** The pack's trailing hash, hex. */
+  readonly checksum: string;
+  readonly packBytes: number;
+  readonly idxBytes: Uint8Array;
+  readonly sidecarBytes: Uint8Array;
+  readonly objectCount: number;
+  /** Most bytes held at once beyond the tables: blocks, contents and pieces. */
+  readonly peakBytes: number;
+}
+
+export interface MergeOptions {
+  readonly codec: Codec;
+  /** Takes the next bytes of the pack. They do not change afterwards. */
+  write(piece: Uint8Array): Promise<void>;
+  /**
+   * How many of the oldest packs have seen their objects compared: what is stored whole there stays
+   * so. One by default, the oldest, which is the largest of a geometric row: the others are compared
+   * with it and with each other, also when they were merged before, because their first versions of
+   * files are stored whole wherever the version before lay in another pack.
+   */
+  readonly settledPacks?: number;
+  /** Bytes of contents that are compared, in all. What is left when they are used up stays whole. */
+  readonly workBytesMax?: number;
+  /** Bytes of trees that are read to learn which objects lie at one path, in all. */
+  readonly treeBytesMax?: number;
+}
+
+/** Orders of kinds in a pack, as git has it. */
+const KIND_ORDER = [COMMIT, TAG, TREE, BLOB] as const;
+/** A header's bytes and its base's distance, at most. */
+const HEADER_BYTES_MAX = 32;
+
+/**
+ * Makes one pack of several: each object once, from the oldest pack that holds it, copied as it is
+ * stored wherever that is possible.
+ *
+ * Commits come first, then tags, trees and blobs, bases before their deltas. Chains of deltas have at
+ * most `DELTA_DEPTH_MAX`. Objects that are stored whole in the newer packs are made deltas where one
+ * is found that is worth it.
+ *
+ * Cost: each pack is read once for each kind that it mixes, in blocks of 1 MB; about 120 bytes of
+ * tables an object, and `peakBytes`.
+ *
+ * @param packs Oldest first, each with all bases of its deltas.
+ * @throws GitError `corrupt` if an entry is not what its index says, or an object not what its id says.
+ */
+export async function mergePacks(
+  packs: readonly OpenPack[],
+  options: MergeOptions,
+): Promise<MergedPack> {
+  return new PackMerger(packs, options).run();
+}
+
+/**
+ * The packs to merge so that each pack is at least twice as large as the next.
+ *
+ * Whoever merges so after every push has few packs, about the logarithm of their bytes, and writes
+ * each byte about as many times: a pack that is merged comes out at least half as large again.
+ *
+ * @param packBytes Sizes, oldest first.
+ * @param mergedBytesMax Largest pack to make. Packs that would exceed it are left alone, with all older
+ * ones.
+ * @returns From which pack on, undefined if nothing is to be merged.
+ */
+export function findMerge(
+  packBytes: readonly number[],
+  mergedBytesMax = Number.POSITIVE_INFINITY,
+): number | undefined {
+  const last = packBytes.length - 1;
+  let from = last;
+  /** Bytes of the packs behind `at`. */
+  let newerBytes = 0;
+  for (let at = last; at >= 0; at--) {
+    const bytes = packBytes[at] as number;
+    if (newerBytes + bytes > mergedBytesMax) break;
+    const next = at + 1 < from ? (packBytes[at + 1] as number) : newerBytes;
+    if (bytes < 2 * next) from = at;
+    newerBytes += bytes;
+  }
+  return from < last ? from : undefined;
+}
+
+class PackMerger {
+  private readonly options: MergeOptions;
+  private readonly codec: Codec;
+  private readonly objects: MergedObjects;
+  private readonly blocks: PackBlocks;
+  private readonly contents: PackedObjects;
+  private readonly hasher: ObjectHasher;
+  private readonly output: PieceOutput;
+  private readonly chains: DeltaChains;
+  /** Where each entry starts in the new pack, 0 before it is written; and its CRC-32. */
+  private readonly offsets: Float64Array<ArrayBuffer>;
+  private readonly crcs: Uint32Array<ArrayBuffer>;
+  private search: DeltaSearch | undefined;
+  private peakBytes = 0;
+
+  constructor(packs: readonly OpenPack[], options: MergeOptions) {
+    this.options = options;
+    this.codec = options.codec;
+    this.objects = new MergedObjects(packs);
+    this.blocks = new PackBlocks(packs.map(({ source }) => source));
+    this.contents = new PackedObjects(new PackCatalog(this.blocks.wrap(packs)));
+    this.hasher = new ObjectHasher(options.codec);
+    this.output = new PieceOutput(options.codec, (piece) => options.write(piece));
+    const { count } = this.objects;
+    this.chains = new DeltaChains(count);
+    this.offsets = new Float64Array(count + 1);
+    this.crcs = new Uint32Array(count);
+  }
+
+  async run(): Promise<MergedPack> {
+    const { objects, output, codec } = this;
+    const { count } = objects;
+    this.search = await this.startSearch();
+    output.put(formatPackHeader(count));
+    for (const kind of KIND_ORDER) {
+      for (const object of objects.order) {
+        if (objects.kinds[object] !== kind) continue;
+        // Most are copied at once: waiting for nothing costs more than the copy.
+        if (!this.copyNow(object)) await this.write(object);
+      }
+    }
+    this.offsets[count] = output.sizeBytes;
+    this.hold(0);
+    const checksum = formatOid(await output.finish());
+
+    const table = new PackTable();
+    table.count = count;
+    table.offsets = this.offsets;
+    table.crcs = this.crcs;
+    table.oids = objects.oids;
+    return {
+      checksum,
+      packBytes: output.sizeBytes,
+      idxBytes: formatIdx(table, checksum, codec),
+      sidecarBytes: formatSidecar(mergeSidecars(objects, checksum, this.chains.bases), codec),
+      objectCount: count,
+      peakBytes: this.peakBytes,
+    };
+  }
+
+  private async startSearch(): Promise<DeltaSearch> {
+    const packsFrom = this.options.settledPacks ?? 1;
+    const { workBytesMax = 2 ** 30, treeBytesMax = 2 ** 28 } = this.options;
+    const read = (object: number): Promise<Uint8Array> => this.read(object);
+    const hints = await readPathHints(this.objects, { packsFrom, treeBytesMax, read });
+    return new DeltaSearch(this.objects, hints, this.chains, { packsFrom, workBytesMax, read });
+  }
+
+  /** True for an object of which the stored entry is what the new pack is to hold. */
+  private isCopied(object: number): boolean {
+    const base = this.objects.bases[object] as number;
+    if (base === NO_ENTRY) return this.search?.isTarget(object) !== true;
+    if (this.chains.depth(base) < DELTA_DEPTH_MAX) return true;
+    // What is too large to be read whole keeps the chain it has.
+    return (this.objects.sizes[object] as number) > WHOLE_BYTES_MAX;
+  }
+
+  /** Copies an entry if that needs no waiting; false if it does, or if it is not to be copied. */
+  private copyNow(object: number): boolean {
+    const { homes, starts, ends } = this.objects;
+    const start = starts[object] as number;
+    const end = ends[object] as number;
+    if (!this.output.hasRoom(end - start + HEADER_BYTES_MAX)) return false;
+    const stored = this.blocks.view(homes[object] as number, start, end);
+    if (!stored || !this.isCopied(object)) return false;
+    this.copyEntry(object, stored);
+    return true;
+  }
+
+  private async write(object: number): Promise<void> {
+    const { objects } = this;
+    const base = objects.bases[object] as number;
+    if (this.isCopied(object)) {
+      await this.copy(object);
+      return;
+    }
+    const content = await this.read(object);
+    this.verify(object, content);
+    const found =
+      base === NO_ENTRY
+        ? await this.search?.find(object, content)
+        : await this.search?.shorten(object, content, base);
+    if (found && (await this.writeDelta(object, found, content.length))) return;
+    if (base === NO_ENTRY) {
+      await this.copy(object);
+      return;
+    }
+    const data = this.codec.deflate(content);
+    this.hold(content.length + data.length);
+    const header = formatEntryHeader(objects.kinds[object] as number, content.length);
+    await this.writeEntry(object, header, data);
+  }
+
+  /** Writes a delta; false if it takes more room than the entry that is there. */
+  private async writeDelta(
+    object: number,
+    { base, delta }: FoundDelta,
+    contentBytes: number,
+  ): Promise<boolean> {
+    const { starts, ends, bases } = this.objects;
+    const data = this.codec.deflate(delta);
+    this.hold(contentBytes + delta.length + data.length);
+    const header = this.formatDeltaHeader(object, delta.length, base);
+    const storedBytes = (ends[object] as number) - (starts[object] as number);
+    if (bases[object] === NO_ENTRY && header.length + data.length >= storedBytes) return false;
+    await this.writeEntry(object, header, data);
+    this.chains.begin(object, base);
+    return true;
+  }
+
+  private async writeEntry(object: number, header: Uint8Array, data: Uint8Array): Promise<void> {
+    this.offsets[object] = this.output.sizeBytes;
+    this.crcs[object] = crc32(data, 0, data.length, crc32(header));
+    await this.output.push(header);
+    await this.output.push(data);
+  }
+
+  private async copy(object: number): Promise<void> {
+    const { homes, starts, ends } = this.objects;
+    const start = starts[object] as number;
+    const end = ends[object] as number;
+    if (end - start > BLOCK_BYTES / 2) {
+      await this.copyByRanges(object, start, end);
+      return;
+    }
+    const stored = await this.blocks.read(homes[object] as number, start, end);
+    if (!this.output.hasRoom(stored.length + HEADER_BYTES_MAX)) {
+      this.hold(0);
+      await this.output.flush();
+    }
+    this.copyEntry(object, stored);
+  }
+
+  /** Copies an entry that is in memory whole. */
+  private copyEntry(object: number, stored: Uint8Array): void {
+    const { output } = this;
+    this.offsets[object] = output.sizeBytes;
+    const storedCrc = crc32(stored);
+    this.checkCrc(object, storedCrc);
+    const header = this.readHeader(object, stored);
+    const base = this.objects.bases[object] as number;
+    if (base === NO_ENTRY) {
+      this.crcs[object] = storedCrc;
+      output.put(stored);
+      return;
+    }
+    const written = this.formatDeltaHeader(object, header.sizeBytes, base);
+    const data = stored.subarray(header.next);
+    this.crcs[object] = crc32(data, 0, data.length, crc32(written));
+    output.put(written);
+    output.put(data);
+    this.chains.extend(object, base);
+  }
+
+  /** Copies an entry of any size, one range in memory at a time. */
+  private async copyByRanges(object: number, start: number, end: number): Promise<void> {
+    const { objects, output } = this;
+    const { source } = objects.pack(objects.homes[object] as number);
+    const base = objects.bases[object] as number;
+    this.offsets[object] = output.sizeBytes;
+    let storedCrc = 0;
+    let crc = 0;
+    for (let at = start; at < end; at += BLOCK_BYTES) {
+      const range = await source.read(at, Math.min(end, at + BLOCK_BYTES));
+      this.hold(range.length);
+      storedCrc = crc32(range, 0, range.length, storedCrc);
+      let data = range;
+      if (at === start) {
+        const header = this.readHeader(object, range);
+        if (base !== NO_ENTRY) {
+          const written = this.formatDeltaHeader(object, header.sizeBytes, base);
+          crc = crc32(written);
+          await output.push(written);
+          data = range.subarray(header.next);
+        }
+      }
+      if (base !== NO_ENTRY) crc = crc32(data, 0, data.length, crc);
+      await output.push(data);
+    }
+    this.checkCrc(object, storedCrc);
+    this.crcs[object] = base === NO_ENTRY ? storedCrc : crc;
+    if (base !== NO_ENTRY) this.chains.extend(object, base);
+  }
+
+  /** The header of an entry, which must be what the sidecar tells of it. */
+  private readHeader(object: number, stored: Uint8Array): EntryHeader {
+    const { kinds, sizes, bases } = this.objects;
+    const header = readEntryHeader(stored, 0);
+    const isWhole = bases[object] === NO_ENTRY;
+    if (
+      !header ||
+      (isWhole
+        ? header.type !== kinds[object] || header.sizeBytes !== sizes[object]
+        : header.type < OFS_DELTA)
+    ) {
+      throw corrupt(`pack: entry of ${this.oid(object)} is not what the sidecar says`);
+    }
+    return header;
+  }
+
+  private formatDeltaHeader(object: number, deltaBytes: number, base: number): Uint8Array {
+    const baseOffset = this.offsets[base] as number;
+    if (baseOffset === 0) throw corrupt(`sidecar: base of ${this.oid(object)} in a circle`);
+    const header = formatEntryHeader(OFS_DELTA, deltaBytes);
+    const distance = formatBaseDistance(this.output.sizeBytes - baseOffset);
+    const bytes = new Uint8Array(header.length + distance.length);
+    bytes.set(header);
+    bytes.set(distance, header.length);
+    return bytes;
+  }
+
+  private checkCrc(object: number, crc: number): void {
+    const { homes, positions } = this.objects;
+    const { idx } = this.objects.pack(homes[object] as number);
+    if (idx.crc(positions[object] as number) !== crc) {
+      throw corrupt(`pack: entry of ${this.oid(object)} has another checksum than the index says`);
+    }
+  }
+
+  private async read(object: number): Promise<Uint8Array> {
+    const { homes, positions } = this.objects;
+    const content = await this.contents.readPlace({
+      pack: homes[object] as number,
+      position: positions[object] as number,
+    });
+    // While it was made, its base was there too.
+    this.hold(2 * content.length);
+    return content;
+  }
+
+  /** What is stored anew gets a checksum that says it is sound: so it must be. */
+  private verify(object: number, content: Uint8Array): void {
+    const { kinds, oids } = this.objects;
+    const raw = new Uint8Array(OID_BYTES);
+    this.hasher.start(kindOf(kinds[object] as number), content.length);
+    this.hasher.update(content);
+    this.hasher.digestInto(raw, 0);
+    if (compareOidBytes(raw, 0, oids, object * OID_BYTES) !== 0) {
+      throw corrupt(`pack: object ${this.oid(object)} has other content`);
+    }
+  }
+
+  /** Counts what is in memory now, with `bytes` in hand. */
+  private hold(bytes: number): void {
+    const held =
+      this.blocks.heldBytes +
+      this.contents.heldBytes +
+      (this.search?.heldBytes ?? 0) +
+      this.output.heldBytes +
+      bytes;
+    this.peakBytes = Math.max(this.peakBytes, held);
+  }
+
+  private oid(object: number): string {
+    return formatOid(this.objects.oids, object * OID_BYTES);
+  }
+}

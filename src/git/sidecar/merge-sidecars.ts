@@ -1,0 +1,154 @@
+import { OID_BYTES } from "../oid.ts";
+import type { MergedObjects } from "../pack/merged-objects.ts";
+import { NumberList } from "./number-list.ts";
+import { OidPool } from "./oid-pool.ts";
+import type { Sidecar } from "./sidecar-file.ts";
+
+/** No reference yet. */
+const UNKNOWN = 0xffffffff;
+
+/**
+ * The sidecar of a merged pack, put together from those of its parts: no object is read.
+ *
+ * A commit or tag is taken from the oldest pack whose sidecar tells of it. What a base that completed
+ * a thin pack leads to, its pack does not tell.
+ *
+ * @param checksum Hash of the merged pack, hex.
+ * @param bases Base of each object as the merged pack stores it, -1 for a whole one.
+ */
+export function mergeSidecars(
+  objects: MergedObjects,
+  checksum: string,
+  bases: Int32Array,
+): Sidecar {
+  const refs = new RefMap(objects);
+  const commitSources = findSources(objects, (sidecar) => sidecar.commits);
+  const count = commitSources.objects.length;
+  const times = new Float64Array(count);
+  const roots = new Uint32Array(count);
+  const generations = new Uint32Array(count);
+  const parentStarts = new Uint32Array(count + 1);
+  const introducedStarts = new Uint32Array(count + 1);
+  const parents = new NumberList();
+  const introduced = new NumberList();
+  for (let commit = 0; commit < count; commit++) {
+    const pack = commitSources.packs[commit] as number;
+    const row = commitSources.rows[commit] as number;
+    const { sidecar } = objects.pack(pack);
+    times[commit] = sidecar.times[row] as number;
+    generations[commit] = sidecar.generations[row] as number;
+    roots[commit] = refs.map(pack, sidecar.roots[row] as number);
+    copyRow(sidecar.parentStarts, sidecar.parents, row, (ref) => parents.push(refs.map(pack, ref)));
+    parentStarts[commit + 1] = parents.length;
+    copyRow(sidecar.introducedStarts, sidecar.introduced, row, (ref) =>
+      introduced.push(refs.map(pack, ref)),
+    );
+    introducedStarts[commit + 1] = introduced.length;
+  }
+  const tagSources = findSources(objects, (sidecar) => sidecar.tags);
+  const tagTargets = Uint32Array.from(tagSources.objects, (_, tag) => {
+    const pack = tagSources.packs[tag] as number;
+    const row = tagSources.rows[tag] as number;
+    return refs.map(pack, objects.pack(pack).sidecar.tagTargets[row] as number);
+  });
+  return {
+    packChecksum: checksum,
+    kinds: objects.kinds.slice(0, objects.count),
+    sizes: objects.sizes.slice(0, objects.count),
+    bases,
+    outsideOids: refs.outsideOids(),
+    commits: commitSources.objects,
+    roots,
+    times,
+    generations,
+    parentStarts,
+    parents: parents.view().slice(),
+    introducedStarts,
+    introduced: introduced.view().slice(),
+    tags: tagSources.objects,
+    tagTargets,
+  };
+}
+
+/** From what one pack's sidecar calls an object to what the merged one does. */
+class RefMap {
+  private readonly objects: MergedObjects;
+  private readonly outside = new OidPool();
+  /** The merged reference of each row of each pack's `outsideOids`, once it was asked for. */
+  private readonly rows: readonly Uint32Array[];
+
+  constructor(objects: MergedObjects) {
+    this.objects = objects;
+    this.rows = objects.packs.map(({ sidecar }) =>
+      new Uint32Array(sidecar.outsideOids.length / OID_BYTES).fill(UNKNOWN),
+    );
+  }
+
+  map(pack: number, ref: number): number {
+    const objects = this.objects.objects[pack] as Uint32Array;
+    if (ref < objects.length) return objects[ref] as number;
+    const rows = this.rows[pack] as Uint32Array;
+    const row = ref - objects.length;
+    if (rows[row] === UNKNOWN) {
+      const { outsideOids } = this.objects.pack(pack).sidecar;
+      const object = this.objects.find(outsideOids, row * OID_BYTES);
+      rows[row] =
+        object >= 0 ? object : this.objects.count + this.outside.add(outsideOids, row * OID_BYTES);
+    }
+    return rows[row] as number;
+  }
+
+  outsideOids(): Uint8Array {
+    return this.outside.oids.slice(0, this.outside.count * OID_BYTES);
+  }
+}
+
+/** Rows of a table of all sidecars, each object once, in the order of objects. */
+interface Sources {
+  readonly objects: Uint32Array;
+  readonly packs: Uint16Array;
+  readonly rows: Uint32Array;
+}
+
+function findSources(
+  objects: MergedObjects,
+  positionsOf: (sidecar: Sidecar) => Uint32Array,
+): Sources {
+  // Pack and row of each object that has one, plus one.
+  const packs = new Uint16Array(objects.count);
+  const rows = new Uint32Array(objects.count);
+  let count = 0;
+  for (const [pack, { sidecar }] of objects.packs.entries()) {
+    const objectsOf = objects.objects[pack] as Uint32Array;
+    for (const [row, position] of positionsOf(sidecar).entries()) {
+      const object = objectsOf[position] as number;
+      if (rows[object] !== 0) continue;
+      packs[object] = pack;
+      rows[object] = row + 1;
+      count++;
+    }
+  }
+  const sources = {
+    objects: new Uint32Array(count),
+    packs: new Uint16Array(count),
+    rows: new Uint32Array(count),
+  };
+  let at = 0;
+  for (let object = 0; object < objects.count; object++) {
+    if (rows[object] === 0) continue;
+    sources.objects[at] = object;
+    sources.packs[at] = packs[object] as number;
+    sources.rows[at++] = (rows[object] as number) - 1;
+  }
+  return sources;
+}
+
+function copyRow(
+  starts: Uint32Array,
+  refs: Uint32Array,
+  row: number,
+  take: (ref: number) => void,
+): void {
+  const end = starts[row + 1] as number;
+  for (let at = starts[row] as number; at < end; at++) take(refs[at] as number);
+}
