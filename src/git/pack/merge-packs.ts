@@ -80,35 +80,6 @@ export async function mergePacks(
   return new PackMerger(packs, options).run();
 }
 
-/**
- * The packs to merge so that each pack is at least twice as large as the next.
- *
- * Whoever merges so after every push has few packs, about the logarithm of their bytes, and writes
- * each byte about as many times: a pack that is merged comes out at least half as large again.
- *
- * @param packBytes Sizes, oldest first.
- * @param mergedBytesMax Largest pack to make. Packs that would exceed it are left alone, with all older
- * ones.
- * @returns From which pack on, undefined if nothing is to be merged.
- */
-export function findMerge(
-  packBytes: readonly number[],
-  mergedBytesMax = Number.POSITIVE_INFINITY,
-): number | undefined {
-  const last = packBytes.length - 1;
-  let from = last;
-  /** Bytes of the packs behind `at`. */
-  let newerBytes = 0;
-  for (let at = last; at >= 0; at--) {
-    const bytes = packBytes[at] as number;
-    if (newerBytes + bytes > mergedBytesMax) break;
-    const next = at + 1 < from ? (packBytes[at + 1] as number) : newerBytes;
-    if (bytes < 2 * next) from = at;
-    newerBytes += bytes;
-  }
-  return from < last ? from : undefined;
-}
-
 class PackMerger {
   private readonly options: MergeOptions;
   private readonly codec: Codec;

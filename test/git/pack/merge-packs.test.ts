@@ -7,7 +7,7 @@ import { oidBytes, writeOid } from "../../../src/git/oid.ts";
 import { DeltaEncoder } from "../../../src/git/pack/delta-encoder.ts";
 import { formatEntryHeader, REF_DELTA } from "../../../src/git/pack/entry-header.ts";
 import { formatIdx, IdxFile } from "../../../src/git/pack/idx-file.ts";
-import { findMerge } from "../../../src/git/pack/merge-packs.ts";
+import { findMerge } from "../../../src/git/pack/find-merge.ts";
 import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
 import { formatPackHeader } from "../../../src/git/pack/pack-scanner.ts";
 import { PackTable } from "../../../src/git/pack/pack-table.ts";
@@ -168,6 +168,10 @@ describe("mergePacks against git gc", () => {
   });
 });
 
+/** Packs of these sizes, of few objects. */
+const sized = (packBytes: readonly number[]) =>
+  packBytes.map((bytes) => ({ packBytes: bytes, objectCount: 10 }));
+
 /** Sizes of the packs after `pushes` packs were received and merged as `findMerge` says. */
 function simulate(pushes: readonly number[]): {
   sizes: number[];
@@ -179,7 +183,7 @@ function simulate(pushes: readonly number[]): {
   let written = 0;
   for (const bytes of pushes) {
     sizes.push(bytes);
-    const from = findMerge(sizes);
+    const from = findMerge(sized(sizes));
     if (from !== undefined) {
       const merged = sizes.slice(from).reduce((sum, size) => sum + size, 0);
       written += merged;
@@ -203,13 +207,16 @@ describe("findMerge", () => {
     [[5, 100], 0],
     [[100, 5, 10], 1],
   ])("of %j: from %s on", (packBytes, from) => {
-    expect(findMerge(packBytes)).toBe(from);
+    expect(findMerge(sized(packBytes))).toBe(from);
   });
 
+  const atMost = (packBytes: number, objectCount = 1000) => ({ packBytes, objectCount });
+
   it("leaves alone what would make a pack too large, with all that is older", () => {
-    expect(findMerge([100, 60, 5, 5], 150)).toBe(2);
-    expect(findMerge([100, 60, 50], 120)).toBe(1);
-    expect(findMerge([100, 60, 50], 80)).toBeUndefined();
+    expect(findMerge(sized([100, 60, 5, 5]), atMost(150))).toBe(2);
+    expect(findMerge(sized([100, 60, 50]), atMost(120))).toBe(1);
+    expect(findMerge(sized([100, 60, 50]), atMost(80))).toBeUndefined();
+    expect(findMerge(sized([100, 60, 50]), atMost(1000, 25))).toBe(1);
   });
 
   it("keeps few packs and writes each byte few times, whatever is pushed", () => {
@@ -240,7 +247,9 @@ describe("merging after every push", () => {
     let written = 0;
     for (const push of pushes) {
       packs.push(push);
-      const from = findMerge(packs.map(({ pack }) => pack.length));
+      const from = findMerge(
+        packs.map(({ pack, idx }) => ({ packBytes: pack.length, objectCount: idx.count })),
+      );
       if (from === undefined) continue;
       const merged = await merge(packs.slice(from));
       written += merged.idx.count;
