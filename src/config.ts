@@ -51,6 +51,12 @@ const Variables = z.object({
   JSON_BODY_MAX_BYTES: count(1_048_576, 1024, 16_777_216),
   /** Bytes of a text to render at most. */
   MARKUP_MAX_BYTES: count(524_288, 1024, 4_194_304),
+  /** Whether a push to a repository of one's own that does not exist creates it. */
+  ENABLE_PUSH_CREATE_USER: flag(false),
+  /** Whether a push to a repository of an organization that does not exist creates it. */
+  ENABLE_PUSH_CREATE_ORG: flag(false),
+  /** Whether what a push creates is private. */
+  DEFAULT_PUSH_CREATE_PRIVATE: flag(true),
   /** Bytes of one push at most. Cloudflare bounds the body of a request too, by plan. */
   PUSH_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
   /** Refs that one push may name at most. */
@@ -81,6 +87,9 @@ export interface Config {
   passwordLengthMin: number;
   jsonBodyMaxBytes: number;
   markupMaxBytes: number;
+  isUserPushCreateOn: boolean;
+  isOrgPushCreateOn: boolean;
+  isPushCreatePrivate: boolean;
   pushMaxBytes: number;
   pushMaxRefs: number;
   gitObjectMaxBytes: number;
@@ -121,6 +130,9 @@ export function parseConfig(env: object): Config {
     passwordLengthMin: variables.MIN_PASSWORD_LENGTH,
     jsonBodyMaxBytes: variables.JSON_BODY_MAX_BYTES,
     markupMaxBytes: variables.MARKUP_MAX_BYTES,
+    isUserPushCreateOn: variables.ENABLE_PUSH_CREATE_USER,
+    isOrgPushCreateOn: variables.ENABLE_PUSH_CREATE_ORG,
+    isPushCreatePrivate: variables.DEFAULT_PUSH_CREATE_PRIVATE,
     pushMaxBytes: variables.PUSH_MAX_BYTES,
     pushMaxRefs: variables.PUSH_MAX_REFS,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,

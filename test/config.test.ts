@@ -54,6 +54,9 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1024 to 4194304",
     values: wrongNumbers("1023", "4194305"),
   },
+  ENABLE_PUSH_CREATE_USER: { allowed: "true or false", values: wrongFlags() },
+  ENABLE_PUSH_CREATE_ORG: { allowed: "true or false", values: wrongFlags() },
+  DEFAULT_PUSH_CREATE_PRIVATE: { allowed: "true or false", values: wrongFlags() },
   PUSH_MAX_BYTES: {
     allowed: "a whole number from 1024 to 999999999999",
     values: wrongNumbers("1023", "1000000000000"),

@@ -55,6 +55,17 @@ const V2_WORDS = [
   "object-info",
 ];
 
+/** Answers `info/refs` of a repository that a push will make: it has no refs. */
+export function advertiseNothing(protocol: string | undefined): Response {
+  const version = requestedVersion(protocol) === 1 ? 1 : 0;
+  const advertisement = formatAdvertisement([], parseCapabilities(RECEIVE_WORDS), version);
+  const service = "git-receive-pack";
+  return gitAnswer(
+    `${service}-advertisement`,
+    joinBytes([formatServiceHeader(service), advertisement]),
+  );
+}
+
 /** Answers `info/refs`: what can be asked for here, and how. */
 export async function advertise(
   { ctx, entry }: Visit,

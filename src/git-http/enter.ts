@@ -12,6 +12,7 @@ import {
   selectRepositories,
   toEntry,
 } from "../domain/repos/find-repository.ts";
+import { findPushCreation, pushCreate } from "../domain/repos/push-create.ts";
 import type { ServiceName } from "../git/wire/advertisement.ts";
 import { Failure, forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import type { RepositoryEntry } from "../shapes/repository.ts";
@@ -44,7 +45,9 @@ export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promi
   if (noting) ctx.defer(noting);
 
   const row = place?.[0];
-  const entry = row ? toEntry(actor, row) : await findMoved(c, ctx, owner, name);
+  const entry = row
+    ? toEntry(actor, row)
+    : ((await findMoved(c, ctx, owner, name)) ?? (await make(c, ctx, service, owner, name)));
   if (entry.access === ACCESS.none || !entry.repo.hasCode) {
     throw isAnonymous ? unauthenticated(SIGN_IN) : notFound(NO_REPOSITORY);
   }
@@ -69,14 +72,36 @@ async function findMoved(
   ctx: Ctx,
   owner: string,
   name: string,
-): Promise<RepositoryEntry> {
+): Promise<undefined> {
   const entry = await findRenamed(ctx, owner, name);
-  if (!entry) {
-    throw ctx.actor.user ? notFound(NO_REPOSITORY) : unauthenticated(SIGN_IN);
-  }
+  if (!entry) return undefined;
   const { pathname, search } = new URL(c.req.url);
   const rest = pathname.split("/").slice(3).join("/");
   throw new Moved(`${ctx.rootUrl}/${entry.owner.name}/${entry.repo.name}.git/${rest}${search}`);
+}
+
+/** Creates a repository that is not there, where a push may do that; reading never does. */
+async function make(
+  c: Context<GitHttpEnv>,
+  ctx: Ctx,
+  service: ServiceName,
+  owner: string,
+  name: string,
+): Promise<RepositoryEntry> {
+  if (!ctx.actor.user) throw unauthenticated(SIGN_IN);
+  const isPush = service === "git-receive-pack";
+  const creation = isPush ? await findPushCreation(ctx, owner, name) : undefined;
+  if (!creation) throw notFound(NO_REPOSITORY);
+  // A client that only asks, as for a dry run, leaves nothing behind.
+  if (c.req.method === "GET") throw new Vacant();
+  return pushCreate(ctx, creation);
+}
+
+/** Not a refusal: there is no repository yet, and a push will make it. */
+export class Vacant extends Failure {
+  constructor() {
+    super("not_found", "the repository does not exist yet");
+  }
 }
 
 /** Not a refusal: the repository has another name now. */

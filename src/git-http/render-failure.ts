@@ -3,7 +3,8 @@ import type { Context } from "hono";
 import { GitError } from "../git/error.ts";
 import { Failure, type FailureKind } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
-import { Moved } from "./enter.ts";
+import { advertiseNothing } from "./advertise.ts";
+import { Moved, Vacant } from "./enter.ts";
 import type { GitHttpEnv } from "./env.ts";
 
 const STATUS = {
@@ -24,6 +25,7 @@ export function renderFailure(error: unknown, c: Context<GitHttpEnv>): Response 
     const isRead = c.req.method === "GET" || c.req.method === "HEAD";
     return c.redirect(error.location, isRead ? 301 : 308);
   }
+  if (error instanceof Vacant) return advertiseNothing(c.req.header("git-protocol"));
   if (error instanceof Failure) {
     if (error.kind === "unauthenticated") {
       c.header("WWW-Authenticate", 'Basic realm="Edgeforge", charset="UTF-8"');

@@ -1,0 +1,72 @@
+import { boundTokenId } from "../../auth/actor.ts";
+import { identified } from "../../auth/identify.ts";
+import { hasScope } from "../../auth/scope.ts";
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { forbidden } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { isAccountNamed, isSeen, selectAccounts, toMembership } from "../accounts/find-account.ts";
+import { createRepository } from "./create-repository.ts";
+import { checkRepositoryName } from "./repository-name.ts";
+
+/** A repository that a push may bring into being. */
+export interface PushCreation {
+  owner: User;
+  creator: User;
+  ownsOwner: boolean;
+  name: string;
+}
+
+/**
+ * What a push to a repository that does not exist may create.
+ *
+ * SECURITY: undefined for everybody who may not create one there, as for a repository that hides:
+ * they must not learn which of the two it is. So it is for tokens that do not reach everything of
+ * their user's.
+ *
+ * @throws Failure `forbidden` where the caller may create one, but not by a push; `invalid` for a
+ * name that can't be.
+ */
+export async function findPushCreation(
+  ctx: Ctx,
+  ownerName: string,
+  name: string,
+): Promise<PushCreation | undefined> {
+  const { actor, config } = ctx;
+  const { user: creator } = actor;
+  if (!creator || actor.scopes.isPublicOnly || boundTokenId(actor) !== undefined) return undefined;
+  const [row] = await selectAccounts(ctx.db, identified(actor)).where(isAccountNamed(ownerName));
+  if (!row || !isSeen(actor, row)) return undefined;
+
+  const { account: owner } = row;
+  const isOrganization = owner.kind === "organization";
+  const { canCreateRepository, isOwner } = toMembership(actor, row);
+  if (!(isOrganization ? canCreateRepository : owner.id === creator.id || actor.isSiteAdmin)) {
+    return undefined;
+  }
+  const isEnabled = isOrganization ? config.isOrgPushCreateOn : config.isUserPushCreateOn;
+  if (!isEnabled) {
+    const owners = isOrganization ? "organizations" : "users";
+    const path = isOrganization ? `orgs/${owner.name}/repos` : "user/repos";
+    throw forbidden(
+      `Push to create is not enabled for ${owners}.\n` +
+        `${owner.name}/${name} does not exist: create it first, with POST ${ctx.rootUrl}/api/v1/${path}`,
+    );
+  }
+  const scope = isOrganization ? "write:organization" : "write:user";
+  if (!hasScope(actor.scopes, scope)) {
+    throw forbidden(`${owner.name}/${name} does not exist: to create it, a token needs ${scope}`);
+  }
+  checkRepositoryName(name);
+  return { owner, creator, ownsOwner: isOrganization ? isOwner : true, name };
+}
+
+/** Creates what a push is about to fill. */
+export const pushCreate = (
+  ctx: Ctx,
+  { owner, creator, ownsOwner, name }: PushCreation,
+): Promise<RepositoryEntry> =>
+  createRepository(ctx, owner, creator, ownsOwner, {
+    name,
+    private: ctx.config.isPushCreatePrivate,
+  });
