@@ -1,5 +1,7 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
+import { visit } from "../support/call.ts";
 import { make } from "../support/make.ts";
 import {
   filesOf,
@@ -132,6 +134,48 @@ describe("a ref", () => {
     const { body } = await pushCommands(owner, repo, commands, { pack });
     for (const ref of refs) expect(body).toContain(`ok ${ref}`);
     expect(await refsOf(repo)).toHaveLength(3);
+  });
+
+  it("of a pull request is read by everybody and written by no push", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { oid, pack } = makeCommit("pulled");
+    await push(owner, repo, oid, pack);
+    const ref = "refs/pull/1/head";
+    await env.REPOSITORY.getByName(String(repo.id)).commitPush({
+      id: crypto.randomUUID(),
+      actorId: owner.id,
+      at: Date.now(),
+      packs: [],
+      updates: [{ ref, oldOid: null, newOid: oid, peeledOid: null }],
+      isAtomic: true,
+      defaultBranch: "main",
+    });
+    const command = ["command=ls-refs", "0001", "ref-prefix refs/pull/", "0000"];
+    const body = command
+      .map((line) =>
+        line.startsWith("0") ? line : `${(line.length + 4).toString(16).padStart(4, "0")}${line}`,
+      )
+      .join("");
+    const listed = await visit("POST", `/${repo.owner}/${repo.name}/git-upload-pack`, {
+      headers: {
+        "Content-Type": "application/x-git-upload-pack-request",
+        "Git-Protocol": "version=2",
+      },
+      body,
+    });
+    expect(listed.body).toContain(`${oid} ${ref}`);
+    const other = makeCommit("other");
+    for (const command of [
+      { ref, old: oid, new: other.oid },
+      { ref, old: oid },
+    ]) {
+      const { body: report } = await pushCommands(owner, repo, [command], {
+        ...(command.new && { pack: other.pack }),
+      });
+      expect(report).toContain(`ng ${ref} hidden ref: only the service writes it`);
+    }
+    expect(await refsOf(repo)).toMatchObject([{ name: main }, { name: ref, oid }]);
   });
 
   it("that leads nowhere, or to no commit where it is a branch, is refused", async () => {

@@ -74,6 +74,25 @@ describe("a push", () => {
     expect(await refsOf(empty)).toEqual([]);
   });
 
+  // The refs move first; whatever the database missed then, the next push brings.
+  it("puts right what the database holds of the repository", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const [first, second] = [makeCommit("first"), makeCommit("second")];
+    await push(owner, repo, first.oid, first.pack, "refs/heads/trunk");
+    const isThis = eq(repositories.id, repo.id);
+    const row = () => db.select().from(repositories).where(isThis);
+    expect(await row()).toMatchObject([{ defaultBranch: "trunk", isEmpty: false }]);
+
+    await db
+      .update(repositories)
+      .set({ defaultBranch: "main", isEmpty: true, sizeBytes: 0 })
+      .where(isThis);
+    await push(owner, repo, second.oid, second.pack, "refs/heads/topic");
+    const sizeBytes = first.pack.length + second.pack.length;
+    expect(await row()).toMatchObject([{ defaultBranch: "trunk", isEmpty: false, sizeBytes }]);
+  });
+
   it("takes its pack away again where every ref is refused", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);

@@ -44,7 +44,15 @@ describe("git push", () => {
     const work = await makeWork();
     await commit(work, { a: "1" });
     await git(work, ["push", "--quiet", repo.ownUrl, "main", "main:next"]);
+    const head = async () =>
+      (await git(work, ["ls-remote", "--symref", repo.url, "HEAD"])).split("\n")[0];
+    expect(await head()).toBe("ref: refs/heads/main\tHEAD");
     await callApi(admin, "PATCH", repo.path, { default_branch: "next" });
+    expect(await head()).toBe("ref: refs/heads/next\tHEAD");
+    expect(await readRepo(repo)).toMatchObject({ default_branch: "next" });
+    // The branch that was the default may go now, and the new one may not.
+    await git(work, ["push", "--quiet", repo.ownUrl, "--delete", "main"]);
+    expect((await tryGit(work, ["push", repo.ownUrl, "--delete", "next"])).code).not.toBe(0);
     expect(await git(await clone(repo.url), ["symbolic-ref", "HEAD"])).toBe("refs/heads/next");
   });
 
