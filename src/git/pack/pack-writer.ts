@@ -42,8 +42,8 @@ export interface PackReport {
  *
  * An entry is copied compressed, in the order in which its pack holds it. A delta stays one if its
  * base is sent too or the receiver has it; otherwise the object is inflated and deflated whole.
- * Nothing is made before it is asked for: a slow receiver holds one run of entries in memory, at
- * most `READ_BYTES` beyond the largest entry.
+ * Nothing is made before it is asked for: a slow receiver holds one run of entries in memory, about
+ * `READ_BYTES` or one delta, however large the objects are.
  *
  * @param wanted Each object by its home (`PackCatalog.home`), once.
  * @returns What it was made of.
@@ -90,6 +90,15 @@ class PackWriter {
       const positions = this.inPackOrder(pack);
       for (let at = 0; at < positions.length;) {
         const { stop, start, end } = this.findRun(pack, positions, at);
+        const first = { pack, position: positions[at] as number };
+        if (end - start > READ_BYTES && !this.catalog.base(first)) {
+          for await (const piece of this.copyLong(first, start, end)) {
+            hash.update(piece);
+            yield piece;
+          }
+          at = stop;
+          continue;
+        }
         const run = await this.catalog.pack(pack).source.read(start, end);
         for (; at < stop; at++) {
           const place = { pack, position: positions[at] as number };
@@ -136,6 +145,16 @@ class PackWriter {
     return { stop, start, end };
   }
 
+  /** A whole object whose entry is longer than a run, copied in pieces. */
+  private async *copyLong(place: Place, start: number, end: number): AsyncGenerator<Uint8Array> {
+    this.note(place, this.offset);
+    for (let at = start; at < end; at += READ_BYTES) {
+      const stop = Math.min(end, at + READ_BYTES);
+      this.push(await this.catalog.pack(place.pack).source.read(at, stop));
+      yield this.take();
+    }
+  }
+
   private async write(place: Place, stored: Uint8Array): Promise<void> {
     const start = this.offset;
     const { report } = this;
@@ -172,6 +191,10 @@ class PackWriter {
         this.push(this.options.codec.deflate(content));
       }
     }
+    this.note(place, start);
+  }
+
+  private note(place: Place, start: number): void {
     const written = this.written[place.pack];
     if (written) written[place.position] = start;
   }

@@ -27,6 +27,13 @@ it(
     const copy = await clone(repo.url, "--mirror");
     await expectMirror(copy, source);
     expect(await git(copy, ["cat-file", "-s", "main:large.bin"])).toBe(String(large.length));
+
+    // With a second pack, the answer is put together instead of passed through.
+    const who = "A <a@example.com> 1700000000 +0000";
+    const next = `commit refs/heads/next\ncommitter ${who}\ndata 4\nmore\nfrom refs/heads/main^0\n`;
+    await git(source, ["fast-import", "--quiet"], next);
+    await git(source, ["push", "--quiet", repo.ownUrl, "next"]);
+    await expectMirror(await clone(repo.url, "--mirror"), source);
   },
   TIMEOUT_MS,
 );

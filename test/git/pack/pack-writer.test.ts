@@ -103,6 +103,32 @@ describe("writePack", () => {
     expect(thin.length).toBeLessThanOrEqual(whole.length);
   });
 
+  // A file of a hundred megabytes must not pass through memory whole.
+  it("copies a large object in pieces, between others", async () => {
+    const builder = new PackBuilder(codec);
+    const random = makeRandom(7);
+    const oids = [3000, 5_000_000, 3000].map((length) => builder.add("blob", random.bytes(length)));
+    const stored = await storePack(builder.build(), reader);
+    const source = new MemorySource(stored.pack);
+    let longest = 0;
+    const read = (start: number, end: number): Promise<Uint8Array> => {
+      longest = Math.max(longest, end - start);
+      return source.read(start, end);
+    };
+    const catalog = new PackCatalog([{ ...stored, source: { sizeBytes: source.sizeBytes, read } }]);
+    const wanted = placesOf(catalog, oids);
+    const options = { codec, takesOfsDelta: true };
+    const pieces: Uint8Array[] = [];
+    for await (const piece of writePack(catalog, new PackedObjects(catalog), wanted, options)) {
+      pieces.push(piece);
+    }
+    expect(longest).toBeLessThanOrEqual(1024 * 1024);
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(1_200_000);
+    const bytes = Buffer.concat(pieces);
+    git(makeRepository(), ["index-pack", "--strict", "--stdin"], { input: bytes });
+    expect(bytes.equals(stored.pack)).toBe(true);
+  });
+
   it("makes nothing before it is asked for", async () => {
     const catalog = await openPushes("main");
     const source = catalog.pack(0).source as MemorySource;
