@@ -25,10 +25,7 @@ interface Rename {
 }
 
 /** Brings together, at the new path, what was made of files that were renamed. */
-export async function applyRenames(
-  state: MergeState,
-  sides: ThreeWay<SideRenames>,
-): Promise<void> {
+export async function applyRenames(state: MergeState, sides: ThreeWay<SideRenames>): Promise<void> {
   for (const pair of listRenames(sides)) {
     const [first, second] = pair;
     const old = state.paths.get(first.oldPath);
@@ -97,7 +94,8 @@ async function applyOne(
   if (!fresh || !moved) return;
   const other = otherSide(side);
   const left = old.files[other];
-  const isTypeChanged = left !== undefined && isRegularMode(left.mode) !== isRegularMode(moved.mode);
+  const isTypeChanged =
+    left !== undefined && isRegularMode(left.mode) !== isRegularMode(moved.mode);
   if (fresh.files[other] && !isTypeChanged) {
     if (left) {
       await mergeOntoOther(state, old, fresh, { side, oldPath, newPath }, moved, left);

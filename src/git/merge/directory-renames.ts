@@ -23,10 +23,7 @@ export function findDirectoryRenames(side: SideRenames): {
 }
 
 /** Leaves out what both sides renamed: each has said itself where it wants it. */
-export function dropCommon(
-  ours: Map<ByteText, ByteText>,
-  theirs: Map<ByteText, ByteText>,
-): void {
+export function dropCommon(ours: Map<ByteText, ByteText>, theirs: Map<ByteText, ByteText>): void {
   for (const old of ours.keys()) {
     if (!theirs.delete(old)) continue;
     ours.delete(old);

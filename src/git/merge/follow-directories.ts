@@ -31,7 +31,7 @@ export function followDirectories(state: MergeState, sides: ThreeWay<SideRenames
   for (const side of SIDES) {
     const found = findDirectoryRenames(sides[side]);
     renames[side] = found.renames;
-    for (const path of found.split) state.conflicts.push({ path, kind: "directory-rename" });
+    for (const path of found.split) note(state, path);
   }
   dropCommon(renames[1], renames[2]);
   const arrivals: ThreeWay<Arrivals> = [new Map(), new Map(), new Map()];
@@ -65,17 +65,26 @@ function findFreeMove(
   const entry = state.paths.get(move.path);
   const isTaken =
     entry !== undefined &&
-    (entry.isResolved ||
-      ((presence(entry.files) | presence(entry.trees)) & maskOf(side)) !== 0);
+    (entry.isResolved || ((presence(entry.files) | presence(entry.trees)) & maskOf(side)) !== 0);
   if (arrival && !isTaken && arrival.paths.length === 1) return move.path;
   if (arrival && !arrival.isReported) {
     arrival.isReported = true;
-    state.conflicts.push({ path: move.path, kind: "directory-rename" });
+    note(state, move.path);
   }
   return undefined;
 }
 
-function moveFile({ paths, conflicts }: MergeState, side: Side, file: SideRename, to: ByteText): void {
+function note(state: MergeState, path: ByteText): void {
+  state.conflicts.push({ path, kind: "directory-rename" });
+  state.hasDirectoryConflict = true;
+}
+
+function moveFile(
+  { paths, conflicts }: MergeState,
+  side: Side,
+  file: SideRename,
+  to: ByteText,
+): void {
   const from = paths.get(file.newPath);
   if (!from) return;
   for (let above = directoryOf(to); above !== "" && !paths.has(above); above = directoryOf(above)) {

@@ -96,7 +96,10 @@ async function readBlob(objects: ObjectReader, oid: Oid): Promise<Uint8Array> {
   return found.content;
 }
 
-function labelsFor(labels: ConflictLabels, [base, ours, theirs]: ThreeWay<ByteText>): ConflictLabels {
+function labelsFor(
+  labels: ConflictLabels,
+  [base, ours, theirs]: ThreeWay<ByteText>,
+): ConflictLabels {
   if (base === ours && ours === theirs) return labels;
   return {
     base: `${labels.base}:${base}` as ByteText,

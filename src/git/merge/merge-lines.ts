@@ -87,7 +87,16 @@ function findHunks(
     const isOurs = ourChange && (!theirChange || ourEnd < theirChange.leftStart);
     const isTheirs = theirChange && (!ourChange || theirEnd < ourChange.leftStart);
     if (isOurs) {
-      append(hunks, "ours", ourChange.leftStart, ourEnd, ourChange, undefined, ourShift, theirShift);
+      append(
+        hunks,
+        "ours",
+        ourChange.leftStart,
+        ourEnd,
+        ourChange,
+        undefined,
+        ourShift,
+        theirShift,
+      );
     } else if (isTheirs) {
       append(
         hunks,
@@ -188,8 +197,11 @@ function refine(hunk: Hunk, ours: Lines, theirs: Lines, classes: number): Hunk[]
   const right = sliceLines(theirs, theirStart, theirEnd);
   const changes = compareLines({ left, right, classes }, "merge");
   if (changes.length === 0) return [{ ...hunk, kind: "ours" }];
+  const { kind, baseStart, baseEnd } = hunk;
   return changes.map((change) => ({
-    ...hunk,
+    kind,
+    baseStart,
+    baseEnd,
     ourStart: ourStart + change.leftStart,
     ourEnd: ourStart + change.leftStart + change.leftCount,
     theirStart: theirStart + change.rightStart,

@@ -28,6 +28,8 @@ export interface MergeConflict {
 export interface MergeState {
   readonly paths: Map<ByteText, MergePath>;
   readonly conflicts: MergeConflict[];
+  /** True if a conflict is about a directory, and so about no path in particular. */
+  hasDirectoryConflict: boolean;
   readonly objects: NewObjects;
   readonly options: FileMergeOptions;
 }

@@ -62,13 +62,24 @@ export async function mergeTrees(
     await findSideRenames(objects, ours, options.renames),
     await findSideRenames(objects, theirs, options.renames),
   ];
-  const state: MergeState = { paths: walk.paths, conflicts: [], objects, options };
+  const state: MergeState = {
+    paths: walk.paths,
+    conflicts: [],
+    hasDirectoryConflict: false,
+    objects,
+    options,
+  };
   // Merge bases are merged without guesses.
   if (options.depth === 0) followDirectories(state, renames);
   await applyRenames(state, renames);
   const writer = new TreeWriter(state);
-  const treeOid = (await writer.write("" as ByteText, roots)) ?? objects.add("tree", formatTree([]));
-  return { treeOid, conflicts: state.conflicts, paths: listConflicted(writer.resolver.conflicted) };
+  const treeOid =
+    (await writer.write("" as ByteText, roots)) ?? objects.add("tree", formatTree([]));
+  const { conflicted } = writer.resolver;
+  // What was in conflict on the way may have come out the same in the end.
+  const isClean = conflicted.size === 0 && !state.hasDirectoryConflict;
+  const conflicts = isClean ? [] : state.conflicts;
+  return { treeOid, conflicts, paths: listConflicted(conflicted) };
 }
 
 /** Resolves paths from the innermost directories outward, and writes the trees. */
@@ -100,7 +111,9 @@ class TreeWriter {
       else entries.delete(name);
     };
     // From the last to the first, as git goes, which shows in the names of files moved aside.
-    const paths = (this.children.get(directory) ?? []).toSorted((a, b) => (`${a}/` > `${b}/` ? -1 : 1));
+    const paths = (this.children.get(directory) ?? []).toSorted((a, b) =>
+      `${a}/` > `${b}/` ? -1 : 1,
+    );
     for (const path of paths) {
       const entry = this.state.paths.get(path) as MergePath;
       const hasChildren = this.children.has(path);

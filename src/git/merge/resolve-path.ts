@@ -8,7 +8,6 @@ import {
   isSameType,
   makeMergePath,
   type MergePath,
-  maskOf,
   OUR_MASK,
   OURS,
   presence,
@@ -61,7 +60,8 @@ export class PathResolver {
     const isInWay = asideSide !== undefined || entry.hasPathConflict;
     if (entry.sameMask !== 0) {
       // One side changed it; or both did, to the same.
-      const changed = entry.sameMask === (OUR_MASK | THEIR_MASK) ? OUR_MASK : ALL_MASK & ~entry.sameMask;
+      const changed =
+        entry.sameMask === (OUR_MASK | THEIR_MASK) ? OUR_MASK : ALL_MASK & ~entry.sameMask;
       const version = changed === OUR_MASK ? ours : theirs;
       this.finish(path, entry, version, !isInWay || version === undefined, put);
     } else if (ours && theirs && !isSameType(ours.mode, theirs.mode)) {
@@ -137,7 +137,8 @@ export class PathResolver {
     const label = (side === OURS ? labels.ours : labels.theirs).replaceAll("/", "_");
     const aside = `${path}~${label}` as ByteText;
     let free = aside;
-    for (let number = 0; this.state.paths.has(free); number++) free = `${aside}_${number}` as ByteText;
+    for (let number = 0; this.state.paths.has(free); number++)
+      free = `${aside}_${number}` as ByteText;
     return free;
   }
 

@@ -87,7 +87,7 @@ export async function findSideRenames(
 }
 
 /** Counts where the files of directories that are gone went. */
-export class DirectoryCounts {
+class DirectoryCounts {
   private readonly counts = new Map<ByteText, Map<ByteText, number>>();
   private readonly gone: ReadonlyMap<ByteText, DirectoryRelevance>;
 

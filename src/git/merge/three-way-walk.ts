@@ -36,7 +36,7 @@ export type DirectoryRelevance =
   | "itself";
 
 /** A file that one side has no more, or that only it has. */
-export type SideChange =
+type SideChange =
   | { readonly kind: "deleted"; readonly old: PathEntry }
   | { readonly kind: "added"; readonly new: PathEntry };
 
@@ -161,7 +161,8 @@ class Walk implements ThreeWayWalk {
     const present = presence(row.versions);
     const dirs = present & ~files;
     const follow =
-      followMask !== ALL_MASK && (dirs === (BASE_MASK | OUR_MASK) || dirs === (BASE_MASK | THEIR_MASK))
+      followMask !== ALL_MASK &&
+      (dirs === (BASE_MASK | OUR_MASK) || dirs === (BASE_MASK | THEIR_MASK))
         ? dirs & ~BASE_MASK
         : followMask;
     const sameMask = oursIsBase

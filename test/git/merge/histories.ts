@@ -47,7 +47,7 @@ export class HistoryWriter {
   }
 
   /** Stores the commits in a new repository. */
-  async store(): Promise<StoredHistory> {
+  async store(): Promise<StoredHistory & { oidOf: (mark: number) => string }> {
     const repository = makeRepository();
     const marks = join(repository, "marks");
     const input = Buffer.from(`${this.lines.join("\n")}\n`, "latin1");
@@ -57,12 +57,8 @@ export class HistoryWriter {
       const [mark = "", oid = ""] = line.split(" ");
       oids.set(Number(mark.slice(1)), oid);
     }
-    const pack = makePack(repository, [], ["--all", "--delta-base-offset"]);
-    const stored = await storePack(pack, gitReader(repository));
-    const catalog = new PackCatalog([{ ...stored, source: new MemorySource(stored.pack) }]);
-    const graph = new CommitGraph(catalog);
-    const objects = new PackedObjects(catalog);
-    return { repository, graph, objects, oidOf: (mark) => oids.get(mark) ?? "" };
+    const history = await openHistory(repository);
+    return { ...history, oidOf: (mark) => oids.get(mark) ?? "" };
   }
 }
 
@@ -70,7 +66,14 @@ export interface StoredHistory {
   readonly repository: string;
   readonly graph: CommitGraph;
   readonly objects: PackedObjects;
-  oidOf(mark: number): string;
+}
+
+/** All that the refs of a repository reach, in one pack. */
+export async function openHistory(repository: string): Promise<StoredHistory> {
+  const pack = makePack(repository, [], ["--all", "--delta-base-offset"]);
+  const stored = await storePack(pack, gitReader(repository));
+  const catalog = new PackCatalog([{ ...stored, source: new MemorySource(stored.pack) }]);
+  return { repository, graph: new CommitGraph(catalog), objects: new PackedObjects(catalog) };
 }
 
 /** What became of two commits: the tree, and each conflicted entry as git lists it. */
@@ -91,12 +94,16 @@ export function mergeByGit(
 ): (Outcome | undefined)[] {
   const settings = config.flatMap((setting) => ["-c", setting]);
   const args = ["merge-tree", "--write-tree", "--stdin", "--no-messages"];
-  const { stdout, stderr, status } = spawnSync("git", [...settings, ...args, "--allow-unrelated-histories"], {
-    cwd: repository,
-    input: pairs.map((pair) => `${pair.join(" ")}\n`).join(""),
-    maxBuffer: 1 << 30,
-    env: { PATH: process.env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" },
-  });
+  const { stdout, stderr, status } = spawnSync(
+    "git",
+    [...settings, ...args, "--allow-unrelated-histories"],
+    {
+      cwd: repository,
+      input: pairs.map((pair) => `${pair.join(" ")}\n`).join(""),
+      maxBuffer: 1 << 30,
+      env: { PATH: process.env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" },
+    },
+  );
   if (status !== 0) {
     if (!stderr.includes("Assertion")) throw new Error(`git merge-tree: ${stderr.toString()}`);
     if (pairs.length === 1) return [undefined];

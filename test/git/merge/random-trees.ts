@@ -8,7 +8,9 @@ const NAMES = ["f", "g", "h", "README", "main.c"];
 function makeText(random: Random, lines: number): string {
   const own = random.below(10_000);
   return Array.from({ length: lines }, (_, line) =>
-    random.below(5) === 0 ? `${random.pick(["", "}", "  end", "common"])}\n` : `line ${line} of ${own}\n`,
+    random.below(5) === 0
+      ? `${random.pick(["", "}", "  end", "common"])}\n`
+      : `line ${line} of ${own}\n`,
   ).join("");
 }
 
@@ -24,9 +26,9 @@ function editText(random: Random, text: string, times: number): string {
 
 function makeFile(random: Random): MadeFile {
   const dice = random.below(20);
-  if (dice === 0) return { mode: "120000", content: `target${random.below(3)}` };
-  if (dice === 1) return { mode: "160000", content: `${random.below(9) + 1}`.repeat(40) };
-  if (dice === 2) return { mode: "100644", content: `bin\0${random.below(100)}\n` };
+  if (dice === 0) return { mode: "120000", content: `target${random.below(1000)}` };
+  if (dice === 1) return { mode: "160000", content: `${random.below(9000) + 1000}`.repeat(10) };
+  if (dice === 2) return { mode: "100644", content: `bin\0${random.below(10_000)}\n` };
   if (dice === 3) return { mode: "100644", content: "" };
   return {
     mode: random.below(8) === 0 ? "100755" : "100644",
@@ -36,9 +38,14 @@ function makeFile(random: Random): MadeFile {
 
 const makePath = (random: Random): string => random.pick(DIRECTORIES) + random.pick(NAMES);
 
-/** Puts a file at a path; what is in its way goes. */
+/**
+ * Puts a file at a path; what is in its way goes. No content stands in a tree twice: of two equal
+ * files git takes one as the source of a rename by no rule that is told.
+ */
 function put(tree: Map<string, MadeFile>, path: string, file: MadeFile): void {
-  for (const other of [...tree.keys()]) {
+  const hasSame = [...tree.values()].some((other) => other.content === file.content);
+  if (hasSame && file.content !== "") return;
+  for (const other of tree.keys()) {
     if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) tree.delete(other);
   }
   tree.set(path, file);
@@ -46,7 +53,8 @@ function put(tree: Map<string, MadeFile>, path: string, file: MadeFile): void {
 
 export function makeTree(random: Random): MadeTree {
   const tree = new Map<string, MadeFile>();
-  for (let left = 4 + random.below(8); left > 0; left--) put(tree, makePath(random), makeFile(random));
+  for (let left = 4 + random.below(8); left > 0; left--)
+    put(tree, makePath(random), makeFile(random));
   return tree;
 }
 
@@ -91,7 +99,7 @@ function moveDirectory(random: Random, tree: Map<string, MadeFile>): void {
   const from = random.pick(DIRECTORIES.slice(1));
   const to = random.pick([...DIRECTORIES.slice(1), "d/", "d/y/"]);
   if (to.startsWith(from)) return;
-  for (const [path, file] of [...tree]) {
+  for (const [path, file] of tree) {
     if (!path.startsWith(from)) continue;
     tree.delete(path);
     put(tree, to + path.slice(from.length), file);
