@@ -4,14 +4,9 @@ import { join } from "node:path";
 import { type CommitMerge, mergeCommits } from "../../../src/git/merge/merge-commits.ts";
 import type { MergeOptions } from "../../../src/git/merge/merge-commits.ts";
 import { hashObject } from "../../../src/git/object/hash-object.ts";
-import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
-import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
 import type { StoredObject } from "../../../src/git/store.ts";
-import { CommitGraph } from "../../../src/git/walk/commit-graph.ts";
 import { git, makeRepository } from "../support/git.ts";
-import { makePack } from "../support/packs.ts";
-import { gitReader, storePack } from "../support/sidecars.ts";
-import { MemorySource } from "../support/sources.ts";
+import { openHistory, type StoredHistory } from "../support/history.ts";
 
 /** A file of a made-up tree. The content of a submodule is its commit's id. */
 export interface MadeFile {
@@ -60,20 +55,6 @@ export class HistoryWriter {
     const history = await openHistory(repository);
     return { ...history, oidOf: (mark) => oids.get(mark) ?? "" };
   }
-}
-
-export interface StoredHistory {
-  readonly repository: string;
-  readonly graph: CommitGraph;
-  readonly objects: PackedObjects;
-}
-
-/** All that the refs of a repository reach, in one pack. */
-export async function openHistory(repository: string): Promise<StoredHistory> {
-  const pack = makePack(repository, [], ["--all", "--delta-base-offset"]);
-  const stored = await storePack(pack, gitReader(repository));
-  const catalog = new PackCatalog([{ ...stored, source: new MemorySource(stored.pack) }]);
-  return { repository, graph: new CommitGraph(catalog), objects: new PackedObjects(catalog) };
 }
 
 /** What became of two commits: the tree, and each conflicted entry as git lists it. */

@@ -3,16 +3,9 @@ import { mergeCommits } from "../../../src/git/merge/merge-commits.ts";
 import { parseTree } from "../../../src/git/object/tree.ts";
 import type { StoredObject } from "../../../src/git/store.ts";
 import { git, makeFixture } from "../support/git.ts";
+import { openHistory, type StoredHistory } from "../support/history.ts";
 import { makeRandom, type Random } from "../support/random.ts";
-import {
-  HistoryWriter,
-  mergeByGit,
-  mergeByUs,
-  type MadeTree,
-  openHistory,
-  type Outcome,
-  type StoredHistory,
-} from "./histories.ts";
+import { HistoryWriter, mergeByGit, mergeByUs, type MadeTree, type Outcome } from "./histories.ts";
 import { changeTree, makeTree, mixTrees } from "./random-trees.ts";
 
 type Pair = readonly [ours: string, theirs: string];
