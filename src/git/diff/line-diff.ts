@@ -1,4 +1,5 @@
 import { pickComparable } from "./frequent-lines.ts";
+import { findByHistogram, type Region } from "./histogram.ts";
 import { type LinePair, type Lines, splitLines } from "./lines.ts";
 import { findDifferences } from "./myers.ts";
 import { type Marks, slideGroups } from "./slide.ts";
@@ -31,44 +32,79 @@ export function diffLines(left: Uint8Array, right: Uint8Array): LineDiff {
   return { left: pair.left, right: pair.right, changes: compareLines(pair) };
 }
 
-/** The same for texts whose lines are numbered. */
-export function compareLines({ left, right, classes }: LinePair): Change[] {
+/** What a comparison is for: git shows changes and merges them by different algorithms. */
+export type ComparisonPurpose = "show" | "merge";
+
+/** The same for texts whose lines are numbered, or as `git merge` compares them. */
+export function compareLines(
+  { left, right, classes }: LinePair,
+  purpose: ComparisonPurpose = "show",
+): Change[] {
   // One element more than lines: the end is never changed.
   const leftMarks: Marks = new Uint8Array(left.count + 1);
   const rightMarks: Marks = new Uint8Array(right.count + 1);
-  const shorter = Math.min(left.count, right.count);
-  let start = 0;
-  while (start < shorter && left.numbers[start] === right.numbers[start]) start++;
-  let tail = 0;
-  while (
-    tail < shorter - start &&
-    left.numbers[left.count - 1 - tail] === right.numbers[right.count - 1 - tail]
-  ) {
-    tail++;
+  const whole: Region = {
+    leftStart: 0,
+    leftEnd: left.count,
+    rightStart: 0,
+    rightEnd: right.count,
+  };
+  const compare = (region: Region): void => {
+    compareRegion(left.numbers, right.numbers, classes, leftMarks, rightMarks, region);
+  };
+  if (purpose === "show") {
+    compare(whole);
+  } else {
+    findByHistogram(left.numbers, right.numbers, classes, leftMarks, rightMarks, compare);
   }
-  const leftEnd = left.count - tail;
-  const rightEnd = right.count - tail;
-
-  const leftPicked = pickComparable(left.numbers, start, leftEnd, countNumbers(right, classes));
-  const rightPicked = pickComparable(right.numbers, start, rightEnd, countNumbers(left, classes));
-  leftMarks.fill(1, start, leftEnd);
-  rightMarks.fill(1, start, rightEnd);
-  for (const line of leftPicked) leftMarks[line] = 0;
-  for (const line of rightPicked) rightMarks[line] = 0;
-  findDifferences(
-    leftPicked.map((line) => left.numbers[line] as number),
-    rightPicked.map((line) => right.numbers[line] as number),
-    (index) => (leftMarks[leftPicked[index] as number] = 1),
-    (index) => (rightMarks[rightPicked[index] as number] = 1),
-  );
-  slideGroups(left, leftMarks, rightMarks);
-  slideGroups(right, rightMarks, leftMarks);
+  slideGroups(left, leftMarks, rightMarks, purpose === "show");
+  slideGroups(right, rightMarks, leftMarks, purpose === "show");
   return collectChanges(leftMarks, rightMarks);
 }
 
-function countNumbers(lines: Lines, classes: number): Uint32Array {
+/** Marks the differences of a region, and nothing outside. */
+function compareRegion(
+  leftAll: Int32Array,
+  rightAll: Int32Array,
+  classes: number,
+  leftAllMarks: Marks,
+  rightAllMarks: Marks,
+  { leftStart, leftEnd, rightStart, rightEnd }: Region,
+): void {
+  const left = leftAll.subarray(leftStart, leftEnd);
+  const right = rightAll.subarray(rightStart, rightEnd);
+  const leftMarks = leftAllMarks.subarray(leftStart, leftEnd);
+  const rightMarks = rightAllMarks.subarray(rightStart, rightEnd);
+  const shorter = Math.min(left.length, right.length);
+  let start = 0;
+  while (start < shorter && left[start] === right[start]) start++;
+  let tail = 0;
+  while (
+    tail < shorter - start &&
+    left[left.length - 1 - tail] === right[right.length - 1 - tail]
+  ) {
+    tail++;
+  }
+  const leftTail = left.length - tail;
+  const rightTail = right.length - tail;
+
+  const leftPicked = pickComparable(left, start, leftTail, countNumbers(right, classes));
+  const rightPicked = pickComparable(right, start, rightTail, countNumbers(left, classes));
+  leftMarks.fill(1, start, leftTail);
+  rightMarks.fill(1, start, rightTail);
+  for (const line of leftPicked) leftMarks[line] = 0;
+  for (const line of rightPicked) rightMarks[line] = 0;
+  findDifferences(
+    leftPicked.map((line) => left[line] as number),
+    rightPicked.map((line) => right[line] as number),
+    (index) => (leftMarks[leftPicked[index] as number] = 1),
+    (index) => (rightMarks[rightPicked[index] as number] = 1),
+  );
+}
+
+function countNumbers(numbers: Int32Array, classes: number): Uint32Array {
   const counts = new Uint32Array(classes);
-  for (const number of lines.numbers) (counts[number] as number)++;
+  for (const number of numbers) (counts[number] as number)++;
   return counts;
 }
 

@@ -37,10 +37,11 @@ export function formatPatch(
   }
   if (!old && fresh) lines.push(`new file mode ${formatMode(fresh.mode)}`);
   if (old && !fresh) lines.push(`deleted file mode ${formatMode(old.mode)}`);
-  if (change.kind === "renamed") {
+  if (change.kind === "renamed" || change.kind === "copied") {
+    const verb = change.kind === "renamed" ? "rename" : "copy";
     lines.push(`similarity index ${change.similarityPercent}%`);
-    lines.push(`rename from ${quotePath(change.old.path)}`);
-    lines.push(`rename to ${quotePath(change.new.path)}`);
+    lines.push(`${verb} from ${quotePath(change.old.path)}`);
+    lines.push(`${verb} to ${quotePath(change.new.path)}`);
   }
   const oldOid = old?.oid ?? NULL_OID;
   const newOid = fresh?.oid ?? NULL_OID;

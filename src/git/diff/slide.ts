@@ -12,17 +12,22 @@ export type Marks = Uint8Array;
  *
  * A group between equal lines may stand at several places. It joins neighbours it meets, lines up
  * with a group of the other side if it can, and otherwise goes where the indentation says that a
- * block begins.
+ * block begins, or down as far as it can where indentation does not count.
  */
-export function slideGroups(own: Lines, marks: Marks, otherMarks: Marks): void {
+export function slideGroups(
+  own: Lines,
+  marks: Marks,
+  otherMarks: Marks,
+  isByIndentation: boolean,
+): void {
   const group = new Group(own, marks);
   const other = new Group(undefined, otherMarks);
   do {
-    if (group.start < group.end) slideGroup(own, group, other);
+    if (group.start < group.end) slideGroup(own, group, other, isByIndentation);
   } while (group.next() && other.next());
 }
 
-function slideGroup(own: Lines, group: Group, other: Group): void {
+function slideGroup(own: Lines, group: Group, other: Group, isByIndentation: boolean): void {
   let size = 0;
   let highestEnd = 0;
   /** Lowest end at which the group stands beside one of the other side. */
@@ -45,6 +50,7 @@ function slideGroup(own: Lines, group: Group, other: Group): void {
     while (other.isEmpty) moveUp(group, other);
     return;
   }
+  if (!isByIndentation) return;
   let best: { end: number; score: SplitScore } | undefined;
   const lowest = Math.max(highestEnd, group.end - size - 1, group.end - SLIDE_LINES_MAX);
   for (let end = lowest; end <= group.end; end++) {

@@ -22,9 +22,9 @@ export type PathChange =
   | { readonly kind: "added"; readonly new: PathEntry }
   | { readonly kind: "deleted"; readonly old: PathEntry }
   | { readonly kind: "modified"; readonly old: PathEntry; readonly new: PathEntry }
-  /** The same or much the same content at another path. */
+  /** The same or much the same content at another path; copied if the old one has it still. */
   | {
-      readonly kind: "renamed";
+      readonly kind: "renamed" | "copied";
       readonly old: PathEntry;
       readonly new: PathEntry;
       /** 0 to 100. */

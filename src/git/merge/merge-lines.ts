@@ -1,106 +1,238 @@
 import { type Change, compareLines } from "../diff/line-diff.ts";
 import { LineInterner, type Lines } from "../diff/lines.ts";
-import { joinBytes } from "../wire/pkt-line.ts";
 
-/** A part of a merged text, as lines of one side. */
-type MergePart =
-  | { readonly kind: "merged"; readonly lines: Uint8Array }
-  /** Both sides changed the same lines, differently. */
-  | {
-      readonly kind: "conflict";
-      readonly ours: Uint8Array;
-      readonly base: Uint8Array;
-      readonly theirs: Uint8Array;
-    };
+/** Unchanged lines between two conflicts that are drawn into one, at most. */
+const GAP_LINES_MAX = 3;
 
-export interface LineMerge {
-  readonly parts: readonly MergePart[];
-  readonly conflicts: number;
+/** Lines `ourStart` to `ourEnd` of our text, which stand for these of the base and of theirs. */
+interface Span {
+  readonly baseStart: number;
+  readonly baseEnd: number;
+  readonly ourStart: number;
+  readonly ourEnd: number;
+  readonly theirStart: number;
+  readonly theirEnd: number;
 }
+
+/** A part of three texts that at least one side changed. */
+interface Hunk extends Span {
+  readonly kind: "ours" | "theirs" | "conflict";
+}
+
+/** Three texts and what became of the first. */
+export interface LineMerge {
+  readonly base: Lines;
+  readonly ours: Lines;
+  readonly theirs: Lines;
+  /** In order. What stands between is as in our text. */
+  readonly hunks: readonly Hunk[];
+}
+
+/** How conflicts are shown: with the base between the sides, or without. */
+export type ConflictStyle = "merge" | "diff3";
 
 /**
- * Merges two changes of one text, line by line.
+ * Merges two changes of one text, line by line, as `git merge` does.
  *
- * As in git, changes conflict if they overlap or touch, unless both sides made the same of them.
+ * Changes conflict if they overlap or touch, unless both sides made the same of them; of a conflict
+ * remains what differs between the sides.
+ *
+ * Cost: that of three comparisons (`compareLines`). Bound the sizes before.
+ *
+ * @param style With `diff3` a conflict is left whole, so that its base fits it.
  */
-export function mergeLines(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array): LineMerge {
+export function mergeLines(
+  baseText: Uint8Array,
+  ourText: Uint8Array,
+  theirText: Uint8Array,
+  style: ConflictStyle = "merge",
+): LineMerge {
   const interner = new LineInterner();
-  const baseLines = interner.split(base);
-  const ourLines = interner.split(ours);
-  const theirLines = interner.split(theirs);
+  const base = interner.split(baseText);
+  const ours = interner.split(ourText);
+  const theirs = interner.split(theirText);
   const classes = interner.count;
-  const ourChanges = compareLines({ left: baseLines, right: ourLines, classes });
-  const theirChanges = compareLines({ left: baseLines, right: theirLines, classes });
-
-  const parts: MergePart[] = [];
-  let conflicts = 0;
-  let done = 0;
-  for (let our = 0, their = 0; our < ourChanges.length || their < theirChanges.length;) {
-    // A run of changes of both sides that touch each other, as a range of the base.
-    const start = Math.min(startOf(ourChanges[our]), startOf(theirChanges[their]));
-    let end = start;
-    const ourFirst = our;
-    const theirFirst = their;
-    for (;;) {
-      const ourNext = ourChanges[our];
-      const theirNext = theirChanges[their];
-      if (ourNext && startOf(ourNext) <= end) {
-        end = Math.max(end, endOf(ourNext));
-        our++;
-      } else if (theirNext && startOf(theirNext) <= end) {
-        end = Math.max(end, endOf(theirNext));
-        their++;
-      } else {
-        break;
-      }
-    }
-    parts.push({ kind: "merged", lines: slice(baseLines, done, start) });
-    const ourText = slice(ourLines, ...project(ourChanges, ourFirst, our, start, end));
-    const theirText = slice(theirLines, ...project(theirChanges, theirFirst, their, start, end));
-    if (their === theirFirst || isEqual(ourText, theirText)) {
-      parts.push({ kind: "merged", lines: ourText });
-    } else if (our === ourFirst) {
-      parts.push({ kind: "merged", lines: theirText });
-    } else {
-      conflicts++;
-      const baseText = slice(baseLines, start, end);
-      parts.push({ kind: "conflict", ours: ourText, base: baseText, theirs: theirText });
-    }
-    done = end;
-  }
-  parts.push({ kind: "merged", lines: slice(baseLines, done, baseLines.count) });
-  return { parts, conflicts };
+  const ourChanges = compareLines({ left: base, right: ours, classes }, "merge");
+  const theirChanges = compareLines({ left: base, right: theirs, classes }, "merge");
+  const found = findHunks(ours, ourChanges, theirs, theirChanges);
+  const hunks =
+    style === "diff3"
+      ? found
+      : joinNear(found.flatMap((hunk) => refine(hunk, ours, theirs, classes)));
+  return { base, ours, theirs, hunks };
 }
 
-const startOf = (change: Change | undefined): number => change?.leftStart ?? Number.MAX_VALUE;
-const endOf = (change: Change): number => change.leftStart + change.leftCount;
+export const hasConflict = ({ hunks }: LineMerge): boolean =>
+  hunks.some((hunk) => hunk.kind === "conflict");
 
-/** The lines of a side that stand for `start` to `end` of the base. */
-function project(
-  changes: readonly Change[],
-  first: number,
-  stop: number,
+/** Puts the changes of both sides side by side; those that touch become one hunk. */
+function findHunks(
+  ours: Lines,
+  ourChanges: readonly Change[],
+  theirs: Lines,
+  theirChanges: readonly Change[],
+): Hunk[] {
+  const hunks: Hunk[] = [];
+  let our = 0;
+  let their = 0;
+  // How far each side's text is ahead of the base behind its last change.
+  let ourShift = 0;
+  let theirShift = 0;
+  for (;;) {
+    const ourChange = ourChanges[our];
+    const theirChange = theirChanges[their];
+    if (!ourChange && !theirChange) return hunks;
+    const ourEnd = ourChange ? ourChange.leftStart + ourChange.leftCount : Number.MAX_VALUE;
+    const theirEnd = theirChange ? theirChange.leftStart + theirChange.leftCount : Number.MAX_VALUE;
+    const isOurs = ourChange && (!theirChange || ourEnd < theirChange.leftStart);
+    const isTheirs = theirChange && (!ourChange || theirEnd < ourChange.leftStart);
+    if (isOurs) {
+      append(
+        hunks,
+        "ours",
+        ourChange.leftStart,
+        ourEnd,
+        ourChange,
+        undefined,
+        ourShift,
+        theirShift,
+      );
+    } else if (isTheirs) {
+      append(
+        hunks,
+        "theirs",
+        theirChange.leftStart,
+        theirEnd,
+        undefined,
+        theirChange,
+        ourShift,
+        theirShift,
+      );
+    } else if (ourChange && theirChange && !isSameChange(ours, ourChange, theirs, theirChange)) {
+      const start = Math.min(ourChange.leftStart, theirChange.leftStart);
+      const end = Math.max(ourEnd, theirEnd);
+      append(hunks, "conflict", start, end, ourChange, theirChange, ourShift, theirShift);
+    }
+    // The one that ends first is done; the other may touch the next.
+    if (ourChange && (isOurs || (!isTheirs && ourEnd <= theirEnd))) {
+      our++;
+      ourShift = ourChange.rightStart + ourChange.rightCount - ourEnd;
+    }
+    if (theirChange && (isTheirs || (!isOurs && theirEnd <= ourEnd))) {
+      their++;
+      theirShift = theirChange.rightStart + theirChange.rightCount - theirEnd;
+    }
+  }
+}
+
+/** Adds a hunk over lines `start` to `end` of the base, or lengthens the last one if they touch. */
+function append(
+  hunks: Hunk[],
+  kind: Hunk["kind"],
   start: number,
   end: number,
-): [number, number] {
-  const before = changes[first - 1];
-  const shiftBefore = before ? before.rightStart + before.rightCount - endOf(before) : 0;
-  const last = changes[stop - 1];
-  const shiftAfter = last ? last.rightStart + last.rightCount - endOf(last) : 0;
-  return [start + shiftBefore, end + shiftAfter];
+  our: Change | undefined,
+  their: Change | undefined,
+  ourShift: number,
+  theirShift: number,
+): void {
+  const ours = project(start, end, our, ourShift);
+  const theirs = project(start, end, their, theirShift);
+  const hunk: Hunk = {
+    kind,
+    baseStart: start,
+    baseEnd: end,
+    ourStart: ours.start,
+    ourEnd: ours.end,
+    theirStart: theirs.start,
+    theirEnd: theirs.end,
+  };
+  const last = hunks.at(-1);
+  if (last && (hunk.ourStart <= last.ourEnd || hunk.theirStart <= last.theirEnd)) {
+    hunks[hunks.length - 1] = {
+      ...last,
+      kind: last.kind === kind ? kind : "conflict",
+      baseEnd: hunk.baseEnd,
+      ourEnd: hunk.ourEnd,
+      theirEnd: hunk.theirEnd,
+    };
+  } else {
+    hunks.push(hunk);
+  }
 }
 
-function slice(lines: Lines, start: number, end: number): Uint8Array {
-  return lines.bytes.subarray(lines.starts[start], lines.starts[end]);
+/** The lines of a side that stand for lines `start` to `end` of the base. */
+function project(
+  start: number,
+  end: number,
+  change: Change | undefined,
+  shift: number,
+): { start: number; end: number } {
+  if (!change) return { start: start + shift, end: end + shift };
+  const changeEnd = change.leftStart + change.leftCount;
+  return {
+    start: change.rightStart - (change.leftStart - start),
+    end: change.rightStart + change.rightCount + (end - changeEnd),
+  };
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+function isSameChange(ours: Lines, our: Change, theirs: Lines, their: Change): boolean {
+  const isSameRange =
+    our.leftStart === their.leftStart &&
+    our.leftCount === their.leftCount &&
+    our.rightCount === their.rightCount;
+  if (!isSameRange) return false;
+  for (let line = 0; line < our.rightCount; line++) {
+    const number = theirs.numbers[their.rightStart + line];
+    if (ours.numbers[our.rightStart + line] !== number) return false;
+  }
+  return true;
 }
 
-/** The text of a merge without conflicts. */
-export function mergedText(merge: LineMerge): Uint8Array {
-  return joinBytes(
-    merge.parts.map((part) => (part.kind === "merged" ? part.lines : new Uint8Array(0))),
-  );
+/** Cuts a conflict down to what differs between the sides. */
+function refine(hunk: Hunk, ours: Lines, theirs: Lines, classes: number): Hunk[] {
+  const { ourStart, ourEnd, theirStart, theirEnd } = hunk;
+  if (hunk.kind !== "conflict" || ourStart === ourEnd || theirStart === theirEnd) return [hunk];
+  const left = sliceLines(ours, ourStart, ourEnd);
+  const right = sliceLines(theirs, theirStart, theirEnd);
+  const changes = compareLines({ left, right, classes }, "merge");
+  if (changes.length === 0) return [{ ...hunk, kind: "ours" }];
+  const { kind, baseStart, baseEnd } = hunk;
+  return changes.map((change) => ({
+    kind,
+    baseStart,
+    baseEnd,
+    ourStart: ourStart + change.leftStart,
+    ourEnd: ourStart + change.leftStart + change.leftCount,
+    theirStart: theirStart + change.rightStart,
+    theirEnd: theirStart + change.rightStart + change.rightCount,
+  }));
+}
+
+function sliceLines(lines: Lines, start: number, end: number): Lines {
+  return {
+    bytes: lines.bytes,
+    count: end - start,
+    starts: lines.starts.subarray(start, end + 1),
+    numbers: lines.numbers.subarray(start, end),
+  };
+}
+
+/** Makes one of conflicts with so little between them that two would take more lines. */
+function joinNear(hunks: readonly Hunk[]): Hunk[] {
+  const joined: Hunk[] = [];
+  for (const hunk of hunks) {
+    const last = joined.at(-1);
+    const isNear =
+      last?.kind === "conflict" &&
+      hunk.kind === "conflict" &&
+      hunk.ourStart - last.ourEnd <= GAP_LINES_MAX;
+    if (last && isNear) {
+      const { ourEnd, theirEnd } = hunk;
+      joined[joined.length - 1] = { ...last, ourEnd, theirEnd };
+    } else {
+      joined.push(hunk);
+    }
+  }
+  return joined;
 }

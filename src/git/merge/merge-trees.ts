@@ -1,259 +1,156 @@
 import type { ByteText } from "../byte-text.ts";
-import { isBinary } from "../diff/line-diff.ts";
-import { DEFAULT_RENAME_OPTIONS, findRenames, type RenameOptions } from "../diff/renames.ts";
-import { diffTrees, type PathEntry } from "../diff/tree-diff.ts";
+import type { RenameOptions } from "../diff/rename-matcher.ts";
 import { missing } from "../error.ts";
-import { editTree, type TreeEdit, type TreeSink } from "../object/edit-tree.ts";
-import { isTreeMode, MODE_FILE, MODE_TYPE, parseTree, type TreeEntry } from "../object/tree.ts";
+import { formatTree, isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
-import type { ObjectReader } from "../store.ts";
-import { mergedText, mergeLines } from "./merge-lines.ts";
+import { applyRenames } from "./apply-renames.ts";
+import { followDirectories } from "./follow-directories.ts";
+import type { FileMergeOptions } from "./merge-file.ts";
+import {
+  BASE,
+  directoryOf,
+  type MergePath,
+  nameOf,
+  OURS,
+  THEIRS,
+  type ThreeWay,
+  type Version,
+} from "./merge-path.ts";
+import type { MergeConflict, MergeState } from "./merge-state.ts";
+import type { NewObjects } from "./new-objects.ts";
+import { PathResolver } from "./resolve-path.ts";
+import { findSideRenames, type SideRenames } from "./side-renames.ts";
+import { walkThreeWay } from "./three-way-walk.ts";
 
-/** Why a path could not be merged. */
-interface MergeConflict {
+/** A path in conflict, with what each side has for it, as `git ls-files --unmerged` shows it. */
+export interface ConflictedPath {
   readonly path: ByteText;
-  readonly kind:
-    | "content" // both sides changed the same lines
-    | "binary" // both sides changed what has no lines
-    | "mode" // both sides changed the mode, or the kind of entry
-    | "modify-delete" // one side changed what the other deleted
-    | "add-add" // both sides added different files of one name
-    | "rename-rename" // both sides renamed a file, differently
-    | "path"; // a file where the other side has a directory, or another file
+  readonly base: Version | undefined;
+  readonly ours: Version | undefined;
+  readonly theirs: Version | undefined;
 }
 
-export type TreeMerge =
-  | { readonly kind: "merged"; readonly treeOid: Oid }
-  | { readonly kind: "conflicts"; readonly conflicts: readonly MergeConflict[] };
-
-export interface MergeOptions {
-  readonly changesMax: number;
-  /** Largest content that is merged by lines, in bytes. */
-  readonly contentBytesMax: number;
-  readonly renames?: RenameOptions;
+export interface TreesMerge {
+  /** The merged tree; with conflicts, one that shows them. */
+  readonly treeOid: Oid;
+  /** Empty for a clean merge. */
+  readonly conflicts: readonly MergeConflict[];
+  /** In the order of paths. A conflict about a directory alone is at no path. */
+  readonly paths: readonly ConflictedPath[];
 }
 
-/** Takes a merged blob and answers its id. */
-export type BlobSink = (content: Uint8Array, baseOid: Oid) => Oid;
+export interface TreesMergeOptions extends FileMergeOptions {
+  /** Paths that are looked at before the merge is refused. */
+  readonly pathsMax: number;
+  readonly renames: RenameOptions;
+}
 
 /**
- * Merges what two trees made of a third, files by lines, and follows files that one side renamed.
+ * Merges what two trees made of a third, as git's strategy `ort` does.
  *
- * Nothing is written unless the merge succeeds, other than merged blobs, which nothing refers to
- * then.
- *
- * @throws GitError `missing` if an object does not exist, `limit` for more changes than allowed.
+ * @throws GitError `missing` if an object does not exist, `limit` for more paths than allowed.
  */
 export async function mergeTrees(
-  objects: ObjectReader,
-  baseOid: Oid | undefined,
-  ourOid: Oid,
-  theirOid: Oid,
-  options: MergeOptions,
-  writeBlob: BlobSink,
-  writeTree: TreeSink,
-): Promise<TreeMerge> {
-  const merge = new Merge(objects, options, writeBlob);
-  await merge.run(baseOid, ourOid, theirOid);
-  if (merge.conflicts.length > 0) return { kind: "conflicts", conflicts: merge.conflicts };
-  return { kind: "merged", treeOid: await editTree(objects, ourOid, merge.edits, writeTree) };
+  objects: NewObjects,
+  roots: ThreeWay<Oid>,
+  options: TreesMergeOptions,
+): Promise<TreesMerge> {
+  const walk = await walkThreeWay(objects, roots, options.pathsMax);
+  const [, ours, theirs] = walk.sides;
+  const renames: ThreeWay<SideRenames> = [
+    await findSideRenames(objects, walk.sides[BASE], options.renames),
+    await findSideRenames(objects, ours, options.renames),
+    await findSideRenames(objects, theirs, options.renames),
+  ];
+  const state: MergeState = {
+    paths: walk.paths,
+    conflicts: [],
+    hasDirectoryConflict: false,
+    objects,
+    options,
+  };
+  // Merge bases are merged without guesses.
+  if (options.depth === 0) followDirectories(state, renames);
+  await applyRenames(state, renames);
+  const writer = new TreeWriter(state);
+  const treeOid =
+    (await writer.write("" as ByteText, roots)) ?? objects.add("tree", formatTree([]));
+  const { conflicted } = writer.resolver;
+  // What was in conflict on the way may have come out the same in the end.
+  const isClean = conflicted.size === 0 && !state.hasDirectoryConflict;
+  const conflicts = isClean ? [] : state.conflicts;
+  return { treeOid, conflicts, paths: listConflicted(conflicted) };
 }
 
-/** What one side made of the files of the base. */
-interface Side {
-  /** By the path in the base: the file now, undefined if it is deleted. */
-  readonly changed: ReadonlyMap<string, PathEntry | undefined>;
-  readonly old: ReadonlyMap<string, PathEntry>;
-  readonly added: ReadonlyMap<string, PathEntry>;
-}
+/** Resolves paths from the innermost directories outward, and writes the trees. */
+class TreeWriter {
+  readonly resolver: PathResolver;
+  private readonly state: MergeState;
+  private readonly children: ReadonlyMap<ByteText, ByteText[]>;
 
-class Merge {
-  readonly conflicts: MergeConflict[] = [];
-  /** What must change in our tree. */
-  readonly edits = new Map<ByteText, TreeEdit>();
-  /** Paths of files that our side has not, or has elsewhere. */
-  private readonly placed = new Set<ByteText>();
-  private readonly trees = new Map<Oid, readonly TreeEntry[]>();
-  private readonly objects: ObjectReader;
-  private readonly options: MergeOptions;
-  private readonly writeBlob: BlobSink;
-
-  constructor(objects: ObjectReader, options: MergeOptions, writeBlob: BlobSink) {
-    this.objects = objects;
-    this.options = options;
-    this.writeBlob = writeBlob;
+  constructor(state: MergeState) {
+    this.state = state;
+    this.resolver = new PathResolver(state);
+    const children = new Map<ByteText, ByteText[]>();
+    for (const path of state.paths.keys()) {
+      const directory = directoryOf(path);
+      const list = children.get(directory);
+      if (list) list.push(path);
+      else children.set(directory, [path]);
+    }
+    this.children = children;
   }
 
-  async run(baseOid: Oid | undefined, ourOid: Oid, theirOid: Oid): Promise<void> {
-    const ours = await this.readSide(baseOid, ourOid);
-    const theirs = await this.readSide(baseOid, theirOid);
-    for (const [path, theirEntry] of theirs.changed) {
-      const base = theirs.old.get(path) as PathEntry;
-      // What our side left alone is as it was in the base.
-      const ourEntry = ours.changed.has(path) ? ours.changed.get(path) : base;
-      await this.mergeFile(base, ourEntry, theirEntry, ours.changed.has(path));
-    }
-    for (const [path, entry] of theirs.added) this.mergeAdded(path, entry, ours);
-    await this.refuseCollisions(ourOid);
-  }
-
-  private async readSide(baseOid: Oid | undefined, oid: Oid): Promise<Side> {
-    const changes = await diffTrees(this.objects, baseOid, oid, this.options);
-    const renames = this.options.renames ?? DEFAULT_RENAME_OPTIONS;
-    const changed = new Map<string, PathEntry | undefined>();
-    const old = new Map<string, PathEntry>();
-    const added = new Map<string, PathEntry>();
-    for (const change of await findRenames(this.objects, changes, renames)) {
-      if (change.kind === "added") {
-        added.set(change.new.path, change.new);
-        continue;
-      }
-      old.set(change.old.path, change.old);
-      changed.set(change.old.path, change.kind === "deleted" ? undefined : change.new);
-    }
-    return { changed, old, added };
-  }
-
-  /** Merges a file of the base that their side changed. */
-  private async mergeFile(
-    base: PathEntry,
-    ours: PathEntry | undefined,
-    theirs: PathEntry | undefined,
-    hasOurs: boolean,
-  ): Promise<void> {
-    if (!ours || !theirs) {
-      if (!ours && !theirs) return;
-      // Deleting a file that the other side left alone is no conflict; moving it is a change.
-      if (ours && !hasOurs) this.edits.set(ours.path, undefined);
-      else this.refuse(base.path, "modify-delete");
-      return;
-    }
-    const isOurMove = ours.path !== base.path;
-    const isTheirMove = theirs.path !== base.path;
-    if (isOurMove && isTheirMove && ours.path !== theirs.path) {
-      this.refuse(base.path, "rename-rename");
-      return;
-    }
-    const path = isTheirMove ? theirs.path : ours.path;
-    const mode = pick(base.mode, ours.mode, theirs.mode);
-    if (mode === undefined) {
-      this.refuse(path, "mode");
-      return;
-    }
-    const oid =
-      pick(base.oid, ours.oid, theirs.oid) ?? (await this.mergeContent(path, base, ours, theirs));
-    if (oid === undefined) return;
-    if (path !== ours.path) {
-      this.edits.set(ours.path, undefined);
-      this.placed.add(path);
-    }
-    this.edits.set(path, { mode, oid });
-  }
-
-  private async mergeContent(
-    path: ByteText,
-    base: PathEntry,
-    ours: PathEntry,
-    theirs: PathEntry,
-  ): Promise<Oid | undefined> {
-    const contents: Uint8Array[] = [];
-    for (const entry of [base, ours, theirs]) {
-      if (!isFile(entry)) {
-        this.refuse(path, "content");
-        return undefined;
-      }
-      const found = await this.objects.readObject(entry.oid);
-      if (!found) throw missing(`blob ${entry.oid}`);
-      contents.push(found.content);
-    }
-    const isText = contents.every(
-      (content) => content.length <= this.options.contentBytesMax && !isBinary(content),
+  /** The merged tree of a directory; undefined if nothing is left in it. */
+  async write(directory: ByteText, known: ThreeWay<Oid | undefined>): Promise<Oid | undefined> {
+    const entries = new Map<ByteText, TreeEntry>();
+    for (const entry of await this.readResolved(directory)) entries.set(entry.name, entry);
+    const put = (path: ByteText, version: Version | undefined): void => {
+      const name = nameOf(path);
+      if (version) entries.set(name, { name, ...version });
+      else entries.delete(name);
+    };
+    // From the last to the first, as git goes, which shows in the names of files moved aside.
+    const paths = (this.children.get(directory) ?? []).toSorted((a, b) =>
+      `${a}/` > `${b}/` ? -1 : 1,
     );
-    if (!isText) {
-      this.refuse(path, "binary");
-      return undefined;
-    }
-    const [baseText, ourText, theirText] = contents as [Uint8Array, Uint8Array, Uint8Array];
-    const merge = mergeLines(baseText, ourText, theirText);
-    if (merge.conflicts > 0) {
-      this.refuse(path, "content");
-      return undefined;
-    }
-    return this.writeBlob(mergedText(merge), ours.oid);
-  }
-
-  /** Takes a file that their side added. */
-  private mergeAdded(path: string, entry: PathEntry, ours: Side): void {
-    const own = ours.added.get(path);
-    if (!own) {
-      this.edits.set(entry.path, { mode: entry.mode, oid: entry.oid });
-      this.placed.add(entry.path);
-    } else if (own.oid !== entry.oid || own.mode !== entry.mode) {
-      this.refuse(entry.path, "add-add");
-    }
-  }
-
-  /** Refuses files that would stand where our side, or the merge itself, has something else. */
-  private async refuseCollisions(ourOid: Oid): Promise<void> {
-    for (const [path, edit] of this.edits) {
-      if (!edit) continue;
-      for (const above of pathsAbove(path)) {
-        if (this.edits.get(above as ByteText)) this.refuse(path, "path");
+    for (const path of paths) {
+      const entry = this.state.paths.get(path) as MergePath;
+      const hasChildren = this.children.has(path);
+      const treeOid = hasChildren ? await this.write(path, entry.trees) : undefined;
+      const tree = treeOid === undefined ? undefined : { mode: MODE_TREE, oid: treeOid };
+      if (entry.isResolved) {
+        put(path, tree ?? (hasChildren && isTree(entry.result) ? undefined : entry.result));
+      } else {
+        if (tree) put(path, tree);
+        await this.resolver.resolve(path, entry, tree !== undefined, put);
       }
-      if (await this.isTaken(ourOid, path)) this.refuse(path, "path");
     }
+    if (entries.size === 0) return undefined;
+    return this.state.objects.add("tree", formatTree([...entries.values()]), known);
   }
 
-  /** True if our tree keeps something at `path`, or a file on the way to it. */
-  private async isTaken(ourOid: Oid, path: ByteText): Promise<boolean> {
-    let treeOid = ourOid;
-    for (const at of [...pathsAbove(path), path]) {
-      const name = at.slice(at.lastIndexOf("/") + 1);
-      const entry = (await this.readTree(treeOid)).find((candidate) => candidate.name === name);
-      if (!entry) return false;
-      if (!isTreeMode(entry.mode)) {
-        if (at === path) return this.placed.has(path);
-        return !(this.edits.has(at as ByteText) && !this.edits.get(at as ByteText));
-      }
-      treeOid = entry.oid;
-    }
-    // A directory is in the way unless all its files go.
-    const { changesMax } = this.options;
-    const files = await diffTrees(this.objects, undefined, treeOid, { changesMax });
-    return files.some((file) => {
-      const below = file.kind === "added" ? (`${path}/${file.new.path}` as ByteText) : path;
-      return !this.edits.has(below) || this.edits.get(below) !== undefined;
-    });
-  }
-
-  private async readTree(treeOid: Oid): Promise<readonly TreeEntry[]> {
-    const known = this.trees.get(treeOid);
-    if (known) return known;
-    const found = await this.objects.readObject(treeOid);
+  /** What a directory holds that was taken whole and then added to. */
+  private async readResolved(directory: ByteText): Promise<TreeEntry[]> {
+    const entry = this.state.paths.get(directory);
+    if (!entry?.isResolved || !isTree(entry.result)) return [];
+    const treeOid = entry.result?.oid ?? "";
+    const found = await this.state.objects.readObject(treeOid);
     if (found?.kind !== "tree") throw missing(`tree ${treeOid}`);
-    const entries = parseTree(found.content);
-    this.trees.set(treeOid, entries);
-    return entries;
-  }
-
-  private refuse(path: ByteText, kind: MergeConflict["kind"]): void {
-    this.conflicts.push({ path, kind });
+    return parseTree(found.content);
   }
 }
 
-const isFile = (entry: PathEntry): boolean => (entry.mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
+const isTree = (version: Version | undefined): boolean =>
+  version !== undefined && isTreeMode(version.mode);
 
-/** The directories on the way to a path, outermost first. */
-function pathsAbove(path: string): string[] {
-  const above: string[] = [];
-  for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
-    above.push(path.slice(0, slash));
-  }
-  return above;
-}
-
-/** The value that a merge ends with; undefined if both sides changed it, differently. */
-function pick<T>(base: T, ours: T, theirs: T): T | undefined {
-  if (ours === theirs || theirs === base) return ours;
-  return ours === base ? theirs : undefined;
+function listConflicted(conflicted: ReadonlyMap<ByteText, MergePath>): ConflictedPath[] {
+  return [...conflicted]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, { files }]) => ({
+      path,
+      base: files[BASE],
+      ours: files[OURS],
+      theirs: files[THEIRS],
+    }));
 }

@@ -99,6 +99,12 @@ export class CommitGraph {
     return this.placeOfRef(pack, this.catalog.pack(pack).sidecar.roots[row] as number);
   }
 
+  /** The id of a commit's root tree, undefined if it is in no pack. */
+  rootOid(node: Node): Oid | undefined {
+    const place = this.root(node);
+    return place && this.catalog.oid(place);
+  }
+
   /** Calls `visit` for each object that the commit introduces and that a pack holds. */
   visitIntroduced(node: Node, visit: (place: Place) => void): void {
     const { pack, row } = this.rowOf(node);

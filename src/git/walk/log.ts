@@ -26,7 +26,7 @@ export function* logByTime(graph: CommitGraph, range: LogRange): Generator<Node>
   for (const tip of range.tips) put(tip);
   for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
     yield node;
-    for (const parent of followed(graph, node, range)) put(parent);
+    for (const parent of followedParents(graph, node, range.isFirstParent)) put(parent);
   }
 }
 
@@ -46,7 +46,7 @@ export function* logByTopology(
   /** Children of each node that were not given yet. */
   const waiting = new Map<Node, number>(nodes.map((node) => [node, 0]));
   for (const node of nodes) {
-    for (const parent of followed(graph, node, range)) {
+    for (const parent of followedParents(graph, node, range.isFirstParent)) {
       const children = waiting.get(parent);
       if (children !== undefined) waiting.set(parent, children + 1);
     }
@@ -60,7 +60,7 @@ export function* logByTopology(
     const node = isByTime ? queue.pop() : stack.pop();
     if (node === undefined) return;
     yield node;
-    for (const parent of followed(graph, node, range)) {
+    for (const parent of followedParents(graph, node, range.isFirstParent)) {
       const children = waiting.get(parent);
       if (children === undefined) continue;
       waiting.set(parent, children - 1);
@@ -71,9 +71,10 @@ export function* logByTopology(
   }
 }
 
-function followed(graph: CommitGraph, node: Node, range: LogRange): Int32Array {
+/** The parents that a walk goes on to. */
+export function followedParents(graph: CommitGraph, node: Node, isFirstParent = false): Int32Array {
   const parents = graph.parents(node);
-  return range.isFirstParent ? parents.subarray(0, 1) : parents;
+  return isFirstParent ? parents.subarray(0, 1) : parents;
 }
 
 /** A test for the commits that nothing excluded reaches. */

@@ -5,6 +5,7 @@ import { OID_BYTES, writeOid } from "../oid.ts";
 import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { followedParents } from "./log.ts";
 import { byTime } from "./node-queue.ts";
 
 /** What stands at a path: its mode and id as one text, "" where nothing does. */
@@ -61,11 +62,14 @@ export class PathFinder {
  * merge left the path as it is, only that side is followed.
  *
  * Cost: for each commit walked, the trees down to the path that were not met before.
+ *
+ * @param isFirstParent Follow only first parents: a merge counts with all that it brought.
  */
 export async function* logPath(
   graph: CommitGraph,
   finder: PathFinder,
   tips: readonly Node[],
+  isFirstParent = false,
 ): AsyncGenerator<Node> {
   const queue = byTime(graph);
   const seen = new Set<Node>();
@@ -81,7 +85,7 @@ export async function* logPath(
   for (const tip of tips) put(tip);
   for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
     const own = await occupantOf(node);
-    const parents = graph.parents(node);
+    const parents = followedParents(graph, node, isFirstParent);
     let same: Node = NO_NODE;
     for (const parent of parents) {
       if (parent === NO_NODE || (await occupantOf(parent)) !== own) continue;

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { diffLines, isBinary } from "../../../src/git/diff/line-diff.ts";
+import { compareLines, diffLines, isBinary } from "../../../src/git/diff/line-diff.ts";
+import { splitLines } from "../../../src/git/diff/lines.ts";
 import { formatHunk, makeHunks } from "../../../src/git/diff/unified.ts";
 import { git, gitBytes, makeDirectory, makeFixture } from "../support/git.ts";
 import { makeRandom, type Random } from "../support/random.ts";
@@ -9,10 +10,16 @@ import { makeRandom, type Random } from "../support/random.ts";
 const directory = makeDirectory();
 
 /** What git shows for two texts, from the first hunk on. */
-function diffByGit(left: string, right: string, context = 3): string {
+function diffByGit(
+  left: string,
+  right: string,
+  context = 3,
+  options: readonly string[] = [],
+): string {
   writeFileSync(join(directory, "left"), left, "latin1");
   writeFileSync(join(directory, "right"), right, "latin1");
-  const args = ["diff", "--no-index", "--no-color", `-U${context}`, "left", "right"];
+  const shown = ["--no-index", "--no-color", `-U${context}`, ...options];
+  const args = ["diff", ...shown, "left", "right"];
   const text = gitBytes(directory, args, { mayFail: true }).toString("latin1");
   const start = text.indexOf("\n@@ ");
   return start < 0 ? "" : text.slice(start + 1);
@@ -74,6 +81,21 @@ describe("a line diff", () => {
       const right = edit(random, left, random.below(12));
       const context = random.pick([3, 0, 10]);
       expect(diffByUs(left, right, context)).toBe(diffByGit(left, right, context));
+    }
+  });
+
+  it("is git's histogram of them, for merges", () => {
+    const random = makeRandom(13);
+    for (let round = 0; round < 60; round++) {
+      const left = makeText(random, random.below(300), random.pick([2, 20, 500]));
+      const right = edit(random, left, random.below(12));
+      const pair = splitLines(Buffer.from(left, "latin1"), Buffer.from(right, "latin1"));
+      const changes = compareLines(pair, "merge");
+      const ours = makeHunks({ ...pair, changes })
+        .map(formatHunk)
+        .join("");
+      const options = ["--histogram", "--no-indent-heuristic"];
+      expect(ours).toBe(diffByGit(left, right, 3, options));
     }
   });
 

@@ -1,61 +1,96 @@
 import { describe, expect, it } from "vitest";
 import { diffLines, isBinary } from "../../../src/git/diff/line-diff.ts";
-import { formatPatch, type PatchContent } from "../../../src/git/diff/patch.ts";
-import { findRenames } from "../../../src/git/diff/renames.ts";
-import { diffTrees, type PathChange, splitTypeChange } from "../../../src/git/diff/tree-diff.ts";
+import { countLines } from "../../../src/git/diff/line-stat.ts";
+import { formatPatch } from "../../../src/git/diff/patch.ts";
+import { findCopies, findRenames } from "../../../src/git/diff/renames.ts";
+import {
+  diffTrees,
+  type PathChange,
+  type PathEntry,
+  splitTypeChange,
+} from "../../../src/git/diff/tree-diff.ts";
+import type { ObjectReader } from "../../../src/git/store.ts";
+import { openHistory } from "../support/history.ts";
 import { isSubmoduleMode } from "../../../src/git/object/tree.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
 import { git, gitBytes, makeFixture } from "../support/git.ts";
 import { gitReader } from "../support/sidecars.ts";
 
+const options = { changesMax: 1000 };
 const repositories = [makeFixture("history"), makeFixture("renames")];
 
-/** The patch of one change, from contents that git reads. */
-function patchOf(repository: string, change: PathChange): string {
-  const read = (entry: { mode: number; oid: string } | undefined): Uint8Array => {
+/** The contents of one change, "" where there is none. */
+async function readContents(objects: ObjectReader, change: PathChange) {
+  const read = async (entry: PathEntry | undefined): Promise<Uint8Array> => {
     if (!entry) return Buffer.alloc(0);
     if (isSubmoduleMode(entry.mode)) return Buffer.from(`Subproject commit ${entry.oid}\n`);
-    return gitBytes(repository, ["cat-file", "blob", entry.oid]);
+    return (await objects.readObject(entry.oid))?.content ?? Buffer.alloc(0);
   };
-  const old = read(change.kind === "added" ? undefined : change.old);
-  const fresh = read(change.kind === "deleted" ? undefined : change.new);
-  const content: PatchContent =
-    isBinary(old) || isBinary(fresh)
-      ? { kind: "binary" }
-      : { kind: "text", diff: diffLines(old, fresh) };
-  return formatPatch(change, content);
+  const old = await read(change.kind === "added" ? undefined : change.old);
+  const fresh = await read(change.kind === "deleted" ? undefined : change.new);
+  return { old, fresh, hasBinary: isBinary(old) || isBinary(fresh) };
+}
+
+async function patchOf(objects: ObjectReader, change: PathChange): Promise<string> {
+  const { old, fresh, hasBinary } = await readContents(objects, change);
+  return formatPatch(
+    change,
+    hasBinary ? { kind: "binary" } : { kind: "text", diff: diffLines(old, fresh) },
+  );
+}
+
+/** The numbers of `git diff --numstat`, without the paths. */
+async function statOf(objects: ObjectReader, change: PathChange): Promise<string> {
+  const { old, fresh, hasBinary } = await readContents(objects, change);
+  if (hasBinary) return "-\t-\n";
+  const { added, removed } = countLines(diffLines(old, fresh));
+  return `${added}\t${removed}\n`;
+}
+
+/** Trees of every commit and its first parent. */
+function listTreePairs(repository: string): (readonly [old: string, fresh: string])[] {
+  const rows = git(repository, ["log", "--all", "--format=%H %T %P"])
+    .split("\n")
+    .map((line) => line.split(" "));
+  const trees = new Map(rows.map(([commit = "", tree = ""]) => [commit, tree]));
+  return rows.flatMap(([, tree = "", parent]) => {
+    const old = trees.get(parent ?? "");
+    return old === undefined || old === tree ? [] : [[old, tree] as const];
+  });
 }
 
 describe("a tree diff", () => {
-  it.each(repositories)(
-    "gives git's patch for every commit of %s, renames included",
-    async (repository) => {
-      const objects = gitReader(repository);
-      const commits = git(repository, ["rev-list", "--all", "--min-parents=1"]).split("\n");
-      for (const commit of commits) {
-        const [oldOid, newOid] = git(repository, [
-          "rev-parse",
-          `${commit}^1^{tree}`,
-          `${commit}^{tree}`,
-        ]).split("\n");
-        const changes = await diffTrees(objects, oldOid, newOid, { changesMax: 1000 });
-        const renamed = await findRenames(objects, changes);
-        const ours = renamed
-          .flatMap(splitTypeChange)
-          .map((change) => patchOf(repository, change))
-          .join("");
-        const theirs = gitBytes(repository, [
-          "diff-tree",
-          "-p",
-          "-M",
-          "--full-index",
-          `${commit}^1`,
-          commit,
-        ]);
-        expect(ours).toBe(theirs.toString("latin1"));
+  it.each([
+    ["-M", findRenames],
+    ["-C", findCopies],
+  ] as const)("gives git's patches and counts along a history, with %s", async (option, find) => {
+    const count = { renamed: 0, copied: 0 };
+    for (const repository of repositories) {
+      const { objects } = await openHistory(repository);
+      const pairs = listTreePairs(repository);
+      const input = pairs.map((pair) => `${pair.join(" ")}\n`).join("");
+      const diffByGit = (format: string): string =>
+        gitBytes(repository, ["diff-tree", "--stdin", "-r", option, "--full-index", format], {
+          input,
+        }).toString("latin1");
+      let patches = "";
+      let counts = "";
+      for (const [old, fresh] of pairs) {
+        const changes = await find(objects, await diffTrees(objects, old, fresh, options));
+        patches += `${old} ${fresh}\n`;
+        counts += `${old} ${fresh}\n`;
+        for (const change of changes) {
+          if (change.kind === "renamed" || change.kind === "copied") count[change.kind]++;
+          for (const part of splitTypeChange(change)) patches += await patchOf(objects, part);
+          counts += await statOf(objects, change);
+        }
       }
-    },
-  );
+      expect(patches).toBe(diffByGit("-p"));
+      expect(counts).toBe(diffByGit("--numstat").replace(/^(\S+\t\S+)\t.*$/gm, "$1"));
+    }
+    expect(count.renamed).toBeGreaterThan(5);
+    expect(count.copied > 0).toBe(option === "-C");
+  });
 
   it("against nothing adds everything", async () => {
     const [repository = ""] = repositories;

@@ -71,7 +71,7 @@ describe.each(histories)(
         const edges = revList("--boundary", left, `^${right}`)
           .filter((line) => line.startsWith("-"))
           .map((line) => line.slice(1));
-        for (const oid of oidsOf(graph, boundary)) expect(edges).toContain(oid);
+        expect(oidsOf(graph, boundary).toSorted()).toEqual(edges.toSorted());
         const excluded = [graph.find(right)];
         const log = logByTime(graph, { tips: [graph.find(left)], excluded });
         expect(oidsOf(graph, log)).toHaveLength(nodes.size);
@@ -118,22 +118,39 @@ describe.each(histories)(
       );
     });
 
+    const packed = new PackedObjects(catalog);
+    const paths = "dir0 dir1/file1 dir2/file3 docs docs/numbers.txt README.md none".split(" ");
+    const historyOf = async (path: string, tip: string, isFirst = false): Promise<string[]> => {
+      const finder = new PathFinder(catalog, packed, encodeText(path));
+      const nodes: Node[] = [];
+      for await (const node of logPath(graph, finder, [graph.find(tip)], isFirst)) {
+        nodes.push(node);
+      }
+      return oidsOf(graph, nodes);
+    };
+
     it("the history of a path is git log's", async () => {
       const [tip = ""] = branches.slice(-1);
-      const packed = new PackedObjects(catalog);
-      for (const path of [
-        "dir0",
-        "dir1/file1",
-        "dir2/file3",
-        "docs",
-        "docs/numbers.txt",
-        "README.md",
-        "none",
-      ]) {
-        const nodes: Node[] = [];
-        const finder = new PathFinder(catalog, packed, encodeText(path));
-        for await (const node of logPath(graph, finder, [graph.find(tip)])) nodes.push(node);
-        expect([path, oidsOf(graph, nodes)]).toEqual([path, revList(tip, "--", path)]);
+      for (const path of paths) {
+        const ours = await historyOf(path, tip);
+        expect([path, ours]).toEqual([path, revList(tip, "--", path)]);
+      }
+    });
+
+    it("the history of a path by first parents is git log's", async () => {
+      const [tip = ""] = branches.slice(-1);
+      for (const path of paths) {
+        const ours = await historyOf(path, tip, true);
+        expect([path, ours]).toEqual([path, revList("--first-parent", tip, "--", path)]);
+      }
+    });
+
+    it("first parents in a range are git's", () => {
+      for (const [left, right] of pairs.slice(0, 10)) {
+        const range = { tips: [graph.find(left)], excluded: [graph.find(right)] };
+        const ours = oidsOf(graph, logByTime(graph, { ...range, isFirstParent: true }));
+        const theirs = revList("--first-parent", left, `^${right}`);
+        expect([left, right, ours]).toEqual([left, right, theirs]);
       }
     });
   },

@@ -1,0 +1,109 @@
+import type { ByteText } from "../byte-text.ts";
+import { isBinary } from "../diff/line-diff.ts";
+import { missing } from "../error.ts";
+import { isSubmoduleMode } from "../object/tree.ts";
+import type { Oid } from "../oid.ts";
+import type { ObjectReader } from "../store.ts";
+import { type ConflictStyle, hasConflict, mergeLines } from "./merge-lines.ts";
+import { isRegularMode, isSameType, type ThreeWay, type Version } from "./merge-path.ts";
+import { type ConflictLabels, mergedText } from "./merged-text.ts";
+import type { NewObjects } from "./new-objects.ts";
+
+export interface FileMergeOptions {
+  readonly labels: ConflictLabels;
+  readonly style: ConflictStyle;
+  /** Largest content that is merged by lines, in bytes. Larger counts as binary. */
+  readonly contentBytesMax: number;
+  /** How many merges of merge bases this is within, 0 for the merge that was asked for. */
+  readonly depth: number;
+}
+
+/** What two versions of a file were merged to. */
+export interface FileMerge {
+  /** As good as it gets: with conflict markers, or one side's. Undefined for nothing. */
+  readonly version: Version | undefined;
+  /** Why it is not clean. */
+  readonly conflict: "content" | "binary" | "mode" | "submodule" | undefined;
+}
+
+/**
+ * Merges what both sides made of a file, link or submodule. Both must be of one type; the base may
+ * be of another, or missing.
+ *
+ * Submodules and links are never merged, only picked: the commits of a submodule are elsewhere.
+ *
+ * @param origins Paths of the three, shown behind the labels where they differ.
+ * @param extraChars How much longer conflict markers are than usual.
+ * @throws GitError `missing` if a blob does not exist.
+ */
+export async function mergeFile(
+  objects: NewObjects,
+  versions: readonly [base: Version | undefined, ours: Version, theirs: Version],
+  origins: ThreeWay<ByteText>,
+  extraChars: number,
+  options: FileMergeOptions,
+): Promise<FileMerge> {
+  const [base, ours, theirs] = versions;
+  const isModeConflict =
+    ours.mode !== theirs.mode && ours.mode !== base?.mode && theirs.mode !== base?.mode;
+  const mode = ours.mode === theirs.mode || ours.mode === base?.mode ? theirs.mode : ours.mode;
+  const conflict = isModeConflict ? "mode" : undefined;
+  if (ours.oid === theirs.oid || ours.oid === base?.oid) {
+    return { version: { mode, oid: theirs.oid }, conflict };
+  }
+  if (theirs.oid === base?.oid) return { version: { mode, oid: ours.oid }, conflict };
+
+  const hasBase = base !== undefined && isSameType(base.mode, ours.mode);
+  if (isRegularMode(ours.mode)) {
+    const oids = [hasBase ? base.oid : undefined, ours.oid, theirs.oid] as const;
+    const merged = await mergeContent(objects, oids, origins, extraChars, options);
+    return { version: { mode, oid: merged.oid }, conflict: merged.conflict ?? conflict };
+  }
+  const kind = isSubmoduleMode(ours.mode) ? "submodule" : "content";
+  if (options.depth === 0) return { version: { mode, oid: ours.oid }, conflict: kind };
+  // Within a merge of merge bases the older version stays.
+  const version = kind === "submodule" && hasBase ? { mode, oid: base.oid } : base;
+  return { version, conflict: kind };
+}
+
+async function mergeContent(
+  objects: NewObjects,
+  oids: readonly [base: Oid | undefined, ours: Oid, theirs: Oid],
+  origins: ThreeWay<ByteText>,
+  extraChars: number,
+  options: FileMergeOptions,
+): Promise<{ oid: Oid; conflict: "content" | "binary" | undefined }> {
+  const [baseOid, ourOid, theirOid] = oids;
+  const base = baseOid === undefined ? new Uint8Array(0) : await readBlob(objects, baseOid);
+  const ours = await readBlob(objects, ourOid);
+  const theirs = await readBlob(objects, theirOid);
+  const isText = [base, ours, theirs].every(
+    (content) => content.length <= options.contentBytesMax && !isBinary(content),
+  );
+  if (!isText) {
+    if (options.depth === 0) return { oid: ourOid, conflict: "binary" };
+    return { oid: baseOid ?? objects.add("blob", base), conflict: undefined };
+  }
+  const merge = mergeLines(base, ours, theirs, options.style);
+  const labels = labelsFor(options.labels, origins);
+  const oid = objects.add("blob", mergedText(merge, labels, options.style, extraChars), oids);
+  return { oid, conflict: hasConflict(merge) ? "content" : undefined };
+}
+
+async function readBlob(objects: ObjectReader, oid: Oid): Promise<Uint8Array> {
+  const found = await objects.readObject(oid);
+  if (found?.kind !== "blob") throw missing(`blob ${oid}`);
+  return found.content;
+}
+
+function labelsFor(
+  labels: ConflictLabels,
+  [base, ours, theirs]: ThreeWay<ByteText>,
+): ConflictLabels {
+  if (base === ours && ours === theirs) return labels;
+  return {
+    base: `${labels.base}:${base}` as ByteText,
+    ours: `${labels.ours}:${ours}` as ByteText,
+    theirs: `${labels.theirs}:${theirs}` as ByteText,
+  };
+}

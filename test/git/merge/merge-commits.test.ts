@@ -1,0 +1,271 @@
+import { describe, expect, it } from "vitest";
+import { mergeCommits } from "../../../src/git/merge/merge-commits.ts";
+import { parseTree } from "../../../src/git/object/tree.ts";
+import type { StoredObject } from "../../../src/git/store.ts";
+import { git, makeFixture } from "../support/git.ts";
+import { openHistory, type StoredHistory } from "../support/history.ts";
+import { makeRandom, type Random } from "../support/random.ts";
+import { HistoryWriter, mergeByGit, mergeByUs, type MadeTree, type Outcome } from "./histories.ts";
+import { changeTree, makeTree, mixTrees } from "./random-trees.ts";
+
+type Pair = readonly [ours: string, theirs: string];
+
+/** Where git's own answer cannot be: it loses what a moved directory puts below a file. */
+function isBeyondGit(ours: Awaited<ReturnType<typeof mergeByUs>>, theirs: Outcome): boolean {
+  if (theirs.entries.some((entry) => entry.startsWith("000000"))) return true;
+  const conflicts = ours.merge.kind === "conflicts" ? ours.merge.conflicts : [];
+  const moved = conflicts.filter((conflict) => conflict.kind === "directory-rename");
+  return conflicts.some(({ kind, path }) => {
+    if (kind !== "file-directory") return false;
+    const directory = path.slice(0, path.indexOf("~") + 1).replace("~", "/");
+    return moved.some((conflict) => conflict.path.startsWith(directory));
+  });
+}
+
+/** Merges all pairs by git and by us, and counts. */
+async function compareAll(history: StoredHistory, pairs: readonly Pair[]) {
+  const outcomes = mergeByGit(history.repository, pairs);
+  const count = { clean: 0, conflicted: 0, leftOut: 0 };
+  for (const [at, pair] of pairs.entries()) {
+    const theirs = outcomes[at];
+    const ours = await mergeByUs(history, pair);
+    if (!theirs || isBeyondGit(ours, theirs)) {
+      count.leftOut++;
+      continue;
+    }
+    const { isClean, treeOid, entries } = ours;
+    expect({ pair, isClean, treeOid, entries }).toEqual({ pair, ...theirs });
+    if (isClean) count.clean++;
+    else count.conflicted++;
+  }
+  return count;
+}
+
+/** Stores what `makeCase` commits, case by case, and answers the pairs to merge. */
+async function makeCases(
+  seed: number,
+  count: number,
+  makeCase: (random: Random, writer: HistoryWriter) => readonly [number, number],
+): Promise<{ history: StoredHistory; pairs: Pair[] }> {
+  const random = makeRandom(seed);
+  const writer = new HistoryWriter();
+  const marks = Array.from({ length: count }, () => makeCase(random, writer));
+  const history = await writer.store();
+  const pairs = marks.map(([a, b]) => [history.oidOf(a), history.oidOf(b)] as const);
+  return { history, pairs };
+}
+
+interface Made {
+  readonly tree: MadeTree;
+  readonly mark: number;
+}
+
+/** Two commits that both merge all of `width` others, `levels` times over. */
+function crissCross(
+  random: Random,
+  writer: HistoryWriter,
+  width: number,
+  levels: number,
+): readonly [number, number] {
+  const base = makeTree(random);
+  const root: Made = { tree: base, mark: writer.commit(base, []) };
+  let made: Made[] = [root];
+  for (let level = 0; level <= levels; level++) {
+    const from = made;
+    made = Array.from({ length: level === levels ? 2 : width }, () => {
+      const tree = changeTree(
+        random,
+        mixTrees(
+          random,
+          from.map((commit) => commit.tree),
+        ),
+      );
+      return {
+        tree,
+        mark: writer.commit(
+          tree,
+          from.map((commit) => commit.mark),
+        ),
+      };
+    });
+  }
+  return made.map((commit) => commit.mark) as [number, number];
+}
+
+describe("mergeCommits agrees with git merge-tree", { timeout: 60_000 }, () => {
+  it("on trees that changed at random", async () => {
+    const { history, pairs } = await makeCases(11, 300, (random, writer) =>
+      crissCross(random, writer, 1, 0),
+    );
+    const { clean, conflicted, leftOut } = await compareAll(history, pairs);
+    expect(clean).toBeGreaterThan(100);
+    expect(conflicted).toBeGreaterThan(80);
+    expect(leftOut).toBeLessThan(5);
+  });
+
+  it.each([
+    [2, 1],
+    [2, 2],
+    [3, 1],
+  ])("on histories with %i merge bases, %i deep", async (width, levels) => {
+    const { history, pairs } = await makeCases(12, 60, (random, writer) =>
+      crissCross(random, writer, width, levels),
+    );
+    const { clean, conflicted, leftOut } = await compareAll(history, pairs);
+    expect(clean).toBeGreaterThan(0);
+    expect(conflicted).toBeGreaterThan(20);
+    expect(leftOut).toBeLessThan(4);
+  });
+
+  it("on pairs of branches of a history with several roots", async () => {
+    const history = await openHistory(makeFixture("random-history", "4", "60"));
+    const branches = branchesOf(history).map(({ oid }) => oid);
+    const pairs = branches.flatMap((a, at) => branches.slice(at + 1).map((b) => [a, b] as const));
+    const { clean, conflicted } = await compareAll(history, pairs);
+    expect(clean).toBeGreaterThan(0);
+    expect(conflicted).toBeGreaterThan(0);
+  });
+});
+
+function branchesOf({ repository }: StoredHistory): { name: string; oid: string }[] {
+  const format = "--format=%(refname:short) %(objectname)";
+  return git(repository, ["for-each-ref", format, "refs/heads"])
+    .split("\n")
+    .map((line) => {
+      const [name = "", oid = ""] = line.split(" ");
+      return { name, oid };
+    });
+}
+
+const fixture = await openHistory(makeFixture("merges"));
+const branches = new Map(branchesOf(fixture).map(({ name, oid }) => [name, oid]));
+const tip = (name: string): string => branches.get(name) ?? "";
+
+describe("mergeCommits on branches that each do one thing", () => {
+  it("agrees with git merge-tree on every pair", { timeout: 60_000 }, async () => {
+    const all = [...branches.values()];
+    const pairs = all.flatMap((a) => all.filter((b) => b !== a).map((b) => [a, b] as const));
+    const { clean, conflicted, leftOut } = await compareAll(fixture, pairs);
+    expect(clean).toBeGreaterThan(300);
+    expect(conflicted).toBeGreaterThan(80);
+    expect(leftOut).toBe(0);
+  });
+
+  it.each([
+    ["edit-top", "edit-top-too", ["content a.txt"]],
+    ["edit-top", "remove", ["modify-delete a.txt"]],
+    ["rename", "rename-elsewhere", ["rename-rename a.txt"]],
+    ["rename", "remove", ["rename-delete moved.txt"]],
+    ["add", "add-other", ["add-add new.txt"]],
+    ["add", "executable-new", ["add-add new.txt"]],
+    ["binary", "binary-too", ["binary data.bin"]],
+    ["link", "run-edit", ["type run.sh"]],
+    ["link", "link-too", ["content run.sh"]],
+    ["submodule", "submodule-too", ["submodule mod"]],
+    ["run-edit", "directory-for-file", ["modify-delete run.sh~ours", "file-directory run.sh~ours"]],
+    ["move-directory", "add-to-directory", ["directory-rename moved/fresh.txt"]],
+    ["rename-onto", "add", ["add-add new.txt"]],
+  ])("tells why %s and %s conflict", async (ours, theirs, expected) => {
+    const { merge } = await mergeByUs(fixture, [tip(ours), tip(theirs)], {
+      labels: { ours: "ours", theirs: "theirs" },
+    });
+    const conflicts = merge.kind === "conflicts" ? merge.conflicts : [];
+    expect(conflicts.map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected);
+  });
+
+  it("shows a conflict between markers, under the caller's names", async () => {
+    const { merge } = await mergeByUs(fixture, [tip("edit-top"), tip("edit-top-too")], {
+      labels: { ours: "main", theirs: "feature/x" },
+    });
+    expect(merge.kind).toBe("conflicts");
+    if (merge.kind !== "conflicts") return;
+    const root = await merge.objects.readObject(merge.treeOid);
+    const file = parseTree(root?.content ?? new Uint8Array()).find(({ name }) => name === "a.txt");
+    const text = Buffer.from((await merge.objects.readObject(file?.oid ?? ""))?.content ?? []);
+    expect(text.toString()).toMatch(
+      /^line 1 of a\n<<<<<<< main\ntop\n=======\nanother top\n>>>>>>> feature\/x\nline 3 of a\n/,
+    );
+  });
+});
+
+describe("mergeCommits hands over", () => {
+  it("what is new of a clean merge, children first, and nothing that is stored", async () => {
+    const pair = [tip("edit-top"), tip("edit-end")] as const;
+    const { treeOid, written } = await mergeByUs(fixture, pair);
+    expect([...written].map(([, { kind }]) => kind)).toEqual(["blob", "tree"]);
+    expect([...written.keys()].at(-1)).toBe(treeOid);
+    const stored = await openHistory(fixture.repository);
+    for (const oid of written.keys()) expect(await stored.objects.readObject(oid)).toBeUndefined();
+  });
+
+  it("nothing of a merge that only takes one side", async () => {
+    const { isClean, written } = await mergeByUs(fixture, [tip("base"), tip("deep")]);
+    expect([isClean, written.size]).toEqual([true, 0]);
+  });
+
+  it("nothing of a merge with conflicts", async () => {
+    const { isClean, written } = await mergeByUs(fixture, [tip("deep"), tip("deep-too")]);
+    expect([isClean, written.size]).toEqual([false, 0]);
+  });
+
+  // The merged merge bases are not of the result.
+  it("nothing of what merge bases were merged to", async () => {
+    const { history, pairs } = await makeCases(5, 40, (random, writer) =>
+      crissCross(random, writer, 2, 1),
+    );
+    for (const pair of pairs) {
+      const { isClean, treeOid, written } = await mergeByUs(history, pair);
+      if (!isClean) continue;
+      const reached = new Set<string>();
+      const visit = (oid: string): void => {
+        const object = written.get(oid);
+        if (!object || reached.has(oid)) return;
+        reached.add(oid);
+        if (object.kind === "tree") for (const entry of parseTree(object.content)) visit(entry.oid);
+      };
+      visit(treeOid);
+      expect(reached).toEqual(new Set(written.keys()));
+    }
+  });
+});
+
+describe("mergeCommits refuses", () => {
+  const merge = (without: string, options = {}) => {
+    const { graph, objects } = fixture;
+    const reader = {
+      readObject: (oid: string): Promise<StoredObject | undefined> =>
+        oid === without ? Promise.resolve(undefined) : objects.readObject(oid),
+    };
+    const [ours, theirs] = [graph.find(tip("edit-top")), graph.find(tip("edit-end"))];
+    return mergeCommits(graph, reader, ours, theirs, () => {}, options);
+  };
+  const oidOf = (name: string): string => git(fixture.repository, ["rev-parse", name]);
+
+  it.each(["edit-top^{tree}", "edit-top:a.txt", "base:a.txt"])(
+    "to go on without %s",
+    async (name) => {
+      await expect(merge(oidOf(name))).rejects.toMatchObject({ code: "missing" });
+    },
+  );
+
+  it("a commit that is in no pack", async () => {
+    const { graph, objects } = fixture;
+    await expect(
+      mergeCommits(graph, objects, graph.find("1".repeat(40)), 0, () => {}),
+    ).rejects.toMatchObject({ code: "missing" });
+  });
+
+  it.each([{ pathsMax: 3 }, { newBytesMax: 100 }, { mergesMax: 0 }])(
+    "more than %o",
+    async (limit) => {
+      await expect(merge("", limit)).rejects.toMatchObject({ code: "limit" });
+    },
+  );
+
+  it("no large file, but takes it as binary", async () => {
+    await expect(merge("", { contentBytesMax: 100 })).resolves.toMatchObject({
+      kind: "conflicts",
+      conflicts: [{ path: "a.txt", kind: "binary" }],
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { makeRandom, type Random } from "../support/random.ts";
+import { HistoryWriter, type MadeFile, mergeByGit, mergeByUs } from "./histories.ts";
+
+const TEXTS = 300;
+
+/** Lines as they are in code: many alike, some indented, some blank, at times with CR LF. */
+function makeText(random: Random): string[] {
+  const end = random.below(8) === 0 ? "\r\n" : "\n";
+  const lines = Array.from({ length: random.below(40) }, () => {
+    const indent = "  ".repeat(random.below(4));
+    const body = random.pick([
+      "",
+      "}",
+      "{",
+      "end",
+      `line ${random.below(50)}`,
+      `x = ${random.below(9)}`,
+    ]);
+    return `${indent}${body}${end}`;
+  });
+  // A line that is nearly everywhere sends a comparison to its other algorithm.
+  if (random.below(10) === 0) lines.push(...Array.from({ length: 90 }, () => "same\n"));
+  return lines;
+}
+
+function edit(random: Random, from: readonly string[]): string[] {
+  const lines = [...from];
+  for (let times = random.below(5); times > 0; times--) {
+    const at = random.below(lines.length + 1);
+    const fresh = Array.from({ length: random.below(4) }, () => `  new ${random.below(5)}\n`);
+    lines.splice(at, random.below(4), ...fresh);
+  }
+  if (random.below(6) === 0) lines.push("no end");
+  return lines;
+}
+
+const fileOf = (lines: readonly string[]): MadeFile => ({
+  mode: "100644",
+  content: lines.join(""),
+});
+
+/** One merge of many files: git's whole answer is one tree, conflict markers and all. */
+async function makeHistory() {
+  const random = makeRandom(21);
+  const [base, ours, theirs] = [new Map(), new Map(), new Map()] as Map<string, MadeFile>[];
+  for (let number = 0; number < TEXTS; number++) {
+    const path = `text${number}`;
+    const text = makeText(random);
+    const ourText = edit(random, text);
+    base?.set(path, fileOf(text));
+    ours?.set(path, fileOf(ourText));
+    theirs?.set(path, fileOf(edit(random, random.below(6) === 0 ? ourText : text)));
+  }
+  // What both sides add is merged too, against nothing.
+  for (let number = 0; number < TEXTS / 10; number++) {
+    const text = makeText(random);
+    ours?.set(`added${number}`, fileOf(edit(random, text)));
+    theirs?.set(`added${number}`, fileOf(edit(random, text)));
+  }
+  const writer = new HistoryWriter();
+  const root = writer.commit(base ?? new Map(), []);
+  const marks = [
+    writer.commit(ours ?? new Map(), [root]),
+    writer.commit(theirs ?? new Map(), [root]),
+  ];
+  const history = await writer.store();
+  const [left = "", right = ""] = marks.map((mark) => history.oidOf(mark));
+  return { history, pair: [left, right] as const };
+}
+
+describe("mergeLines", () => {
+  it.each(["merge", "diff3"] as const)(
+    "gives the texts and markers of git in the style %s",
+    async (style) => {
+      const { history, pair } = await makeHistory();
+      const [theirs] = mergeByGit(history.repository, [pair], [`merge.conflictStyle=${style}`]);
+      const { isClean, treeOid, entries } = await mergeByUs(history, pair, { style });
+      expect(isClean).toBe(false);
+      expect(entries.length).toBeGreaterThan(TEXTS / 2);
+      expect({ isClean, treeOid, entries }).toEqual(theirs);
+    },
+  );
+});
