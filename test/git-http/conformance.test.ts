@@ -105,8 +105,8 @@ const receive = (body: Uint8Array, headers: Record<string, string> = {}): Promis
 
 /** All that a push could have changed. */
 async function stateOf() {
-  const { refs, packs } = await env.REPOSITORY.getByName(String(repo.id)).snapshot();
-  const { objects } = await env.PACKS.list({ prefix: networkPrefix(repo.id) });
+  const { refs, packs } = await env.REPOSITORY.getByName(repo.objectName).snapshot();
+  const { objects } = await env.PACKS.list({ prefix: networkPrefix(repo.networkName) });
   return { refs, packs, files: objects.map(({ key }) => key), events: await eventsOf(repo) };
 }
 

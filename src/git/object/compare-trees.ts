@@ -61,11 +61,14 @@ function measureCommon(left: Uint8Array, right: Uint8Array): { head: number; tai
   return { head, tail };
 }
 
-function entryEnd(bytes: Uint8Array, start: number): number {
-  return bytes.indexOf(0, start) + 1 + OID_BYTES;
+export function entryEnd(bytes: Uint8Array, start: number): number {
+  let at = start;
+  // A loop: names are short, and a call into the runtime costs more.
+  while (bytes[at] !== 0) at++;
+  return at + 1 + OID_BYTES;
 }
 
-function entryMode(bytes: Uint8Array, start: number): number {
+export function entryMode(bytes: Uint8Array, start: number): number {
   let mode = 0;
   for (let at = start; bytes[at] !== 0x20; at++) mode = mode * 8 + (bytes[at] as number) - 0x30;
   return mode;
@@ -100,4 +103,47 @@ function compareEntries(
   const aNext = left < leftEnd ? (a[left] as number) : aTail;
   const bNext = right < rightEnd ? (b[right] as number) : bTail;
   return aNext - bNext || leftEnd - left - (rightEnd - right);
+}
+
+/**
+ * Where the entries start that differ, if two contents differ in the ids of entries alone; undefined
+ * if they differ in more.
+ *
+ * @param base A tree that can be read.
+ */
+export function findEdits(base: Uint8Array, content: Uint8Array): number[] | undefined {
+  if (base.length !== content.length) return undefined;
+  const entries: number[] = [];
+  let start = 0;
+  for (let at = findDifference(base, content, 0); at < base.length;) {
+    let end = entryEnd(base, start);
+    while (end <= at) {
+      start = end;
+      end = entryEnd(base, start);
+    }
+    if (at < end - OID_BYTES) return undefined;
+    entries.push(start);
+    start = end;
+    at = findDifference(base, content, end);
+  }
+  return entries;
+}
+
+/** The first byte from `start` on that differs, or the length that both have. */
+function findDifference(left: Uint8Array, right: Uint8Array, start: number): number {
+  const { length } = left;
+  let at = start;
+  if ((left.byteOffset & 3) === 0 && (right.byteOffset & 3) === 0) {
+    while (at < length && (at & 3) !== 0 && left[at] === right[at]) at++;
+    if ((at & 3) === 0) {
+      const words = length >>> 2;
+      const a = new Int32Array(left.buffer, left.byteOffset, words);
+      const b = new Int32Array(right.buffer, right.byteOffset, words);
+      let word = at >>> 2;
+      while (word < words && a[word] === b[word]) word++;
+      at = word * 4;
+    }
+  }
+  while (at < length && left[at] === right[at]) at++;
+  return at;
 }

@@ -77,8 +77,8 @@ class IntroducedFinder {
     for (let item = stack.pop(); item; item = stack.pop()) {
       if (item.olds.includes(item.tree) || !this.list(item.tree)) continue;
       const oldLinks: Uint32Array[] = [];
-      for (const old of item.olds) oldLinks.push(await this.children(old));
-      const links = await this.children(item.tree);
+      for (const old of item.olds) oldLinks.push(this.known(old) ?? (await this.load(old)));
+      const links = this.known(item.tree) ?? (await this.load(item.tree));
 
       const round = ++this.round;
       this.reserve();
@@ -128,11 +128,14 @@ class IntroducedFinder {
     this.listRound = listRound;
   }
 
-  private async children(tree: number): Promise<Uint32Array> {
+  /** Children of a tree, unless it lies outside of the pack and was not met lately. */
+  private known(tree: number): Uint32Array | undefined {
+    const { trees } = this.inspector;
+    return trees.has(tree) ? trees.children(tree) : trees.recall(tree);
+  }
+
+  private async load(tree: number): Promise<Uint32Array> {
     const { trees, pool } = this.inspector;
-    if (trees.has(tree)) return trees.children(tree);
-    const known = trees.recall(tree);
-    if (known) return known;
     const found = await this.objects.readObject(pool.oid(tree));
     if (found?.kind !== "tree") throw missing(`tree ${pool.oid(tree)}`);
     const links: number[] = [];

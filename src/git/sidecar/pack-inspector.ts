@@ -1,7 +1,8 @@
+import { findEdits } from "../object/compare-trees.ts";
 import { corrupt, GitError } from "../error.ts";
 import { checkGitattributes, checkGitmodules } from "../object/check-config-blob.ts";
 import { checkObject } from "../object/check-object.ts";
-import type { SpecialBlobs } from "../object/check-tree.ts";
+import { isSoundEdit, type SpecialBlobs } from "../object/check-tree.ts";
 import { parseCommit } from "../object/commit.ts";
 import type { Finding } from "../object/finding.ts";
 import { BLOB, COMMIT, KIND_CODES, kindOf, type ObjectKind, TAG, TREE } from "../object/kind.ts";
@@ -71,9 +72,8 @@ export class PackInspector {
 
   /** For the first pass: an object that is stored whole. */
   readonly onWhole = (entry: number, kind: number, content: Uint8Array): void => {
-    this.inspect(entry, kind, content, () => {
-      const id = this.idOf(entry);
-      this.trees.add(id, content);
+    this.inspect(entry, kind, content, (isSound) => {
+      this.trees.add(this.idOf(entry), content, isSound);
       this.expectChildren(content);
     });
   };
@@ -86,28 +86,43 @@ export class PackInspector {
     baseEntry: number,
     baseContent: Uint8Array,
   ): void => {
-    this.inspect(entry, kind, content, () => {
+    const { trees } = this;
+    const baseId = kind === TREE && baseEntry !== NO_ENTRY ? this.idOf(baseEntry) : -1;
+    const expect = (mode: number, oidOffset: number): void => {
+      this.expectChild(mode, content, oidOffset);
+    };
+    if (baseId >= 0 && trees.isSound(baseId)) {
+      const edits = findEdits(baseContent, content);
+      if (edits && isSoundEdit(content, edits)) {
+        trees.addEdit(this.idOf(entry), content, baseId, baseContent, edits, expect);
+        return;
+      }
+    }
+    this.inspect(entry, kind, content, (isSound) => {
       const id = this.idOf(entry);
-      const baseId = baseEntry === NO_ENTRY ? -1 : this.idOf(baseEntry);
       // A base outside of the pack has no list here to differ from.
-      if (baseId < 0 || !this.trees.has(baseId)) {
-        this.trees.add(id, content);
+      if (baseId < 0 || !trees.has(baseId)) {
+        trees.add(id, content, isSound);
         this.expectChildren(content);
         return;
       }
-      this.trees.addDifference(id, content, baseId, baseContent, (mode, oidOffset) => {
-        this.expectChild(mode, content, oidOffset);
-      });
+      trees.addDifference(id, content, baseId, baseContent, isSound, expect);
     });
   };
 
-  private inspect(entry: number, kind: number, content: Uint8Array, linkTree: () => void): void {
+  /** @param linkTree Told of a tree without errors, and whether nothing at all was found. */
+  private inspect(
+    entry: number,
+    kind: number,
+    content: Uint8Array,
+    linkTree: (isSound: boolean) => void,
+  ): void {
     if (kind === BLOB) return;
     const name = kindOf(kind);
     const findings = checkObject(name, content, this.isStrict, this.special);
     this.report(entry, findings);
     if (findings.some((finding) => finding.severity === "error")) return;
-    if (kind === TREE) linkTree();
+    if (kind === TREE) linkTree(findings.length === 0);
     if (kind === COMMIT) {
       const commit = parseCommit(content);
       this.commits.push({

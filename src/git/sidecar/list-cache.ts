@@ -1,0 +1,33 @@
+/**
+ * Lists of numbers by a number, as many as fit. What was not asked for while half of the room was
+ * filled goes first.
+ */
+export class ListCache {
+  private readonly numbersMax: number;
+  private recent = new Map<number, Uint32Array>();
+  private recentNumbers = 0;
+  private older = new Map<number, Uint32Array>();
+
+  /** @param numbersMax Numbers of all lists together, four bytes each. */
+  constructor(numbersMax: number) {
+    this.numbersMax = numbersMax;
+  }
+
+  get(key: number): Uint32Array | undefined {
+    const recent = this.recent.get(key);
+    if (recent) return recent;
+    const older = this.older.get(key);
+    if (older) this.set(key, older);
+    return older;
+  }
+
+  set(key: number, list: Uint32Array): void {
+    if (this.recentNumbers + list.length > this.numbersMax / 2) {
+      this.older = this.recent;
+      this.recent = new Map();
+      this.recentNumbers = 0;
+    }
+    if (!this.recent.has(key)) this.recentNumbers += list.length;
+    this.recent.set(key, list);
+  }
+}
