@@ -140,7 +140,8 @@ export class RepositoryObject extends DurableObject<Env> {
           if (push.uploadId !== null) this.packs.forgetUploads([push.uploadId]);
           arePacksKept = true;
         }
-        entry = this.note(push, made, this.settleHead(head, made));
+        this.settleHead(head, made);
+        entry = this.note(push, made);
         this.bumpVersion();
       });
     } catch (error) {
@@ -299,26 +300,20 @@ export class RepositoryObject extends DurableObject<Env> {
 
   private summary(): RepositorySummary {
     return {
+      head: this.head(),
       hasRefs: !this.refs.isEmpty(),
       packBytes: this.packs.totalBytes(),
     };
   }
 
-  /** A HEAD that leads nowhere takes the first branch that comes. Returns what it names if that is new. */
-  private settleHead(head: string, made: readonly RefUpdate[]): string | null {
+  /** A HEAD that leads nowhere takes the first branch that comes. */
+  private settleHead(head: string, made: readonly RefUpdate[]): void {
     const first = made.find(({ ref, newOid }) => newOid !== null && ref.startsWith("refs/heads/"));
     const isBorn = this.refs.has(head);
-    const newHead = isBorn || !first ? head : first.ref;
-    if (newHead === this.head()) return null;
-    this.ctx.storage.kv.put("head", newHead);
-    return newHead;
+    this.ctx.storage.kv.put("head", isBorn || !first ? head : first.ref);
   }
 
-  private note(
-    { id, actorId, at }: Push,
-    made: readonly RefUpdate[],
-    newHead: string | null,
-  ): OutboxEntry {
+  private note({ id, actorId, at }: Push, made: readonly RefUpdate[]): OutboxEntry {
     for (const { ref, oldOid, newOid } of made) {
       this.sql.exec(
         `insert into reflog (push_id, ref, old_oid, new_oid, actor_id, at)
@@ -334,7 +329,7 @@ export class RepositoryObject extends DurableObject<Env> {
     // A row holds 2 MB at most; of a push of very many refs the reflog has the rest.
     const updates = made.slice(0, OUTBOX_UPDATES_MAX);
     const updateCount = made.length;
-    const entry: OutboxEntry = { pushId: id, updates, updateCount, newHead, actorId, at };
+    const entry: OutboxEntry = { pushId: id, updates, updateCount, actorId, at };
     this.sql.exec("insert into outbox values (?, ?)", id, JSON.stringify(entry));
     return entry;
   }

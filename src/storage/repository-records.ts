@@ -77,6 +77,8 @@ export type RefOutcome =
 
 /** What a list of repositories shows of one. */
 export interface RepositorySummary {
+  /** The full name of the branch that HEAD names; null until the first push. */
+  head: string | null;
   hasRefs: boolean;
   /** All packs together. */
   packBytes: number;
@@ -103,8 +105,6 @@ export interface OutboxEntry {
   updates: RefUpdate[];
   /** Of more updates than one entry holds, `updates` names the first only. */
   updateCount: number;
-  /** The full name of the branch that HEAD came to name by it, null if it names the same. */
-  newHead: string | null;
   actorId: number;
   at: number;
 }

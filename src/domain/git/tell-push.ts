@@ -17,8 +17,8 @@ const EVENT_UPDATES_MAX = 50;
 export async function tellPush(
   db: Database,
   repo: Pick<Repository, "id" | "ownerId">,
-  { pushId, updates, updateCount, newHead, actorId, at }: OutboxEntry,
-  { hasRefs, packBytes }: RepositorySummary,
+  { pushId, updates, updateCount, actorId, at }: OutboxEntry,
+  { head, hasRefs, packBytes }: RepositorySummary,
 ): Promise<void> {
   await db.batch([
     db
@@ -26,7 +26,7 @@ export async function tellPush(
       .set({
         isEmpty: !hasRefs,
         sizeBytes: packBytes,
-        ...(newHead !== null && { defaultBranch: branchName(newHead) }),
+        ...(head !== null && { defaultBranch: branchName(head) }),
         updatedAt: sql`max(${repositories.updatedAt}, ${at})`,
       })
       .where(eq(repositories.id, repo.id)),
