@@ -1,4 +1,5 @@
 import type { PackFileKind } from "../git/store.ts";
+import type { RepositoryPlace } from "./repository-records.ts";
 
 /**
  * Keys of the bucket; no other file builds one.
@@ -16,6 +17,12 @@ export const draftName = (uploadId: string, draft: number): string => `${uploadI
 /** What does not fit memory while a pack is indexed; it goes when the indexing ends. */
 export const scratchKey = (networkName: string, uploadId: string, file: number): string =>
   `${networkPrefix(networkName)}scratch/${uploadId}-${file}`;
+
+/** What git would look for in a repository's directory: for whoever has nothing but the bucket. */
+export const rescueKey = (
+  { networkName, objectName }: RepositoryPlace,
+  file: "HEAD" | "packed-refs",
+): string => `${networkPrefix(networkName)}repositories/${objectName}/${file}`;
 
 /** Beginnings of the keys of all files that an upload writes. */
 export const uploadPrefixes = (networkName: string, uploadId: string): string[] =>

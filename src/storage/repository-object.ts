@@ -223,6 +223,7 @@ export class RepositoryObject extends DurableObject<Env> {
       // Nobody may read a repository that is deleted.
       retired: this.packs.listRetired(isDiscarded ? now : now - RETIRED_LIFE_MS),
       packs: this.packs.list(),
+      isChanged: this.isChanged(),
       isDiscarded,
     };
   }
@@ -274,8 +275,11 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   private isTendingNeeded(): boolean {
-    const tended = this.ctx.storage.kv.get<number>("tended") ?? 0;
-    return this.version() > tended || !this.packs.isQuiet() || this.listOutbox().length > 0;
+    return this.isChanged() || !this.packs.isQuiet() || this.listOutbox().length > 0;
+  }
+
+  private isChanged(): boolean {
+    return this.version() > (this.ctx.storage.kv.get<number>("tended") ?? 0);
   }
 
   private askForTending(place: RepositoryPlace): void {

@@ -129,6 +129,8 @@ export interface Work {
   retired: RetiredPack[];
   /** Oldest first. */
   packs: PackRecord[];
+  /** True if something has changed since the repository was tended last. */
+  isChanged: boolean;
   /** True if the repository is deleted, and only what is still to go keeps its object alive. */
   isDiscarded: boolean;
 }

@@ -1,9 +1,12 @@
+import { type ByteText, byteTextBytes } from "../git/byte-text.ts";
 import { mergePacks } from "../git/pack/merge-packs.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
+import { formatPackedRefs } from "../git/packed-refs.ts";
+import { settled } from "../lib/settled.ts";
 import { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
-import { draftName, packKey } from "./keys.ts";
+import { draftName, packKey, rescueKey } from "./keys.ts";
 import { OpenRepository } from "./open-repository.ts";
 import { deletePack, deleteUpload, openPack } from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
@@ -16,6 +19,7 @@ import type {
   ReplaceOutcome,
   RepositoryPlace,
   Snapshot,
+  StoredRef,
   Work,
 } from "./repository-records.ts";
 import type { StorageJob } from "./storage-job.ts";
@@ -219,6 +223,24 @@ export class StoredRepository {
   /** Removes whatever uploads left whose packs no repository lists. */
   async deleteUploads(uploadIds: readonly string[]): Promise<void> {
     for (const id of uploadIds) await deleteUpload(this.bucket, this.networkName, id);
+  }
+
+  /**
+   * Writes the refs into the bucket, as git keeps them. Nobody reads them there but an operator who
+   * has lost everything else; they are as old as the last time that the repository was tended.
+   */
+  async saveRefs({ head, refs }: Snapshot): Promise<void> {
+    const packedRefs = formatPackedRefs(refs as (StoredRef & { name: ByteText })[]);
+    const headText = `ref: ${head ?? "refs/heads/main"}\n` as ByteText;
+    await settled([
+      this.bucket.put(rescueKey(this.place, "packed-refs"), packedRefs),
+      this.bucket.put(rescueKey(this.place, "HEAD"), byteTextBytes(headText)),
+    ]);
+  }
+
+  /** Removes the refs from the bucket. */
+  async forgetRefs(): Promise<void> {
+    await this.bucket.delete([rescueKey(this.place, "packed-refs"), rescueKey(this.place, "HEAD")]);
   }
 
   /** Ends a repository that is deleted; its packs wait to be removed. */

@@ -58,7 +58,8 @@ describe("a batch of storage jobs", () => {
     expect(await packsOf(repo)).toHaveLength(1);
     expect(await readAllObjects(repo)).toBe(9);
     await handleBatch(batchOf(jobs), () => systemCtx({}, Date.now() + 2 * DAY_MS));
-    expect(await filesOf(repo)).toHaveLength(3);
+    // One pack, its index and sidecar, and the refs.
+    expect(await filesOf(repo)).toHaveLength(5);
   });
 
   it("tries again what failed, alone", async () => {
@@ -90,9 +91,9 @@ describe("a merge", () => {
     await handleBatch(batchOf([jobFor(repo)]), () => systemCtx({}, Date.now()));
     const { objects } = await stored.open(before);
     for (const { oid } of before.refs) expect(await objects.readObject(oid)).toBeDefined();
-    expect(await filesOf(repo)).toHaveLength(12);
+    expect(await filesOf(repo)).toHaveLength(14);
     await handleBatch(batchOf([jobFor(repo)]), () => systemCtx({}, Date.now() + DAY_MS + 1000));
-    expect(await filesOf(repo)).toHaveLength(3);
+    expect(await filesOf(repo)).toHaveLength(5);
   });
 });
 

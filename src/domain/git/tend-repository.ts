@@ -32,6 +32,9 @@ export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<
   const work = await stored.listWork(now);
   if (repo) {
     for (const entry of work.outbox) await tellPush(db, repo, entry, work.summary);
+    if (work.isChanged) await stored.saveRefs(await stored.snapshot());
+  } else {
+    await stored.forgetRefs();
   }
   const isDone = await removeFiles(ctx, place, stored, work);
   if (repo) {

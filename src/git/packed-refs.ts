@@ -1,0 +1,24 @@
+import { type ByteText, byteTextBytes, encodeText } from "./byte-text.ts";
+import type { Oid } from "./oid.ts";
+
+/** A ref as a file of many holds it. */
+interface PackedRef {
+  readonly name: ByteText;
+  readonly oid: Oid;
+  /** What an annotated tag leads to in the end. */
+  readonly peeledOid: Oid | null;
+}
+
+/**
+ * The file in which git keeps many refs.
+ *
+ * @param refs Sorted by the bytes of their names.
+ * @see git pack-refs
+ */
+export function formatPackedRefs(refs: readonly PackedRef[]): Uint8Array {
+  const lines = refs.map(({ name, oid, peeledOid }) =>
+    peeledOid === null ? `${oid} ${name}\n` : `${oid} ${name}\n^${peeledOid}\n`,
+  );
+  const header = encodeText("# pack-refs with: peeled fully-peeled sorted \n");
+  return byteTextBytes(`${header}${lines.join("")}` as ByteText);
+}
