@@ -183,6 +183,20 @@ describe("DeltaEncoder", () => {
     }
   });
 
+  // What lies before a match is taken into it, which must not make it longer than one copy can be.
+  it("copies runs of more than 64 KB that begin between two blocks of the base", () => {
+    const base = makeRandom(7).bytes(200_000);
+    for (const start of [1, 7, 15, 17]) {
+      const target = Buffer.concat([Buffer.from("new"), base.subarray(start)]);
+      const delta = new DeltaEncoder(base).encode(target, 1e9) ?? new Uint8Array();
+      const header = readDeltaHeader(delta);
+      const result = new Uint8Array(target.length);
+      if (header) applyDelta(base, delta, header, result);
+      expect(Buffer.compare(result, target)).toBe(0);
+      expect(delta.length).toBeLessThan(50);
+    }
+  });
+
   it("gives up on what does not pay", () => {
     const random = makeRandom(8);
     expect(new DeltaEncoder(random.bytes(5000)).encode(random.bytes(5000), 2500)).toBeUndefined();
