@@ -80,7 +80,7 @@ function describeSidecar({ sidecar, idx }: Pick<KeptPack, "sidecar" | "idx">) {
   };
 }
 
-describe("mergePacks", () => {
+describe("mergePacks", { timeout: 60_000 }, () => {
   it("makes one pack that git takes, with every object once and as it was", async () => {
     const merged = await merge(fixturePushes);
     const all = makeRepositoryOf(fixturePushes, git(fixture, ["rev-parse", "pages"]));
@@ -148,7 +148,7 @@ describe("mergePacks", () => {
   });
 });
 
-describe("mergePacks against git gc", () => {
+describe("mergePacks against git gc", { timeout: 60_000 }, () => {
   it("keeps 300 pushes of one commit as small as git does", async () => {
     const tip = text.tips.at(-1) ?? "";
     const merged = await merge(textPushes);
@@ -232,7 +232,7 @@ describe("findMerge", () => {
   });
 });
 
-describe("merging after every push", () => {
+describe("merging after every push", { timeout: 60_000 }, () => {
   it("keeps few packs, writes each object few times, and stays as small as git", async () => {
     const pushes = textPushes.slice(0, 200);
     const tip = text.tips[199] ?? "";
@@ -283,7 +283,7 @@ class PackForge {
   }
 }
 
-describe("mergePacks of unusual packs", () => {
+describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
   const random = makeRandom(3);
   const first = Buffer.from("a line of text\n".repeat(300));
   const second = Buffer.concat([first, Buffer.from("and one more\n")]);
@@ -384,6 +384,23 @@ describe("mergePacks of unusual packs", () => {
     expect(merged.merged.peakBytes).toBeLessThan(32 * 1024 * 1024);
     const copied = (await listContents(merged)).get(hashObject("blob", large))?.content;
     expect(large.equals(copied ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it("makes deltas of objects of several megabytes in bounded memory", async () => {
+    const versions = [0, 1, 2, 3].map((version) => {
+      const content = Buffer.from(random.bytes(1000)).toString("base64").repeat(2900);
+      return Buffer.from(`${version}\n${content.slice(0, 3_900_000)}${version}\n`);
+    });
+    const packs: KeptPack[] = [];
+    for (const content of versions)
+      packs.push(await receivePack([], buildPack([["blob", content]])));
+    for (const content of versions) {
+      const edited = Buffer.concat([Buffer.from("edited\n"), content]);
+      packs.push(await receivePack([], buildPack([["blob", edited]])));
+    }
+    const { merged, sidecar } = await merge(packs, { settledPacks: 0 });
+    expect(sidecar.bases.filter((base) => base >= 0)).toHaveLength(4);
+    expect(merged.peakBytes).toBeLessThan(40 * 1024 * 1024);
   });
 
   it("reads and copies offsets that take 64 bits in the index", async () => {
