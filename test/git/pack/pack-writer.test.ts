@@ -8,12 +8,15 @@ import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
 import { PlaceSet } from "../../../src/git/pack/place-set.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
 import { formatTree } from "../../../src/git/object/tree.ts";
+import type { StoredObject } from "../../../src/git/store.ts";
 import { codec } from "../support/codec.ts";
 import { git, makeFixture, makeRepository } from "../support/git.ts";
 import { makePack, readByGit } from "../support/packs.ts";
+import { merge, receivePushes } from "../support/pushes.ts";
 import { makeRandom } from "../support/random.ts";
 import { gitReader, storePack } from "../support/sidecars.ts";
 import { MemorySource } from "../support/sources.ts";
+import { makeTextHistory, readAllByGit } from "../support/text-history.ts";
 
 const repository = makeFixture("history");
 const reader = gitReader(repository);
@@ -112,6 +115,46 @@ describe("writePack", () => {
     expect(source.reads).toBe(0);
     await pieces.next();
     expect(source.reads).toBe(1);
+  });
+});
+
+describe("writePack of a tip whose objects are deltas of what is not sent", () => {
+  const history = makeTextHistory(60);
+  const objects = readAllByGit(history.directory);
+  const tip = history.tips.at(-1) ?? "";
+  const oids = lines(
+    git(history.directory, ["rev-list", "--objects", "--no-object-names", "--no-walk", tip]),
+  );
+
+  async function writeTip(catalog: PackCatalog): Promise<Buffer> {
+    const wanted = placesOf(catalog, oids);
+    const options = { codec, takesOfsDelta: true };
+    return collect(writePack(catalog, new PackedObjects(catalog), wanted, options));
+  }
+
+  function contentsOf(pack: Buffer): Map<string, StoredObject> {
+    const directory = makeRepository();
+    git(directory, ["index-pack", "--stdin"], { input: pack });
+    return readAllByGit(directory);
+  }
+
+  it("makes them in a few reads, however long their chains are", async () => {
+    const merged = await merge(await receivePushes(history.directory, history.tips));
+    const catalog = new PackCatalog([merged]);
+    const source = merged.source as MemorySource;
+    const contents = contentsOf(await writeTip(catalog));
+    expect(source.reads).toBeLessThanOrEqual(4);
+    expect([...contents.keys()].toSorted()).toEqual(oids.toSorted());
+    for (const [oid, object] of contents) expect(object).toEqual(objects.get(oid));
+  });
+
+  // A base that was appended to a thin pack lies behind its deltas.
+  it("makes them where bases lie behind their deltas", async () => {
+    const tips = [history.tips[0] ?? "", tip];
+    const catalog = new PackCatalog(await receivePushes(history.directory, tips));
+    const contents = contentsOf(await writeTip(catalog));
+    for (const [oid, object] of contents) expect(object).toEqual(objects.get(oid));
+    expect(contents.size).toBe(oids.length);
   });
 });
 
