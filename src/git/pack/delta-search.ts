@@ -35,6 +35,8 @@ export interface DeltaSearchOptions {
   readonly packsFrom: number;
   /** Contents are compared up to this many bytes in all. */
   readonly workBytesMax: number;
+  /** True once no more may be read. */
+  isExhausted(): boolean;
   /** The content of an object, which is what its id says. */
   read(object: number): Promise<Uint8Array>;
 }
@@ -93,6 +95,7 @@ export class DeltaSearch {
   isTarget(object: number): boolean {
     const { homes, starts, ends } = this.objects;
     if ((homes[object] as number) < this.options.packsFrom || !this.isOfUse(object)) return false;
+    if (this.isOverLimit()) return false;
     // What hardly deflates has little in common with anything.
     const size = this.objects.sizes[object] as number;
     return (ends[object] as number) - (starts[object] as number) < 0.9 * size + SAVED_BYTES_MIN;
@@ -143,6 +146,10 @@ export class DeltaSearch {
     return size >= OBJECT_BYTES_MIN && size <= OBJECT_BYTES_MAX;
   }
 
+  private isOverLimit(): boolean {
+    return this.workBytes > this.options.workBytesMax || this.options.isExhausted();
+  }
+
   private isBefore(base: number, object: number): boolean {
     return (this.ranks[base] as number) < (this.ranks[object] as number);
   }
@@ -157,7 +164,7 @@ export class DeltaSearch {
     // What the base does not hold must be in the delta; and of a giant a dwarf has little.
     if (content.length - baseBytes >= bytesMax || content.length < baseBytes / 32) return undefined;
     this.workBytes += content.length + baseBytes;
-    if (this.workBytes > this.options.workBytesMax) return undefined;
+    if (this.isOverLimit()) return undefined;
     const { encoder, content: baseContent } = await this.readyBase(base);
     const delta = encoder.encode(content, bytesMax);
     return delta && { base, baseContent, delta };

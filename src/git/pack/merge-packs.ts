@@ -51,6 +51,11 @@ export interface MergeOptions {
   readonly settledPacks?: number;
   /** Bytes of contents that are compared, in all. What is left when they are used up stays whole. */
   readonly workBytesMax?: number;
+  /**
+   * Reads of contents in large packs, in all: for trees until half of them are used up, then for
+   * objects that are compared. Copying, and cutting chains that are too long, is not counted.
+   */
+  readonly contentReadsMax?: number;
   /** Bytes of trees that are read to learn which objects lie at one path, in all. */
   readonly treeBytesMax?: number;
 }
@@ -68,7 +73,8 @@ const HEADER_BYTES_MAX = 32;
  * most `DELTA_DEPTH_MAX`. Objects that are stored whole in the newer packs are made deltas where one
  * is found that is worth it.
  *
- * Cost: each pack is read once for each kind that it mixes, in blocks of 1 MB; about 120 bytes of
+ * Cost: each pack is read once for each kind that it mixes, in blocks of 1 MB, and here and there
+ * for what is compared; about 120 bytes of
  * tables an object, and `peakBytes`.
  *
  * @param packs Oldest first, each with all bases of its deltas.
@@ -172,12 +178,18 @@ class PackMerger {
 
   private async startSearch(): Promise<DeltaSearch> {
     const packsFrom = this.options.settledPacks ?? 1;
-    const { workBytesMax = 2 ** 29, treeBytesMax = 2 ** 28 } = this.options;
+    const { workBytesMax = 2 ** 29, treeBytesMax = 2 ** 28, contentReadsMax = 2000 } = this.options;
     const read = (object: number): Promise<Uint8Array> => this.read(object);
-    const hints = await readPathHints(this.objects, { packsFrom, treeBytesMax, read });
+    const hints = await readPathHints(this.objects, {
+      packsFrom,
+      treeBytesMax,
+      isExhausted: () => this.blocks.contentReads > contentReadsMax / 2,
+      read,
+    });
     return new DeltaSearch(this.objects, hints, this.chains, {
       packsFrom,
       workBytesMax,
+      isExhausted: () => this.blocks.contentReads > contentReadsMax,
       read: (object) => this.readSound(object),
     });
   }

@@ -428,6 +428,31 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
     expect(await listContents(merged)).toEqual(await listContents(await merge([push])));
   });
 
+  it("reads here and there in a large pack no more often than it may", async () => {
+    const forge = new PackForge();
+    forge.whole(BLOB, Buffer.alloc(5 * 1024 * 1024, 1));
+    const padding = await receivePack([], forge.build());
+    const large = await merge([padding, ...textWrites.slice(0, 200)]);
+    const mergeWith = async (contentReadsMax: number) => {
+      let reads = 0;
+      const source = {
+        sizeBytes: large.pack.length,
+        read: (start: number, end: number) => {
+          if (end - start <= 64 * 1024) reads++;
+          return large.source.read(start, end);
+        },
+      };
+      const packs = [{ ...large, source }, ...textWrites.slice(200)];
+      const merged = await merge(packs, { contentReadsMax });
+      expect((await listContents(merged)).size).toBe(merged.idx.count);
+      return { reads, bytes: merged.pack.length };
+    };
+    const free = await mergeWith(2000);
+    const bound = await mergeWith(0);
+    expect(bound.reads).toBeLessThan(free.reads);
+    expect(bound.bytes).toBeGreaterThan(free.bytes);
+  });
+
   it("stays within its budget of comparing, and copies what is left as it is", async () => {
     const idle = await merge(textWrites, { workBytesMax: 0, treeBytesMax: 0 });
     const busy = await merge(textWrites);
