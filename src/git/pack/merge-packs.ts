@@ -53,7 +53,7 @@ export interface MergeOptions {
   readonly workBytesMax?: number;
   /**
    * Reads of contents in large packs, in all: for trees until half of them are used up, then for
-   * objects that are compared. Copying, and cutting chains that are too long, is not counted.
+   * objects that are compared. Chains that are too long are cut all the same.
    */
   readonly contentReadsMax?: number;
   /** Bytes of trees that are read to learn which objects lie at one path, in all. */
@@ -73,9 +73,8 @@ const HEADER_BYTES_MAX = 32;
  * most `DELTA_DEPTH_MAX`. Objects that are stored whole in the newer packs are made deltas where one
  * is found that is worth it.
  *
- * Cost: each pack is read once for each kind that it mixes, in blocks of 1 MB, and here and there
- * for what is compared; about 120 bytes of
- * tables an object, and `peakBytes`.
+ * Cost: each pack is read once for each kind that it mixes, in blocks of 1 MB, and here and there for
+ * what is compared; about 120 bytes of tables an object, and `peakBytes`.
  *
  * @param packs Oldest first, each with all bases of its deltas.
  * @throws GitError `corrupt` if an entry is not what its index says, or an object not what its id says.
