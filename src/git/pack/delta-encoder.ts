@@ -70,7 +70,12 @@ export class DeltaEncoder {
       }
       let { start, length } = match;
       // What was passed over may belong to the match.
-      while (at > pending && start > 0 && base[start - 1] === target[at - 1]) {
+      while (
+        at > pending &&
+        start > 0 &&
+        length < COPY_BYTES_MAX &&
+        base[start - 1] === target[at - 1]
+      ) {
         start--;
         at--;
         length++;

@@ -1,3 +1,4 @@
+import { COMMIT } from "../object/kind.ts";
 import type { MergedObjects } from "./merged-objects.ts";
 import { DELTA_DEPTH_MAX, type DeltaChains } from "./delta-chains.ts";
 import { DeltaEncoder } from "./delta-encoder.ts";
@@ -19,7 +20,14 @@ const READY_BYTES_MAX = 4 * 1024 * 1024;
 /** A delta, and what it is a delta of. */
 export interface FoundDelta {
   readonly base: number;
+  readonly baseContent: Uint8Array;
   readonly delta: Uint8Array;
+}
+
+/** A base that may serve several objects. */
+interface ReadyBase {
+  readonly encoder: DeltaEncoder;
+  readonly content: Uint8Array;
 }
 
 export interface DeltaSearchOptions {
@@ -27,7 +35,9 @@ export interface DeltaSearchOptions {
   readonly packsFrom: number;
   /** Contents are compared up to this many bytes in all. */
   readonly workBytesMax: number;
-  /** The content of an object. */
+  /** True once no more may be read. */
+  isExhausted(): boolean;
+  /** The content of an object, which is what its id says. */
   read(object: number): Promise<Uint8Array>;
 }
 
@@ -47,7 +57,7 @@ export class DeltaSearch {
   /** Objects by kind, path and size, and where each stands among them. */
   private readonly neighbours: Uint32Array;
   private readonly places = new Map<number, number>();
-  private readonly ready = new Map<number, DeltaEncoder>();
+  private readonly ready = new Map<number, ReadyBase>();
   private readyBytes = 0;
   private workBytes = 0;
 
@@ -85,6 +95,7 @@ export class DeltaSearch {
   isTarget(object: number): boolean {
     const { homes, starts, ends } = this.objects;
     if ((homes[object] as number) < this.options.packsFrom || !this.isOfUse(object)) return false;
+    if (this.isOverLimit()) return false;
     // What hardly deflates has little in common with anything.
     const size = this.objects.sizes[object] as number;
     return (ends[object] as number) - (starts[object] as number) < 0.9 * size + SAVED_BYTES_MIN;
@@ -113,6 +124,8 @@ export class DeltaSearch {
       if (found && found.delta.length <= content.length * GOOD_SHARE) return found;
       bytesMax = found ? found.delta.length - 1 : bytesMax;
     }
+    // Commits have in common with their parents what they have in common with anything.
+    if (this.objects.kinds[object] === COMMIT) return found;
     for (const neighbour of this.window(object)) {
       if (neighbour === predecessor) continue;
       const base = this.chains.shallower(neighbour, 0);
@@ -133,6 +146,10 @@ export class DeltaSearch {
     return size >= OBJECT_BYTES_MIN && size <= OBJECT_BYTES_MAX;
   }
 
+  private isOverLimit(): boolean {
+    return this.workBytes > this.options.workBytesMax || this.options.isExhausted();
+  }
+
   private isBefore(base: number, object: number): boolean {
     return (this.ranks[base] as number) < (this.ranks[object] as number);
   }
@@ -147,20 +164,22 @@ export class DeltaSearch {
     // What the base does not hold must be in the delta; and of a giant a dwarf has little.
     if (content.length - baseBytes >= bytesMax || content.length < baseBytes / 32) return undefined;
     this.workBytes += content.length + baseBytes;
-    if (this.workBytes > this.options.workBytesMax) return undefined;
-    const delta = (await this.encoder(base)).encode(content, bytesMax);
-    return delta && { base, delta };
+    if (this.isOverLimit()) return undefined;
+    const { encoder, content: baseContent } = await this.readyBase(base);
+    const delta = encoder.encode(content, bytesMax);
+    return delta && { base, baseContent, delta };
   }
 
-  private async encoder(base: number): Promise<DeltaEncoder> {
+  private async readyBase(base: number): Promise<ReadyBase> {
     const known = this.ready.get(base);
     if (known) {
       this.ready.delete(base);
       this.ready.set(base, known);
       return known;
     }
-    const encoder = new DeltaEncoder(await this.options.read(base));
-    this.ready.set(base, encoder);
+    const content = await this.options.read(base);
+    const made = { encoder: new DeltaEncoder(content), content };
+    this.ready.set(base, made);
     const { sizes } = this.objects;
     this.readyBytes += sizes[base] as number;
     for (const oldest of this.ready.keys()) {
@@ -168,7 +187,7 @@ export class DeltaSearch {
       this.ready.delete(oldest);
       this.readyBytes -= sizes[oldest] as number;
     }
-    return encoder;
+    return made;
   }
 
   /** Objects near in kind, path and size that come before, nearest first. */

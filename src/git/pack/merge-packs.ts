@@ -6,6 +6,7 @@ import { BLOB, COMMIT, kindOf, TAG, TREE } from "../object/kind.ts";
 import { compareOidBytes, formatOid, OID_BYTES } from "../oid.ts";
 import { mergeSidecars } from "../sidecar/merge-sidecars.ts";
 import { formatSidecar } from "../sidecar/sidecar-file.ts";
+import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { DELTA_DEPTH_MAX, DeltaChains } from "./delta-chains.ts";
 import { DeltaSearch, type FoundDelta } from "./delta-search.ts";
 import {
@@ -50,6 +51,11 @@ export interface MergeOptions {
   readonly settledPacks?: number;
   /** Bytes of contents that are compared, in all. What is left when they are used up stays whole. */
   readonly workBytesMax?: number;
+  /**
+   * Reads of contents in large packs, in all: for trees until half of them are used up, then for
+   * objects that are compared. Chains that are too long are cut all the same.
+   */
+  readonly contentReadsMax?: number;
   /** Bytes of trees that are read to learn which objects lie at one path, in all. */
   readonly treeBytesMax?: number;
 }
@@ -67,8 +73,8 @@ const HEADER_BYTES_MAX = 32;
  * most `DELTA_DEPTH_MAX`. Objects that are stored whole in the newer packs are made deltas where one
  * is found that is worth it.
  *
- * Cost: each pack is read once for each kind that it mixes, in blocks of 1 MB; about 120 bytes of
- * tables an object, and `peakBytes`.
+ * Cost: each pack is read once for each kind that it mixes, in blocks of 1 MB, and here and there for
+ * what is compared; about 120 bytes of tables an object, and `peakBytes`.
  *
  * @param packs Oldest first, each with all bases of its deltas.
  * @throws GitError `corrupt` if an entry is not what its index says, or an object not what its id says.
@@ -142,10 +148,20 @@ class PackMerger {
 
   private async startSearch(): Promise<DeltaSearch> {
     const packsFrom = this.options.settledPacks ?? 1;
-    const { workBytesMax = 2 ** 30, treeBytesMax = 2 ** 28 } = this.options;
+    const { workBytesMax = 2 ** 29, treeBytesMax = 2 ** 28, contentReadsMax = 2000 } = this.options;
     const read = (object: number): Promise<Uint8Array> => this.read(object);
-    const hints = await readPathHints(this.objects, { packsFrom, treeBytesMax, read });
-    return new DeltaSearch(this.objects, hints, this.chains, { packsFrom, workBytesMax, read });
+    const hints = await readPathHints(this.objects, {
+      packsFrom,
+      treeBytesMax,
+      isExhausted: () => this.blocks.contentReads > contentReadsMax / 2,
+      read,
+    });
+    return new DeltaSearch(this.objects, hints, this.chains, {
+      packsFrom,
+      workBytesMax,
+      isExhausted: () => this.blocks.contentReads > contentReadsMax,
+      read: (object) => this.readSound(object),
+    });
   }
 
   /** True for an object of which the stored entry is what the new pack is to hold. */
@@ -176,13 +192,12 @@ class PackMerger {
       await this.copy(object);
       return;
     }
-    const content = await this.read(object);
-    this.verify(object, content);
+    const content = await this.readSound(object);
     const found =
       base === NO_ENTRY
         ? await this.search?.find(object, content)
         : await this.search?.shorten(object, content, base);
-    if (found && (await this.writeDelta(object, found, content.length))) return;
+    if (found && (await this.writeDelta(object, found, content))) return;
     if (base === NO_ENTRY) {
       await this.copy(object);
       return;
@@ -196,12 +211,13 @@ class PackMerger {
   /** Writes a delta; false if it takes more room than the entry that is there. */
   private async writeDelta(
     object: number,
-    { base, delta }: FoundDelta,
-    contentBytes: number,
+    { base, baseContent, delta }: FoundDelta,
+    content: Uint8Array,
   ): Promise<boolean> {
+    checkDelta(baseContent, delta, content);
     const { starts, ends, bases } = this.objects;
     const data = this.codec.deflate(delta);
-    this.hold(contentBytes + delta.length + data.length);
+    this.hold(2 * content.length + delta.length + data.length);
     const header = this.formatDeltaHeader(object, delta.length, base);
     const storedBytes = (ends[object] as number) - (starts[object] as number);
     if (bases[object] === NO_ENTRY && header.length + data.length >= storedBytes) return false;
@@ -330,9 +346,13 @@ class PackMerger {
     return content;
   }
 
-  /** What is stored anew gets a checksum that says it is sound: so it must be. */
-  private verify(object: number, content: Uint8Array): void {
+  /**
+   * The content of an object, checked against its id: what is stored anew gets a checksum that says
+   * it is sound, and the packs that it came from are removed.
+   */
+  private async readSound(object: number): Promise<Uint8Array> {
     const { kinds, oids } = this.objects;
+    const content = await this.read(object);
     const raw = new Uint8Array(OID_BYTES);
     this.hasher.start(kindOf(kinds[object] as number), content.length);
     this.hasher.update(content);
@@ -340,6 +360,7 @@ class PackMerger {
     if (compareOidBytes(raw, 0, oids, object * OID_BYTES) !== 0) {
       throw corrupt(`pack: object ${this.oid(object)} has other content`);
     }
+    return content;
   }
 
   /** Counts what is in memory now, with `bytes` in hand. */
@@ -355,5 +376,15 @@ class PackMerger {
 
   private oid(object: number): string {
     return formatOid(this.objects.oids, object * OID_BYTES);
+  }
+}
+
+/** Undoes a delta that was made, for the same reason. */
+function checkDelta(base: Uint8Array, delta: Uint8Array, content: Uint8Array): void {
+  const header = readDeltaHeader(delta);
+  const result = new Uint8Array(content.length);
+  if (header) applyDelta(base, delta, header, result);
+  for (let at = 0; at < content.length; at++) {
+    if (result[at] !== content[at]) throw corrupt("delta: makes another object");
   }
 }

@@ -1,6 +1,7 @@
 import type { Codec } from "../codec.ts";
 import { corrupt } from "../error.ts";
 import { OID_BYTES } from "../oid.ts";
+import { sweepChains } from "./chain-sweep.ts";
 import {
   formatBaseDistance,
   formatEntryHeader,
@@ -19,6 +20,8 @@ const READ_BYTES = 1024 * 1024;
 const GAP_BYTES_MAX = 64 * 1024;
 /** Bytes are handed on in pieces of about this size. */
 const PIECE_BYTES = 64 * 1024;
+/** Objects that must be deflated anew are made together up to this many bytes. */
+const SWEEP_BYTES = 4 * 1024 * 1024;
 
 export interface PackWriterOptions {
   readonly codec: Codec;
@@ -43,7 +46,8 @@ export interface PackReport {
  * An entry is copied compressed, in the order in which its pack holds it. A delta stays one if its
  * base is sent too or the receiver has it; otherwise the object is inflated and deflated whole.
  * Nothing is made before it is asked for: a slow receiver holds one run of entries in memory, about
- * `READ_BYTES` or one delta, however large the objects are.
+ * `READ_BYTES` or one delta, however large the objects are, and up to `SWEEP_BYTES` of objects to be
+ * deflated.
  *
  * @param wanted Each object by its home (`PackCatalog.home`), once.
  * @returns What it was made of.
@@ -66,6 +70,8 @@ class PackWriter {
   /** Where each object written so far starts in the new pack, by pack and position. */
   private readonly written: Float64Array[];
   private readonly report: PackReport = { deltas: 0, reused: 0, reusedDeltas: 0 };
+  /** Contents of objects of the current pack that are deflated anew, made and not written yet. */
+  private inflated = new Map<number, Uint8Array>();
   private offset = 0;
   private pieces: Uint8Array[] = [];
   private pieceBytes = 0;
@@ -88,7 +94,9 @@ class PackWriter {
     this.push(formatPackHeader(this.wanted.size));
     for (let pack = 0; pack < this.catalog.packs.length; pack++) {
       const positions = this.inPackOrder(pack);
+      let sweepEnd = 0;
       for (let at = 0; at < positions.length;) {
+        if (at >= sweepEnd) sweepEnd = await this.sweep(pack, positions, at);
         const { stop, start, end } = this.findRun(pack, positions, at);
         const first = { pack, position: positions[at] as number };
         if (end - start > READ_BYTES && !this.catalog.base(first)) {
@@ -100,7 +108,7 @@ class PackWriter {
           continue;
         }
         const run = await this.catalog.pack(pack).source.read(start, end);
-        for (; at < stop; at++) {
+        for (; at < Math.min(stop, sweepEnd); at++) {
           const place = { pack, position: positions[at] as number };
           const entry = this.catalog.range(place);
           await this.write(place, run.subarray(entry.start - start, entry.end - start));
@@ -148,11 +156,41 @@ class PackWriter {
   /** A whole object whose entry is longer than a run, copied in pieces. */
   private async *copyLong(place: Place, start: number, end: number): AsyncGenerator<Uint8Array> {
     this.note(place, this.offset);
+    this.report.reused++;
     for (let at = start; at < end; at += READ_BYTES) {
       const stop = Math.min(end, at + READ_BYTES);
       this.push(await this.catalog.pack(place.pack).source.read(at, stop));
       yield this.take();
     }
+  }
+
+  /**
+   * Makes the contents of the next objects that are deltas of what is not sent. Returns up to where.
+   */
+  private async sweep(pack: number, positions: Uint32Array, first: number): Promise<number> {
+    const { sizes } = this.catalog.pack(pack).sidecar;
+    const remade: number[] = [];
+    let bytes = 0;
+    let at = first;
+    for (; at < positions.length && bytes < SWEEP_BYTES; at++) {
+      const position = positions[at] as number;
+      const size = sizes[position] as number;
+      if (size > SWEEP_BYTES || !this.isRemade({ pack, position })) continue;
+      remade.push(position);
+      bytes += size;
+    }
+    // One alone is read as well by itself.
+    this.inflated =
+      remade.length > 1 ? await sweepChains(this.catalog, pack, remade) : new Map<number, never>();
+    return at;
+  }
+
+  /** True for a delta whose base is neither sent nor there. */
+  private isRemade(place: Place): boolean {
+    const base = this.catalog.base(place);
+    if (!base || this.wanted.has(base)) return false;
+    const home = this.catalog.home(base);
+    return !this.wanted.has(home) && this.options.receiverHas?.has(home) !== true;
   }
 
   private async write(place: Place, stored: Uint8Array): Promise<void> {
@@ -186,7 +224,9 @@ class PackWriter {
         this.push(oids.subarray(base.position * OID_BYTES, (base.position + 1) * OID_BYTES));
         this.push(data);
       } else {
-        const content = await this.objects.readPlace(place);
+        const swept = this.inflated.get(place.position);
+        this.inflated.delete(place.position);
+        const content = swept ?? (await this.objects.readPlace(place));
         this.push(formatEntryHeader(this.catalog.kind(place), content.length));
         this.push(this.options.codec.deflate(content));
       }

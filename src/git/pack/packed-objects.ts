@@ -21,7 +21,7 @@ const PIECE_BYTES = 256 * 1024;
 export class PackedObjects implements ObjectReader {
   private readonly catalog: PackCatalog;
   private readonly inflater = new Inflater();
-  private readonly cache = new Map<string, Uint8Array>();
+  private readonly cache = new Map<number, Uint8Array>();
   private cachedBytes = 0;
 
   constructor(catalog: PackCatalog) {
@@ -138,18 +138,24 @@ export class PackedObjects implements ObjectReader {
   }
 
   private recall(place: Place): Uint8Array | undefined {
-    return this.cache.get(`${place.pack}:${place.position}`);
+    return this.cache.get(cacheKey(place));
   }
 
   private remember(place: Place, content: Uint8Array): void {
-    const key = `${place.pack}:${place.position}`;
     if (content.length > CACHE_BYTES_MAX / 4) return;
+    const key = cacheKey(place);
     if (!this.cache.delete(key)) this.cachedBytes += content.length;
     this.cache.set(key, content);
+    if (this.cachedBytes <= CACHE_BYTES_MAX) return;
+    // Many at once: a map that lost entries at its front is slow to find the first one left.
     for (const [oldest, held] of this.cache) {
-      if (this.cachedBytes <= CACHE_BYTES_MAX) break;
       this.cache.delete(oldest);
       this.cachedBytes -= held.length;
+      if (this.cachedBytes <= (CACHE_BYTES_MAX / 4) * 3) break;
     }
   }
+}
+
+function cacheKey({ pack, position }: Place): number {
+  return pack * 2 ** 32 + position;
 }

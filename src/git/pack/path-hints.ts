@@ -19,6 +19,8 @@ export interface PathHintOptions {
   readonly packsFrom: number;
   /** Trees are read up to this many bytes in all; what they would have named stays without name. */
   readonly treeBytesMax: number;
+  /** True once no more may be read. */
+  isExhausted(): boolean;
   /** The content of an object. */
   read(object: number): Promise<Uint8Array>;
 }
@@ -92,7 +94,7 @@ class PathWalk implements PathHints {
   }
 
   get isOverLimit(): boolean {
-    return this.treeBytes > this.options.treeBytesMax;
+    return this.treeBytes > this.options.treeBytesMax || this.options.isExhausted();
   }
 
   /** Records an object; false if it was met before, or is not to be named. */

@@ -80,7 +80,7 @@ function describeSidecar({ sidecar, idx }: Pick<KeptPack, "sidecar" | "idx">) {
   };
 }
 
-describe("mergePacks", () => {
+describe("mergePacks", { timeout: 60_000 }, () => {
   it("makes one pack that git takes, with every object once and as it was", async () => {
     const merged = await merge(fixturePushes);
     const all = makeRepositoryOf(fixturePushes, git(fixture, ["rev-parse", "pages"]));
@@ -148,7 +148,7 @@ describe("mergePacks", () => {
   });
 });
 
-describe("mergePacks against git gc", () => {
+describe("mergePacks against git gc", { timeout: 60_000 }, () => {
   it("keeps 300 pushes of one commit as small as git does", async () => {
     const tip = text.tips.at(-1) ?? "";
     const merged = await merge(textPushes);
@@ -239,7 +239,7 @@ describe("findMerge", () => {
   });
 });
 
-describe("merging after every push", () => {
+describe("merging after every push", { timeout: 60_000 }, () => {
   it("keeps few packs, writes each object few times, and stays as small as git", async () => {
     const pushes = textPushes.slice(0, 200);
     const tip = text.tips[199] ?? "";
@@ -292,7 +292,7 @@ class PackForge {
   }
 }
 
-describe("mergePacks of unusual packs", () => {
+describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
   const random = makeRandom(3);
   const first = Buffer.from("a line of text\n".repeat(300));
   const second = Buffer.concat([first, Buffer.from("and one more\n")]);
@@ -395,6 +395,23 @@ describe("mergePacks of unusual packs", () => {
     expect(large.equals(copied ?? Buffer.alloc(0))).toBe(true);
   });
 
+  it("makes deltas of objects of several megabytes in bounded memory", async () => {
+    const versions = [0, 1, 2, 3].map((version) => {
+      const content = Buffer.from(random.bytes(1000)).toString("base64").repeat(2900);
+      return Buffer.from(`${version}\n${content.slice(0, 3_900_000)}${version}\n`);
+    });
+    const packs: KeptPack[] = [];
+    for (const content of versions)
+      packs.push(await receivePack([], buildPack([["blob", content]])));
+    for (const content of versions) {
+      const edited = Buffer.concat([Buffer.from("edited\n"), content]);
+      packs.push(await receivePack([], buildPack([["blob", edited]])));
+    }
+    const { merged, sidecar } = await merge(packs, { settledPacks: 0 });
+    expect(sidecar.bases.filter((base) => base >= 0)).toHaveLength(4);
+    expect(merged.peakBytes).toBeLessThan(40 * 1024 * 1024);
+  });
+
   it("reads and copies offsets that take 64 bits in the index", async () => {
     const [push] = textPushes;
     if (!push) throw new Error("no push");
@@ -418,6 +435,31 @@ describe("mergePacks of unusual packs", () => {
     };
     const merged = await merge([{ ...push, idx, source }]);
     expect(await listContents(merged)).toEqual(await listContents(await merge([push])));
+  });
+
+  it("reads here and there in a large pack no more often than it may", async () => {
+    const forge = new PackForge();
+    forge.whole(BLOB, Buffer.alloc(5 * 1024 * 1024, 1));
+    const padding = await receivePack([], forge.build());
+    const large = await merge([padding, ...textWrites.slice(0, 200)]);
+    const mergeWith = async (contentReadsMax: number) => {
+      let reads = 0;
+      const source = {
+        sizeBytes: large.pack.length,
+        read: (start: number, end: number) => {
+          if (end - start <= 64 * 1024) reads++;
+          return large.source.read(start, end);
+        },
+      };
+      const packs = [{ ...large, source }, ...textWrites.slice(200)];
+      const merged = await merge(packs, { contentReadsMax });
+      expect((await listContents(merged)).size).toBe(merged.idx.count);
+      return { reads, bytes: merged.pack.length };
+    };
+    const free = await mergeWith(2000);
+    const bound = await mergeWith(0);
+    expect(bound.reads).toBeLessThan(free.reads);
+    expect(bound.bytes).toBeGreaterThan(free.bytes);
   });
 
   it("stays within its budget of comparing, and copies what is left as it is", async () => {

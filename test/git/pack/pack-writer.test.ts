@@ -8,12 +8,15 @@ import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
 import { PlaceSet } from "../../../src/git/pack/place-set.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
 import { formatTree } from "../../../src/git/object/tree.ts";
+import type { StoredObject } from "../../../src/git/store.ts";
 import { codec } from "../support/codec.ts";
 import { git, makeFixture, makeRepository } from "../support/git.ts";
-import { makePack, readByGit } from "../support/packs.ts";
+import { makePack } from "../support/packs.ts";
+import { merge, receivePushes } from "../support/pushes.ts";
 import { makeRandom } from "../support/random.ts";
 import { gitReader, storePack } from "../support/sidecars.ts";
 import { MemorySource } from "../support/sources.ts";
+import { makeTextHistory, readAllByGit } from "../support/text-history.ts";
 
 const repository = makeFixture("history");
 const reader = gitReader(repository);
@@ -141,12 +144,53 @@ describe("writePack", () => {
   });
 });
 
+describe("writePack of a tip whose objects are deltas of what is not sent", () => {
+  const history = makeTextHistory(60);
+  const objects = readAllByGit(history.directory);
+  const tip = history.tips.at(-1) ?? "";
+  const oids = lines(
+    git(history.directory, ["rev-list", "--objects", "--no-object-names", "--no-walk", tip]),
+  );
+
+  async function writeTip(catalog: PackCatalog): Promise<Buffer> {
+    const wanted = placesOf(catalog, oids);
+    const options = { codec, takesOfsDelta: true };
+    return collect(writePack(catalog, new PackedObjects(catalog), wanted, options));
+  }
+
+  function contentsOf(pack: Buffer): Map<string, StoredObject> {
+    const directory = makeRepository();
+    git(directory, ["index-pack", "--stdin"], { input: pack });
+    return readAllByGit(directory);
+  }
+
+  it("makes them in a few reads, however long their chains are", async () => {
+    const merged = await merge(await receivePushes(history.directory, history.tips));
+    const catalog = new PackCatalog([merged]);
+    const source = merged.source as MemorySource;
+    const contents = contentsOf(await writeTip(catalog));
+    expect(source.reads).toBeLessThanOrEqual(4);
+    expect([...contents.keys()].toSorted()).toEqual(oids.toSorted());
+    for (const [oid, object] of contents) expect(object).toEqual(objects.get(oid));
+  });
+
+  // A base that was appended to a thin pack lies behind its deltas.
+  it("makes them where bases lie behind their deltas", async () => {
+    const tips = [history.tips[0] ?? "", tip];
+    const catalog = new PackCatalog(await receivePushes(history.directory, tips));
+    const contents = contentsOf(await writeTip(catalog));
+    for (const [oid, object] of contents) expect(object).toEqual(objects.get(oid));
+    expect(contents.size).toBe(oids.length);
+  });
+});
+
 describe("PackedObjects", () => {
   it("reads every object as git does, whole and in pieces", async () => {
     const catalog = await openPushes("main~3", "main");
     const objects = new PackedObjects(catalog);
+    const known = readAllByGit(repository);
     for (const oid of listObjects("main")) {
-      const expected = readByGit(repository, oid);
+      const expected = known.get(oid) ?? { kind: "blob", content: Buffer.alloc(0) };
       const found = await objects.readObject(oid);
       expect(found?.kind).toBe(expected.kind);
       expect(Buffer.from(found?.content ?? [])).toEqual(expected.content);
@@ -206,6 +250,20 @@ describe("DeltaEncoder", () => {
       if (header) applyDelta(base, delta, header, result);
       expect(Buffer.compare(result, target)).toBe(0);
       expect(delta.length).toBeLessThan(40);
+    }
+  });
+
+  // What lies before a match is taken into it, which must not make it longer than one copy can be.
+  it("copies runs of more than 64 KB that begin between two blocks of the base", () => {
+    const base = makeRandom(7).bytes(200_000);
+    for (const start of [1, 7, 15, 17]) {
+      const target = Buffer.concat([Buffer.from("new"), base.subarray(start)]);
+      const delta = new DeltaEncoder(base).encode(target, 1e9) ?? new Uint8Array();
+      const header = readDeltaHeader(delta);
+      const result = new Uint8Array(target.length);
+      if (header) applyDelta(base, delta, header, result);
+      expect(Buffer.compare(result, target)).toBe(0);
+      expect(delta.length).toBeLessThan(50);
     }
   });
 
