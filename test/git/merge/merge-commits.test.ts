@@ -5,16 +5,36 @@ import type { StoredObject } from "../../../src/git/store.ts";
 import { git, makeFixture } from "../support/git.ts";
 import { openHistory, type StoredHistory } from "../support/history.ts";
 import { makeRandom, type Random } from "../support/random.ts";
-import { HistoryWriter, mergeByGit, mergeByUs, type MadeTree, type Outcome } from "./histories.ts";
+import {
+  HistoryWriter,
+  mergeByGit,
+  mergeByUs,
+  type MadeFile,
+  type MadeTree,
+  type Outcome,
+} from "./histories.ts";
 import { changeTree, makeTree, mixTrees } from "./random-trees.ts";
 
 type Pair = readonly [ours: string, theirs: string];
 
-/** Where git's own answer cannot be: it loses what a moved directory puts below a file. */
-function isBeyondGit(ours: Awaited<ReturnType<typeof mergeByUs>>, theirs: Outcome): boolean {
+/**
+ * Where git's own answer cannot be: it loses what a moved directory puts below a file, and before
+ * 2.51 what it puts where the base had a file.
+ */
+function isBeyondGit(
+  { repository }: StoredHistory,
+  pair: Pair,
+  ours: Awaited<ReturnType<typeof mergeByUs>>,
+  theirs: Outcome,
+): boolean {
   if (theirs.entries.some((entry) => entry.startsWith("000000"))) return true;
   const conflicts = ours.merge.kind === "conflicts" ? ours.merge.conflicts : [];
   const moved = conflicts.filter((conflict) => conflict.kind === "directory-rename");
+  if (ours.treeOid !== theirs.treeOid && moved.length > 0) {
+    const base = git(repository, ["merge-base", ...pair]);
+    const files = git(repository, ["ls-tree", "-r", "--name-only", base]).split("\n");
+    if (moved.some(({ path }) => files.includes(path))) return true;
+  }
   return conflicts.some(({ kind, path }) => {
     if (kind !== "file-directory") return false;
     const directory = path.slice(0, path.indexOf("~") + 1).replace("~", "/");
@@ -29,7 +49,7 @@ async function compareAll(history: StoredHistory, pairs: readonly Pair[]) {
   for (const [at, pair] of pairs.entries()) {
     const theirs = outcomes[at];
     const ours = await mergeByUs(history, pair);
-    if (!theirs || isBeyondGit(ours, theirs)) {
+    if (!theirs || isBeyondGit(history, pair, ours, theirs)) {
       count.leftOut++;
       continue;
     }
@@ -132,7 +152,7 @@ type Sketch = Readonly<Record<string, string>>;
 
 function treeOf(sketch: Sketch): MadeTree {
   return new Map(
-    Object.entries(sketch).map(([path, word]) => {
+    Object.entries(sketch).map(([path, word]): [string, MadeFile] => {
       if (word.startsWith("->")) return [path, { mode: "120000", content: word.slice(2) }];
       const [name = "", more] = word.split("+");
       const lines = Array.from({ length: 12 }, (_, line) => `${name} ${line}\n`);
