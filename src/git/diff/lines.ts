@@ -34,6 +34,11 @@ export class LineInterner {
   /** Lines of each hash, as numbers of `known`. */
   private readonly byHash = new Map<number, number[]>();
   private readonly known: Uint8Array[] = [];
+  /**
+   * SECURITY: not known to who wrote the lines, who could otherwise give them all one hash and make
+   * every line a search through all others.
+   */
+  private readonly seed = Math.floor(Math.random() * 2 ** 32) | 0;
 
   split(bytes: Uint8Array): Lines {
     const starts: number[] = [];
@@ -55,9 +60,11 @@ export class LineInterner {
   }
 
   private number(line: Uint8Array): number {
-    let hash = 0;
-    for (let at = 0; at < line.length; at++)
-      hash = (Math.imul(hash, 31) + (line[at] as number)) | 0;
+    let hash = this.seed;
+    for (let at = 0; at < line.length; at++) {
+      hash = Math.imul(hash ^ (line[at] as number), 0x5bd1e995);
+      hash ^= hash >>> 13;
+    }
     const candidates = this.byHash.get(hash);
     for (const number of candidates ?? []) {
       if (isEqual(this.known[number] as Uint8Array, line)) return number;

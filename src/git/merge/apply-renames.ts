@@ -65,7 +65,7 @@ async function applyBoth(
   if (!ours || !theirs || !ourVersion || !theirVersion) return;
   if (ourPath === theirPath) {
     ours.files[BASE] = base;
-    remove(old);
+    vacate(old, oldPath);
     return;
   }
   const { version, conflict } = await mergeFile(
@@ -93,7 +93,7 @@ async function applyOne(
   const moved = fresh?.files[side];
   if (!fresh || !moved) return;
   const other = otherSide(side);
-  const left = old.files[other];
+  const left = isMovedHere(old, oldPath, other) ? undefined : old.files[other];
   const isTypeChanged =
     left !== undefined && isRegularMode(left.mode) !== isRegularMode(moved.mode);
   if (fresh.files[other] && !isTypeChanged) {
@@ -116,7 +116,7 @@ async function applyOne(
       conflicts.push({ path: newPath, kind: "rename-delete" });
     }
   }
-  if (!isTypeChanged) remove(old);
+  if (!isTypeChanged) vacate(old, oldPath);
 }
 
 /** Merges what was renamed before it meets another file at its new path. */
@@ -143,7 +143,18 @@ async function mergeOntoOther(
   if (conflict) state.conflicts.push({ path: newPath, kind: "rename-add" });
 }
 
-function remove(path: MergePath): void {
-  path.isResolved = true;
-  path.result = undefined;
+/** True for a file that came to a path by following a directory. */
+function isMovedHere(entry: MergePath, path: ByteText, side: Side): boolean {
+  return entry.files[side] !== undefined && entry.origins[side] !== path;
+}
+
+/** Clears a path that was renamed, except of what came there since. */
+function vacate(entry: MergePath, path: ByteText): void {
+  entry.files[BASE] = undefined;
+  for (const side of SIDES) {
+    if (!isMovedHere(entry, path, side)) entry.files[side] = undefined;
+  }
+  if (entry.files.some((file) => file !== undefined)) return;
+  entry.isResolved = true;
+  entry.result = undefined;
 }

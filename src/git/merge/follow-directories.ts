@@ -9,6 +9,7 @@ import {
   findMove,
 } from "./directory-renames.ts";
 import {
+  BASE,
   directoryOf,
   makeMergePath,
   maskOf,
@@ -63,9 +64,13 @@ function findFreeMove(
   if (!move || ownRenames.has(move.directory)) return undefined;
   const arrival = arrivals.get(move.path);
   const entry = state.paths.get(move.path);
+  // What the base has there may have been renamed away: git, too, keeps off it since 2.51.
+  const isOthers = entry?.files[BASE] !== undefined && move.path !== (file.oldPath ?? file.newPath);
   const isTaken =
     entry !== undefined &&
-    (entry.isResolved || ((presence(entry.files) | presence(entry.trees)) & maskOf(side)) !== 0);
+    (entry.isResolved ||
+      isOthers ||
+      ((presence(entry.files) | presence(entry.trees)) & maskOf(side)) !== 0);
   if (arrival && !isTaken && arrival.paths.length === 1) return move.path;
   if (arrival && !arrival.isReported) {
     arrival.isReported = true;

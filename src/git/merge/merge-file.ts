@@ -9,10 +9,13 @@ import { isRegularMode, isSameType, type ThreeWay, type Version } from "./merge-
 import { type ConflictLabels, mergedText } from "./merged-text.ts";
 import type { NewObjects } from "./new-objects.ts";
 
+/** Lines of a text that is merged, at most: a bound of the time that hostile texts can take. */
+const LINES_MAX = 250_000;
+
 export interface FileMergeOptions {
   readonly labels: ConflictLabels;
   readonly style: ConflictStyle;
-  /** Largest content that is merged by lines, in bytes. Larger counts as binary. */
+  /** Largest content that is merged by lines, in bytes. What is larger, or has too many lines, counts as binary. */
   readonly contentBytesMax: number;
   /** How many merges of merge bases this is within, 0 for the merge that was asked for. */
   readonly depth: number;
@@ -78,7 +81,8 @@ async function mergeContent(
   const ours = await readBlob(objects, ourOid);
   const theirs = await readBlob(objects, theirOid);
   const isText = [base, ours, theirs].every(
-    (content) => content.length <= options.contentBytesMax && !isBinary(content),
+    (content) =>
+      content.length <= options.contentBytesMax && !isBinary(content) && !hasTooManyLines(content),
   );
   if (!isText) {
     if (options.depth === 0) return { oid: ourOid, conflict: "binary" };
@@ -88,6 +92,14 @@ async function mergeContent(
   const labels = labelsFor(options.labels, origins);
   const oid = objects.add("blob", mergedText(merge, labels, options.style, extraChars), oids);
   return { oid, conflict: hasConflict(merge) ? "content" : undefined };
+}
+
+function hasTooManyLines(content: Uint8Array): boolean {
+  let lines = 0;
+  for (let at = content.indexOf(0x0a); at >= 0 && lines <= LINES_MAX; lines++) {
+    at = content.indexOf(0x0a, at + 1);
+  }
+  return lines > LINES_MAX;
 }
 
 async function readBlob(objects: ObjectReader, oid: Oid): Promise<Uint8Array> {

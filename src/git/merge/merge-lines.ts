@@ -56,9 +56,7 @@ export function mergeLines(
   const theirChanges = compareLines({ left: base, right: theirs, classes }, "merge");
   const found = findHunks(ours, ourChanges, theirs, theirChanges);
   const hunks =
-    style === "diff3"
-      ? found
-      : joinNear(found.flatMap((hunk) => refine(hunk, ours, theirs, classes)));
+    style === "diff3" ? found : joinNear(found.flatMap((hunk) => refine(hunk, ours, theirs)));
   return { base, ours, theirs, hunks };
 }
 
@@ -190,12 +188,14 @@ function isSameChange(ours: Lines, our: Change, theirs: Lines, their: Change): b
 }
 
 /** Cuts a conflict down to what differs between the sides. */
-function refine(hunk: Hunk, ours: Lines, theirs: Lines, classes: number): Hunk[] {
+function refine(hunk: Hunk, ours: Lines, theirs: Lines): Hunk[] {
   const { ourStart, ourEnd, theirStart, theirEnd } = hunk;
   if (hunk.kind !== "conflict" || ourStart === ourEnd || theirStart === theirEnd) return [hunk];
-  const left = sliceLines(ours, ourStart, ourEnd);
-  const right = sliceLines(theirs, theirStart, theirEnd);
-  const changes = compareLines({ left, right, classes }, "merge");
+  // Numbered anew: what a comparison costs depends on how many numbers there are.
+  const numbers = new Map<number, number>();
+  const left = sliceLines(ours, ourStart, ourEnd, numbers);
+  const right = sliceLines(theirs, theirStart, theirEnd, numbers);
+  const changes = compareLines({ left, right, classes: numbers.size }, "merge");
   if (changes.length === 0) return [{ ...hunk, kind: "ours" }];
   const { kind, baseStart, baseEnd } = hunk;
   return changes.map((change) => ({
@@ -209,13 +209,19 @@ function refine(hunk: Hunk, ours: Lines, theirs: Lines, classes: number): Hunk[]
   }));
 }
 
-function sliceLines(lines: Lines, start: number, end: number): Lines {
-  return {
-    bytes: lines.bytes,
-    count: end - start,
-    starts: lines.starts.subarray(start, end + 1),
-    numbers: lines.numbers.subarray(start, end),
-  };
+function sliceLines(
+  lines: Lines,
+  start: number,
+  end: number,
+  renumbered: Map<number, number>,
+): Lines {
+  const numbers = lines.numbers.slice(start, end).map((number) => {
+    const known = renumbered.get(number) ?? renumbered.size;
+    renumbered.set(number, known);
+    return known;
+  });
+  const starts = lines.starts.subarray(start, end + 1);
+  return { bytes: lines.bytes, count: end - start, starts, numbers };
 }
 
 /** Makes one of conflicts with so little between them that two would take more lines. */

@@ -10,6 +10,9 @@ import {
   splitTypeChange,
 } from "../../../src/git/diff/tree-diff.ts";
 import type { ObjectReader } from "../../../src/git/store.ts";
+import { HistoryWriter } from "../merge/histories.ts";
+import { changeTree, makeTree } from "../merge/random-trees.ts";
+import { makeRandom } from "../support/random.ts";
 import { openHistory } from "../support/history.ts";
 import { isSubmoduleMode } from "../../../src/git/object/tree.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
@@ -91,6 +94,40 @@ describe("a tree diff", () => {
     expect(count.renamed).toBeGreaterThan(5);
     expect(count.copied > 0).toBe(option === "-C");
   });
+
+  it.each([
+    ["-M", findRenames],
+    ["-C", findCopies],
+  ] as const)(
+    "pairs files as git does among trees that changed at random, with %s",
+    async (option, find) => {
+      const random = makeRandom(31);
+      const writer = new HistoryWriter();
+      for (let round = 0; round < 150; round++) {
+        const tree = makeTree(random);
+        const root = writer.commit(tree, []);
+        writer.commit(changeTree(random, changeTree(random, tree)), [root]);
+      }
+      const { repository, objects } = await writer.store();
+      const pairs = listTreePairs(repository);
+      const args = ["diff-tree", "--stdin", "-r", option, "--raw", "--no-abbrev"];
+      const input = pairs.map((pair) => `${pair.join(" ")}\n`).join("");
+      const theirs = git(repository, args, { input })
+        .split("\n")
+        .filter((line) => /\t.*\t/.test(line));
+      const ours: string[] = [];
+      for (const [old, fresh] of pairs) {
+        for (const change of await find(objects, await diffTrees(objects, old, fresh, options))) {
+          if (change.kind !== "renamed" && change.kind !== "copied") continue;
+          const score = String(change.similarityPercent).padStart(3, "0");
+          const letter = change.kind === "renamed" ? "R" : "C";
+          ours.push(`${letter}${score}\t${change.old.path}\t${change.new.path}`);
+        }
+      }
+      expect(ours.length).toBeGreaterThan(100);
+      expect(ours).toEqual(theirs.map((line) => line.slice(line.search(/[RC]\d+\t/))));
+    },
+  );
 
   it("against nothing adds everything", async () => {
     const [repository = ""] = repositories;
