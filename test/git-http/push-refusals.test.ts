@@ -1,7 +1,7 @@
-import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
 import { visit } from "../support/call.ts";
+import { git, placeOf } from "../support/git.ts";
 import { make } from "../support/make.ts";
 import {
   filesOf,
@@ -142,7 +142,8 @@ describe("a ref", () => {
     const { oid, pack } = makeCommit("pulled");
     await push(owner, repo, oid, pack);
     const ref = "refs/pull/1/head";
-    await env.REPOSITORY.getByName(String(repo.id)).commitPush({
+    await git.repository(await placeOf(repo.id)).commitPush({
+      uploadId: null,
       id: crypto.randomUUID(),
       actorId: owner.id,
       at: Date.now(),
