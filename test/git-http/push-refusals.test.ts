@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { visit } from "../support/call.ts";
+import { visit as ask } from "../support/call.ts";
 import { git, placeOf } from "../support/git.ts";
 import { make } from "../support/make.ts";
 import {
@@ -152,18 +152,18 @@ describe("a ref", () => {
       isAtomic: true,
       defaultBranch: "main",
     });
-    const command = ["command=ls-refs", "0001", "ref-prefix refs/pull/", "0000"];
-    const body = command
+    const request = ["command=ls-refs", "0001", "ref-prefix refs/pull/", "0000"];
+    const asking = request
       .map((line) =>
         line.startsWith("0") ? line : `${(line.length + 4).toString(16).padStart(4, "0")}${line}`,
       )
       .join("");
-    const listed = await visit("POST", `/${repo.owner}/${repo.name}/git-upload-pack`, {
+    const listed = await ask("POST", `/${repo.owner}/${repo.name}/git-upload-pack`, {
       headers: {
         "Content-Type": "application/x-git-upload-pack-request",
         "Git-Protocol": "version=2",
       },
-      body,
+      body: asking,
     });
     expect(listed.body).toContain(`${oid} ${ref}`);
     const other = makeCommit("other");
