@@ -1,11 +1,12 @@
 import { mergePacks } from "../git/pack/merge-packs.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
+import type { Scratch } from "../git/store.ts";
 import { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { draftName, packKey } from "./keys.ts";
 import { OpenRepository } from "./open-repository.ts";
-import { deletePack, deleteUpload, openPack } from "./pack-files.ts";
+import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 import type {
@@ -109,6 +110,15 @@ export class StoredRepository {
     const uploadId = crypto.randomUUID();
     const snapshot = await this.object.beginUpload(this.place, uploadId, at);
     return { uploadId, snapshot };
+  }
+
+  /**
+   * Room for what a read can't hold in memory. The repository knows of it as of an upload: drop it
+   * by `dropUpload`; what is left behind is removed with other uploads that were.
+   */
+  async openScratch(at: number): Promise<{ uploadId: string; scratch: Scratch }> {
+    const { uploadId } = await this.beginUpload(at);
+    return { uploadId, scratch: openScratch(this.bucket, this.networkName, uploadId) };
   }
 
   /** A pack to fill with what a change consists of; `receivePack` takes it, as it takes any other. */

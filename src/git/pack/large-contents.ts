@@ -58,6 +58,16 @@ export class LargeContents {
     this.contents.delete(node);
   }
 
+  /** A content that is kept, in pieces. */
+  async *read(node: number): AsyncGenerator<Uint8Array> {
+    const content = this.contents.get(node);
+    if (!content) throw new Error(`content ${node} was not kept`);
+    for (let at = 0; at < content.sizeBytes; at += FILE_BYTES) {
+      const end = Math.min(FILE_BYTES, content.sizeBytes - at);
+      yield await this.scratch.read(content.firstFile + at / FILE_BYTES, 0, end);
+    }
+  }
+
   /** Keeps the object of a whole entry. */
   async keepWhole(node: number, entry: EntryRange): Promise<void> {
     this.startOutput();

@@ -1,5 +1,5 @@
 import type { Codec } from "../codec.ts";
-import { corrupt } from "../error.ts";
+import { corrupt, overLimit } from "../error.ts";
 import { OID_BYTES } from "../oid.ts";
 import {
   formatBaseDistance,
@@ -8,15 +8,20 @@ import {
   readEntryHeader,
   REF_DELTA,
 } from "./entry-header.ts";
+import { LargeContents } from "./large-contents.ts";
 import type { PackCatalog, Place } from "./pack-catalog.ts";
 import type { PackedObjects } from "./packed-objects.ts";
 import { formatPackHeader } from "./pack-scanner.ts";
 import type { PlaceSet } from "./place-set.ts";
+import type { Scratch, StoredChain } from "../store.ts";
+import { storedStream } from "../zlib/stored-stream.ts";
 
 /** Stored entries are read in runs of about this size, in bytes. */
 const READ_BYTES = 1024 * 1024;
 /** Bytes that are not wanted and read all the same, to save a read. */
 const GAP_BYTES_MAX = 64 * 1024;
+/** The one large object that is made at a time. */
+const LARGE_NODE = 0;
 /** Bytes are handed on in pieces of about this size. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -24,6 +29,8 @@ export interface PackWriterOptions {
   readonly codec: Codec;
   /** The receiver understands deltas that name their base by offset. */
   readonly takesOfsDelta: boolean;
+  /** Where a delta is resolved that is too large for memory. Without it, such an object is refused. */
+  readonly openScratch?: () => Promise<Scratch>;
   /** Objects that the receiver has: bases of a thin pack. Undefined where none may be assumed. */
   readonly receiverHas?: PlaceSet;
 }
@@ -66,6 +73,7 @@ class PackWriter {
   /** Where each object written so far starts in the new pack, by pack and position. */
   private readonly written: Float64Array[];
   private readonly report: PackReport = { deltas: 0, reused: 0, reusedDeltas: 0 };
+  private large: LargeContents | undefined;
   private offset = 0;
   private pieces: Uint8Array[] = [];
   private pieceBytes = 0;
@@ -94,7 +102,14 @@ class PackWriter {
         for (; at < stop; at++) {
           const place = { pack, position: positions[at] as number };
           const entry = this.catalog.range(place);
-          await this.write(place, run.subarray(entry.start - start, entry.end - start));
+          const stored = run.subarray(entry.start - start, entry.end - start);
+          const large = await this.write(place, stored);
+          if (large) {
+            for await (const piece of this.writeLarge(place, large)) {
+              hash.update(piece);
+              yield piece;
+            }
+          }
           if (this.pieceBytes < PIECE_BYTES) continue;
           const piece = this.take();
           hash.update(piece);
@@ -136,8 +151,11 @@ class PackWriter {
     return { stop, start, end };
   }
 
-  private async write(place: Place, stored: Uint8Array): Promise<void> {
+  /** Returns how an object is stored that does not fit memory: `writeLarge` has to write it. */
+  private async write(place: Place, stored: Uint8Array): Promise<StoredChain | undefined> {
     const start = this.offset;
+    const written = this.written[place.pack];
+    if (written) written[place.position] = start;
     const { report } = this;
     const header = readEntryHeader(stored, 0);
     if (!header) throw corrupt("pack: entry cut off");
@@ -167,13 +185,30 @@ class PackWriter {
         this.push(oids.subarray(base.position * OID_BYTES, (base.position + 1) * OID_BYTES));
         this.push(data);
       } else {
+        const chain = this.objects.findLarge(this.catalog.oid(place));
+        if (chain) return chain;
         const content = await this.objects.readPlace(place);
         this.push(formatEntryHeader(this.catalog.kind(place), content.length));
         this.push(this.options.codec.deflate(content));
       }
     }
-    const written = this.written[place.pack];
-    if (written) written[place.position] = start;
+    return undefined;
+  }
+
+  /** An object without its base, made in scratch and sent uncompressed, piece by piece. */
+  private async *writeLarge(place: Place, chain: StoredChain): AsyncGenerator<Uint8Array> {
+    const { openScratch, codec } = this.options;
+    if (!this.large && !openScratch) throw overLimit("object too large");
+    if (openScratch) this.large ??= new LargeContents(await openScratch(), codec);
+    const large = this.large as LargeContents;
+    await large.keepChain(LARGE_NODE, chain);
+    this.push(formatEntryHeader(this.catalog.kind(place), this.catalog.sizeBytes(place)));
+    for await (const piece of storedStream(large.read(LARGE_NODE))) {
+      this.push(piece);
+      if (this.pieceBytes >= PIECE_BYTES) yield this.take();
+    }
+    large.drop(LARGE_NODE);
+    yield this.take();
   }
 
   private push(bytes: Uint8Array): void {

@@ -88,12 +88,12 @@ export class PackedObjects implements ObjectReader {
     const places: Place[] = [];
     for (let at: Place | undefined = place; at; at = this.catalog.base(at)) places.push(at);
     if (places.every((each) => this.catalog.sizeBytes(each) <= WHOLE_BYTES_MAX)) return undefined;
-    const entries = places.toReversed().map((each) => ({
-      ...this.catalog.range(each),
-      source: this.catalog.pack(each.pack).source,
-      oid: this.catalog.oid(each),
-      sizeBytes: this.catalog.sizeBytes(each),
-    }));
+    const entries = places.toReversed().map((each) => {
+      const { start, end } = this.catalog.range(each);
+      const { source } = this.catalog.pack(each.pack);
+      const sizeBytes = this.catalog.sizeBytes(each);
+      return { source, start, end, oid: this.catalog.oid(each), sizeBytes };
+    });
     return { kind: kindOf(this.catalog.kind(place)), entries };
   }
 

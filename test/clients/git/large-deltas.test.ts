@@ -29,6 +29,13 @@ it("takes changes of a file that is larger than memory has room for, one push af
       await git(work, ["rev-parse", `${revision}:text`]),
     );
   }
+  // The newest version is stored as a delta of one that these do not get.
+  for (const option of ["--depth=1", "--filter=blob:none"]) {
+    const part = await clone(repo.url, option);
+    expect(await git(part, ["hash-object", "text"])).toBe(
+      await git(work, ["rev-parse", "HEAD:text"]),
+    );
+  }
   // The whole history at once, whose deltas have their bases beside them.
   const other = await makeRepo();
   await git(copy, ["push", "--quiet", other.ownUrl, "main"]);
