@@ -1,7 +1,7 @@
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import type { Oid } from "../git/oid.ts";
-import { writePack } from "../git/pack/pack-writer.ts";
+import { type PackReport, writePack } from "../git/pack/pack-writer.ts";
 import type { PlaceSet } from "../git/pack/place-set.ts";
 import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
 import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
@@ -11,6 +11,7 @@ import { cutByDepth, cutByRange, cutRelative, type ShallowCut } from "../git/wal
 import type { AdvertisedRef } from "../git/wire/advertisement.ts";
 import type { FetchRequest } from "../git/wire/fetch-request.ts";
 import type { ShallowUpdate } from "../git/wire/fetch-response.ts";
+import type { Scratch } from "../git/store.ts";
 import { codec } from "../storage/codec.ts";
 import type { OpenRepository } from "../storage/open-repository.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
@@ -115,11 +116,19 @@ export class FetchSession {
       return `Total ${count} (delta 0), reused 0 (delta 0), pack-reused ${count} (from 1)\n`;
     }
     const { catalog, objects } = this.repository;
-    const { deltas, reused, reusedDeltas } = yield* writePack(catalog, objects, wanted, {
-      codec,
-      takesOfsDelta,
-      ...(receiverHas && { receiverHas }),
-    });
+    let room: { uploadId: string; scratch: Scratch } | undefined;
+    const openScratch = async (): Promise<Scratch> => {
+      room = await this.stored.openScratch(Date.now());
+      return room.scratch;
+    };
+    const options = { codec, takesOfsDelta, openScratch, ...(receiverHas && { receiverHas }) };
+    let report: PackReport;
+    try {
+      report = yield* writePack(catalog, objects, wanted, options);
+    } finally {
+      if (room) await this.stored.dropUpload(room.uploadId);
+    }
+    const { deltas, reused, reusedDeltas } = report;
     const total = `Total ${wanted.size} (delta ${deltas})`;
     return `${total}, reused ${reused} (delta ${reusedDeltas}), pack-reused 0 (from 0)\n`;
   }

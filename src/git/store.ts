@@ -22,8 +22,24 @@ export interface StoredObject {
   readonly content: Uint8Array;
 }
 
+/** Where an entry of a pack is. */
+export interface EntryRange {
+  readonly source: ByteSource;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An object as a pack stores it, where it or one of its bases is too large to be read whole. */
+export interface StoredChain {
+  readonly kind: ObjectKind;
+  /** The whole entry first, then deltas, each of the one before. The last is the object's. */
+  readonly entries: readonly (EntryRange & { readonly oid: Oid; readonly sizeBytes: number })[];
+}
+
 /** Where the engine finds the objects of a repository. */
 export interface ObjectReader {
+  /** The entries of an object that `readObject` refuses for a size; undefined for any other. */
+  findLarge?(oid: Oid): StoredChain | undefined;
   /** Undefined if there is no such object. */
   readObject(oid: Oid): Promise<StoredObject | undefined>;
 }

@@ -4,11 +4,12 @@ import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
 import { settled } from "../lib/settled.ts";
+import type { Scratch } from "../git/store.ts";
 import { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { draftName, packKey, rescueKey } from "./keys.ts";
 import { OpenRepository } from "./open-repository.ts";
-import { deletePack, deleteUpload, openPack } from "./pack-files.ts";
+import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 import type {
@@ -113,6 +114,15 @@ export class StoredRepository {
     const uploadId = crypto.randomUUID();
     const snapshot = await this.object.beginUpload(this.place, uploadId, at);
     return { uploadId, snapshot };
+  }
+
+  /**
+   * Room for what a read can't hold in memory. The repository knows of it as of an upload: drop it
+   * by `dropUpload`; what is left behind is removed with other uploads that were.
+   */
+  async openScratch(at: number): Promise<{ uploadId: string; scratch: Scratch }> {
+    const { uploadId } = await this.beginUpload(at);
+    return { uploadId, scratch: openScratch(this.bucket, this.networkName, uploadId) };
   }
 
   /** A pack to fill with what a change consists of; `receivePack` takes it, as it takes any other. */

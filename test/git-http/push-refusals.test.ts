@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { visit as visitAsIs } from "../support/call.ts";
-import { git } from "../support/git.ts";
+import { visit as ask } from "../support/call.ts";
+import { git, placeOf } from "../support/git.ts";
 import { make } from "../support/make.ts";
 import {
   filesOf,
@@ -142,28 +142,28 @@ describe("a ref", () => {
     const { oid, pack } = makeCommit("pulled");
     await push(owner, repo, oid, pack);
     const ref = "refs/pull/1/head";
-    await git.repository(repo).commitPush({
+    await git.repository(await placeOf(repo.id)).commitPush({
+      uploadId: null,
       id: crypto.randomUUID(),
       actorId: owner.id,
       at: Date.now(),
-      uploadId: null,
       packs: [],
       updates: [{ ref, oldOid: null, newOid: oid, peeledOid: null }],
       isAtomic: true,
       defaultBranch: "main",
     });
-    const lines = ["command=ls-refs", "0001", "ref-prefix refs/pull/", "0000"];
-    const body = lines
+    const request = ["command=ls-refs", "0001", "ref-prefix refs/pull/", "0000"];
+    const asking = request
       .map((line) =>
         line.startsWith("0") ? line : `${(line.length + 4).toString(16).padStart(4, "0")}${line}`,
       )
       .join("");
-    const listed = await visitAsIs("POST", `/${repo.owner}/${repo.name}/git-upload-pack`, {
+    const listed = await ask("POST", `/${repo.owner}/${repo.name}/git-upload-pack`, {
       headers: {
         "Content-Type": "application/x-git-upload-pack-request",
         "Git-Protocol": "version=2",
       },
-      body,
+      body: asking,
     });
     expect(listed.body).toContain(`${oid} ${ref}`);
     const other = makeCommit("other");

@@ -1,11 +1,12 @@
 import type { Codec } from "../codec.ts";
 import { corrupt, missing, overLimit } from "../error.ts";
 import { ObjectHasher } from "../object/hash-object.ts";
-import { KIND_CODES, kindOf } from "../object/kind.ts";
+import { BLOB, KIND_CODES, kindOf } from "../object/kind.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
-import type { ByteSource, ObjectReader, Scratch } from "../store.ts";
+import type { ByteSource, EntryRange, ObjectReader, Scratch, StoredChain } from "../store.ts";
 import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { EntryReader } from "./entry-reader.ts";
+import { LargeContents } from "./large-contents.ts";
 import type { PackLimits } from "./limits.ts";
 import { LiveContents } from "./live-contents.ts";
 import { findOid, sortByOid } from "./oid-order.ts";
@@ -77,6 +78,8 @@ export async function resolveDeltas(
 interface External {
   readonly oid: Oid;
   readonly kind: number;
+  /** Of a large object: how it is stored. */
+  readonly chain: StoredChain | undefined;
 }
 
 class DeltaResolver {
@@ -85,6 +88,7 @@ class DeltaResolver {
   private readonly reader: EntryReader;
   private readonly hasher: ObjectHasher;
   private readonly contents: LiveContents;
+  private readonly large: LargeContents;
 
   /** Deltas of each node that wait for it. Nodes are entries, and behind them external bases. */
   private waiting = new Int32Array(0);
@@ -114,6 +118,7 @@ class DeltaResolver {
     this.contents = new LiveContents(options.scratch, options.budgetBytes, (node) =>
       this.nextUse(node),
     );
+    this.large = new LargeContents(options.scratch, options.codec);
   }
 
   async run(): Promise<ResolveReport> {
@@ -129,8 +134,8 @@ class DeltaResolver {
     }
     return {
       externalOids: this.externals.map(({ oid }) => oid),
-      peakBytes: this.contents.peakBytes,
-      spilledBytes: this.contents.spilledBytes,
+      peakBytes: this.contents.peakBytes + this.large.peakBytes,
+      spilledBytes: this.contents.spilledBytes + this.large.spilledBytes,
       sweeps: this.sweep,
     };
   }
@@ -175,11 +180,14 @@ class DeltaResolver {
   private async linkExternalBases(): Promise<void> {
     const { count } = this.table;
     for (const [oid, orphans] of this.orphans) {
-      const found = await this.options.bases.readObject(oid);
+      const chain = this.options.bases.findLarge?.(oid);
+      const found = chain ?? (await this.options.bases.readObject(oid));
       if (!found) continue;
       const node = count + this.externals.length;
-      this.externals.push({ oid, kind: KIND_CODES[found.kind] });
-      if (!this.contents.isOverBudget) this.contents.keep(node, found.content);
+      this.externals.push({ oid, kind: KIND_CODES[found.kind], chain });
+      if ("content" in found && !this.contents.isOverBudget) {
+        this.contents.keep(node, found.content);
+      }
       this.lateChildren.set(node, orphans);
       this.orphans.delete(oid);
     }
@@ -200,6 +208,11 @@ class DeltaResolver {
       if (isUnresolved ? !this.isBaseReady(entry) : !this.isWanted(entry)) continue;
       const start = table.offset(entry);
       const end = table.end(entry);
+      if (isUnresolved ? this.isLargeDelta(entry) : this.isLargeWhole(entry)) {
+        if (isUnresolved) await this.resolveLarge(entry);
+        else await this.keepLarge(entry);
+        continue;
+      }
       if (!reader.has(start, end)) await reader.seek(start, end);
       if (!isUnresolved) {
         this.keepWhole(entry, start, end);
@@ -214,12 +227,76 @@ class DeltaResolver {
 
   /** True for a whole object that deltas wait for and that is not held. */
   private isWanted(entry: number): boolean {
-    return (this.waiting[entry] as number) > 0 && !this.contents.has(entry);
+    return (this.waiting[entry] as number) > 0 && !this.isHeld(entry);
+  }
+
+  private isHeld(node: number): boolean {
+    return this.contents.has(node) || this.large.has(node);
+  }
+
+  private isLargeWhole(entry: number): boolean {
+    return (this.table.sizes[entry] as number) > this.options.limits.deltaObjectBytesMax;
+  }
+
+  /** True for a delta that is not resolved in memory, for its own size or for its base's. */
+  private isLargeDelta(entry: number): boolean {
+    const base = this.table.bases[entry] as number;
+    if (this.table.largeDeltas.has(entry) || this.large.has(base)) return true;
+    return this.externals[base - this.table.count]?.chain !== undefined;
+  }
+
+  private async keepLarge(entry: number): Promise<void> {
+    await this.large.keepWhole(entry, this.rangeOf(entry));
+    this.hasProgressed = true;
+  }
+
+  private rangeOf(entry: number): EntryRange {
+    const { table, options } = this;
+    return { source: options.source, start: table.offset(entry), end: table.end(entry) };
+  }
+
+  /**
+   * Resolves a delta by way of scratch.
+   *
+   * Its object is a blob, which nobody needs to see: anything else of that size is refused.
+   */
+  private async resolveLarge(entry: number): Promise<void> {
+    const { table, options, large } = this;
+    const base = table.bases[entry] as number;
+    const external = this.externals[base - table.count];
+    const kind = external ? external.kind : table.kind(base);
+    if (kind !== BLOB) throw overLimit(`pack: ${kindOf(kind)} too large`);
+    const depth = external ? 1 : (table.depths[base] as number) + 1;
+    if (depth > options.limits.deltaDepthMax) throw overLimit("pack: chain of deltas too long");
+    if (!large.has(base)) {
+      if (external?.chain) await large.keepChain(base, external.chain);
+      else {
+        const content = this.contents.get(base) ?? (await this.fetchBase(base));
+        await large.keepContent(base, content);
+      }
+    }
+    const orphans = this.orphans.size > 0;
+    const isBase = (this.waiting[entry] as number) > 0 || orphans;
+    const range = this.rangeOf(entry);
+    const at = entry * OID_BYTES;
+    const name = kindOf(kind);
+    table.sizes[entry] = await large.resolve(entry, base, range, isBase, name, table.oids, at);
+    table.kinds[entry] = kind;
+    table.depths[entry] = depth;
+    this.unresolved--;
+    this.hasProgressed = true;
+    options.onDelta?.(this.deltaCount - this.unresolved, this.deltaCount);
+    if (orphans) this.adopt(entry);
+    if ((this.waiting[entry] as number) === 0) large.drop(entry);
+    if (--(this.waiting[base] as number) === 0) {
+      large.drop(base);
+      this.contents.drop(base);
+    }
   }
 
   private isBaseReady(entry: number): boolean {
     const base = this.table.bases[entry] as number;
-    return base !== NO_ENTRY && (base >= this.table.count || this.contents.has(base));
+    return base !== NO_ENTRY && (base >= this.table.count || this.isHeld(base));
   }
 
   private async fetchBase(base: number): Promise<Uint8Array> {
@@ -233,9 +310,6 @@ class DeltaResolver {
 
   private keepWhole(entry: number, start: number, end: number): void {
     const header = this.reader.header(start);
-    if (header.sizeBytes > this.options.limits.deltaObjectBytesMax) {
-      throw overLimit("pack: delta of a large object");
-    }
     const content = new Uint8Array(header.sizeBytes);
     this.reader.inflate(start, end, header, content);
     this.contents.keep(entry, content);
@@ -283,7 +357,10 @@ class DeltaResolver {
 
     if (orphans) this.adopt(entry);
     if ((this.waiting[entry] as number) > 0) this.contents.keep(entry, content);
-    if (--(this.waiting[base] as number) === 0) this.contents.drop(base);
+    if (--(this.waiting[base] as number) === 0) {
+      this.contents.drop(base);
+      this.large.drop(base);
+    }
   }
 
   private resultView(length: number): Uint8Array {

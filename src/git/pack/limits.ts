@@ -5,9 +5,12 @@ export interface PackLimits {
   readonly objectBytesMax: number;
   /** Largest commit, tree or tag: these are read whole, to be checked. */
   readonly structureBytesMax: number;
-  /** Largest object that is stored as a delta, or that a delta refers to: both are in memory. */
+  /**
+   * Largest object that is stored as a delta, or that a delta refers to, of those that are resolved
+   * in memory. Larger ones wait in scratch.
+   */
   readonly deltaObjectBytesMax: number;
-  /** Largest delta. Git makes none that is longer than half of its object. */
+  /** Largest delta that is read whole. Git makes none that is longer than half of its object. */
   readonly deltaBytesMax: number;
   /** Longest chain of deltas. Git itself writes at most 4095. */
   readonly deltaDepthMax: number;

@@ -177,7 +177,8 @@ export class PackScanner {
     this.output = this.buffer;
 
     if (type === OFS_DELTA || type === REF_DELTA) {
-      if (sizeBytes > limits.deltaBytesMax) throw overLimit("pack: delta too large");
+      this.refuseLarge(sizeBytes);
+      if (sizeBytes > limits.deltaBytesMax) table.largeDeltas.add(entry);
       if (type === REF_DELTA) {
         table.refBases.set(entry, bytes.slice(header.baseOidOffset, header.next));
       } else {
@@ -266,7 +267,7 @@ export class PackScanner {
     this.refuseLarge(header.resultBytes);
     const { deltaObjectBytesMax } = this.limits;
     if (header.baseBytes > deltaObjectBytesMax || header.resultBytes > deltaObjectBytesMax) {
-      throw overLimit("pack: delta of a large object");
+      this.table.largeDeltas.add(this.entry);
     }
     this.inflatedBytes += header.resultBytes;
     this.hasDeltaSizes = true;

@@ -30,6 +30,8 @@ export class PackTable {
   depths = new Uint16Array(START_ENTRIES);
   /** Raw ids, 20 bytes each. Zero while a delta is not resolved. */
   oids = new Uint8Array(START_ENTRIES * OID_BYTES);
+  /** Deltas that are too large for memory, or whose base or result is. */
+  readonly largeDeltas = new Set<number>();
   /** Raw ids of the bases of `REF_DELTA` entries, by entry. */
   readonly refBases = new Map<number, Uint8Array>();
 

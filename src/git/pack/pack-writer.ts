@@ -1,5 +1,5 @@
 import type { Codec } from "../codec.ts";
-import { corrupt } from "../error.ts";
+import { corrupt, overLimit } from "../error.ts";
 import { OID_BYTES } from "../oid.ts";
 import { sweepChains } from "./chain-sweep.ts";
 import {
@@ -9,15 +9,20 @@ import {
   readEntryHeader,
   REF_DELTA,
 } from "./entry-header.ts";
+import { LargeContents } from "./large-contents.ts";
 import type { PackCatalog, Place } from "./pack-catalog.ts";
 import type { PackedObjects } from "./packed-objects.ts";
 import { formatPackHeader } from "./pack-scanner.ts";
 import type { PlaceSet } from "./place-set.ts";
+import type { Scratch, StoredChain } from "../store.ts";
+import { storedStream } from "../zlib/stored-stream.ts";
 
 /** Stored entries are read in runs of about this size, in bytes. */
 const READ_BYTES = 1024 * 1024;
 /** Bytes that are not wanted and read all the same, to save a read. */
 const GAP_BYTES_MAX = 64 * 1024;
+/** The one large object that is made at a time. */
+const LARGE_NODE = 0;
 /** Bytes are handed on in pieces of about this size. */
 const PIECE_BYTES = 64 * 1024;
 /** Objects that must be deflated anew are made together up to this many bytes. */
@@ -27,6 +32,8 @@ export interface PackWriterOptions {
   readonly codec: Codec;
   /** The receiver understands deltas that name their base by offset. */
   readonly takesOfsDelta: boolean;
+  /** Where a delta is resolved that is too large for memory. Without it, such an object is refused. */
+  readonly openScratch?: () => Promise<Scratch>;
   /** Objects that the receiver has: bases of a thin pack. Undefined where none may be assumed. */
   readonly receiverHas?: PlaceSet;
 }
@@ -72,6 +79,7 @@ class PackWriter {
   private readonly report: PackReport = { deltas: 0, reused: 0, reusedDeltas: 0 };
   /** Contents of objects of the current pack that are deflated anew, made and not written yet. */
   private inflated = new Map<number, Uint8Array>();
+  private large: LargeContents | undefined;
   private offset = 0;
   private pieces: Uint8Array[] = [];
   private pieceBytes = 0;
@@ -111,7 +119,14 @@ class PackWriter {
         for (; at < Math.min(stop, sweepEnd); at++) {
           const place = { pack, position: positions[at] as number };
           const entry = this.catalog.range(place);
-          await this.write(place, run.subarray(entry.start - start, entry.end - start));
+          const stored = run.subarray(entry.start - start, entry.end - start);
+          const large = await this.write(place, stored);
+          if (large) {
+            for await (const piece of this.writeLarge(place, large)) {
+              hash.update(piece);
+              yield piece;
+            }
+          }
           if (this.pieceBytes < PIECE_BYTES) continue;
           const piece = this.take();
           hash.update(piece);
@@ -193,8 +208,10 @@ class PackWriter {
     return !this.wanted.has(home) && this.options.receiverHas?.has(home) !== true;
   }
 
-  private async write(place: Place, stored: Uint8Array): Promise<void> {
+  /** Returns how an object is stored that does not fit memory: `writeLarge` has to write it. */
+  private async write(place: Place, stored: Uint8Array): Promise<StoredChain | undefined> {
     const start = this.offset;
+    this.note(place, start);
     const { report } = this;
     const header = readEntryHeader(stored, 0);
     if (!header) throw corrupt("pack: entry cut off");
@@ -226,17 +243,35 @@ class PackWriter {
       } else {
         const swept = this.inflated.get(place.position);
         this.inflated.delete(place.position);
+        const chain = swept ? undefined : this.objects.findLarge(this.catalog.oid(place));
+        if (chain) return chain;
         const content = swept ?? (await this.objects.readPlace(place));
         this.push(formatEntryHeader(this.catalog.kind(place), content.length));
         this.push(this.options.codec.deflate(content));
       }
     }
-    this.note(place, start);
+    return undefined;
   }
 
   private note(place: Place, start: number): void {
     const written = this.written[place.pack];
     if (written) written[place.position] = start;
+  }
+
+  /** An object without its base, made in scratch and sent uncompressed, piece by piece. */
+  private async *writeLarge(place: Place, chain: StoredChain): AsyncGenerator<Uint8Array> {
+    const { openScratch, codec } = this.options;
+    if (!this.large && !openScratch) throw overLimit("object too large");
+    if (openScratch) this.large ??= new LargeContents(await openScratch(), codec);
+    const large = this.large as LargeContents;
+    await large.keepChain(LARGE_NODE, chain);
+    this.push(formatEntryHeader(this.catalog.kind(place), this.catalog.sizeBytes(place)));
+    for await (const piece of storedStream(large.read(LARGE_NODE))) {
+      this.push(piece);
+      if (this.pieceBytes >= PIECE_BYTES) yield this.take();
+    }
+    large.drop(LARGE_NODE);
+    yield this.take();
   }
 
   private push(bytes: Uint8Array): void {

@@ -1,11 +1,12 @@
 import { corrupt, overLimit } from "../error.ts";
 import { kindOf } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
-import type { ObjectReader, StoredObject } from "../store.ts";
-import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
+import type { ObjectReader, StoredChain, StoredObject } from "../store.ts";
+import { Inflater } from "../zlib/inflate.ts";
 import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { readEntryHeader } from "./entry-header.ts";
 import { inflateWhole } from "./entry-reader.ts";
+import { streamEntry } from "./entry-stream.ts";
 import type { PackCatalog, Place } from "./pack-catalog.ts";
 
 /** Contents kept because the next object may be a delta of them, in bytes. */
@@ -77,39 +78,23 @@ export class PackedObjects implements ObjectReader {
       yield await this.readPlace(place);
       return;
     }
-    const { source } = this.catalog.pack(place.pack);
     const { start, end } = this.catalog.range(place);
-    const inflater = new Inflater();
-    const output = new Uint8Array(WINDOW_BYTES + PIECE_BYTES);
-    let to = 0;
-    let kept = 0;
-    let rest: Uint8Array = new Uint8Array(0);
-    for (let at = start; at < end;) {
-      const stop = Math.min(end, at + PIECE_BYTES);
-      const read = await source.read(at, stop);
-      const input = new Uint8Array(rest.length + read.length);
-      input.set(rest);
-      input.set(read, rest.length);
-      let from = 0;
-      if (at === start) {
-        const header = readEntryHeader(input, 0);
-        if (!header) throw corrupt("pack: entry cut off");
-        from = header.next;
-      }
-      at = stop;
-      for (;;) {
-        const status = inflater.run(input, from, input.length, output, to, output.length);
-        from = inflater.inputOffset;
-        if (inflater.outputOffset > kept) yield output.subarray(kept, inflater.outputOffset);
-        to = Math.min(inflater.outputOffset, WINDOW_BYTES);
-        output.copyWithin(0, inflater.outputOffset - to, inflater.outputOffset);
-        kept = to;
-        if (status === "done") return;
-        if (status === "need-input") break;
-      }
-      rest = input.slice(from);
-    }
-    throw corrupt("pack: entry cut off");
+    yield* streamEntry(this.catalog.pack(place.pack).source, start, end);
+  }
+
+  findLarge(oid: Oid): StoredChain | undefined {
+    const place = this.catalog.find(oid);
+    if (!place) return undefined;
+    const places: Place[] = [];
+    for (let at: Place | undefined = place; at; at = this.catalog.base(at)) places.push(at);
+    if (places.every((each) => this.catalog.sizeBytes(each) <= WHOLE_BYTES_MAX)) return undefined;
+    const entries = places.toReversed().map((each) => {
+      const { start, end } = this.catalog.range(each);
+      const { source } = this.catalog.pack(each.pack);
+      const sizeBytes = this.catalog.sizeBytes(each);
+      return { source, start, end, oid: this.catalog.oid(each), sizeBytes };
+    });
+    return { kind: kindOf(this.catalog.kind(place)), entries };
   }
 
   /** Inflates an entry: an object, or a delta. */

@@ -1,16 +1,19 @@
 import type { Codec, Hash } from "../codec.ts";
-import { missing } from "../error.ts";
+import { corrupt, missing, overLimit } from "../error.ts";
 import { crc32 } from "../hash/crc32.ts";
 import { KIND_CODES } from "../object/kind.ts";
 import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
-import type { ByteSource, ObjectReader } from "../store.ts";
-import { formatEntryHeader } from "./entry-header.ts";
+import type { ByteSource, EntryRange, ObjectReader } from "../store.ts";
+import { formatEntryHeader, readEntryHeader, REF_DELTA } from "./entry-header.ts";
 import { findOid, sortByOid } from "./oid-order.ts";
 import { formatPackHeader, PACK_HEADER_BYTES } from "./pack-scanner.ts";
 import type { PackTable } from "./pack-table.ts";
 
 /** The stored pack is copied in pieces of this size, in bytes. */
 const COPY_BYTES = 4 * 1024 * 1024;
+
+/** Header of an entry with its base, in bytes at most. */
+const HEADER_BYTES_MAX = 64;
 
 /**
  * A thin pack made whole: the same entries, and behind them the bases that it left out.
@@ -52,13 +55,17 @@ export class ThinPackCompletion {
    */
   async *bytes(): AsyncGenerator<Uint8Array> {
     const { table } = this;
-    const appended = this.withoutKnown();
+    const appended = this.listAppended();
     yield this.count(formatPackHeader(table.count + appended.length));
     const bodyEnd = table.offset(table.count);
     for (let at = PACK_HEADER_BYTES; at < bodyEnd; at += COPY_BYTES) {
       yield this.count(await this.source.read(at, Math.min(bodyEnd, at + COPY_BYTES)));
     }
-    for (const oid of appended) {
+    for (const { oid, stored } of appended) {
+      if (stored) {
+        yield* this.copy(oid, stored);
+        continue;
+      }
       const found = await this.bases.readObject(oid);
       if (!found) throw missing(`base ${oid}`);
       const header = formatEntryHeader(KIND_CODES[found.kind], found.content.length);
@@ -76,6 +83,35 @@ export class ThinPackCompletion {
     yield trailer;
   }
 
+  /** An entry as it is stored elsewhere; a delta names its base by id. */
+  private async *copy(oid: Oid, stored: StoredEntry): AsyncGenerator<Uint8Array> {
+    const { table } = this;
+    const { source, start, end } = stored;
+    const front = await source.read(start, Math.min(end, start + HEADER_BYTES_MAX));
+    const old = readEntryHeader(front, 0);
+    if (!old) throw corrupt("pack: entry cut off");
+    const type = stored.base === undefined ? stored.kind : REF_DELTA;
+    const header = formatEntryHeader(type, old.sizeBytes);
+    const entry = table.add(type, this.sizeBytes, stored.sizeBytes);
+    table.kinds[entry] = stored.kind;
+    writeOid(oid, table.oids, entry * OID_BYTES);
+    let crc = crc32(header);
+    yield this.count(header);
+    if (stored.base) {
+      table.bases[entry] = stored.base.entry;
+      const baseOid = new Uint8Array(OID_BYTES);
+      writeOid(stored.base.oid, baseOid);
+      crc = crc32(baseOid, 0, OID_BYTES, crc);
+      yield this.count(baseOid);
+    }
+    for (let at = start + old.next; at < end; at += COPY_BYTES) {
+      const piece = await source.read(at, Math.min(end, at + COPY_BYTES));
+      crc = crc32(piece, 0, piece.length, crc);
+      yield this.count(piece);
+    }
+    table.crcs[entry] = crc;
+  }
+
   private count(bytes: Uint8Array): Uint8Array {
     this.hash.update(bytes);
     this.sizeBytes += bytes.length;
@@ -83,26 +119,68 @@ export class ThinPackCompletion {
   }
 
   /**
-   * The bases to append. One that turned out to be in the pack after all, as a delta, is not: no
-   * object may be there twice.
+   * The entries to append. A base that turned out to be in the pack after all, as a delta, is not
+   * among them: no object may be there twice. A large one comes as it is stored, with what it is a
+   * delta of.
    */
-  private withoutKnown(): Oid[] {
+  private listAppended(): Appended[] {
     const { table, externalOids } = this;
     const { count } = table;
     const order = sortByOid(table.oids, count);
-    const places = new Int32Array(externalOids.length);
-    const appended: Oid[] = [];
+    const places = new Map<Oid, number>();
+    const appended: Appended[] = [];
     const raw = new Uint8Array(OID_BYTES);
-    for (const [index, oid] of externalOids.entries()) {
+    const find = (oid: Oid): number => {
       writeOid(oid, raw);
-      const known = findOid(table.oids, order, raw);
-      places[index] = known >= 0 ? known : count + appended.length;
-      if (known < 0) appended.push(oid);
-    }
+      return places.get(oid) ?? findOid(table.oids, order, raw);
+    };
+    const add = (oid: Oid): Appended => {
+      const each: Appended = { oid };
+      places.set(oid, count + appended.length);
+      appended.push(each);
+      return each;
+    };
+    const bases = externalOids.map((external): number => {
+      const known = find(external);
+      if (known >= 0) return known;
+      const chain = this.bases.findLarge?.(external);
+      const place = count + appended.length;
+      if (!chain) {
+        add(external);
+        return place;
+      }
+      let last: StoredEntry | undefined;
+      // From the object down: what is appended already has all that it needs below it.
+      for (const entry of chain.entries.toReversed()) {
+        const found = find(entry.oid);
+        // SECURITY: an entry of the pack itself may be a delta of this very object.
+        if (found >= 0 && found < count) throw overLimit("pack: base of a large object again");
+        if (last)
+          last.base = { entry: found >= 0 ? found : count + appended.length, oid: entry.oid };
+        if (found >= 0) break;
+        const each = add(entry.oid);
+        last = { ...entry, kind: KIND_CODES[chain.kind] };
+        each.stored = last;
+      }
+      return place;
+    });
     for (let entry = 0; entry < count; entry++) {
       const base = table.bases[entry] as number;
-      if (base >= count) table.bases[entry] = places[base - count] as number;
+      if (base >= count) table.bases[entry] = bases[base - count] as number;
     }
     return appended;
   }
+}
+
+/** An entry that is stored elsewhere and is to be copied. */
+interface StoredEntry extends EntryRange {
+  readonly kind: number;
+  readonly sizeBytes: number;
+  /** Of a delta: its base, and the entry of that in the new pack. */
+  base?: { readonly entry: number; readonly oid: Oid };
+}
+
+interface Appended {
+  readonly oid: Oid;
+  stored?: StoredEntry;
 }

@@ -279,7 +279,7 @@ describe("a pack that is wrong", () => {
     [
       "bytes in a delta's result",
       pack(blob, ofs(delta(5, 0xff, 0x7f), blob.length)),
-      { deltaObjectBytesMax: 100 },
+      { objectBytesMax: 100 },
     ],
     ["bytes in all", good, { inflatedBytesMax: 4 }],
   ])("with more %s than allowed is refused", (_, bytes, limits) => {

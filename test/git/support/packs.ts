@@ -44,7 +44,7 @@ export function scan(pack: Uint8Array, chunkBytes = pack.length, limits = DEFAUL
 
 /** Both passes over a pack. */
 export async function index(pack: Uint8Array, options: Partial<ResolveOptions> = {}) {
-  const scanned = scan(pack);
+  const scanned = scan(pack, pack.length, options.limits);
   const report = await resolveDeltas(scanned.table, {
     source: new MemorySource(pack),
     codec,

@@ -1,0 +1,54 @@
+import { corrupt } from "../error.ts";
+import type { ByteSource } from "../store.ts";
+import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
+import { readEntryHeader } from "./entry-header.ts";
+
+/** Pieces in which an entry is read and inflated, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/** What reading an entry holds at once, in bytes: input, its unread rest, and output. */
+export const ENTRY_STREAM_BYTES = 4 * PIECE_BYTES + WINDOW_BYTES;
+
+/**
+ * What the entry from `start` to `end` of a pack inflates to, an object or a delta, in pieces. Each
+ * is valid until the next is asked for.
+ *
+ * @throws GitError `corrupt` for an entry that does not end where it should.
+ */
+export async function* streamEntry(
+  source: ByteSource,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array> {
+  const inflater = new Inflater();
+  const output = new Uint8Array(WINDOW_BYTES + PIECE_BYTES);
+  let to = 0;
+  let kept = 0;
+  let rest: Uint8Array = new Uint8Array(0);
+  for (let at = start; at < end;) {
+    const stop = Math.min(end, at + PIECE_BYTES);
+    const read = await source.read(at, stop);
+    const input = new Uint8Array(rest.length + read.length);
+    input.set(rest);
+    input.set(read, rest.length);
+    let from = 0;
+    if (at === start) {
+      const header = readEntryHeader(input, 0);
+      if (!header) throw corrupt("pack: entry cut off");
+      from = header.next;
+    }
+    at = stop;
+    for (;;) {
+      const status = inflater.run(input, from, input.length, output, to, output.length);
+      from = inflater.inputOffset;
+      if (inflater.outputOffset > kept) yield output.subarray(kept, inflater.outputOffset);
+      to = Math.min(inflater.outputOffset, WINDOW_BYTES);
+      output.copyWithin(0, inflater.outputOffset - to, inflater.outputOffset);
+      kept = to;
+      if (status === "done") return;
+      if (status === "need-input") break;
+    }
+    rest = input.slice(from);
+  }
+  throw corrupt("pack: entry cut off");
+}

@@ -1,0 +1,90 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { resolveDeltas } from "../../../src/git/pack/delta-resolver.ts";
+import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
+import { formatIdx } from "../../../src/git/pack/idx-file.ts";
+import { codec } from "../support/codec.ts";
+import { git, makeDirectory } from "../support/git.ts";
+import { index, indexByGit, makePack, scan } from "../support/packs.ts";
+import { MemoryScratch, MemorySource } from "../support/sources.ts";
+
+/** Everything above a few bytes is large to these. */
+const limits = { ...DEFAULT_PACK_LIMITS, deltaObjectBytesMax: 100_000, deltaBytesMax: 1000 };
+
+/** What the way through scratch holds: a file, blocks of bases, and the buffers of an inflater. */
+const HELD_BYTES_MAX = 12 * 2 ** 20;
+
+/** Lines, of which every one below `changed` that is a multiple of seven differs. */
+function makeText(lines: number, changed: number): string {
+  const parts: string[] = [];
+  for (let at = 0; at < lines; at++) {
+    const mark = at < changed && at % 7 === 0 ? ` ${(at * 31) % 97}` : "";
+    parts.push(`${(at * 7919) % 100_003} ${at}${mark} of the text\n`);
+  }
+  return parts.join("");
+}
+
+/** A repository whose file of 3 MB changes, moves its halves, and shrinks. */
+function makeRepository(): string {
+  const directory = makeDirectory();
+  git(directory, ["init", "--quiet", "--initial-branch=main"]);
+  const text = makeText(100_000, 0);
+  const half = text.length / 2;
+  for (const version of [
+    text,
+    makeText(100_000, 30_000),
+    text.slice(half) + text.slice(0, half),
+    `${text}and more\n`,
+    text.slice(0, 50_000),
+    text.slice(0, 51_000),
+  ]) {
+    writeFileSync(join(directory, "file"), version);
+    git(directory, ["add", "file"]);
+    git(directory, ["commit", "--quiet", "-m", "a change"]);
+  }
+  return directory;
+}
+
+const repository = makeRepository();
+const pack = makePack(repository, ["main"], ["--delta-base-offset"]);
+
+it("resolves deltas larger than memory as git does, and holds little", async () => {
+  const scratch = new MemoryScratch();
+  const { table, checksum, report } = await index(pack, { limits, scratch });
+  expect(table.largeDeltas.size).toBeGreaterThan(2);
+  const { idx } = indexByGit(pack);
+  expect(Buffer.from(formatIdx(table, checksum, codec)).equals(idx)).toBe(true);
+  expect(report.spilledBytes).toBeGreaterThan(3_000_000);
+  expect(report.peakBytes).toBeLessThan(HELD_BYTES_MAX);
+});
+
+it("comes to the same as in memory, with bases by name too", async () => {
+  const named = makePack(repository, ["main"]);
+  const expected = await index(named);
+  const { table } = await index(named, { limits });
+  const { count } = table;
+  expect(table.oids.slice(0, count * 20)).toEqual(expected.table.oids.slice(0, count * 20));
+  expect(table.sizes.slice(0, count)).toEqual(expected.table.sizes.slice(0, count));
+});
+
+it("refuses a large delta that does not fit its base", async () => {
+  const { table } = scan(pack, pack.length, limits);
+  const [first] = table.largeDeltas;
+  // The scan takes it for what it says; a base of another size is found when it is applied.
+  const entry = first as number;
+  const other = [...table.largeDeltas].find((each) => table.bases[each] !== table.bases[entry]);
+  table.bases[entry] = table.bases[other as number] as number;
+  const resolved = resolveDeltas(table, {
+    source: new MemorySource(pack),
+    codec,
+    limits,
+    scratch: new MemoryScratch(),
+    budgetBytes: 2 ** 20,
+    bases: { readObject: () => Promise.resolve(undefined) },
+    listen: () => {},
+  });
+  await expect(resolved).rejects.toMatchObject({ code: "corrupt" });
+});
