@@ -25,6 +25,8 @@ export class FetchSession {
   private readonly stored: StoredRepository;
   private readonly snapshot: Snapshot;
   private readonly view: RefView;
+  /** By name: a request may ask for very many. */
+  private readonly refs: ReadonlyMap<string, AdvertisedRef>;
   private readonly repository: OpenRepository;
   private readonly request: FetchRequest;
   /** Refs that were wanted by name. */
@@ -46,6 +48,7 @@ export class FetchSession {
     this.stored = stored;
     this.snapshot = snapshot;
     this.view = view;
+    this.refs = new Map(view.refs.map((ref) => [ref.name, ref]));
     this.repository = repository;
     this.request = request;
     this.wantedRefs = request.wantRefs.map((name) => this.findRef(name));
@@ -122,8 +125,7 @@ export class FetchSession {
   }
 
   private findRef(name: ByteText): AdvertisedRef {
-    const { refs, head } = this.view;
-    const ref = name === "HEAD" ? head : refs.find((each) => each.name === name);
+    const ref = name === "HEAD" ? this.view.head : this.refs.get(name);
     if (!ref) throw new GitError("missing", `unknown ref ${name}`);
     return ref;
   }
@@ -174,7 +176,7 @@ export class FetchSession {
   /** A ref by a name as people write it. */
   private findShortRef(name: ByteText): AdvertisedRef {
     for (const prefix of ["", "refs/", "refs/tags/", "refs/heads/"]) {
-      const ref = this.view.refs.find((each) => each.name === `${prefix}${name}`);
+      const ref = this.refs.get(`${prefix}${name}`);
       if (ref) return ref;
     }
     return this.findRef(name);
