@@ -150,7 +150,7 @@ class FetchPlanner {
     const starts = [...tips];
     for (const node of below) {
       if (cut?.boundary.has(node)) continue;
-      starts.push(...graph.parents(node));
+      for (const parent of graph.parents(node)) starts.push(parent);
     }
     const { nodes, boundary } = findRange(graph, starts, haves, clientCut);
     const commits = new Set<Node>();

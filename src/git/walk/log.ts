@@ -53,9 +53,8 @@ export function* logByTopology(
   }
   const tips = nodes.filter((node) => waiting.get(node) === 0);
   const queue = byTime(graph);
-  const stack: Node[] = [];
+  const stack: Node[] = isByTime ? [] : tips.toReversed();
   if (isByTime) for (const tip of tips) queue.push(tip);
-  else stack.push(...tips.toReversed());
   for (;;) {
     const node = isByTime ? queue.pop() : stack.pop();
     if (node === undefined) return;

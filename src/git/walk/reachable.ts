@@ -33,7 +33,8 @@ export function findReachable(
     seen[node] = 1;
     reached.add(graph.place(node));
     graph.visitIntroduced(node, (place) => reached.add(place));
-    stack.push(...graph.parents(node));
+    // One by one: a commit may have more parents than a call has arguments.
+    for (const parent of graph.parents(node)) stack.push(parent);
   }
   return reached;
 }
@@ -58,7 +59,7 @@ export function areAllBasedOn(
     const isBelow = node === NO_NODE || (graph.generations[node] as number) < lowest;
     if (isBelow || seen.has(node)) continue;
     seen.add(node);
-    if (!bases.has(node)) stack.push(...graph.parents(node));
+    if (!bases.has(node)) for (const parent of graph.parents(node)) stack.push(parent);
   }
   // Parents have smaller generations: in this order they are decided before their children.
   const order = [...seen].toSorted(

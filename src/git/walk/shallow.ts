@@ -26,8 +26,8 @@ export function cutByDepth(graph: CommitGraph, tips: readonly Node[], depth: num
       if (nodes.has(node)) continue;
       nodes.add(node);
       const parents = graph.parents(node);
-      if (at < depth) next.push(...parents);
-      else if (parents.length > 0) boundary.add(node);
+      if (at >= depth && parents.length > 0) boundary.add(node);
+      if (at < depth) for (const parent of parents) next.push(parent);
     }
     level = next.filter((node) => node !== NO_NODE);
   }
@@ -62,11 +62,11 @@ export function cutByRange(
   }
   // A commit of the boundary has no parents at all any more, so what only it leads to goes too.
   const nodes = new Set<Node>();
-  stack.push(...tips.filter(isKept));
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+  const left = tips.filter(isKept);
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
     if (nodes.has(node)) continue;
     nodes.add(node);
-    if (!boundary.has(node)) stack.push(...graph.parents(node));
+    if (!boundary.has(node)) for (const parent of graph.parents(node)) left.push(parent);
   }
   return { nodes, boundary };
 }
@@ -91,7 +91,7 @@ export function cutRelative(
     if (seen.has(node) || node === NO_NODE) continue;
     seen.add(node);
     nodes.add(node);
-    if (!clientBoundary.has(node)) stack.push(...graph.parents(node));
+    if (!clientBoundary.has(node)) for (const parent of graph.parents(node)) stack.push(parent);
   }
   return { nodes, boundary: below.boundary };
 }

@@ -98,7 +98,7 @@ class RequestBuilder {
     }
   }
 
-  private add<T>(list: T[], item: T): void {
+  add<T>(list: T[], item: T): void {
     if (list.length >= OIDS_MAX) throw new GitError("limit", "too many lines in a fetch request");
     list.push(item);
   }
@@ -156,7 +156,9 @@ export function parseFetchArgs(args: readonly ByteText[]): FetchRequest {
   for (const arg of args) {
     if (V2_FLAGS.has(arg)) builder.flags.add(arg);
     else if (arg === "deepen-relative") builder.isRelative = true;
-    else if (arg.startsWith("want-ref ")) builder.wantRefs.push(arg.slice(9) as ByteText);
+    else if (arg.startsWith("want-ref ")) {
+      builder.add(builder.wantRefs, arg.slice(9) as ByteText);
+    }
     // No pack lies elsewhere, so where it might be fetched from does not matter.
     else if (arg.startsWith("packfile-uris ")) continue;
     else if (!builder.takeLine(arg)) {

@@ -51,7 +51,7 @@ export function formatFetchResponse(response: FetchResponse): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const section of sections) {
     if (pieces.length > 0) pieces.push(DELIMITER_PKT);
-    pieces.push(...section);
+    for (const line of section) pieces.push(line);
   }
   if (!hasPack) pieces.push(FLUSH_PKT);
   return joinBytes(pieces);
@@ -142,7 +142,7 @@ export function formatAcks(
     lines.push(commonOids[0] === undefined ? "NAK" : `ACK ${commonOids[0]}`);
   } else {
     const word = mode === "detailed" ? "common" : "continue";
-    lines.push(...commonOids.map((oid) => `ACK ${oid} ${word}`));
+    for (const oid of commonOids) lines.push(`ACK ${oid} ${word}`);
     if (isReady && mode === "detailed" && last !== undefined) lines.push(`ACK ${last} ready`);
     lines.push(isDone && last !== undefined ? `ACK ${last}` : "NAK");
   }

@@ -50,11 +50,30 @@ export function formatLsRefsArgs(request: LsRefsRequest): ByteText[] {
   return args as ByteText[];
 }
 
-/** True if a ref of this name was asked for. */
-function isRefWanted(request: LsRefsRequest, name: ByteText): boolean {
-  return (
-    request.prefixes.length === 0 || request.prefixes.some((prefix) => name.startsWith(prefix))
-  );
+/**
+ * A test for names that start with one of `prefixes`, or for any name if there are none.
+ *
+ * Cost of a name: a binary search. Clients may send tens of thousands of prefixes.
+ */
+function prefixTest(prefixes: readonly ByteText[]): (name: ByteText) => boolean {
+  if (prefixes.length === 0) return () => true;
+  // Without those that another one covers: then only the last one up to a name can be its prefix.
+  const sorted: ByteText[] = [];
+  for (const prefix of prefixes.toSorted((a, b) => (a < b ? -1 : Number(a > b)))) {
+    const last = sorted.at(-1);
+    if (last === undefined || !prefix.startsWith(last)) sorted.push(prefix);
+  }
+  return (name) => {
+    let low = 0;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((sorted[middle] as ByteText) <= name) low = middle + 1;
+      else high = middle;
+    }
+    const candidate = sorted[low - 1];
+    return candidate !== undefined && name.startsWith(candidate);
+  };
 }
 
 /**
@@ -68,16 +87,13 @@ export function formatLsRefsResponse(
   unbornTarget?: ByteText,
 ): Uint8Array {
   const pieces: Uint8Array[] = [];
-  if (
-    unbornTarget !== undefined &&
-    request.wantsUnborn &&
-    isRefWanted(request, "HEAD" as ByteText)
-  ) {
+  const isWanted = prefixTest(request.prefixes);
+  if (unbornTarget !== undefined && request.wantsUnborn && isWanted("HEAD" as ByteText)) {
     const symref = request.wantsSymrefs ? ` symref-target:${unbornTarget}` : "";
     pieces.push(formatLine(`unborn HEAD${symref}`));
   }
   for (const ref of refs) {
-    if (!isRefWanted(request, ref.name)) continue;
+    if (!isWanted(ref.name)) continue;
     const symref =
       request.wantsSymrefs && ref.symrefTarget ? ` symref-target:${ref.symrefTarget}` : "";
     const peeled = request.wantsPeeled && ref.peeledOid ? ` peeled:${ref.peeledOid}` : "";

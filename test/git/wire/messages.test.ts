@@ -41,6 +41,8 @@ import {
 } from "../../../src/git/wire/receive-request.ts";
 import { BAND_DATA, formatFrames, readFrame } from "../../../src/git/wire/side-band.ts";
 
+import { makeRandom } from "../support/random.ts";
+
 const A = "a".repeat(40);
 const B = "b".repeat(40);
 const NULL = "0".repeat(40);
@@ -151,6 +153,24 @@ describe("ls-refs", () => {
     expect(parseLsRefsResponse(bare)?.value.refs).toEqual(
       refs.map(({ name, oid }) => ({ name, oid })),
     );
+  });
+
+  it("finds names by any number of prefixes, also such as begin with one another", () => {
+    const random = makeRandom(5);
+    const word = (): string =>
+      Array.from({ length: 1 + random.below(5) }, () => random.pick(["a", "b", "/", "\xff"])).join(
+        "",
+      );
+    for (let round = 0; round < 200; round++) {
+      const names = Array.from({ length: 20 }, word);
+      const prefixes = Array.from({ length: 1 + random.below(8) }, word);
+      const request = parseLsRefsArgs(prefixes.map((prefix) => `ref-prefix ${prefix}` as ByteText));
+      const told = names.map((name) => ({ name: name as ByteText, oid: A }));
+      const answer = parseLsRefsResponse(formatLsRefsResponse(request, told))?.value.refs;
+      expect(answer?.map(({ name }) => name)).toEqual(
+        names.filter((name) => prefixes.some((prefix) => name.startsWith(prefix))),
+      );
+    }
   });
 
   it("tells of a HEAD whose branch does not exist yet, to those who ask", () => {
