@@ -441,6 +441,66 @@ describe("a malformed request to fetch", () => {
   });
 });
 
+// What a client may say as often as it likes must not cost a look at every ref each time, nor more
+// arguments than a call may have.
+describe("a request that says something a hundred thousand times", () => {
+  const TIMES = 130_000;
+  const times = (line: string): string => pkts(`${line}\n`).repeat(TIMES);
+  const fetchAs = (version: number, body: string): Promise<Answer> =>
+    send("git-upload-pack", bytesOf(body), { "Git-Protocol": `version=${version}` });
+
+  it.each<[string, string, RegExp]>([
+    ["a want", `${times(`want ${first}`)}${pkts("done\n")}`, /^....packfile\n/],
+    ["a ref by name", `${times("want-ref refs/heads/main")}${pkts("done\n")}`, /wanted-refs/],
+    ["a have", `${pkts(`want ${first}\n`)}${times(`have ${first}`)}`, /^....acknowledgments/],
+    ["where to cut", `${pkts(`want ${first}\n`, "done\n")}${times("deepen-not main")}`, /selected/],
+  ])("as %s is answered", async (_, args, message) => {
+    const { status, body } = await fetchAs(2, `${pkts("command=fetch\n", "0001")}${args}0000`);
+    expect(status).toBe(200);
+    expect(body).toMatch(message);
+  });
+
+  it("as a prefix, or as a have of an older version, is answered", async () => {
+    const prefixes = times("ref-prefix refs/heads/m");
+    const listed = await fetchAs(2, `${pkts("command=ls-refs\n", "0001")}${prefixes}0000`);
+    expect(listed.body).toContain("refs/heads/main");
+    const want = pkts(`want ${first} multi_ack_detailed\n`, "0000");
+    const acked = await fetchAs(0, `${want}${times(`have ${first}`)}0000`);
+    expect(acked.body).toContain(`ACK ${first} common`);
+  });
+
+  it("as the parent of a commit is pushed, and cloned again", async () => {
+    const other = await make.repo(owner);
+    const parents = `parent ${first}\n`.repeat(TIMES);
+    const wide = commitOf(oidOf("tree", ROOT), parents);
+    const bytes = pack([
+      entry(COMMIT, FIRST),
+      entry(COMMIT, wide),
+      entry(TREE, ROOT),
+      entry(BLOB, FILE),
+    ]);
+    const oid = oidOf("commit", wide);
+    const at = (service: string, body: Uint8Array): Promise<Answer> =>
+      visit("POST", `/${other.owner}/${other.name}.git/${service}`, {
+        as: owner,
+        headers: {
+          "Content-Type": `application/x-${service}-request`,
+          "Git-Protocol": "version=2",
+        },
+        body: body as Uint8Array<ArrayBuffer>,
+      });
+    expect((await at("git-receive-pack", join(create(oid), bytes))).body).toContain("unpack ok");
+    for (const more of [[], ["deepen 1\n"], ["deepen 2\n"], [`have ${first}\n`]]) {
+      const lines = [`want ${oid}\n`, ...more, "done\n", "0000"];
+      const body = bytesOf(pkts("command=fetch\n", "0001", ...lines));
+      expect((await at("git-upload-pack", body)).body).toContain("packfile");
+    }
+    // Not a tip: all that refs reach is looked at.
+    const inner = bytesOf(pkts("command=fetch\n", "0001", `want ${first}\n`, "done\n", "0000"));
+    expect((await at("git-upload-pack", inner)).body).toContain("packfile");
+  });
+});
+
 it("leaves nothing behind of all that was refused, and takes what the tables are variations of", async () => {
   const { refs, packs, files } = await stateOf();
   expect(refs).toEqual([{ name: "refs/heads/main", oid: first, peeledOid: null }]);
