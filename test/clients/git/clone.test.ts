@@ -14,7 +14,7 @@ import {
 describe.each([
   [0, "blob:none"],
   [1, "blob:limit=1k"],
-  [2, "tree:0"],
+  [2, "tree:2"],
 ])("with protocol version %i", (version, filter) => {
   const protocol = ["-c", `protocol.version=${version}`];
 
