@@ -232,8 +232,7 @@ class DeltaResolver {
     if (header.sizeBytes > this.options.limits.deltaObjectBytesMax) {
       throw overLimit("pack: delta of a large object");
     }
-    const content = new Uint8Array(header.sizeBytes);
-    this.reader.inflate(start, end, header, content);
+    const content = this.reader.inflateOwn(start, end, header, this.options.codec);
     this.contents.keep(entry, content);
     this.hasProgressed = true;
   }
