@@ -1,7 +1,7 @@
 import { mergePacks } from "../git/pack/merge-packs.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
-import { Bucket } from "./bucket.ts";
+import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { draftName, packKey } from "./keys.ts";
 import { OpenRepository } from "./open-repository.ts";
@@ -37,8 +37,9 @@ export class GitStorage {
     bucket: R2Bucket,
     objects: DurableObjectNamespace<RepositoryObject>,
     jobs: Queue<StorageJob>,
+    cache: FileCache,
   ) {
-    this.bucket = new Bucket(bucket, this.usage);
+    this.bucket = new Bucket(bucket, this.usage, cache);
     this.objects = objects;
     this.jobs = jobs;
   }
