@@ -11,7 +11,7 @@ export default defineConfig({
         // Pure rooms: bytes and text in, values out, in plain Node.
         test: {
           name: "node",
-          include: ["test/{lib,git,render}/**/*.test.ts", DOCUMENT_TEST],
+          include: ["test/{lib,git,render,storage/node}/**/*.test.ts", DOCUMENT_TEST],
           environment: "node",
         },
       },
@@ -58,7 +58,7 @@ export default defineConfig({
             "test/{auth,db,domain,events,jobs,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
-          exclude: [DOCUMENT_TEST],
+          exclude: [DOCUMENT_TEST, "test/storage/node/**"],
           setupFiles: ["test/support/apply-migrations.ts"],
           // One isolate for all files: each test makes rows with names of its own.
           isolate: false,

@@ -12,6 +12,7 @@ import { createFirstAdministrator } from "./domain/accounts/create-first-adminis
 import { gitHttp } from "./git-http/index.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
+import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
 import { web } from "./web/index.ts";
 
@@ -85,7 +86,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("open", {
     config,
     db: openDatabase(d1),
-    git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS),
+    git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS, edgeCache),
     rootUrl,
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),

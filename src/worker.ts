@@ -9,6 +9,7 @@ import { openDatabase } from "./db/db.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { handleBatch, handleSchedule } from "./jobs/index.ts";
 import type { StorageJob } from "./storage/storage-job.ts";
+import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
 
 export { RepositoryObject } from "./storage/repository-object.ts";
@@ -55,7 +56,7 @@ function openSystemCtx(
   return {
     config,
     db: openDatabase(env.DB.withSession("first-primary")),
-    git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS),
+    git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
     actor: ANONYMOUS,
     rootUrl: config.rootUrl,
     now: Date.now(),

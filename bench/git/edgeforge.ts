@@ -22,9 +22,13 @@ type User = {
 
 export type ApiAnswer = { status: number; text: string };
 
-/** As much of the service's log line (src/app.ts) as counts here. */
+/**
+ * As much of the service's log lines as counts here: of every request, and once more of one whose
+ * answer was streamed, when that has ended.
+ */
 const RequestLine = z.looseObject({
-  event: z.literal("request"),
+  event: z.enum(["request", "git:sent"]),
+  id: z.string(),
   r2Calls: z.number(),
   objectCalls: z.number(),
   bufferedBytesPeak: z.number().optional(),
@@ -42,12 +46,13 @@ export async function openEdgeforge(data: string): Promise<Edgeforge> {
     password: randomBytes(18).toString("base64url"),
     email: "root@example.com",
   };
-  let lines: RequestLine[] = [];
+  // By request: the later line counts what the earlier one does.
+  let lines = new Map<string, RequestLine>();
   const service = await openService(data, {
     administrator,
     onLog: ({ level, message }) => {
       const line = RequestLine.safeParse(message.startsWith("{") ? JSON.parse(message) : undefined);
-      if (line.success) lines.push(line.data);
+      if (line.success) lines.set(line.data.id, line.data);
       else if (level === "error") console.error(message);
     },
   });
@@ -109,14 +114,14 @@ export async function openEdgeforge(data: string): Promise<Edgeforge> {
     pid: service.pid,
     takeUsage: () => {
       const taken = lines;
-      lines = [];
-      return sum(taken);
+      lines = new Map();
+      return sum(taken.values());
     },
     close: service.close,
   };
 }
 
-function sum(lines: RequestLine[]): Usage {
+function sum(lines: Iterable<RequestLine>): Usage {
   const usage: Usage = { r2Calls: 0, objectCalls: 0, bufferedBytes: undefined };
   for (const { r2Calls, objectCalls, bufferedBytesPeak } of lines) {
     usage.r2Calls += r2Calls;

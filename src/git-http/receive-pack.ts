@@ -12,7 +12,7 @@ import { malformed, tooLarge } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
-import { gitAnswer, streamOf } from "./answer.ts";
+import { gitAnswer, logSent, streamOf } from "./answer.ts";
 import type { Visit } from "./env.ts";
 import { suggestPulls, tellProgress } from "./push-words.ts";
 import { Words } from "./words.ts";
@@ -53,7 +53,10 @@ export async function receivePack(
   const work = settle(visit, request, upload, failure, requestId, say);
   // Goes on if the client does not wait: what it sent is whole.
   ctx.defer(work);
-  return gitAnswer(RESULT, streamOf(answer(request, work, words)));
+  // Where the client left, the work may go on.
+  const onEnd = (sentBytes: number): void =>
+    ctx.defer(work.then(() => logSent(requestId, ctx.git.usage, sentBytes)));
+  return gitAnswer(RESULT, streamOf(answer(request, work, words), onEnd));
 }
 
 /** A pack on its way. */

@@ -29,9 +29,9 @@ import {
 import { findReachable } from "../git/walk/reachable.ts";
 import { logBug } from "../lib/log.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
-import type { StoredRepository } from "../storage/storage.ts";
+import type { StorageUsage, StoredRepository } from "../storage/storage.ts";
 import { type RefView, viewRefs } from "./advertised-refs.ts";
-import { gitAnswer, streamOf } from "./answer.ts";
+import { gitAnswer, logSent, streamOf } from "./answer.ts";
 import type { Visit } from "./env.ts";
 import { FetchSession } from "./fetch-session.ts";
 
@@ -44,6 +44,7 @@ interface Place {
   readonly snapshot: Snapshot;
   readonly view: RefView;
   readonly requestId: string;
+  readonly usage: StorageUsage;
 }
 
 /** Answers one `git-upload-pack` request: of version 2 a command, of older ones a round of haves. */
@@ -56,7 +57,8 @@ export async function uploadPack(
   const stored = ctx.git.repository(entry.repo);
   const open = async (): Promise<Place> => {
     const snapshot = await stored.snapshot();
-    return { stored, snapshot, view: viewRefs(snapshot, entry.repo.defaultBranch), requestId };
+    const view = viewRefs(snapshot, entry.repo.defaultBranch);
+    return { stored, snapshot, view, requestId, usage: ctx.git.usage };
   };
   if (version !== 2) {
     const upload = parseUploadRequest(body, true)?.value;
@@ -202,7 +204,8 @@ async function answerWithPack(
       yield formatBandError(`internal error, request ${place.requestId}`, payloadMax);
     }
   }
-  return gitAnswer(RESULT, streamOf(pieces()));
+  const onEnd = (sentBytes: number): void => logSent(place.requestId, place.usage, sentBytes);
+  return gitAnswer(RESULT, streamOf(pieces(), onEnd));
 }
 
 /** A pack in side-band frames. Returns what the pack returned. */

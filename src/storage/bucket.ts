@@ -1,6 +1,5 @@
 import type { ByteSource } from "../git/store.ts";
 import { readPieces } from "../lib/read-pieces.ts";
-import { edgeCache } from "./edge-cache.ts";
 import { Recent } from "./recent.ts";
 import { Slots } from "./slots.ts";
 
@@ -17,13 +16,22 @@ const BLOCK_READ_BYTES_MAX = 256 * 1024;
 /** What the isolate keeps of blocks, in bytes. Files never change, so a block is never stale. */
 const blocks = new Recent<Uint8Array>(16 * 1024 * 1024);
 
+/** Copies of small files that never change, near by. It may forget any of them. */
+export interface FileCache {
+  /** The bytes under `key` if there are exactly `length` of them. */
+  get(key: string, length: number): Promise<Uint8Array | undefined>;
+  put(key: string, bytes: Uint8Array): void;
+}
+
 /** The bucket of packs as one request uses it, with few connections at once. */
 export class Bucket {
   private readonly bucket: R2Bucket;
+  private readonly cache: FileCache;
   private readonly slots: Slots;
 
-  constructor(bucket: R2Bucket, usage: { r2Calls: number }) {
+  constructor(bucket: R2Bucket, usage: { r2Calls: number }, cache: FileCache) {
     this.bucket = bucket;
+    this.cache = cache;
     this.slots = new Slots(READS_MAX, () => usage.r2Calls++);
   }
 
@@ -55,10 +63,10 @@ export class Bucket {
 
   /** A small file of known length, from near by if it was read there before. */
   async readFile(key: string, sizeBytes: number): Promise<Uint8Array> {
-    const cached = await edgeCache.get(key, sizeBytes);
+    const cached = await this.cache.get(key, sizeBytes);
     if (cached) return cached;
     const bytes = await this.read(key, 0, sizeBytes);
-    edgeCache.put(key, bytes);
+    this.cache.put(key, bytes);
     return bytes;
   }
 
@@ -176,25 +184,30 @@ export class Upload {
       return;
     }
     if (rest.length > 0) await this.sendPart();
+    this.part = new Uint8Array(0);
     await this.sending;
-    await this.upload.complete(this.parts);
+    const { upload, parts } = this;
+    await this.slots.run(() => upload.complete(parts));
   }
 
   /** Leaves no part behind of a file that is not to be finished; one that is finished stays. */
   async abort(): Promise<void> {
     await this.sending.catch(ignore);
-    if (!this.isFinished) await this.upload?.abort();
+    const { upload } = this;
+    if (upload && !this.isFinished) await this.slots.run(() => upload.abort());
   }
 
   private makeRoom(bytes: number): void {
     if (bytes <= this.part.length) return;
-    const larger = new Uint8Array(Math.min(PART_BYTES, Math.max(bytes, this.part.length * 4)));
+    // A file that has a part already has more of them: the next is filled, too.
+    const wanted = this.upload ? PART_BYTES : Math.max(bytes, this.part.length * 4);
+    const larger = new Uint8Array(Math.min(PART_BYTES, wanted));
     larger.set(this.part.subarray(0, this.partBytes));
     this.part = larger;
   }
 
   private async sendPart(): Promise<void> {
-    this.upload ??= await this.bucket.createMultipartUpload(this.key);
+    this.upload ??= await this.slots.run(() => this.bucket.createMultipartUpload(this.key));
     const { upload, parts } = this;
     const bytes = this.part.subarray(0, this.partBytes);
     await this.sending;
@@ -204,7 +217,7 @@ export class Upload {
     });
     // Awaited before the next part; until then nobody else looks whether it failed.
     this.sending.catch(ignore);
-    this.part = new Uint8Array(PART_BYTES);
+    this.part = new Uint8Array(0);
     this.partBytes = 0;
   }
 }

@@ -1,5 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
 
+import type { FileCache } from "./bucket.ts";
+
 /** How long the data center may keep what it has, in seconds. It never changes; deleted files age out. */
 const KEPT_SECONDS = 7 * 24 * 60 * 60;
 
@@ -16,9 +18,8 @@ const open = (): Promise<Cache> => (opened ??= caches.open("packs"));
  * Only ever a copy: what it does not have, or gives in part, is read from the bucket, and it fails
  * nobody's request.
  */
-export const edgeCache = {
-  /** The bytes under `key` if there are exactly `length` of them. */
-  async get(key: string, length: number): Promise<Uint8Array | undefined> {
+export const edgeCache: FileCache = {
+  async get(key, length) {
     try {
       const cache = await open();
       const found = await cache.match(addressOf(key));
@@ -30,7 +31,7 @@ export const edgeCache = {
   },
 
   /** Keeps a copy of the bytes, behind whatever is answered meanwhile. */
-  put(key: string, bytes: Uint8Array): void {
+  put(key, bytes) {
     const headers = { "Cache-Control": `public, max-age=${KEPT_SECONDS}, immutable` };
     const copy = new Response(bytes.slice(), { headers });
     const work = open().then((cache) => cache.put(addressOf(key), copy));

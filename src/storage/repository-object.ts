@@ -81,7 +81,7 @@ export class RepositoryObject extends DurableObject<Env> {
     const applied = kv.get<number>("schema") ?? 0;
     if (applied === SCHEMA.length) return;
     this.ctx.storage.transactionSync(() => {
-      for (const statement of SCHEMA.slice(applied)) this.sql.exec(statement);
+      this.sql.exec(SCHEMA.slice(applied).join(";\n"));
       kv.put("schema", SCHEMA.length);
     });
   }

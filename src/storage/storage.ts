@@ -5,7 +5,7 @@ import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
 import { settled } from "../lib/settled.ts";
 import type { Scratch } from "../git/store.ts";
-import { Bucket } from "./bucket.ts";
+import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { draftName, packKey, rescueKey } from "./keys.ts";
 import { OpenRepository } from "./open-repository.ts";
@@ -42,8 +42,9 @@ export class GitStorage {
     bucket: R2Bucket,
     objects: DurableObjectNamespace<RepositoryObject>,
     jobs: Queue<StorageJob>,
+    cache: FileCache,
   ) {
-    this.bucket = new Bucket(bucket, this.usage);
+    this.bucket = new Bucket(bucket, this.usage, cache);
     this.objects = objects;
     this.jobs = jobs;
   }

@@ -72,6 +72,15 @@ async function makePushed(count: number): Promise<{ owner: TestUser; repo: TestR
   return { owner, repo };
 }
 
+/** Bytes that can't be compressed. */
+function makeNoise(length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length; at += 65_536) {
+    crypto.getRandomValues(bytes.subarray(at, Math.min(length, at + 65_536)));
+  }
+  return bytes;
+}
+
 /** A fork by somebody else. */
 async function forkOf(repo: TestRepo): Promise<RepositoryPlace> {
   const as = await make.user();
@@ -130,6 +139,24 @@ describe(
         return faults;
       });
       expect(most).toBeGreaterThanOrEqual(7);
+    });
+
+    it("a push in several parts leaves nothing behind either", async () => {
+      const { oid, pack } = makeCommit("large", makeNoise(9 * 1024 * 1024));
+      let at = 0;
+      for (let hasFailed = true; hasFailed; at++) {
+        const { owner, repo } = await makePushed(1);
+        const before = await refsOf(repo);
+        // The other two ways differ in what the request itself still does, as they do for a small one.
+        const faults = failing({ at, isDone: at % 2 === 0, isDeath: true });
+        await serve(pushRequest(owner, repo, oid, pack, "refs/heads/new"), faults.bindings);
+        const isMade = (await refsOf(repo)).length > before.length;
+        await tend(repo);
+        expect(await readAllObjects(repo)).toBe(isMade ? 6 : 3);
+        await expectNoStrays(repo, [repo]);
+        hasFailed = faults.hasFailed();
+      }
+      expect(at).toBeGreaterThan(12);
     });
 
     it("a fork is there whole or not at all, and its parent stays as it is", async () => {

@@ -9,11 +9,12 @@ import { parseTree } from "../../src/git/object/tree.ts";
 import { codec } from "../../src/storage/codec.ts";
 import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
 import { only } from "../../src/lib/only.ts";
+import { edgeCache } from "../../src/storage/edge-cache.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
 import { db } from "./db.ts";
 
 /** The same storage that the Worker uses. */
-export const git = new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS);
+export const git = new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache);
 
 /** Where the git data of a repository is. */
 export async function placeOf(repoId: number): Promise<RepositoryPlace> {

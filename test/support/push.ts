@@ -17,11 +17,11 @@ import type { TestRepo, TestUser } from "./make.ts";
 export const NULL = "0".repeat(40);
 
 /** A commit of one file, and packs of it: whole, and without the file. */
-export function makeCommit(text: string) {
+export function makeCommit(text: string, content = encodeUtf8(text)) {
   const build = (hasBlob: boolean) => {
     const builder = new PackBuilder(codec);
-    const blob = new PackBuilder(codec).add("blob", encodeUtf8(text));
-    if (hasBlob) builder.add("blob", encodeUtf8(text));
+    const blob = new PackBuilder(codec).add("blob", content);
+    if (hasBlob) builder.add("blob", content);
     const tree = builder.add("tree", joinBytes([encodeUtf8("100644 file\0"), oidBytes(blob)]));
     const who = "A <a@example.com> 1700000000 +0000";
     const oid = builder.add(

@@ -4,6 +4,7 @@ import { ANONYMOUS } from "../../src/auth/actor.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Ctx } from "../../src/context.ts";
 import { openDatabase } from "../../src/db/db.ts";
+import { edgeCache } from "../../src/storage/edge-cache.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
 
 /**
@@ -17,7 +18,7 @@ export function systemCtx(bindings: Partial<Env>, now: number): Ctx {
   return {
     config: parseConfig({}),
     db: openDatabase(all.DB.withSession("first-primary")),
-    git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS),
+    git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
     actor: ANONYMOUS,
     rootUrl: "",
     now,

@@ -15,6 +15,15 @@ export interface RequestLine {
   d1RowsRead: number;
 }
 
+/** The log line of a streamed answer that has ended. */
+export interface SentLine {
+  event: "git:sent";
+  id: string;
+  r2Calls: number;
+  objectCalls: number;
+  sentBytes: number;
+}
+
 /** Sends a request and reads what the service logged of it, and everything else it logged meanwhile. */
 export async function logged(send: () => Promise<Answer>) {
   const spy = vi.spyOn(console, "log").mockImplementation(() => {});
@@ -24,10 +33,12 @@ export async function logged(send: () => Promise<Answer>) {
     const id = answer.headers.get("X-Request-Id");
     const own = lines
       .filter((line) => line.startsWith("{"))
-      .map((line) => JSON.parse(line) as RequestLine);
-    const line = own.find((each) => each.event === "request" && each.id === id);
+      .map((line) => JSON.parse(line) as RequestLine | SentLine)
+      .filter((each) => each.id === id);
+    const line = own.find((each) => each.event === "request");
     if (!line) throw new Error("the request was not logged");
-    return { answer, line, text: lines.join("\n") };
+    const sent = own.find((each) => each.event === "git:sent");
+    return { answer, line, sent, text: lines.join("\n") };
   } finally {
     spy.mockRestore();
   }
