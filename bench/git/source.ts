@@ -43,6 +43,9 @@ export async function makeSource(size: Size, cache: string, directory: string): 
   const path = join(cache, `${size}-${fingerprint(size)}.git`);
   if (!existsSync(path)) {
     mkdirSync(cache, { recursive: true });
+    for (const old of globSync(`${size}-*.git`, { cwd: cache })) {
+      rmSync(join(cache, old), { recursive: true });
+    }
     const draft = mkdtempSync(join(cache, "draft-"));
     try {
       await generate(size, draft);

@@ -9,7 +9,8 @@ const EPOCH_SECONDS = Date.UTC(2015, 0, 1) / 1000;
  * A planned history as `git fast-import` reads it.
  *
  * The blobs of a file follow each other, from its first version to its last: fast-import makes each
- * a delta of the one before it.
+ * a delta of the one before it. Between two files stands a blob of a few bytes that nothing refers
+ * to and that is no base for anything.
  *
  * @see git-fast-import(1), "INPUT FORMAT".
  */
@@ -72,6 +73,7 @@ function* streamBlobs(
   const newLine = (): number => random.below(vocabulary.lineCount);
   let mark = 1;
   for (const count of versions) {
+    yield `blob\ndata 8\n${String(mark).padStart(8)}\n`;
     // A few files are long: a tenth of them hold half of the lines.
     const length = Math.ceil((average / 10) * (0.5 + 1 / (0.03 + random.next())));
     const lines = Array.from({ length }, newLine);
