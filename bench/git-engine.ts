@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
+import { deflateSync, inflateSync } from "node:zlib";
 import type { Codec } from "../src/git/codec.ts";
 import { resolveDeltas } from "../src/git/pack/delta-resolver.ts";
 import { formatIdx } from "../src/git/pack/idx-file.ts";
@@ -25,6 +25,7 @@ const CHUNK_BYTES = 8 * 1024 * 1024;
 const codec: Codec = {
   createSha1: () => createHash("sha1"),
   deflate: (bytes) => deflateSync(bytes),
+  inflate: (bytes, sizeBytes) => inflateSync(bytes, { chunkSize: sizeBytes }),
 };
 
 const pack = execFileSync(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { deflateSync } from "node:zlib";
+import { deflateSync, inflateSync } from "node:zlib";
 
 import type { Codec } from "../git/codec.ts";
 
@@ -7,4 +7,7 @@ import type { Codec } from "../git/codec.ts";
 export const codec: Codec = {
   createSha1: () => createHash("sha1"),
   deflate: (bytes) => deflateSync(bytes),
+  inflate: (bytes, sizeBytes) =>
+    // Of the two hosts one allocates by the first and the other counts what it allocates by the second.
+    inflateSync(bytes, { chunkSize: sizeBytes, maxOutputLength: 4 * sizeBytes }),
 };

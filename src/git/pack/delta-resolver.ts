@@ -310,8 +310,7 @@ class DeltaResolver {
 
   private keepWhole(entry: number, start: number, end: number): void {
     const header = this.reader.header(start);
-    const content = new Uint8Array(header.sizeBytes);
-    this.reader.inflate(start, end, header, content);
+    const content = this.reader.inflateOwn(start, end, header, this.options.codec);
     this.contents.keep(entry, content);
     this.hasProgressed = true;
   }

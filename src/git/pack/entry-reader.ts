@@ -1,3 +1,4 @@
+import { type Codec, HOST_INFLATE_BYTES_MAX, HOST_INFLATE_BYTES_MIN } from "../codec.ts";
 import { corrupt } from "../error.ts";
 import type { ByteSource } from "../store.ts";
 import { Inflater } from "../zlib/inflate.ts";
@@ -52,6 +53,20 @@ export class EntryReader {
     const stop = end - this.windowStart;
     inflateWhole(this.inflater, this.window, header.next, stop, output);
     if (this.inflater.inputOffset !== stop) throw corrupt(`pack: entry at ${start} does not end`);
+  }
+
+  /** Inflates the entry that starts at `start` into memory of its own. */
+  inflateOwn(start: number, end: number, header: EntryHeader, codec: Codec): Uint8Array {
+    const { sizeBytes } = header;
+    if (sizeBytes < HOST_INFLATE_BYTES_MIN || sizeBytes > HOST_INFLATE_BYTES_MAX) {
+      const content = new Uint8Array(sizeBytes);
+      this.inflate(start, end, header, content);
+      return content;
+    }
+    const bytes = this.window.subarray(header.next, end - this.windowStart);
+    const content = codec.inflate(bytes, sizeBytes);
+    if (content.length !== sizeBytes) throw corrupt("pack: entry is not as long as it says");
+    return content;
   }
 }
 

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { deflateSync } from "node:zlib";
+import { deflateSync, inflateSync } from "node:zlib";
 import type { Codec } from "../../../src/git/codec.ts";
 
 /** The host's part of the engine, as Node provides it. */
 export const codec: Codec = {
   createSha1: () => createHash("sha1"),
   deflate: (bytes) => deflateSync(bytes),
+  inflate: (bytes, sizeBytes) => inflateSync(bytes, { chunkSize: sizeBytes }),
 };
