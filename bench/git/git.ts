@@ -36,7 +36,9 @@ const running = new Set<ChildProcessWithoutNullStreams>();
  * @throws Error with what it said when it fails.
  */
 export async function git(directory: string, args: string[], input: Input = []): Promise<string> {
-  const child = spawn("git", args, { cwd: directory, env: GIT_ENVIRONMENT });
+  // A group of its own: git starts others, which would go on without it.
+  const options = { cwd: directory, env: GIT_ENVIRONMENT, detached: true };
+  const child = spawn("git", args, options);
   running.add(child);
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
@@ -77,6 +79,6 @@ async function feed({ stdin }: ChildProcessWithoutNullStreams, input: Input): Pr
 /** Ends every git that still runs. */
 export async function stopGit(): Promise<void> {
   const ends = [...running].map((child) => once(child, "close"));
-  for (const child of running) child.kill("SIGTERM");
+  for (const { pid } of running) if (pid !== undefined) process.kill(-pid, "SIGTERM");
   await Promise.all(ends);
 }
