@@ -5,10 +5,11 @@ import { describe, expect, it, vi } from "vitest";
 import { discardedObjects } from "../../src/db/schema/index.ts";
 import { handleBatch, handleSchedule } from "../../src/jobs/index.ts";
 import type { StorageJob } from "../../src/storage/storage-job.ts";
+import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
-import { git, readAllObjects } from "../support/git.ts";
-import { freshName, make, type TestRepo } from "../support/make.ts";
-import { filesOf, makeCommit, push } from "../support/push.ts";
+import { git, placeOf, readAllObjects } from "../support/git.ts";
+import { freshName, make, type TestRepo, type TestUser } from "../support/make.ts";
+import { filesOf, makeCommit, push, storePush } from "../support/push.ts";
 import { systemCtx } from "../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -94,6 +95,62 @@ describe("a merge", () => {
     expect(await filesOf(repo)).toHaveLength(14);
     await handleBatch(batchOf([jobFor(repo)]), () => systemCtx({}, Date.now() + DAY_MS + 1000));
     expect(await filesOf(repo)).toHaveLength(5);
+  });
+});
+
+describe("a merge beside a push", () => {
+  it("takes nothing from it, and gives it its place behind what was merged", async () => {
+    const repo = await makePushed(3);
+    const { oid, pack } = makeCommit(freshName("meanwhile"));
+    await Promise.all([
+      handleBatch(batchOf([jobFor(repo)]), () => systemCtx({}, Date.now())),
+      storePush(repo, "refs/heads/meanwhile", oid, pack),
+    ]);
+    const { refs, packs } = await git.repository(repo).snapshot();
+    expect(refs).toHaveLength(4);
+    expect(packs.length).toBeLessThanOrEqual(2);
+    expect(await readAllObjects(repo)).toBe(12);
+  });
+});
+
+describe("the removal of a deleted repository", () => {
+  const deleteIt = async (as: TestUser, repo: { owner: string; name: string }) =>
+    expect((await call("DELETE", `/repos/${repo.owner}/${repo.name}`, { as })).status).toBe(204);
+
+  it("takes what it alone has, and leaves its forks and neighbours whole", async () => {
+    const owner = await make.user();
+    const forker = await make.user();
+    const repo = await make.repo(owner);
+    const neighbour = await makePushed(1);
+    const [shared, own] = [makeCommit("shared"), makeCommit("own")];
+    await storePush(repo, "refs/heads/main", shared.oid, shared.pack);
+    const path = `/repos/${repo.owner}/${repo.name}/forks`;
+    const { body } = await call("POST", path, { as: forker, json: {} });
+    const fork = await placeOf(body.id);
+    await storePush(repo, "refs/heads/own", own.oid, own.pack);
+    expect(await filesOf(repo)).toHaveLength(6);
+
+    await deleteIt(owner, repo);
+    const job = batchOf([jobFor(repo)]);
+    await handleBatch(job, () => systemCtx({}, Date.now()));
+    expect(await filesOf(repo)).toHaveLength(3);
+    expect(await readAllObjects(fork)).toBe(3);
+    expect(await readAllObjects(neighbour)).toBe(3);
+
+    await deleteIt(forker, { owner: forker.name, name: body.name });
+    const last = batchOf([{ kind: "tend", ...fork }]);
+    await handleBatch(last, () => systemCtx({}, Date.now()));
+    expect(await filesOf(repo)).toEqual([]);
+    expect(await readAllObjects(neighbour)).toBe(3);
+  });
+
+  it("is asked for by the deletion", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { oid, pack } = makeCommit("gone soon");
+    await storePush(repo, "refs/heads/main", oid, pack);
+    await deleteIt(owner, repo);
+    await vi.waitFor(async () => expect(await filesOf(repo)).toEqual([]), { timeout: 15_000 });
   });
 });
 
