@@ -115,6 +115,7 @@ export class FetchSession {
     const { deltas, reused, reusedDeltas } = yield* writePack(catalog, objects, wanted, {
       codec,
       takesOfsDelta,
+      gauge: this.stored.openGauge(),
       ...(receiverHas && { receiverHas }),
     });
     const total = `Total ${wanted.size} (delta ${deltas})`;

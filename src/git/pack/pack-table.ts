@@ -4,6 +4,8 @@ import { OID_BYTES } from "../oid.ts";
 export const NO_ENTRY = -1;
 
 const START_ENTRIES = 1024;
+/** Bytes of one entry in all arrays. */
+const ENTRY_BYTES = 8 + 1 + 1 + 8 + 4 + 4 + 2 + OID_BYTES;
 
 /**
  * What is known of each entry of a pack, in pack order: about 50 bytes an entry, whatever the
@@ -32,6 +34,11 @@ export class PackTable {
   oids = new Uint8Array(START_ENTRIES * OID_BYTES);
   /** Raw ids of the bases of `REF_DELTA` entries, by entry. */
   readonly refBases = new Map<number, Uint8Array>();
+
+  /** Bytes of the arrays. */
+  get heldBytes(): number {
+    return this.offsets.length * ENTRY_BYTES;
+  }
 
   /** Adds an entry and returns its index. */
   add(type: number, offset: number, sizeBytes: number): number {

@@ -1,4 +1,5 @@
 import type { Codec } from "../codec.ts";
+import type { Gauge } from "../store.ts";
 import { corrupt } from "../error.ts";
 import { OID_BYTES } from "../oid.ts";
 import {
@@ -24,6 +25,7 @@ export interface PackWriterOptions {
   readonly codec: Codec;
   /** The receiver understands deltas that name their base by offset. */
   readonly takesOfsDelta: boolean;
+  readonly gauge?: Gauge | undefined;
   /** Objects that the receiver has: bases of a thin pack. Undefined where none may be assumed. */
   readonly receiverHas?: PlaceSet;
 }
@@ -88,10 +90,15 @@ class PackWriter {
     this.push(formatPackHeader(this.wanted.size));
     for (let pack = 0; pack < this.catalog.packs.length; pack++) {
       const positions = this.inPackOrder(pack);
+      const tableBytes = positions.byteLength + this.writtenBytes;
+      // Sorted, they are there twice.
+      this.options.gauge?.(tableBytes + positions.byteLength);
       for (let at = 0; at < positions.length;) {
         const { stop, start, end } = this.findRun(pack, positions, at);
         const first = { pack, position: positions[at] as number };
         if (end - start > READ_BYTES && !this.catalog.base(first)) {
+          // The range, the piece made of it, and the one that is being sent.
+          this.options.gauge?.(tableBytes + 3 * READ_BYTES);
           for await (const piece of this.copyLong(first, start, end)) {
             hash.update(piece);
             yield piece;
@@ -100,6 +107,7 @@ class PackWriter {
           continue;
         }
         const run = await this.catalog.pack(pack).source.read(start, end);
+        this.options.gauge?.(tableBytes + run.length + 2 * PIECE_BYTES);
         for (; at < stop; at++) {
           const place = { pack, position: positions[at] as number };
           const entry = this.catalog.range(place);
@@ -115,7 +123,13 @@ class PackWriter {
     hash.update(piece);
     yield piece;
     yield hash.digest();
+    this.options.gauge?.(0);
     return this.report;
+  }
+
+  /** Bytes of `written`. */
+  private get writtenBytes(): number {
+    return this.written.reduce((sum, starts) => sum + starts.byteLength, 0);
   }
 
   /** The wanted objects of a pack in the order of their entries. */

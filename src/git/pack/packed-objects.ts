@@ -1,7 +1,7 @@
 import { corrupt, overLimit } from "../error.ts";
 import { kindOf } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
-import type { ObjectReader, StoredObject } from "../store.ts";
+import type { Gauge, ObjectReader, StoredObject } from "../store.ts";
 import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
 import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { readEntryHeader } from "./entry-header.ts";
@@ -23,9 +23,12 @@ export class PackedObjects implements ObjectReader {
   private readonly inflater = new Inflater();
   private readonly cache = new Map<string, Uint8Array>();
   private cachedBytes = 0;
+  private readonly gauge: Gauge;
 
-  constructor(catalog: PackCatalog) {
+  /** @param gauge Told what is held of contents, and of what finding them takes. */
+  constructor(catalog: PackCatalog, gauge: Gauge = () => {}) {
     this.catalog = catalog;
+    this.gauge = gauge;
   }
 
   /** Bytes of the contents that are kept. */
@@ -66,6 +69,8 @@ export class PackedObjects implements ObjectReader {
       content = await this.applyEntry(delta, content);
       this.remember(delta, content);
     }
+    // Beyond the cache, what is handed out is its taker's.
+    this.gauge(this.cachedBytes + this.catalog.heldBytes);
     return content;
   }
 
@@ -143,6 +148,8 @@ export class PackedObjects implements ObjectReader {
 
   private remember(place: Place, content: Uint8Array): void {
     const key = `${place.pack}:${place.position}`;
+    // While it was made, its base and a delta were there too.
+    this.gauge(this.cachedBytes + this.catalog.heldBytes + 3 * content.length);
     if (content.length > CACHE_BYTES_MAX / 4) return;
     if (!this.cache.delete(key)) this.cachedBytes += content.length;
     this.cache.set(key, content);
