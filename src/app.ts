@@ -118,6 +118,6 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
     d1Rounds: usage.rounds,
     d1RowsRead: usage.rowsRead,
     d1RowsWritten: usage.rowsWritten,
-    ...c.var.open.git.usage,
+    ...c.var.open.git.usage.counts(),
   });
 }

@@ -401,6 +401,7 @@ describe("the log", () => {
       d1RowsWritten: expect.any(Number),
       r2Calls: 0,
       objectCalls: 0,
+      bufferedBytesPeak: 0,
     });
     for (const sent of [user.token, user.name, name, "words", "a-query"]) {
       expect(text).not.toContain(sent);

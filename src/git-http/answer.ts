@@ -1,5 +1,5 @@
 import { log } from "../lib/log.ts";
-import type { StorageUsage } from "../storage/storage.ts";
+import type { StorageUsage } from "../storage/storage-usage.ts";
 
 /** An answer in git's own words, which nothing on the way may keep. */
 export function gitAnswer(
@@ -68,5 +68,5 @@ export function streamOf(
 
 /** Logs what an answer that is streamed took in all: its `request` line is written as it begins. */
 export function logSent(requestId: string, usage: StorageUsage, sentBytes: number): void {
-  log("git:sent", { id: requestId, ...usage, sentBytes });
+  log("git:sent", { id: requestId, ...usage.counts(), sentBytes });
 }

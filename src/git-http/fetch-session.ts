@@ -121,7 +121,13 @@ export class FetchSession {
       room = await this.stored.openScratch(Date.now());
       return room.scratch;
     };
-    const options = { codec, takesOfsDelta, openScratch, ...(receiverHas && { receiverHas }) };
+    const options = {
+      codec,
+      takesOfsDelta,
+      openScratch,
+      gauge: this.stored.openGauge(),
+      ...(receiverHas && { receiverHas }),
+    };
     let report: PackReport;
     try {
       report = yield* writePack(catalog, objects, wanted, options);

@@ -29,7 +29,8 @@ import {
 import { findReachable } from "../git/walk/reachable.ts";
 import { logBug } from "../lib/log.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
-import type { StorageUsage, StoredRepository } from "../storage/storage.ts";
+import type { StoredRepository } from "../storage/storage.ts";
+import type { StorageUsage } from "../storage/storage-usage.ts";
 import { type RefView, viewRefs } from "./advertised-refs.ts";
 import { gitAnswer, logSent, streamOf } from "./answer.ts";
 import type { Visit } from "./env.ts";

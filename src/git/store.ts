@@ -46,3 +46,6 @@ export interface ObjectReader {
 
 /** The files beside each other that hold one pack. */
 export type PackFileKind = "pack" | "idx" | "sidecar";
+
+/** Told how many bytes a piece of work holds in memory now, each time that has changed by much. */
+export type Gauge = (heldBytes: number) => void;

@@ -1,7 +1,8 @@
-import type { ByteSource } from "../git/store.ts";
+import type { ByteSource, Gauge } from "../git/store.ts";
 import { readPieces } from "../lib/read-pieces.ts";
 import { Recent } from "./recent.ts";
 import { Slots } from "./slots.ts";
+import type { StorageUsage } from "./storage-usage.ts";
 
 /** The platform opens six connections for a request; one stays for everything else. */
 const READS_MAX = 5;
@@ -27,12 +28,23 @@ export interface FileCache {
 export class Bucket {
   private readonly bucket: R2Bucket;
   private readonly cache: FileCache;
+  private readonly usage: StorageUsage;
   private readonly slots: Slots;
+  /** Blocks that were kept before, which others hold. */
+  private readonly blockBytesBefore = blocks.heldBytes;
+  private readonly gaugeBlocks: Gauge;
 
-  constructor(bucket: R2Bucket, usage: { r2Calls: number }, cache: FileCache) {
+  constructor(bucket: R2Bucket, usage: StorageUsage, cache: FileCache) {
     this.bucket = bucket;
     this.cache = cache;
+    this.usage = usage;
+    this.gaugeBlocks = usage.gauge();
     this.slots = new Slots(READS_MAX, () => usage.r2Calls++);
+  }
+
+  /** For what is held in memory between the bucket and whoever asks. */
+  openGauge(): Gauge {
+    return this.usage.gauge();
   }
 
   /** A file of known length, to be read by ranges. */
@@ -53,11 +65,17 @@ export class Bucket {
     if (start === end) return Promise.resolve(new Uint8Array(0));
     return this.slots.run(async () => {
       const range = { offset: start, length: end - start };
-      const object = await this.bucket.get(key, { range });
-      if (!object) throw new Error("a file of a pack is gone");
-      const bytes = new Uint8Array(await object.arrayBuffer());
-      if (bytes.length !== end - start) throw new Error("a file of a pack is cut off");
-      return bytes;
+      this.usage.hold(end - start);
+      try {
+        const object = await this.bucket.get(key, { range });
+        if (!object) throw new Error("a file of a pack is gone");
+        const bytes = new Uint8Array(await object.arrayBuffer());
+        if (bytes.length !== end - start) throw new Error("a file of a pack is cut off");
+        return bytes;
+      } finally {
+        // From here on whoever asked for them counts them.
+        this.usage.hold(start - end);
+      }
     });
   }
 
@@ -92,6 +110,7 @@ export class Bucket {
         found[at] = block;
         blocks.set(`${key}#${first + at}`, block, block.length);
       }
+      this.gaugeBlocks(Math.max(0, blocks.heldBytes - this.blockBytesBefore));
     }
     const result = new Uint8Array(end - start);
     for (const [at, block] of found.entries()) {
@@ -106,7 +125,13 @@ export class Bucket {
   async *stream(key: string, pieceBytes: number): AsyncGenerator<Uint8Array> {
     const object = await this.slots.run(() => this.bucket.get(key));
     if (!object) throw new Error("a file of a pack is gone");
-    yield* readPieces(object.body, pieceBytes);
+    // The piece that is read, and the one that is being sent.
+    this.usage.hold(2 * pieceBytes);
+    try {
+      yield* readPieces(object.body, pieceBytes);
+    } finally {
+      this.usage.hold(-2 * pieceBytes);
+    }
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
@@ -115,7 +140,7 @@ export class Bucket {
 
   /** Begins a file whose length nobody knows yet. */
   startUpload(key: string): Upload {
-    return new Upload(this.bucket, this.slots, key);
+    return new Upload(this.bucket, this.slots, key, this.usage.gauge());
   }
 
   /** Removes files; those that are not there are passed over. */
@@ -149,11 +174,15 @@ export class Upload {
   private isFinished = false;
   private readonly parts: R2UploadedPart[] = [];
   private sending: Promise<unknown> = Promise.resolve();
+  /** Bytes on their way. */
+  private sendingBytes = 0;
+  private readonly gauge: Gauge;
 
-  constructor(bucket: R2Bucket, slots: Slots, key: string) {
+  constructor(bucket: R2Bucket, slots: Slots, key: string, gauge: Gauge) {
     this.bucket = bucket;
     this.slots = slots;
     this.key = key;
+    this.gauge = gauge;
   }
 
   /** Takes bytes, which are copied. */
@@ -184,7 +213,6 @@ export class Upload {
       return;
     }
     if (rest.length > 0) await this.sendPart();
-    this.part = new Uint8Array(0);
     await this.sending;
     const { upload, parts } = this;
     await this.slots.run(() => upload.complete(parts));
@@ -202,8 +230,10 @@ export class Upload {
     // A file that has a part already has more of them: the next is filled, too.
     const wanted = this.upload ? PART_BYTES : Math.max(bytes, this.part.length * 4);
     const larger = new Uint8Array(Math.min(PART_BYTES, wanted));
+    this.gauge(this.sendingBytes + this.part.length + larger.length);
     larger.set(this.part.subarray(0, this.partBytes));
     this.part = larger;
+    this.gauge(this.sendingBytes + this.part.length);
   }
 
   private async sendPart(): Promise<void> {
@@ -212,8 +242,11 @@ export class Upload {
     const bytes = this.part.subarray(0, this.partBytes);
     await this.sending;
     const number = parts.length + 1;
+    this.sendingBytes = this.part.length;
     this.sending = this.slots.run(async () => {
       parts[number - 1] = await upload.uploadPart(number, bytes);
+      this.sendingBytes = 0;
+      this.gauge(this.part.length);
     });
     // Awaited before the next part; until then nobody else looks whether it failed.
     this.sending.catch(ignore);

@@ -1,26 +1,32 @@
 import { type OpenPack, PackCatalog } from "../git/pack/pack-catalog.ts";
 import { PackedObjects } from "../git/pack/packed-objects.ts";
+import type { Gauge } from "../git/store.ts";
 import { CommitGraph } from "../git/walk/commit-graph.ts";
 
 /** A repository at one moment, open for reading. */
 export class OpenRepository {
   readonly catalog: PackCatalog;
   readonly objects: PackedObjects;
+  private readonly openGauge: () => Gauge;
   private knownGraph: CommitGraph | undefined;
 
-  constructor(packs: readonly OpenPack[]) {
+  /** @param openGauge For what reading holds in memory. */
+  constructor(packs: readonly OpenPack[], openGauge: () => Gauge) {
+    this.openGauge = openGauge;
     this.catalog = new PackCatalog(packs);
-    this.objects = new PackedObjects(this.catalog);
+    this.objects = new PackedObjects(this.catalog, openGauge());
   }
 
   /** All commits. Made when first asked for, since most reads of single objects need none. */
   get graph(): CommitGraph {
-    this.knownGraph ??= new CommitGraph(this.catalog);
+    if (this.knownGraph) return this.knownGraph;
+    this.knownGraph = new CommitGraph(this.catalog);
+    this.openGauge()(this.knownGraph.heldBytes);
     return this.knownGraph;
   }
 
   /** The same with one more pack, which is the youngest. */
   with(pack: OpenPack): OpenRepository {
-    return new OpenRepository([...this.catalog.packs, pack]);
+    return new OpenRepository([...this.catalog.packs, pack], this.openGauge);
   }
 }

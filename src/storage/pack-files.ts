@@ -27,6 +27,8 @@ export async function openPack(
     bucket.readFile(idxKey, pack.idxBytes),
     bucket.readFile(packKey(networkName, pack.name, "sidecar"), pack.sidecarBytes),
   ]);
+  // They stay as long as the request does, or longer.
+  bucket.openGauge()(idxBytes.length + sidecarBytes.length);
   const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
   tables.set(idxKey, opened, pack.idxBytes + 2 * pack.sidecarBytes);
   return { ...opened, source };

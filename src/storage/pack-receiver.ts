@@ -1,7 +1,7 @@
 import { settled } from "../lib/settled.ts";
 import { GitError } from "../git/error.ts";
 import { kindOf } from "../git/object/kind.ts";
-import { EMPTY_TREE_OID } from "../git/oid.ts";
+import { EMPTY_TREE_OID, type Oid } from "../git/oid.ts";
 import { resolveDeltas } from "../git/pack/delta-resolver.ts";
 import { formatIdx, IdxFile } from "../git/pack/idx-file.ts";
 import { LIVE_BYTES_MAX, type PackLimits } from "../git/pack/limits.ts";
@@ -10,7 +10,7 @@ import { ThinPackCompletion } from "../git/pack/thin-pack.ts";
 import { makeSidecar } from "../git/sidecar/make-sidecar.ts";
 import { PackInspector } from "../git/sidecar/pack-inspector.ts";
 import { formatSidecar } from "../git/sidecar/sidecar-file.ts";
-import type { ByteSource } from "../git/store.ts";
+import type { ByteSource, Gauge } from "../git/store.ts";
 import type { Bucket, Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { draftName, packKey } from "./keys.ts";
@@ -47,6 +47,7 @@ export class PackReceiver {
   private readonly scanner: PackScanner;
   private readonly inspector: PackInspector;
   private readonly uploadId: string;
+  private readonly gaugeTables: Gauge;
   private drafts = 0;
   private stored: Draft;
 
@@ -62,6 +63,7 @@ export class PackReceiver {
       this.inspector.onWhole(entry, kind, content),
     );
     this.inspector = new PackInspector(this.scanner.table, true);
+    this.gaugeTables = bucket.openGauge();
   }
 
   /**
@@ -71,6 +73,7 @@ export class PackReceiver {
    */
   async write(chunk: Uint8Array): Promise<void> {
     this.scanner.push(chunk);
+    this.measureTables(chunk.length);
     await this.stored.upload.write(chunk);
   }
 
@@ -98,11 +101,13 @@ export class PackReceiver {
     progress?.onConnected(table.count);
 
     const { graph } = repository;
-    const sidecar = await makeSidecar(table, checksum, inspector, repository.objects, {
-      generation: (oid) => graph.generations[graph.find(oid)],
-    });
+    const gauge = this.bucket.openGauge();
+    const known = { generation: (oid: Oid) => graph.generations[graph.find(oid)] };
+    const sidecar = await makeSidecar(table, checksum, inspector, repository.objects, known, gauge);
     const idxBytes = formatIdx(table, checksum, codec);
     const sidecarBytes = formatSidecar(sidecar, codec);
+    // The sidecar is there as columns too.
+    gauge(idxBytes.length + 2 * sidecarBytes.length);
     const source = await this.source();
     const whole = repository.with({ idx: new IdxFile(idxBytes), sidecar, source });
     await inspector.checkSpecialBlobs(whole.objects);
@@ -125,6 +130,10 @@ export class PackReceiver {
     return { record, repository: whole };
   }
 
+  private measureTables(chunkBytes: number): void {
+    this.gaugeTables(this.scanner.heldBytes + this.inspector.heldBytes + chunkBytes);
+  }
+
   /** Stops writing; parts of a file that is not finished go. */
   async abort(): Promise<void> {
     await this.stored.upload.abort();
@@ -139,6 +148,7 @@ export class PackReceiver {
     const { bucket, networkName, stored } = this;
     const source = await this.source();
     const scratch = openScratch(bucket, networkName, this.uploadId);
+    const gauge = bucket.openGauge();
     try {
       const { externalOids } = await resolveDeltas(table, {
         source,
@@ -149,7 +159,12 @@ export class PackReceiver {
         bases: objects,
         listen: this.inspector.onResolved,
         onDelta: progress?.onDelta,
+        gauge: (heldBytes) => {
+          gauge(heldBytes);
+          this.measureTables(0);
+        },
       });
+      gauge(0);
       progress?.onResolved(externalOids.length);
       if (externalOids.length === 0) return checksum;
       const completion = new ThinPackCompletion(source, table, externalOids, objects, codec);

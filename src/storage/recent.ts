@@ -1,6 +1,7 @@
 /** Values that were used lately, up to a total weight. What does not fit alone is not kept. */
 export class Recent<T> {
-  private heldBytes = 0;
+  /** Weight of all values. */
+  heldBytes = 0;
   private readonly values = new Map<string, { value: T; bytes: number }>();
   private readonly bytesMax: number;
 

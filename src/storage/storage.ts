@@ -1,5 +1,6 @@
 import { type ByteText, byteTextBytes } from "../git/byte-text.ts";
 import { mergePacks } from "../git/pack/merge-packs.ts";
+import type { Gauge } from "../git/store.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
@@ -23,17 +24,12 @@ import type {
   StoredRef,
   Work,
 } from "./repository-records.ts";
+import { StorageUsage } from "./storage-usage.ts";
 import type { StorageJob } from "./storage-job.ts";
-
-/** Calls to storage that a request made. */
-export interface StorageUsage {
-  r2Calls: number;
-  objectCalls: number;
-}
 
 /** The storage of git data as one request uses it. */
 export class GitStorage {
-  readonly usage: StorageUsage = { r2Calls: 0, objectCalls: 0 };
+  readonly usage = new StorageUsage();
   private readonly bucket: Bucket;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
   private readonly jobs: Queue<StorageJob>;
@@ -102,7 +98,12 @@ export class StoredRepository {
   /** Opens the packs of a snapshot. Cost: two reads for each that the isolate does not know. */
   async open({ packs }: Pick<Snapshot, "packs">): Promise<OpenRepository> {
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
-    return new OpenRepository(await Promise.all(opened));
+    return new OpenRepository(await Promise.all(opened), () => this.openGauge());
+  }
+
+  /** For what is held in memory of this repository. */
+  openGauge(): Gauge {
+    return this.usage.gauge();
   }
 
   /** The bytes of a pack as they are stored, from start to end. */
@@ -169,6 +170,7 @@ export class StoredRepository {
       const merged = await mergePacks(await Promise.all(opened), {
         codec,
         write: (piece) => upload.write(piece),
+        gauge: this.openGauge(),
       });
       await Promise.all([
         upload.finish(),

@@ -154,9 +154,13 @@ describe("the line of a streamed answer that has ended", () => {
       id: line.id,
       r2Calls: expect.any(Number),
       objectCalls: 1,
+      bufferedBytesPeak: expect.any(Number),
       sentBytes: expect.any(Number),
     });
     expect(sent?.sentBytes).toBeGreaterThan(answer.body.length / 2);
+    // The piece that is read and the one that is sent, whatever they hold.
+    expect(sent?.bufferedBytesPeak).toBeGreaterThan(500_000);
+    expect(sent?.bufferedBytesPeak).toBeLessThan(2_000_000);
     expect(text.indexOf('"request"')).toBeLessThan(text.indexOf('"git:sent"'));
   });
 

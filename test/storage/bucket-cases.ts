@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { expect } from "vitest";
 
 import { Bucket } from "../../src/storage/bucket.ts";
+import { StorageUsage } from "../../src/storage/storage-usage.ts";
 
 const MB = 1024 * 1024;
 
@@ -27,7 +28,7 @@ export interface Trial {
 }
 
 function open({ r2, freshKey }: Trial) {
-  const usage = { r2Calls: 0 };
+  const usage = new StorageUsage();
   const kept = new Map<string, Uint8Array>();
   const cache = {
     get: (key: string) => Promise.resolve(kept.get(key)),

@@ -21,6 +21,7 @@ export interface SentLine {
   id: string;
   r2Calls: number;
   objectCalls: number;
+  bufferedBytesPeak: number;
   sentBytes: number;
 }
 

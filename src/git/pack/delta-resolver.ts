@@ -3,7 +3,14 @@ import { corrupt, missing, overLimit } from "../error.ts";
 import { ObjectHasher } from "../object/hash-object.ts";
 import { BLOB, KIND_CODES, kindOf } from "../object/kind.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
-import type { ByteSource, EntryRange, ObjectReader, Scratch, StoredChain } from "../store.ts";
+import type {
+  ByteSource,
+  EntryRange,
+  Gauge,
+  ObjectReader,
+  Scratch,
+  StoredChain,
+} from "../store.ts";
 import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { LargeContents } from "./large-contents.ts";
@@ -34,6 +41,7 @@ export interface ResolveOptions {
   /** Where a thin pack's bases are. */
   readonly bases: ObjectReader;
   readonly listen: ResolvedListener;
+  readonly gauge?: Gauge | undefined;
   /** Told how many of the pack's deltas are resolved. */
   readonly onDelta?: ((done: number, total: number) => void) | undefined;
 }
@@ -56,6 +64,9 @@ export interface ResolveReport {
  * behind its delta costs one more, and only a pack made to be slow needs many.
  */
 const SWEEPS_MAX = 64;
+
+/** Contents from here on are measured one by one, in bytes. */
+const LARGE_BYTES = 64 * 1024;
 
 /**
  * The second pass over a pack: resolves its deltas in pack order.
@@ -121,6 +132,14 @@ class DeltaResolver {
     this.large = new LargeContents(options.scratch, options.codec);
   }
 
+  /** Tells what is held now, with `bytes` in hand. */
+  private measure(bytes: number): void {
+    const { waiting, childStarts, children, reader, contents, delta, result } = this;
+    const links = waiting.byteLength + childStarts.byteLength + children.byteLength;
+    const buffers = reader.heldBytes + delta.length + result.length;
+    this.options.gauge?.(links + buffers + contents.heldBytes + bytes);
+  }
+
   async run(): Promise<ResolveReport> {
     this.linkKnownBases();
     this.deltaCount = this.unresolved;
@@ -170,6 +189,7 @@ class DeltaResolver {
     }
     const next = this.childStarts.slice();
     this.children = new Uint32Array(this.childStarts[count] as number);
+    this.measure(next.byteLength + order.byteLength);
     for (let entry = 0; entry < count; entry++) {
       const base = bases[entry] as number;
       if (base !== NO_ENTRY) this.children[(next[base] as number)++] = entry;
@@ -187,6 +207,7 @@ class DeltaResolver {
       this.externals.push({ oid, kind: KIND_CODES[found.kind], chain });
       if ("content" in found && !this.contents.isOverBudget) {
         this.contents.keep(node, found.content);
+        this.measure(found.content.length);
       }
       this.lateChildren.set(node, orphans);
       this.orphans.delete(oid);
@@ -213,7 +234,10 @@ class DeltaResolver {
         else await this.keepLarge(entry);
         continue;
       }
-      if (!reader.has(start, end)) await reader.seek(start, end);
+      if (!reader.has(start, end)) {
+        await reader.seek(start, end);
+        this.measure(0);
+      }
       if (!isUnresolved) {
         this.keepWhole(entry, start, end);
       } else {
@@ -221,7 +245,10 @@ class DeltaResolver {
         const content = contents.get(base) ?? (await this.fetchBase(base));
         this.resolve(entry, start, end, base, content);
       }
-      if (contents.isOverBudget) await contents.spill();
+      if (contents.isOverBudget) {
+        await contents.spill((bytes) => this.measure(bytes));
+        this.measure(0);
+      }
     }
   }
 
@@ -342,6 +369,7 @@ class DeltaResolver {
     const isBase = (this.waiting[entry] as number) > 0 || orphans;
     const content = isBase ? new Uint8Array(resultBytes) : this.resultView(resultBytes);
     applyDelta(baseContent, delta, deltaHeader, content);
+    if (resultBytes > LARGE_BYTES) this.measure(isBase ? resultBytes : 0);
 
     hasher.start(kindOf(kind), resultBytes);
     hasher.update(content);

@@ -24,6 +24,11 @@ export class EntryReader {
     this.bodyEnd = bodyEnd;
   }
 
+  /** Bytes of the window. */
+  get heldBytes(): number {
+    return this.window.length;
+  }
+
   /** True if `read` can answer without waiting. */
   has(start: number, end: number): boolean {
     return start >= this.windowStart && end <= this.windowStart + this.window.length;

@@ -1,4 +1,4 @@
-import type { Scratch } from "../store.ts";
+import type { Gauge, Scratch } from "../store.ts";
 
 /** Spilled contents go into files of about this size, in bytes. */
 const SPILL_BYTES = 4 * 1024 * 1024;
@@ -50,6 +50,11 @@ export class LiveContents {
     return this.liveBytes > this.budgetBytes;
   }
 
+  /** Bytes in memory now. */
+  get heldBytes(): number {
+    return this.liveBytes;
+  }
+
   /** True if the content is held, in memory or in scratch. */
   has(node: number): boolean {
     return this.live.has(node) || this.spilled.has(node);
@@ -72,8 +77,12 @@ export class LiveContents {
     this.spilled.delete(node);
   }
 
-  /** Brings memory down to three quarters of the budget. */
-  async spill(): Promise<void> {
+  /**
+   * Brings memory down to three quarters of the budget.
+   *
+   * @param gauge Told what is held besides, in bytes.
+   */
+  async spill(gauge: Gauge = () => {}): Promise<void> {
     const order = [...this.live.keys()].map((node) => ({ node, use: this.nextUse(node) }));
     order.sort((a, b) => b.use - a.use);
     const leaving: number[] = [];
@@ -84,11 +93,11 @@ export class LiveContents {
       bytes -= this.live.get(node)?.length ?? 0;
     }
     leaving.reverse();
-    for (let at = 0; at < leaving.length;) at = await this.spillFile(leaving, at);
+    for (let at = 0; at < leaving.length;) at = await this.spillFile(leaving, at, gauge);
   }
 
   /** Writes one file of the contents from `from` on and returns where the next one starts. */
-  private async spillFile(leaving: readonly number[], from: number): Promise<number> {
+  private async spillFile(leaving: readonly number[], from: number, gauge: Gauge): Promise<number> {
     const nodes: number[] = [];
     const starts = [0];
     const contents: Uint8Array[] = [];
@@ -109,6 +118,7 @@ export class LiveContents {
     for (const [index, content] of contents.entries()) {
       if (contents.length > 1) joined?.set(content, starts[index]);
     }
+    gauge(contents.length > 1 ? bytes : 0);
     if (joined) await this.scratch.write(file.number, joined);
     this.spilledBytes += bytes;
     for (const [index, node] of nodes.entries()) {

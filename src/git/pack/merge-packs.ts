@@ -6,6 +6,7 @@ import { BLOB, COMMIT, kindOf, TAG, TREE } from "../object/kind.ts";
 import { compareOidBytes, formatOid, OID_BYTES } from "../oid.ts";
 import { mergeSidecars } from "../sidecar/merge-sidecars.ts";
 import { formatSidecar } from "../sidecar/sidecar-file.ts";
+import type { Gauge } from "../store.ts";
 import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { DELTA_DEPTH_MAX, DeltaChains } from "./delta-chains.ts";
 import { DeltaSearch, type FoundDelta } from "./delta-search.ts";
@@ -40,6 +41,7 @@ export interface MergedPack {
 
 export interface MergeOptions {
   readonly codec: Codec;
+  readonly gauge?: Gauge | undefined;
   /** Takes the next bytes of the pack. They do not change afterwards. */
   write(piece: Uint8Array): Promise<void>;
   /**
@@ -62,6 +64,8 @@ export interface MergeOptions {
 
 /** Orders of kinds in a pack, as git has it. */
 const KIND_ORDER = [COMMIT, TAG, TREE, BLOB] as const;
+/** Chains, hints, ranks, offsets and checksums of an object, in bytes. */
+const CHAIN_BYTES = 9 + 9 + 5 + 12;
 /** A header's bytes and its base's distance, at most. */
 const HEADER_BYTES_MAX = 32;
 
@@ -100,6 +104,7 @@ class PackMerger {
   private readonly crcs: Uint32Array<ArrayBuffer>;
   private search: DeltaSearch | undefined;
   private peakBytes = 0;
+  private tableBytes: number;
 
   constructor(packs: readonly OpenPack[], options: MergeOptions) {
     this.options = options;
@@ -113,6 +118,7 @@ class PackMerger {
     this.chains = new DeltaChains(count);
     this.offsets = new Float64Array(count + 1);
     this.crcs = new Uint32Array(count);
+    this.tableBytes = this.objects.heldBytes + count * CHAIN_BYTES;
   }
 
   async run(): Promise<MergedPack> {
@@ -372,6 +378,7 @@ class PackMerger {
       this.output.heldBytes +
       bytes;
     this.peakBytes = Math.max(this.peakBytes, held);
+    this.options.gauge?.(this.tableBytes + held);
   }
 
   private oid(object: number): string {

@@ -87,6 +87,13 @@ export class MergedObjects {
     this.order = this.arrange();
   }
 
+  /** Bytes of the tables. */
+  get heldBytes(): number {
+    const { oids, homes, positions, starts, ends, kinds, sizes, bases, order } = this;
+    const tables = [oids, homes, positions, starts, ends, kinds, sizes, bases, order, this.fanout];
+    return [...tables, ...this.objects].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
   pack(number: number): OpenPack {
     const pack = this.packs[number];
     if (!pack) throw new Error(`no pack ${number}`);

@@ -34,6 +34,11 @@ export class PackCatalog {
     this.packs = packs;
   }
 
+  /** Bytes of the offsets that were asked for; files are not counted. */
+  get heldBytes(): number {
+    return this.offsets.reduce((sum, offsets) => sum + (offsets?.byteLength ?? 0), 0);
+  }
+
   pack(number: number): OpenPack {
     const pack = this.packs[number];
     if (!pack) throw new Error(`no pack ${number}`);

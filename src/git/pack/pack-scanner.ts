@@ -77,6 +77,12 @@ export class PackScanner {
     this.packHash = codec.createSha1();
   }
 
+  /** Bytes of the table, of output and of what is not consumed. */
+  get heldBytes(): number {
+    const large = this.output === this.buffer ? 0 : this.output.length;
+    return this.table.heldBytes + OUTPUT_BYTES + large + this.rest.length;
+  }
+
   /**
    * Takes the next bytes of the pack. They are not kept.
    *

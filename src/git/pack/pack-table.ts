@@ -4,6 +4,8 @@ import { OID_BYTES } from "../oid.ts";
 export const NO_ENTRY = -1;
 
 const START_ENTRIES = 1024;
+/** Bytes of one entry in all arrays. */
+const ENTRY_BYTES = 8 + 1 + 1 + 8 + 4 + 4 + 2 + OID_BYTES;
 
 /**
  * What is known of each entry of a pack, in pack order: about 50 bytes an entry, whatever the
@@ -34,6 +36,11 @@ export class PackTable {
   readonly largeDeltas = new Set<number>();
   /** Raw ids of the bases of `REF_DELTA` entries, by entry. */
   readonly refBases = new Map<number, Uint8Array>();
+
+  /** Bytes of the arrays. */
+  get heldBytes(): number {
+    return this.offsets.length * ENTRY_BYTES;
+  }
 
   /** Adds an entry and returns its index. */
   add(type: number, offset: number, sizeBytes: number): number {

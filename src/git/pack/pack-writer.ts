@@ -14,7 +14,7 @@ import type { PackCatalog, Place } from "./pack-catalog.ts";
 import type { PackedObjects } from "./packed-objects.ts";
 import { formatPackHeader } from "./pack-scanner.ts";
 import type { PlaceSet } from "./place-set.ts";
-import type { Scratch, StoredChain } from "../store.ts";
+import type { Gauge, Scratch, StoredChain } from "../store.ts";
 import { storedStream } from "../zlib/stored-stream.ts";
 
 /** Stored entries are read in runs of about this size, in bytes. */
@@ -34,6 +34,7 @@ export interface PackWriterOptions {
   readonly takesOfsDelta: boolean;
   /** Where a delta is resolved that is too large for memory. Without it, such an object is refused. */
   readonly openScratch?: () => Promise<Scratch>;
+  readonly gauge?: Gauge | undefined;
   /** Objects that the receiver has: bases of a thin pack. Undefined where none may be assumed. */
   readonly receiverHas?: PlaceSet;
 }
@@ -79,6 +80,7 @@ class PackWriter {
   private readonly report: PackReport = { deltas: 0, reused: 0, reusedDeltas: 0 };
   /** Contents of objects of the current pack that are deflated anew, made and not written yet. */
   private inflated = new Map<number, Uint8Array>();
+  private remadeBytes = 0;
   private large: LargeContents | undefined;
   private offset = 0;
   private pieces: Uint8Array[] = [];
@@ -103,11 +105,16 @@ class PackWriter {
     for (let pack = 0; pack < this.catalog.packs.length; pack++) {
       const positions = this.inPackOrder(pack);
       let sweepEnd = 0;
+      const tableBytes = positions.byteLength + this.writtenBytes;
+      // Sorted, they are there twice.
+      this.options.gauge?.(tableBytes + positions.byteLength);
       for (let at = 0; at < positions.length;) {
         if (at >= sweepEnd) sweepEnd = await this.sweep(pack, positions, at);
         const { stop, start, end } = this.findRun(pack, positions, at);
         const first = { pack, position: positions[at] as number };
         if (end - start > READ_BYTES && !this.catalog.base(first)) {
+          // The range, the piece made of it, and the one that is being sent.
+          this.options.gauge?.(tableBytes + 3 * READ_BYTES);
           for await (const piece of this.copyLong(first, start, end)) {
             hash.update(piece);
             yield piece;
@@ -116,6 +123,7 @@ class PackWriter {
           continue;
         }
         const run = await this.catalog.pack(pack).source.read(start, end);
+        this.options.gauge?.(tableBytes + run.length + 2 * PIECE_BYTES + this.remadeBytes);
         for (; at < Math.min(stop, sweepEnd); at++) {
           const place = { pack, position: positions[at] as number };
           const entry = this.catalog.range(place);
@@ -138,7 +146,13 @@ class PackWriter {
     hash.update(piece);
     yield piece;
     yield hash.digest();
+    this.options.gauge?.(0);
     return this.report;
+  }
+
+  /** Bytes of `written`. */
+  private get writtenBytes(): number {
+    return this.written.reduce((sum, starts) => sum + starts.byteLength, 0);
   }
 
   /** The wanted objects of a pack in the order of their entries. */
@@ -194,6 +208,7 @@ class PackWriter {
       remade.push(position);
       bytes += size;
     }
+    this.remadeBytes = bytes;
     // One alone is read as well by itself.
     this.inflated =
       remade.length > 1 ? await sweepChains(this.catalog, pack, remade) : new Map<number, never>();

@@ -1,7 +1,7 @@
 import { corrupt, overLimit } from "../error.ts";
 import { kindOf } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
-import type { ObjectReader, StoredChain, StoredObject } from "../store.ts";
+import type { Gauge, ObjectReader, StoredChain, StoredObject } from "../store.ts";
 import { Inflater } from "../zlib/inflate.ts";
 import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { readEntryHeader } from "./entry-header.ts";
@@ -24,9 +24,12 @@ export class PackedObjects implements ObjectReader {
   private readonly inflater = new Inflater();
   private readonly cache = new Map<number, Uint8Array>();
   private cachedBytes = 0;
+  private readonly gauge: Gauge;
 
-  constructor(catalog: PackCatalog) {
+  /** @param gauge Told what is held of contents, and of what finding them takes. */
+  constructor(catalog: PackCatalog, gauge: Gauge = () => {}) {
     this.catalog = catalog;
+    this.gauge = gauge;
   }
 
   /** Bytes of the contents that are kept. */
@@ -67,6 +70,8 @@ export class PackedObjects implements ObjectReader {
       content = await this.applyEntry(delta, content);
       this.remember(delta, content);
     }
+    // Beyond the cache, what is handed out is its taker's.
+    this.gauge(this.cachedBytes + this.catalog.heldBytes);
     return content;
   }
 
@@ -127,6 +132,8 @@ export class PackedObjects implements ObjectReader {
   }
 
   private remember(place: Place, content: Uint8Array): void {
+    // While it was made, its base and a delta were there too.
+    this.gauge(this.cachedBytes + this.catalog.heldBytes + 3 * content.length);
     if (content.length > CACHE_BYTES_MAX / 4) return;
     const key = cacheKey(place);
     if (!this.cache.delete(key)) this.cachedBytes += content.length;

@@ -14,6 +14,8 @@ export interface Introduced {
   readonly starts: Uint32Array;
   /** Trees and blobs by their number in the pool. */
   readonly ids: NumberList;
+  /** Bytes that finding them held beside the two lists. */
+  readonly workBytes: number;
 }
 
 /**
@@ -67,7 +69,8 @@ class IntroducedFinder {
       await this.introduce(commit.treeId, parentRoots);
       starts[index + 1] = this.ids.length;
     }
-    return { starts, ids: this.ids };
+    const workBytes = this.oldRound.byteLength + this.listRound.byteLength;
+    return { starts, ids: this.ids, workBytes };
   }
 
   /** Lists `tree` and what is new below it, where `olds` are the trees it is compared with. */

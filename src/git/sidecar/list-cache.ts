@@ -7,10 +7,16 @@ export class ListCache {
   private recent = new Map<number, Uint32Array>();
   private recentNumbers = 0;
   private older = new Map<number, Uint32Array>();
+  private olderNumbers = 0;
 
   /** @param numbersMax Numbers of all lists together, four bytes each. */
   constructor(numbersMax: number) {
     this.numbersMax = numbersMax;
+  }
+
+  /** Bytes of the lists. */
+  get heldBytes(): number {
+    return (this.recentNumbers + this.olderNumbers) * 4;
   }
 
   get(key: number): Uint32Array | undefined {
@@ -24,6 +30,7 @@ export class ListCache {
   set(key: number, list: Uint32Array): void {
     if (this.recentNumbers + list.length > this.numbersMax / 2) {
       this.older = this.recent;
+      this.olderNumbers = this.recentNumbers;
       this.recent = new Map();
       this.recentNumbers = 0;
     }

@@ -2,7 +2,7 @@ import type { Oid } from "../oid.ts";
 import { OID_BYTES } from "../oid.ts";
 import { sortByOid } from "../pack/oid-order.ts";
 import { NO_ENTRY, type PackTable } from "../pack/pack-table.ts";
-import type { ObjectReader } from "../store.ts";
+import type { Gauge, ObjectReader } from "../store.ts";
 import { findIntroduced } from "./introduced.ts";
 import { NumberList } from "./number-list.ts";
 import type { PackInspector } from "./pack-inspector.ts";
@@ -19,6 +19,7 @@ export interface KnownCommits {
  *
  * @param checksum The pack's trailing hash, in hex.
  * @param objects Reads parents and their trees that lie outside of the pack.
+ * @param gauge Told what is held beside the table and the inspector.
  */
 export async function makeSidecar(
   table: PackTable,
@@ -26,10 +27,13 @@ export async function makeSidecar(
   inspector: PackInspector,
   objects: ObjectReader,
   known: KnownCommits,
+  gauge: Gauge = () => {},
 ): Promise<Sidecar> {
   const { pool } = inspector;
   const introduced = await findIntroduced(inspector, table, objects);
   const { count } = table;
+  const listBytes = introduced.starts.byteLength + introduced.ids.heldBytes;
+  gauge(listBytes + introduced.workBytes);
   const order = sortByOid(table.oids, count);
   const positions = new Uint32Array(count);
   for (let position = 0; position < count; position++) {
@@ -99,6 +103,11 @@ export async function makeSidecar(
     outsideOids.set(pool.oids.subarray(at, at + OID_BYTES), row * OID_BYTES);
   }
   const parentRefs = parents.view().slice();
+  // The numbers of objects, four bytes each; the lists, of which two are copied; and the columns.
+  const numberBytes = refs.byteLength + order.byteLength + positions.byteLength;
+  const rowBytes = commitCount * 28 + outsideOids.length + count * 13;
+  const copiedBytes = 2 * (parents.heldBytes + introducedRefs.heldBytes) + outside.heldBytes;
+  gauge(listBytes + numberBytes + rowBytes + copiedBytes);
   return {
     packChecksum: checksum,
     kinds,

@@ -7,6 +7,11 @@ export class NumberList {
     this.numbers = new Uint32Array(capacity);
   }
 
+  /** Bytes of the list, with its room to grow. */
+  get heldBytes(): number {
+    return this.numbers.byteLength;
+  }
+
   push(number: number): void {
     if (this.length === this.numbers.length) {
       const larger = new Uint32Array(this.numbers.length * 2);

@@ -16,6 +16,11 @@ export class OidPool {
   private slots = new Uint32Array(START_IDS * 2);
   private readonly raw = new Uint8Array(OID_BYTES);
 
+  /** Bytes of ids and slots. */
+  get heldBytes(): number {
+    return this.oids.length + this.slots.byteLength;
+  }
+
   /** The number of the raw id at `bytes[offset..]`, which is given one if it has none. */
   add(bytes: Uint8Array, offset: number): number {
     const mask = this.slots.length - 1;

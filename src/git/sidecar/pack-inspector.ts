@@ -42,6 +42,9 @@ export interface OutsideLink {
   readonly kind: ObjectKind;
 }
 
+/** About what a commit's links take. */
+const COMMIT_BYTES = 150;
+
 /** Findings that are kept; one is enough to refuse, and a hostile pack could hold millions. */
 const FINDINGS_MAX = 100;
 
@@ -68,6 +71,12 @@ export class PackInspector {
   constructor(table: PackTable, isStrict: boolean) {
     this.table = table;
     this.isStrict = isStrict;
+  }
+
+  /** Bytes of what is collected. */
+  get heldBytes(): number {
+    const { pool, trees, expected, commits } = this;
+    return pool.heldBytes + trees.heldBytes + expected.length + commits.length * COMMIT_BYTES;
   }
 
   /** For the first pass: an object that is stored whole. */

@@ -41,6 +41,12 @@ export class TreeLinks {
     this.pool = pool;
   }
 
+  /** Bytes of rows, links and lists kept for reuse. */
+  get heldBytes(): number {
+    const { rowOf, rows, links, cache } = this;
+    return rowOf.byteLength + rows.heldBytes + links.heldBytes + cache.heldBytes;
+  }
+
   /** @param tree The tree's number in the pool. */
   has(tree: number): boolean {
     return tree < this.rowOf.length && this.rowOf[tree] !== 0;

@@ -57,6 +57,15 @@ export class CommitGraph {
     if (!this.areGenerationsSound()) this.countGenerations();
   }
 
+  /** Bytes of the tables. */
+  get heldBytes(): number {
+    const { times, generations, parentStarts, parentNodes } = this;
+    return [times, generations, parentStarts, parentNodes].reduce(
+      (sum, { byteLength }) => sum + byteLength,
+      0,
+    );
+  }
+
   /** The node of a commit, `NO_NODE` if it is in no pack or no commit. */
   find(commitOid: Oid): Node {
     const place = this.catalog.find(commitOid);
