@@ -157,13 +157,22 @@ export class PackList {
     );
   }
 
-  /** True if no file is left that somebody would have to remove. */
-  isQuiet(): boolean {
-    return (
-      this.sql
-        .exec("select 1 from (select id from uploads union all select name from retired) limit 1")
-        .toArray().length === 0
-    );
+  /**
+   * When the first file is to be removed, in milliseconds; undefined if none is left.
+   *
+   * @param retiredLifeMs How long a pack that was taken from the list is kept.
+   * @param uploadLifeMs How long an upload may take.
+   */
+  dueAt(retiredLifeMs: number, uploadLifeMs: number): number | undefined {
+    const { at } = this.sql
+      .exec<{ at: number | null }>(
+        `select min(at) as at from (
+           select min(at) + ? as at from retired union all select min(started_at) + ? from uploads)`,
+        retiredLifeMs,
+        uploadLifeMs,
+      )
+      .one();
+    return at ?? undefined;
   }
 }
 

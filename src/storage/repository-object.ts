@@ -234,7 +234,7 @@ export class RepositoryObject extends DurableObject<Env> {
     this.packs.forgetUploads(done.uploadIds);
     this.packs.forgetRetired(done.retiredNames);
     if (done.version === this.version()) this.ctx.storage.kv.put("tended", done.version);
-    return !this.isTendingNeeded();
+    return this.tendingDueAt() === undefined;
   }
 
   /** Those of `names` that this repository lists, or that its readers may still be reading. */
@@ -269,26 +269,31 @@ export class RepositoryObject extends DurableObject<Env> {
     const { kv } = this.ctx.storage;
     const place = kv.get<RepositoryPlace>("place");
     kv.delete("alarm");
-    if (!place || !this.isTendingNeeded()) return;
-    this.askForTending(place);
-    await this.env.STORAGE_JOBS.send({ kind: "tend", ...place });
+    const dueAt = this.tendingDueAt();
+    if (!place || dueAt === undefined) return;
+    const now = Date.now();
+    this.askForTending(place, Math.max(dueAt, now + ALARM_MS));
+    if (dueAt <= now) await this.env.STORAGE_JOBS.send({ kind: "tend", ...place });
   }
 
-  private isTendingNeeded(): boolean {
-    return this.isChanged() || !this.packs.isQuiet() || this.listOutbox().length > 0;
+  /** When something is to be done, in milliseconds; undefined if nothing is. */
+  private tendingDueAt(): number | undefined {
+    if (this.isChanged() || this.listOutbox().length > 0) return 0;
+    return this.packs.dueAt(this.isDiscarded() ? 0 : RETIRED_LIFE_MS, UPLOAD_LIFE_MS);
   }
 
   private isChanged(): boolean {
     return this.version() > (this.ctx.storage.kv.get<number>("tended") ?? 0);
   }
 
-  private askForTending(place: RepositoryPlace): void {
+  /** Sets the alarm, unless it goes off by then. */
+  private askForTending(place: RepositoryPlace, at = Date.now() + ALARM_MS): void {
     const { kv } = this.ctx.storage;
-    if (kv.get("alarm") === true) return;
+    if ((kv.get<number>("alarm") ?? Number.POSITIVE_INFINITY) <= at) return;
     kv.put("place", place);
-    kv.put("alarm", true);
+    kv.put("alarm", at);
     // Stored before any answer leaves the object, like every other write.
-    void this.ctx.storage.setAlarm(Date.now() + ALARM_MS);
+    void this.ctx.storage.setAlarm(at);
   }
 
   private isMergeDue(packsMin: number): boolean {

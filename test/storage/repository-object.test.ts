@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { RETIRED_LIFE_MS } from "../../src/storage/repository-object.ts";
+import { RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
 import type { PackRecord, Push, RefUpdate } from "../../src/storage/repository-records.ts";
 import { freshName } from "../support/make.ts";
 
@@ -327,6 +327,20 @@ describe("the alarm", () => {
     await object.finishWork({ version, pushIds, uploadIds: [], retiredNames: [] });
     await runDurableObjectAlarm(object);
     expect(await alarmOf()).toBeNull();
+  });
+
+  it("waits where nothing is due yet, and no longer than until something is", async () => {
+    const object = fresh();
+    const alarmOf = () => runInDurableObject(object, (_, { storage }) => storage.getAlarm());
+    const startedAt = Date.now();
+    await object.beginUpload(PLACE, "cut off", startedAt);
+    await runDurableObjectAlarm(object);
+    const lifeEnd = startedAt + UPLOAD_LIFE_MS;
+    expect(await alarmOf()).toBe(lifeEnd);
+    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
+    expect(await alarmOf()).toBeLessThan(lifeEnd);
+    expect(await object.listWork(lifeEnd - 1)).toMatchObject({ uploadIds: [] });
+    expect(await object.listWork(lifeEnd)).toMatchObject({ uploadIds: ["cut off"] });
   });
 });
 
