@@ -146,6 +146,7 @@ export class PackScanner {
         if (bytes.length - at < PACK_HEADER_BYTES) return undefined;
         this.announced = readPackHeader(bytes, at);
         if (this.announced > this.limits.objectsMax) throw overLimit("pack: too many objects");
+        this.table.expected = this.announced;
         this.state = this.announced === 0 ? "trailer" : "entry";
         return at + PACK_HEADER_BYTES;
       }

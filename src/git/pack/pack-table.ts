@@ -4,6 +4,8 @@ import { OID_BYTES } from "../oid.ts";
 export const NO_ENTRY = -1;
 
 const START_ENTRIES = 1024;
+/** How much room is made beyond what was expected. */
+const GROWTH = 1.25;
 /** Bytes of one entry in all arrays. */
 const ENTRY_BYTES = 8 + 1 + 1 + 8 + 4 + 4 + 2 + OID_BYTES;
 
@@ -16,6 +18,8 @@ const ENTRY_BYTES = 8 + 1 + 1 + 8 + 4 + 4 + 2 + OID_BYTES;
  */
 export class PackTable {
   count = 0;
+  /** Entries that are said to come. Room for them is made as they do. */
+  expected = 0;
   /** Where each entry starts in the pack, in bytes. The one behind the last is its end. */
   offsets = new Float64Array(START_ENTRIES);
   /** Type in the entry's header: 1 to 4, or a delta's 6 or 7. */
@@ -46,7 +50,7 @@ export class PackTable {
   add(type: number, offset: number, sizeBytes: number): number {
     const index = this.count++;
     // One more than the entries: the offset of the pack's end.
-    if (this.count >= this.offsets.length) this.grow(this.offsets.length * 2);
+    if (this.count >= this.offsets.length) this.grow();
     this.types[index] = type;
     this.kinds[index] = type <= 4 ? type : 0;
     this.offsets[index] = offset;
@@ -93,7 +97,11 @@ export class PackTable {
     return NO_ENTRY;
   }
 
-  private grow(length: number): void {
+  /** Makes room, but not for more than are expected, or for few more where more come. */
+  private grow(): void {
+    const { length: current } = this.offsets;
+    const doubled = Math.min(current * 2, this.expected + 1);
+    const length = doubled > current ? doubled : Math.ceil(current * GROWTH);
     this.offsets = resize(this.offsets, new Float64Array(length));
     this.types = resize(this.types, new Uint8Array(length));
     this.kinds = resize(this.kinds, new Uint8Array(length));

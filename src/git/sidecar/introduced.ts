@@ -52,22 +52,24 @@ class IntroducedFinder {
   constructor(inspector: PackInspector, table: PackTable, objects: ObjectReader) {
     this.inspector = inspector;
     this.objects = objects;
-    for (const { entry, treeId } of inspector.commits) {
-      this.roots.set(inspector.pool.add(table.oids, entry * OID_BYTES), treeId);
+    const { commits, pool } = inspector;
+    for (let commit = 0; commit < commits.length; commit++) {
+      const id = pool.add(table.oids, commits.entry(commit) * OID_BYTES);
+      this.roots.set(id, commits.treeId(commit));
     }
   }
 
   async run(): Promise<Introduced> {
     const { commits } = this.inspector;
     const starts = new Uint32Array(commits.length + 1);
-    for (const [index, commit] of commits.entries()) {
+    for (let commit = 0; commit < commits.length; commit++) {
       const parentRoots: number[] = [];
-      for (const parentId of commit.parentIds) {
+      for (const parentId of commits.parentIds(commit)) {
         parentRoots.push(this.roots.get(parentId) ?? (await this.loadRoot(parentId)));
       }
       this.listed++;
-      await this.introduce(commit.treeId, parentRoots);
-      starts[index + 1] = this.ids.length;
+      await this.introduce(commits.treeId(commit), parentRoots);
+      starts[commit + 1] = this.ids.length;
     }
     const workBytes = this.oldRound.byteLength + this.listRound.byteLength;
     return { starts, ids: this.ids, workBytes };

@@ -55,12 +55,11 @@ export async function makeSidecar(
     return refs[id] as number;
   };
 
-  const commitOrder = Uint32Array.from(inspector.commits, (_, at) => at).toSorted(
-    (a, b) =>
-      (positions[inspector.commits[a]?.entry ?? 0] as number) -
-      (positions[inspector.commits[b]?.entry ?? 0] as number),
+  const { commits: links } = inspector;
+  const commitCount = links.length;
+  const commitOrder = Uint32Array.from({ length: commitCount }, (_, at) => at).toSorted(
+    (a, b) => (positions[links.entry(a)] as number) - (positions[links.entry(b)] as number),
   );
-  const commitCount = commitOrder.length;
   const commits = new Uint32Array(commitCount);
   const roots = new Uint32Array(commitCount);
   const times = new Float64Array(commitCount);
@@ -69,12 +68,10 @@ export async function makeSidecar(
   const parents = new NumberList();
   const introducedRefs = new NumberList();
   for (const [row, at] of commitOrder.entries()) {
-    const commit = inspector.commits[at];
-    if (!commit) continue;
-    commits[row] = positions[commit.entry] as number;
-    roots[row] = toRef(commit.treeId);
-    times[row] = commit.timeSeconds;
-    for (const parentId of commit.parentIds) parents.push(toRef(parentId));
+    commits[row] = positions[links.entry(at)] as number;
+    roots[row] = toRef(links.treeId(at));
+    times[row] = links.timeSeconds(at);
+    for (const parentId of links.parentIds(at)) parents.push(toRef(parentId));
     parentStarts[row + 1] = parents.length;
     const end = introduced.starts[at + 1] as number;
     for (let item = introduced.starts[at] as number; item < end; item++) {

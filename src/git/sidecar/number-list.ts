@@ -1,3 +1,6 @@
+/** How much more room there is when numbers have filled what there was. */
+const GROWTH = 1.5;
+
 /** Whole numbers below 2^32, appended one by one, four bytes each. */
 export class NumberList {
   length = 0;
@@ -14,7 +17,7 @@ export class NumberList {
 
   push(number: number): void {
     if (this.length === this.numbers.length) {
-      const larger = new Uint32Array(this.numbers.length * 2);
+      const larger = new Uint32Array(Math.ceil(this.numbers.length * GROWTH));
       larger.set(this.numbers);
       this.numbers = larger;
     }

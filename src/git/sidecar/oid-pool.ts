@@ -1,6 +1,8 @@
 import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
 
 const START_IDS = 1024;
+/** How much more room there is when ids have filled what there was. */
+const GROWTH = 1.25;
 
 /**
  * Gives each object id a small number, so that links between objects are numbers.
@@ -65,7 +67,7 @@ export class OidPool {
   }
 
   private grow(): void {
-    const larger = new Uint8Array(this.oids.length * 2);
+    const larger = new Uint8Array(Math.ceil(this.count * GROWTH) * OID_BYTES);
     larger.set(this.oids);
     this.oids = larger;
   }

@@ -11,17 +11,9 @@ import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
 import { NO_ENTRY, type PackTable } from "../pack/pack-table.ts";
 import type { ObjectReader } from "../store.ts";
+import { CommitLinks } from "./commit-links.ts";
 import { OidPool } from "./oid-pool.ts";
 import { TreeLinks } from "./tree-links.ts";
-
-/** A commit of the pack, with links as numbers in the pool. */
-export interface CommitLinks {
-  readonly entry: number;
-  readonly treeId: number;
-  readonly parentIds: readonly number[];
-  /** Committer's time, in seconds since 1970. */
-  readonly timeSeconds: number;
-}
 
 /** A tag of the pack. */
 export interface TagLinks {
@@ -42,9 +34,6 @@ export interface OutsideLink {
   readonly kind: ObjectKind;
 }
 
-/** About what a commit's links take. */
-const COMMIT_BYTES = 150;
-
 /** Findings that are kept; one is enough to refuse, and a hostile pack could hold millions. */
 const FINDINGS_MAX = 100;
 
@@ -54,10 +43,10 @@ const FINDINGS_MAX = 100;
  * Its two methods are the listeners of the two passes. It keeps numbers, no contents.
  */
 export class PackInspector {
-  readonly pool = new OidPool();
-  readonly trees = new TreeLinks(this.pool);
-  readonly commits: CommitLinks[] = [];
-  readonly tags: TagLinks[] = [];
+  pool = new OidPool();
+  trees = new TreeLinks(this.pool);
+  commits = new CommitLinks();
+  tags: TagLinks[] = [];
   readonly findings: ObjectFinding[] = [];
   private readonly special: SpecialBlobs = {
     gitmodulesOids: new Set(),
@@ -76,7 +65,7 @@ export class PackInspector {
   /** Bytes of what is collected. */
   get heldBytes(): number {
     const { pool, trees, expected, commits } = this;
-    return pool.heldBytes + trees.heldBytes + expected.length + commits.length * COMMIT_BYTES;
+    return pool.heldBytes + trees.heldBytes + expected.length + commits.heldBytes;
   }
 
   /** For the first pass: an object that is stored whole. */
@@ -134,12 +123,12 @@ export class PackInspector {
     if (kind === TREE) linkTree(findings.length === 0);
     if (kind === COMMIT) {
       const commit = parseCommit(content);
-      this.commits.push({
+      this.commits.add(
         entry,
-        treeId: this.expect(this.pool.addOid(commit.treeOid), TREE),
-        parentIds: commit.parentOids.map((oid) => this.expect(this.pool.addOid(oid), COMMIT)),
-        timeSeconds: commit.committer.timeSeconds,
-      });
+        this.expect(this.pool.addOid(commit.treeOid), TREE),
+        commit.parentOids.map((oid) => this.expect(this.pool.addOid(oid), COMMIT)),
+        commit.committer.timeSeconds,
+      );
     }
     if (kind === TAG) {
       const tag = parseTag(content);
@@ -213,6 +202,15 @@ export class PackInspector {
       if (kinds[id] === 0) outside.push({ oid: pool.oid(id), kind: kindOf(kind) });
     }
     return outside;
+  }
+
+  /** Gives back what was collected of links. What is wrong, and what blobs are to be read, stays. */
+  releaseLinks(): void {
+    this.pool = new OidPool();
+    this.trees = new TreeLinks(this.pool);
+    this.commits = new CommitLinks();
+    this.tags = [];
+    this.expected = new Uint8Array(0);
   }
 
   /**
