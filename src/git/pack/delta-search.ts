@@ -54,9 +54,9 @@ export class DeltaSearch {
   private readonly ranks: Uint32Array;
   /** Deltas that are stored behind each object, in the longest of its chains. */
   private readonly heights: Uint8Array;
-  /** Objects by kind, path and size, and where each stands among them. */
+  /** Objects by kind, path and size, and where each stands among them, counted from one. */
   private readonly neighbours: Uint32Array;
-  private readonly places = new Map<number, number>();
+  private readonly places: Uint32Array;
   private readonly ready = new Map<number, ReadyBase>();
   private readyBytes = 0;
   private workBytes = 0;
@@ -83,7 +83,8 @@ export class DeltaSearch {
       this.heights[base] = Math.max(this.heights[base] as number, height);
     }
     this.neighbours = this.sortNeighbours();
-    for (const [place, object] of this.neighbours.entries()) this.places.set(object, place);
+    this.places = new Uint32Array(count);
+    for (const [place, object] of this.neighbours.entries()) this.places[object] = place + 1;
   }
 
   /** Bytes of what is held: the bases that are ready, with their tables. */
@@ -193,8 +194,8 @@ export class DeltaSearch {
   /** Objects near in kind, path and size that come before, nearest first. */
   private *window(object: number): Generator<number> {
     const { neighbours, objects } = this;
-    const place = this.places.get(object);
-    if (place === undefined) return;
+    const place = (this.places[object] as number) - 1;
+    if (place < 0) return;
     for (let distance = 1; distance <= WINDOW; distance++) {
       for (const step of [distance, -distance]) {
         const neighbour: number | undefined = neighbours[place + step];

@@ -64,8 +64,8 @@ export interface MergeOptions {
 
 /** Orders of kinds in a pack, as git has it. */
 const KIND_ORDER = [COMMIT, TAG, TREE, BLOB] as const;
-/** Chains, hints, ranks, offsets and checksums of an object, in bytes. */
-const CHAIN_BYTES = 9 + 9 + 5 + 12;
+/** Chains, hints, search, offsets and checksums of an object, in bytes. */
+const CHAIN_BYTES = 9 + 9 + 13 + 12;
 /** A header's bytes and its base's distance, at most. */
 const HEADER_BYTES_MAX = 32;
 

@@ -33,9 +33,9 @@ const BLOB_SIZES = [
   ...Array.from({ length: isLarge ? 70 : 12 }, () => 3 * MB),
   (isLarge ? 50 : 20) * MB,
 ];
-/** Commits of four objects each: 150,000 objects or a fourth of that. */
-const COMMITS = isLarge ? 37_000 : 9_000;
-const MORE_COMMITS = 1000;
+/** Commits of four objects each: 265,000 objects or a tenth of that. */
+const COMMITS = isLarge ? 66_000 : 6000;
+const MORE_COMMITS = 300;
 
 const disk = await DiskBucket.make();
 const directory = await mkdtemp(join(tmpdir(), "edgeforge-memory-"));
@@ -169,7 +169,7 @@ describe("the memory of storage stays below its bound, and is counted", () => {
     "for many small objects",
     async () => {
       const path = join(directory, "objects");
-      const history = new LargeHistory(60, 40, 10_000);
+      const history = new LargeHistory(40, 30, 14_000);
       const { objects } = history.writePack(path, COMMITS);
       const first = await push("a push of many objects", path, []);
       expect(first.objectCount).toBe(objects);
