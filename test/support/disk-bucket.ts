@@ -1,4 +1,4 @@
-import { mkdtemp, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -34,6 +34,11 @@ export class DiskBucket {
   /** Removes the directory. */
   async remove(): Promise<void> {
     await rm(this.directory, { recursive: true, force: true });
+  }
+
+  /** Another file with the same bytes. */
+  async copy(from: string, to: string): Promise<void> {
+    await copyFile(this.pathOf(from), this.pathOf(to));
   }
 
   async get(key: string, options: { range?: { offset: number; length: number } } = {}) {
