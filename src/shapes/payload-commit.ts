@@ -18,7 +18,7 @@ const PayloadUser = z
   })
   .openapi("PayloadUser");
 
-const PayloadCommitVerification = z
+export const PayloadCommitVerification = z
   .object({
     verified: z.boolean(),
     reason: z.string(),
@@ -80,7 +80,7 @@ const toPayloadUser = ({ name, email }: Identity, user: UserRow | undefined) => 
 });
 
 /** What is known of a signature. No key is known, so none is ever found to be good. */
-function toVerification(
+export function toVerification(
   split: { signature: ByteText; signed: Uint8Array } | undefined,
 ): PayloadCommitVerification {
   if (!split) {
@@ -100,5 +100,5 @@ function toVerification(
 const SECONDS_MAX = 253_402_300_799;
 
 /** A moment of an identity, in UTC. One that no calendar has never was. */
-const formatGitTime = (seconds: number): string =>
+export const formatGitTime = (seconds: number): string =>
   seconds <= SECONDS_MAX ? formatTime(seconds * 1000) : NEVER;

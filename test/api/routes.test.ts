@@ -128,6 +128,8 @@ const NEUTRAL = {
   target: "t-1",
   token: "k-1",
   branch: "b-1/x",
+  tag: "v-1/x",
+  sha: "0".repeat(40),
   id: 7,
 };
 

@@ -59,6 +59,8 @@ describe("what is not public", () => {
         token: "x",
         name: "MIT",
         branch: "main",
+        tag: "v1",
+        sha: "0".repeat(40),
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -84,6 +86,8 @@ describe("another repository", () => {
         target: friend.name,
         name: "MIT",
         branch: "main",
+        tag: "v1",
+        sha: "0".repeat(40),
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

@@ -13,6 +13,7 @@ import { db } from "./db.ts";
 import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
 import { fillPath, type Operation } from "./operations.ts";
 import { makeCommit, storePush } from "./push.ts";
+import { makeTag } from "./tag.ts";
 
 /** Everything that an operation of the API may be about, belonging to one user. */
 export interface World {
@@ -83,7 +84,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/user\/gpg_keys\//, only(ownGpgKeys).id],
     [/^\/teams\//, team.id],
   ];
-  if (/\/(?:branches|tags|git)\b/.test(operation.path)) await storeSampleCode(repo);
+  const isAboutCode = /\/(?:branches|tags|git)\b/.test(operation.path);
+  const sha = isAboutCode ? await storeSampleCode(repo) : "0".repeat(40);
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
   const path = fillPath(operation.path, {
     owner: user.name,
@@ -91,6 +93,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     username: isAboutFriend ? friend.name : user.name,
     target: friend.name,
     branch: "some/branch",
+    tag: "some/tag",
+    sha,
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
@@ -100,11 +104,14 @@ export async function makeWorld(operation: Operation): Promise<World> {
   return { caller, path, json };
 }
 
-/** Two branches of one commit. */
-async function storeSampleCode(repo: TestRepo): Promise<void> {
+/** Two branches of one commit, and an annotated tag of it, whose id is returned. */
+async function storeSampleCode(repo: TestRepo): Promise<string> {
   const { oid, pack } = makeCommit(repo.name);
   await storePush(repo, "refs/heads/main", oid, pack);
   await storePush(repo, "refs/heads/some/branch", oid, pack);
+  const tag = makeTag(oid, "some/tag");
+  await storePush(repo, "refs/tags/some/tag", tag.oid, tag.pack, oid);
+  return tag.oid;
 }
 
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
@@ -129,6 +136,7 @@ function bodyOf(operationId: string, repository: string, organization: string): 
     createOrgRepo: { name },
     repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
     repoRenameBranch: { name },
+    repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },
