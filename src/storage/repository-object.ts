@@ -122,7 +122,8 @@ export class RepositoryObject extends DurableObject<Env> {
     try {
       this.ctx.storage.transactionSync(() => {
         if (outcomes.length > 0) return;
-        const head = this.head() ?? `refs/heads/${push.defaultBranch}`;
+        const present = this.head() ?? `refs/heads/${push.defaultBranch}`;
+        const head = push.headMove?.from === present ? push.headMove.to : present;
         // Deletions first: they may make room for names that lie inside of theirs.
         const deletions = push.updates.filter(({ newOid }) => newOid === null);
         const others = push.updates.filter(({ newOid }) => newOid !== null);

@@ -46,6 +46,12 @@ export interface RefUpdate {
   peeledOid: string | null;
 }
 
+/** A renaming of the branch that HEAD names, by full names. */
+export interface HeadMove {
+  from: string;
+  to: string;
+}
+
 export interface Push {
   id: string;
   actorId: number;
@@ -58,6 +64,8 @@ export interface Push {
   updates: RefUpdate[];
   /** All updates or none. */
   isAtomic: boolean;
+  /** What is done to HEAD if it names `from`. */
+  headMove?: HeadMove;
   /** What HEAD names where nothing was pushed yet. */
   defaultBranch: string;
 }

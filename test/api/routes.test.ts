@@ -127,6 +127,9 @@ const NEUTRAL = {
   org: "g-1",
   target: "t-1",
   token: "k-1",
+  branch: "b-1/x",
+  tag: "v-1/x",
+  sha: "0".repeat(40),
   id: 7,
 };
 
@@ -138,5 +141,5 @@ for (const route of api.routes) {
 /** The path, in braces, of the route that answers a request. */
 function routeAt(method: string, path: string): string | undefined {
   const [[first]] = router.match(method, path);
-  return first?.[0].replaceAll(/:(\w+)/g, "{$1}");
+  return first?.[0].replaceAll(/:(\w+)(?:\{\.\+\})?/g, "{$1}");
 }

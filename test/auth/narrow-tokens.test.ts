@@ -58,6 +58,9 @@ describe("what is not public", () => {
         target: friend.name,
         token: "x",
         name: "MIT",
+        branch: "main",
+        tag: "v1",
+        sha: "0".repeat(40),
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -82,6 +85,9 @@ describe("another repository", () => {
         username: each === shared ? friend.name : user.name,
         target: friend.name,
         name: "MIT",
+        branch: "main",
+        tag: "v1",
+        sha: "0".repeat(40),
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

@@ -119,6 +119,7 @@ export async function storePush(
   ref: string,
   oid: string,
   pack: Uint8Array,
+  peeledOid: string | null = null,
 ): Promise<void> {
   const stored = git.repository(repo);
   const { uploadId, snapshot } = await stored.beginUpload(Date.now());
@@ -132,7 +133,7 @@ export async function storePush(
     at: Date.now(),
     uploadId,
     packs: [received.record],
-    updates: [{ ref, oldOid: null, newOid: oid, peeledOid: null }],
+    updates: [{ ref, oldOid: null, newOid: oid, peeledOid }],
     isAtomic: true,
     defaultBranch: repo.defaultBranch,
   });

@@ -10,8 +10,10 @@ import {
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
-import { freshName, make, type TestUser } from "./make.ts";
+import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
 import { fillPath, type Operation } from "./operations.ts";
+import { makeCommit, storePush } from "./push.ts";
+import { makeTag } from "./tag.ts";
 
 /** Everything that an operation of the API may be about, belonging to one user. */
 export interface World {
@@ -82,12 +84,17 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/user\/gpg_keys\//, only(ownGpgKeys).id],
     [/^\/teams\//, team.id],
   ];
+  const isAboutCode = /\/(?:branches|tags|git)\b/.test(operation.path);
+  const sha = isAboutCode ? await storeSampleCode(repo) : "0".repeat(40);
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,
     username: isAboutFriend ? friend.name : user.name,
     target: friend.name,
+    branch: "some/branch",
+    tag: "some/tag",
+    sha,
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
@@ -95,6 +102,16 @@ export async function makeWorld(operation: Operation): Promise<World> {
   });
   const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name);
   return { caller, path, json };
+}
+
+/** Two branches of one commit, and an annotated tag of it, whose id is returned. */
+async function storeSampleCode(repo: TestRepo): Promise<string> {
+  const { oid, pack } = makeCommit(repo.name);
+  await storePush(repo, "refs/heads/main", oid, pack);
+  await storePush(repo, "refs/heads/some/branch", oid, pack);
+  const tag = makeTag(oid, "some/tag");
+  await storePush(repo, "refs/tags/some/tag", tag.oid, tag.pack, oid);
+  return tag.oid;
 }
 
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
@@ -117,6 +134,9 @@ function bodyOf(operationId: string, repository: string, organization: string): 
     orgCreate: { username: name, visibility: "public" },
     createOrgRepoDeprecated: { name },
     createOrgRepo: { name },
+    repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
+    repoRenameBranch: { name },
+    repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },

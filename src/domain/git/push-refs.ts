@@ -11,6 +11,7 @@ import { log } from "../../lib/log.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type {
+  HeadMove,
   OutboxEntry,
   PackRecord,
   PushOutcome,
@@ -34,6 +35,8 @@ export interface RefPush {
   uploadId: string | undefined;
   /** That pack; undefined where nothing new is needed. */
   pack: PackRecord | undefined;
+  /** Where HEAD goes with the branch that it names; nowhere, if it names another by then. */
+  headMove?: HeadMove | undefined;
 }
 
 /**
@@ -71,6 +74,7 @@ export async function pushRefs(
       packs: push.pack ? [push.pack] : [],
       updates,
       isAtomic: push.isAtomic,
+      ...(push.headMove && { headMove: push.headMove }),
       defaultBranch: encodeText(repo.defaultBranch),
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));

@@ -1,0 +1,143 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { ACCESS } from "../../db/schema/index.ts";
+import { createBranch } from "../../domain/branches/create-branch.ts";
+import { deleteBranch } from "../../domain/branches/delete-branch.ts";
+import { findBranch } from "../../domain/branches/find-branch.ts";
+import { listBranches, readBranch } from "../../domain/branches/list-branches.ts";
+import { renameBranch } from "../../domain/branches/rename-branch.ts";
+import { openCode } from "../../domain/git/open-code.ts";
+import { Branch, toBranch } from "../../shapes/branch.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { body, optionalText, requiredText } from "../json-body.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
+import { BranchPath } from "./paths.ts";
+
+const NAME_MAX = 100;
+const OLD_NAME_MAX = 1000;
+
+const CreateBranch = body({
+  new_branch_name: requiredText(NAME_MAX).openapi({ description: "Its name" }),
+  old_ref_name: optionalText(OLD_NAME_MAX).openapi({
+    description: "The branch, tag or commit that it begins at; the default branch, if empty",
+  }),
+  old_branch_name: optionalText(OLD_NAME_MAX).openapi({
+    deprecated: true,
+    description: "The branch that it begins at, if old_ref_name is empty",
+  }),
+}).openapi("CreateBranchRepoOption");
+
+const RenameBranch = body({
+  name: requiredText(NAME_MAX).openapi({ description: "Its new name" }),
+}).openapi("RenameBranchRepoOption");
+
+export const branches = endpoints();
+
+branches.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/branches",
+    operationId: "repoListBranches",
+    tags: ["repository"],
+    summary: "List the branches of a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath, query: Paging },
+    responses: {
+      200: page(z.array(Branch), "The newest commit first, then by name"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const code = await openCode(ctx, entry);
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listBranches(ctx, code, slice));
+    return c.json(
+      items.map((branch) => toBranch(entry, branch, viewer)),
+      200,
+    );
+  },
+);
+
+branches.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/branches",
+    operationId: "repoCreateBranch",
+    tags: ["repository"],
+    summary: "Create a branch",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: { params: RepoPath, body: { required: true, ...json(CreateBranch, "The branch") } },
+    responses: {
+      201: json(Branch, "The new branch"),
+      ...refusals(401, 403, 404, 409, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const wanted = c.req.valid("json");
+    const branch = await createBranch(ctx, entry, {
+      name: wanted.new_branch_name,
+      oldRef: wanted.old_ref_name,
+      oldBranch: wanted.old_branch_name,
+    });
+    return c.json(toBranch(entry, branch, viewer), 201);
+  },
+);
+
+branches.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/branches/{branch*}",
+    operationId: "repoGetBranch",
+    tags: ["repository"],
+    summary: "A branch of a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: BranchPath },
+    responses: { 200: json(Branch, "The branch"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const code = await openCode(ctx, entry);
+    const ref = findBranch(code, c.req.valid("param").branch);
+    return c.json(toBranch(entry, await readBranch(ctx, code, ref), viewer), 200);
+  },
+);
+
+branches.openapi(
+  createRoute({
+    method: "patch",
+    path: "/repos/{owner}/{repo}/branches/{branch*}",
+    operationId: "repoRenameBranch",
+    tags: ["repository"],
+    summary: "Rename a branch",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: { params: BranchPath, body: { required: true, ...json(RenameBranch, "The name") } },
+    responses: { 204: empty("Renamed"), ...refusals(401, 403, 404, 409, 422, 423) },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    await renameBranch(ctx, entry, c.req.valid("param").branch, c.req.valid("json").name);
+    return c.body(null, 204);
+  },
+);
+
+branches.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/branches/{branch*}",
+    operationId: "repoDeleteBranch",
+    tags: ["repository"],
+    summary: "Delete a branch",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: { params: BranchPath },
+    responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 423) },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    await deleteBranch(ctx, entry, c.req.valid("param").branch);
+    return c.body(null, 204);
+  },
+);

@@ -1,0 +1,134 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { ACCESS } from "../../db/schema/index.ts";
+import { openCode } from "../../domain/git/open-code.ts";
+import { createTag } from "../../domain/tags/create-tag.ts";
+import { deleteTag } from "../../domain/tags/delete-tag.ts";
+import { findAnnotatedTag } from "../../domain/tags/find-annotated-tag.ts";
+import { findTag, listTags } from "../../domain/tags/list-tags.ts";
+import { AnnotatedTag, Tag, toAnnotatedTag, toTag } from "../../shapes/tag.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { requireUser } from "../guards/guard.ts";
+import { inRepo } from "../guards/repository.ts";
+import { body, optionalText, requiredText } from "../json-body.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
+import { TagPath } from "./paths.ts";
+
+const CreateTag = body({
+  tag_name: requiredText(255).openapi({ description: "Its name" }),
+  message: optionalText(65_535).openapi({
+    description: "With one the tag gets an object of its own, which says who made it",
+  }),
+  target: optionalText(1000).openapi({
+    description: "The branch, tag or commit; the default branch, if empty",
+  }),
+}).openapi("CreateTagOption");
+
+export const tags = endpoints();
+
+tags.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/tags",
+    operationId: "repoListTags",
+    tags: ["repository"],
+    summary: "List the tags of a repository that lead to commits",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath, query: Paging },
+    responses: {
+      200: page(z.array(Tag), "That of the newest commit first, then by name"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const code = await openCode(ctx, entry);
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listTags(code, slice));
+    return c.json(
+      items.map((tag) => toTag(entry, tag, viewer)),
+      200,
+    );
+  },
+);
+
+tags.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/tags",
+    operationId: "repoCreateTag",
+    tags: ["repository"],
+    summary: "Create a tag",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: { params: RepoPath, body: { required: true, ...json(CreateTag, "The tag") } },
+    responses: {
+      201: json(Tag, "The new tag"),
+      ...refusals(401, 403, 404, 409, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { tag_name: name, message = "", target } = c.req.valid("json");
+    const tag = await createTag(ctx, entry, requireUser(ctx.actor), { name, message, target });
+    return c.json(toTag(entry, tag, viewer), 201);
+  },
+);
+
+tags.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/tags/{tag*}",
+    operationId: "repoGetTag",
+    tags: ["repository"],
+    summary: "A tag of a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: TagPath },
+    responses: { 200: json(Tag, "The tag"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const tag = await findTag(await openCode(ctx, entry), c.req.valid("param").tag);
+    return c.json(toTag(entry, tag, viewer), 200);
+  },
+);
+
+tags.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/tags/{tag*}",
+    operationId: "repoDeleteTag",
+    tags: ["repository"],
+    summary: "Delete a tag",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: { params: TagPath },
+    responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 423) },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    await deleteTag(ctx, entry, c.req.valid("param").tag);
+    return c.body(null, 204);
+  },
+);
+
+tags.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/git/tags/{sha}",
+    operationId: "GetAnnotatedTag",
+    tags: ["repository"],
+    summary: "The object of an annotated tag",
+    middleware: [inRepo("read:repository")] as const,
+    request: {
+      params: RepoPath.extend({
+        sha: z.string().openapi({ description: "Its id; a lightweight tag has none" }),
+      }),
+    },
+    responses: { 200: json(AnnotatedTag, "The tag"), ...refusals(400, 401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const found = await findAnnotatedTag(await openCode(ctx, entry), c.req.valid("param").sha);
+    return c.json(toAnnotatedTag(entry, found, viewer), 200);
+  },
+);

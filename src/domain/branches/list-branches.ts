@@ -1,0 +1,43 @@
+import type { Ctx } from "../../context.ts";
+import { type ByteText, decodeText } from "../../git/byte-text.ts";
+import { only } from "../../lib/only.ts";
+import type { BranchEntry } from "../../shapes/branch.ts";
+import type { StoredRef } from "../../storage/repository-records.ts";
+import type { Code } from "../git/open-code.ts";
+import { timeOfCommit } from "../git/time-of-commit.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { readHeads } from "./read-heads.ts";
+
+const PREFIX = "refs/heads/";
+
+/** The branches, the one with the newest commit first, then by name. */
+export async function listBranches(
+  ctx: Ctx,
+  code: Code,
+  { size, offset }: Slice,
+): Promise<Listed<BranchEntry>> {
+  const refs = code.snapshot.refs.filter(({ name }) => name.startsWith(PREFIX));
+  const times = new Map(refs.map((ref) => [ref, timeOfCommit(code, ref.oid)]));
+  const timeOf = (ref: StoredRef) => times.get(ref) ?? 0;
+  // Stable: the refs come by name.
+  const sorted = refs.toSorted((a, b) => timeOf(b) - timeOf(a));
+  const page = sorted.slice(offset, offset + size);
+  return { items: await toEntries(ctx, code, page), total: refs.length };
+}
+
+/** One branch with its commit. */
+export async function readBranch(ctx: Ctx, code: Code, ref: StoredRef): Promise<BranchEntry> {
+  return only(await toEntries(ctx, code, [ref]));
+}
+
+async function toEntries(ctx: Ctx, code: Code, refs: readonly StoredRef[]): Promise<BranchEntry[]> {
+  const heads = await readHeads(
+    ctx,
+    code,
+    refs.map(({ oid }) => oid),
+  );
+  return refs.flatMap(({ name, oid }) => {
+    const head = heads.get(oid);
+    return head ? [{ name: decodeText(name.slice(PREFIX.length) as ByteText), head }] : [];
+  });
+}

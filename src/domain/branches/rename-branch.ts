@@ -1,0 +1,46 @@
+import type { Ctx } from "../../context.ts";
+import { encodeText } from "../../git/byte-text.ts";
+import { ACCESS } from "../../db/schema/index.ts";
+import { forbidden, invalid } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { moveRefs } from "../git/move-refs.ts";
+import { findRef, openCode } from "../git/open-code.ts";
+import { hasRefClash } from "../git/ref-clash.ts";
+import { requireWritable } from "../git/require-writable.ts";
+import { checkNewBranchName } from "./branch-name.ts";
+import { branchRef, findBranch } from "./find-branch.ts";
+
+/**
+ * Gives a branch another name, in one step. The default branch stays the default.
+ *
+ * @throws Failure `not_found` if there is none, `invalid` for a name that can't be or is taken,
+ * `forbidden` for the default branch to all but administrators of the repository.
+ */
+export async function renameBranch(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  oldName: string,
+  name: string,
+): Promise<void> {
+  requireWritable(entry);
+  checkNewBranchName(name, "Name");
+  const code = await openCode(ctx, entry);
+  const { oid } = findBranch(code, oldName);
+  const [from, to] = [branchRef(oldName), branchRef(name)];
+  const isAdmin = entry.access >= ACCESS.admin;
+  if (code.snapshot.head === encodeText(from) && !isAdmin) {
+    throw forbidden("User must be a repo or site admin to rename default or protected branches.");
+  }
+  if (findRef(code, to) || hasRefClash(code, to, from)) {
+    throw invalid(
+      "Cannot rename a branch using the same name or rename to a branch that already exists.",
+    );
+  }
+  const moves = [
+    { ref: from, from: oid },
+    { ref: to, to: oid },
+  ];
+  // SECURITY: given by administrators alone, for the branch may have become the default meanwhile.
+  const headMove = isAdmin ? { from: encodeText(from), to: encodeText(to) } : undefined;
+  await moveRefs(ctx, entry, code.repository, moves, { headMove });
+}

@@ -1,0 +1,92 @@
+import { COMMIT } from "../../git/object/kind.ts";
+import type { Oid } from "../../git/oid.ts";
+import { type CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
+import { peel } from "../../git/walk/peel.ts";
+import { type Code, findRef } from "./open-code.ts";
+
+/** A commit that somebody named. */
+export interface Revision {
+  /** What was named: the commit itself, or a branch or tag that leads to it. */
+  readonly kind: "branch" | "tag" | "commit";
+  /** Of the branch or tag without `refs/heads/` or `refs/tags/`, or the whole commit id. */
+  readonly name: string;
+  readonly commitOid: Oid;
+  readonly node: Node;
+}
+
+/** Digits of a commit id at least: fewer name too many. */
+const PREFIX_DIGITS_MIN = 4;
+
+/**
+ * The commit that a text names: a branch, a tag, the full name of either, or a commit id, which may
+ * be abbreviated as long as it fits one commit alone.
+ *
+ * SECURITY: a commit is found by its id only if a ref reaches it. What was removed by force stays
+ * stored for a while and must not be had by its id.
+ *
+ * @returns Undefined where there is none, or a tag leads to something else than a commit.
+ */
+export function findRevision(code: Code, text: string): Revision | undefined {
+  const names = [
+    ["branch", text.startsWith("refs/heads/") ? text : `refs/heads/${text}`],
+    ["tag", text.startsWith("refs/tags/") ? text : `refs/tags/${text}`],
+  ] as const;
+  for (const [kind, fullName] of names) {
+    const ref = findRef(code, fullName);
+    if (!ref) continue;
+    const name = fullName.split("/").slice(2).join("/");
+    return toRevision(code, kind, name, ref.peeledOid ?? ref.oid);
+  }
+  return findCommit(code, text);
+}
+
+function findCommit(code: Code, text: string): Revision | undefined {
+  if (!/^[0-9a-f]+$/i.test(text) || text.length < PREFIX_DIGITS_MIN || text.length > 40) {
+    return undefined;
+  }
+  const prefix = text.toLowerCase();
+  const { catalog, graph } = code.repository;
+  const found = new Set<Node>();
+  for (const { idx } of catalog.packs) {
+    const { start, end } = idx.findPrefix(prefix);
+    for (let position = start; position < end; position++) {
+      const place = catalog.find(idx.oid(position));
+      if (place && catalog.kind(place) === COMMIT) found.add(graph.nodeAt(place));
+    }
+  }
+  if (found.size === 0) return undefined;
+  const reachable = findReachableCommits(graph, code);
+  const nodes = [...found].filter((node) => reachable[node] === 1);
+  const [node] = nodes;
+  if (node === undefined || nodes.length > 1) return undefined;
+  const commitOid = graph.oid(node);
+  return { kind: "commit", name: commitOid, commitOid, node };
+}
+
+function toRevision(
+  { repository: { catalog, graph } }: Code,
+  kind: "branch" | "tag",
+  name: string,
+  oid: Oid,
+): Revision | undefined {
+  const found = catalog.find(oid);
+  const place = found && peel(catalog, found);
+  const node = place ? graph.nodeAt(place) : NO_NODE;
+  return node === NO_NODE ? undefined : { kind, name, commitOid: graph.oid(node), node };
+}
+
+/** For each commit of the graph 1 if a ref reaches it. */
+function findReachableCommits(graph: CommitGraph, { snapshot, repository }: Code): Uint8Array {
+  const seen = new Uint8Array(graph.count);
+  const stack: Node[] = [];
+  for (const { oid, peeledOid } of snapshot.refs) {
+    const place = repository.catalog.find(peeledOid ?? oid);
+    if (place) stack.push(graph.nodeAt(place));
+  }
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (node === NO_NODE || seen[node] === 1) continue;
+    seen[node] = 1;
+    for (const parent of graph.parents(node)) stack.push(parent);
+  }
+  return seen;
+}

@@ -1,0 +1,40 @@
+import type { Ctx } from "../../context.ts";
+import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import type { Snapshot, StoredRef } from "../../storage/repository-records.ts";
+
+/** The code of a repository at one moment, open for reading. */
+export interface Code {
+  readonly snapshot: Snapshot;
+  readonly repository: OpenRepository;
+}
+
+/**
+ * Opens the code of a repository. Whoever the guard let in may read it.
+ *
+ * Cost: one call of the repository's object, and two reads for each pack that is not known near by.
+ *
+ * @throws Failure `not_found` where the code unit is switched off.
+ */
+export async function openCode(ctx: Ctx, { repo }: RepositoryEntry): Promise<Code> {
+  if (!repo.hasCode) throw notFound();
+  const stored = ctx.git.repository(repo);
+  const snapshot = await stored.snapshot();
+  return { snapshot, repository: await stored.open(snapshot) };
+}
+
+/** A ref by its full name, as people write it. */
+export function findRef({ snapshot }: Code, fullName: string): StoredRef | undefined {
+  const { refs } = snapshot;
+  const name: ByteText = encodeText(fullName);
+  let low = 0;
+  let high = refs.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((refs[middle] as StoredRef).name < name) low = middle + 1;
+    else high = middle;
+  }
+  return refs[low]?.name === name ? refs[low] : undefined;
+}

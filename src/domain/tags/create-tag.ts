@@ -1,0 +1,92 @@
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { encodeText } from "../../git/byte-text.ts";
+import { formatTag } from "../../git/object/tag.ts";
+import type { Oid } from "../../git/oid.ts";
+import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
+import { isRefName } from "../../git/ref-name.ts";
+import { conflict, invalid, notFound } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { TagEntry } from "../../shapes/tag.ts";
+import type { ReceivedPack } from "../../storage/pack-receiver.ts";
+import { toIdentity } from "../accounts/git-identity.ts";
+import { findRevision } from "../git/find-revision.ts";
+import { moveRefs } from "../git/move-refs.ts";
+import { type Code, findRef, openCode } from "../git/open-code.ts";
+import { hasRefClash } from "../git/ref-clash.ts";
+import { requireWritable } from "../git/require-writable.ts";
+import { readTag, tagRef } from "./list-tags.ts";
+import { cleanTagMessage } from "./tag-message.ts";
+
+/** A tag to be made. */
+export interface NewTag {
+  name: string;
+  /** With one the tag gets an object of its own, which says who made it. */
+  message: string;
+  /** The branch, tag or commit; the default branch, if undefined or empty. */
+  target: string | undefined;
+}
+
+/**
+ * Tags a commit.
+ *
+ * @throws Failure `invalid` for a name or message that can't be, `not_found` if there is nothing to
+ * tag, `conflict` if the name is taken or can't lie beside another.
+ */
+export async function createTag(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  tagger: User,
+  { name, message, target }: NewTag,
+): Promise<TagEntry> {
+  requireWritable(entry);
+  const ref = tagRef(name);
+  const isName = name.isWellFormed() && !name.startsWith("-") && isRefName(encodeText(ref));
+  if (!isName) throw invalid("[TagName]: GitRefName");
+  if (message.includes("\0")) throw invalid("[Message]: a NUL can't be in it");
+  const code = await openCode(ctx, entry);
+  const revision = findRevision(code, target || `refs/heads/${entry.repo.defaultBranch}`);
+  if (!revision) throw notFound(`target not found: ${target}`);
+  if (findRef(code, ref)) throw conflict(`tag already exists [name: ${name}]`);
+  if (hasRefClash(code, ref)) throw conflict(`tag clashes with another [name: ${name}]`);
+  const text = cleanTagMessage(encodeText(message));
+  const { commitOid } = revision;
+  if (text === "") {
+    const made = { name: encodeText(ref), oid: commitOid, peeledOid: null };
+    const tag = await readTag(code, made);
+    await moveRefs(ctx, entry, code.repository, [{ ref, to: commitOid }]);
+    return tag;
+  }
+  const identity = toIdentity(ctx, tagger);
+  const tag = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
+  const content = formatTag({ ...tag, tagger: identity, message: text });
+  const oid = await storeTag(ctx, entry, code, ref, content);
+  return { name, oid, commitOid, message: text, timeSeconds: identity.timeSeconds };
+}
+
+/** Stores the object of a tag as a push would bring it, and makes the ref. */
+async function storeTag(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  code: Code,
+  ref: string,
+  content: Uint8Array,
+): Promise<Oid> {
+  const stored = ctx.git.repository(entry.repo);
+  const pack = stored.startPack();
+  const oid = pack.add("tag", content);
+  const { uploadId } = await stored.beginUpload(ctx.now);
+  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
+  let received: ReceivedPack | undefined;
+  try {
+    await receiver.write(pack.build());
+    received = await receiver.finish(code.repository);
+  } catch (error) {
+    ctx.defer(stored.dropUpload(uploadId, receiver));
+    throw error;
+  }
+  if (!received) throw new Error("the pack of a tag is empty");
+  const { repository, record } = received;
+  await moveRefs(ctx, entry, repository, [{ ref, to: oid }], { uploadId, pack: record });
+  return oid;
+}

@@ -1,0 +1,31 @@
+import { parseTag, type Tag } from "../../git/object/tag.ts";
+import { TAG } from "../../git/object/kind.ts";
+import type { Oid } from "../../git/oid.ts";
+import { tagTarget } from "../../git/walk/peel.ts";
+import { malformed } from "../../lib/failure.ts";
+import type { Code } from "../git/open-code.ts";
+
+/**
+ * The object of an annotated tag by its id.
+ *
+ * SECURITY: only if a ref leads to it, directly or through other tags. What was removed stays
+ * stored for a while and must not be had by its id.
+ *
+ * @throws Failure `malformed` if there is none.
+ */
+export async function findAnnotatedTag(
+  { snapshot, repository: { catalog, objects } }: Code,
+  text: string,
+): Promise<{ oid: Oid; content: Uint8Array; tag: Tag }> {
+  const oid = text.toLowerCase();
+  for (const ref of snapshot.refs) {
+    let place = ref.peeledOid === null ? undefined : catalog.find(ref.oid);
+    while (place && catalog.kind(place) === TAG && catalog.oid(place) !== oid) {
+      place = tagTarget(catalog, place);
+    }
+    if (!place || catalog.oid(place) !== oid || catalog.kind(place) !== TAG) continue;
+    const content = await objects.readPlace(place);
+    return { oid, content, tag: parseTag(content) };
+  }
+  throw malformed("there is no annotated tag of that id");
+}

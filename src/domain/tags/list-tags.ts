@@ -1,0 +1,69 @@
+import { type ByteText, decodeText } from "../../git/byte-text.ts";
+import { parseCommit } from "../../git/object/commit.ts";
+import { findTagSignature, parseTag } from "../../git/object/tag.ts";
+import { NO_NODE } from "../../git/walk/commit-graph.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { TagEntry } from "../../shapes/tag.ts";
+import type { StoredRef } from "../../storage/repository-records.ts";
+import { type Code, findRef } from "../git/open-code.ts";
+import { timeOfCommit } from "../git/time-of-commit.ts";
+import type { Listed, Slice } from "../slice.ts";
+
+const PREFIX = "refs/tags/";
+
+export const tagRef = (name: string): string => `${PREFIX}${name}`;
+
+/**
+ * The tags that lead to commits, the one of the newest commit first, then by name.
+ *
+ * By the commit and not by the tag: when a tag was made, only its object knows, and to read all of
+ * them takes too long.
+ *
+ * Cost: a read or more for each tag of the page.
+ */
+export async function listTags(code: Code, { size, offset }: Slice): Promise<Listed<TagEntry>> {
+  const refs = code.snapshot.refs.filter(
+    (ref) => ref.name.startsWith(PREFIX) && isOnCommit(code, ref),
+  );
+  const times = new Map(refs.map((ref) => [ref, timeOfCommit(code, commitOf(ref))]));
+  const timeOf = (ref: StoredRef) => times.get(ref) ?? 0;
+  // Stable: the refs come by name.
+  const sorted = refs.toSorted((a, b) => timeOf(b) - timeOf(a));
+  const page = sorted.slice(offset, offset + size);
+  return { items: await Promise.all(page.map((ref) => readTag(code, ref))), total: refs.length };
+}
+
+/** @throws Failure `not_found` where there is none that leads to a commit. */
+export async function findTag(code: Code, name: string): Promise<TagEntry> {
+  const ref = findRef(code, tagRef(name));
+  if (!ref || !isOnCommit(code, ref)) throw notFound(`tag doesn't exist: ${name}`);
+  return readTag(code, ref);
+}
+
+const commitOf = ({ oid, peeledOid }: StoredRef) => peeledOid ?? oid;
+
+const isOnCommit = ({ repository: { graph } }: Code, ref: StoredRef): boolean =>
+  graph.find(commitOf(ref)) !== NO_NODE;
+
+/** What a tag of a commit says. */
+export async function readTag(code: Code, ref: StoredRef): Promise<TagEntry> {
+  const stored = await code.repository.objects.readObject(ref.oid);
+  if (!stored) throw new Error(`a tag leads to ${ref.oid}, which is not there`);
+  const commitOid = commitOf(ref);
+  const entry = {
+    name: decodeText(ref.name.slice(PREFIX.length) as ByteText),
+    oid: ref.oid,
+    commitOid,
+  };
+  if (stored.kind !== "tag") {
+    const { message, committer } = parseCommit(stored.content);
+    return { ...entry, message, timeSeconds: committer.timeSeconds };
+  }
+  const { message, tagger } = parseTag(stored.content);
+  const own = message.slice(0, findTagSignature(message)) as ByteText;
+  return {
+    ...entry,
+    message: own,
+    timeSeconds: tagger?.timeSeconds ?? timeOfCommit(code, commitOid),
+  };
+}

@@ -1,0 +1,104 @@
+import { z } from "@hono/zod-openapi";
+
+import type { User as UserRow } from "../db/schema/index.ts";
+import { type ByteText, decodeText, readByteText } from "../git/byte-text.ts";
+import { type Commit, splitSignature } from "../git/object/commit.ts";
+import type { Identity } from "../git/object/identity.ts";
+import type { Oid } from "../git/oid.ts";
+import { formatTime } from "../lib/time.ts";
+import { NEVER, Time } from "./json.ts";
+import type { RepositoryEntry } from "./repository.ts";
+import type { Viewer } from "./viewer.ts";
+
+const PayloadUser = z
+  .object({
+    name: z.string(),
+    email: z.string().openapi({ format: "email" }),
+    username: z.string().openapi({ description: "Empty if no account has the address" }),
+  })
+  .openapi("PayloadUser");
+
+export const PayloadCommitVerification = z
+  .object({
+    verified: z.boolean(),
+    reason: z.string(),
+    signature: z.string(),
+    signer: PayloadUser.nullable(),
+    payload: z.string().openapi({ description: "What is signed" }),
+  })
+  .openapi("PayloadCommitVerification");
+type PayloadCommitVerification = z.infer<typeof PayloadCommitVerification>;
+
+export const PayloadCommit = z
+  .object({
+    id: z.string(),
+    message: z.string(),
+    url: z.string().openapi({ format: "uri" }),
+    author: PayloadUser,
+    committer: PayloadUser,
+    verification: PayloadCommitVerification,
+    timestamp: Time,
+    added: z.array(z.string()).nullable(),
+    removed: z.array(z.string()).nullable(),
+    modified: z.array(z.string()).nullable(),
+  })
+  .openapi("PayloadCommit");
+
+/** A commit as it is read for a branch, with the accounts that its addresses belong to. */
+export interface PayloadCommitEntry {
+  readonly commitOid: Oid;
+  readonly content: Uint8Array;
+  readonly commit: Commit;
+  readonly author: UserRow | undefined;
+  readonly committer: UserRow | undefined;
+}
+
+/** What leads to a commit as events show it: which files it changes is not told. */
+export function toPayloadCommit(
+  { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,
+  { commitOid, content, commit, author, committer }: PayloadCommitEntry,
+  viewer: Viewer,
+): z.infer<typeof PayloadCommit> {
+  return {
+    id: commitOid,
+    message: decodeText(commit.message),
+    url: `${viewer.rootUrl}/${owner.name}/${repo.name}/commit/${commitOid}`,
+    author: toPayloadUser(commit.author, author),
+    committer: toPayloadUser(commit.committer, committer),
+    verification: toVerification(splitSignature(content)),
+    timestamp: formatGitTime(commit.author.timeSeconds),
+    added: null,
+    removed: null,
+    modified: null,
+  };
+}
+
+const toPayloadUser = ({ name, email }: Identity, user: UserRow | undefined) => ({
+  name: decodeText(name),
+  email: decodeText(email),
+  username: user?.name ?? "",
+});
+
+/** What is known of a signature. No key is known, so none is ever found to be good. */
+export function toVerification(
+  split: { signature: ByteText; signed: Uint8Array } | undefined,
+): PayloadCommitVerification {
+  if (!split) {
+    const reason = "gpg.error.not_signed_commit";
+    return { verified: false, reason, signature: "", signer: null, payload: "" };
+  }
+  return {
+    verified: false,
+    reason: "gpg.error.no_gpg_keys_found",
+    signature: decodeText(split.signature),
+    signer: null,
+    payload: decodeText(readByteText(split.signed)),
+  };
+}
+
+/** The last second that a year of four digits has. */
+const SECONDS_MAX = 253_402_300_799;
+
+/** A moment of an identity, in UTC. One that no calendar has never was. */
+export const formatGitTime = (seconds: number): string =>
+  seconds <= SECONDS_MAX ? formatTime(seconds * 1000) : NEVER;

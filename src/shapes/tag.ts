@@ -1,0 +1,123 @@
+import { z } from "@hono/zod-openapi";
+
+import { type ByteText, byteTextBytes, decodeText } from "../git/byte-text.ts";
+import { findTagSignature, type Tag as GitTag } from "../git/object/tag.ts";
+import type { ObjectKind } from "../git/object/kind.ts";
+import type { Oid } from "../git/oid.ts";
+import { NEVER, Time } from "./json.ts";
+import { formatGitTime, PayloadCommitVerification, toVerification } from "./payload-commit.ts";
+import type { RepositoryEntry } from "./repository.ts";
+import type { Viewer } from "./viewer.ts";
+
+const CommitMeta = z
+  .object({
+    url: z.string().openapi({ format: "uri" }),
+    sha: z.string(),
+    created: Time,
+  })
+  .openapi("CommitMeta");
+
+export const Tag = z
+  .object({
+    name: z.string().openapi({ example: "v1.0" }),
+    message: z.string().openapi({ description: "The commit's, if the tag has none of its own" }),
+    id: z.string().openapi({ description: "Of the tag's own object, or of the commit" }),
+    commit: CommitMeta,
+    zipball_url: z.string().openapi({ format: "uri" }),
+    tarball_url: z.string().openapi({ format: "uri" }),
+  })
+  .openapi("Tag");
+export type Tag = z.infer<typeof Tag>;
+
+/** A tag that leads to a commit. */
+export interface TagEntry {
+  readonly name: string;
+  /** What the ref holds: the tag's own object, or the commit. */
+  readonly oid: Oid;
+  readonly commitOid: Oid;
+  readonly message: ByteText;
+  /** When it was made, or the commit if the tag does not say, in seconds. */
+  readonly timeSeconds: number;
+}
+
+export function toTag(where: RepositoryEntry, tag: TagEntry, viewer: Viewer): Tag {
+  const { apiUrl, htmlUrl } = urlsOf(where, viewer);
+  const archive = `${htmlUrl}/archive/${encodePath(tag.name)}`;
+  return {
+    name: tag.name,
+    message: decodeText(tag.message).trim(),
+    id: tag.oid,
+    commit: {
+      url: `${apiUrl}/git/commits/${tag.commitOid}`,
+      sha: tag.commitOid,
+      created: formatGitTime(tag.timeSeconds),
+    },
+    zipball_url: `${archive}.zip`,
+    tarball_url: `${archive}.tar.gz`,
+  };
+}
+
+const CommitUser = z
+  .object({
+    name: z.string(),
+    email: z.string().openapi({ format: "email" }),
+    date: Time,
+  })
+  .openapi("CommitUser");
+
+const AnnotatedTagObject = z
+  .object({
+    type: z.enum(["commit", "tree", "blob", "tag"]),
+    url: z.string().openapi({ format: "uri" }),
+    sha: z.string(),
+  })
+  .openapi("AnnotatedTagObject");
+
+export const AnnotatedTag = z
+  .object({
+    tag: z.string(),
+    sha: z.string(),
+    url: z.string().openapi({ format: "uri" }),
+    message: z.string(),
+    tagger: CommitUser,
+    object: AnnotatedTagObject,
+    verification: PayloadCommitVerification,
+  })
+  .openapi("AnnotatedTag");
+
+/** The object of an annotated tag. Its message is shown without the signature at its end. */
+export function toAnnotatedTag(
+  where: RepositoryEntry,
+  { oid, content, tag }: { oid: Oid; content: Uint8Array; tag: GitTag },
+  viewer: Viewer,
+): z.infer<typeof AnnotatedTag> {
+  const { name, message, tagger, targetKind, targetOid } = tag;
+  const at = findTagSignature(message);
+  const signature = message.slice(at) as ByteText;
+  const signed = content.subarray(0, content.length - byteTextBytes(signature).length);
+  const { apiUrl } = urlsOf(where, viewer);
+  return {
+    tag: decodeText(name),
+    sha: oid,
+    url: gitUrl(apiUrl, "tag", oid),
+    message: decodeText(message.slice(0, at) as ByteText),
+    tagger: {
+      name: tagger ? decodeText(tagger.name) : "",
+      email: tagger ? decodeText(tagger.email) : "",
+      date: tagger ? formatGitTime(tagger.timeSeconds) : NEVER,
+    },
+    object: { type: targetKind, url: gitUrl(apiUrl, targetKind, targetOid), sha: targetOid },
+    verification: toVerification(signature === "" ? undefined : { signature, signed }),
+  };
+}
+
+/** Where the API tells of an object. */
+const gitUrl = (apiUrl: string, kind: ObjectKind, oid: Oid): string =>
+  `${apiUrl}/git/${kind}s/${oid}`;
+
+const urlsOf = ({ repo, owner }: RepositoryEntry, { rootUrl }: Viewer) => ({
+  apiUrl: `${rootUrl}/api/v1/repos/${owner.name}/${repo.name}`,
+  htmlUrl: `${rootUrl}/${owner.name}/${repo.name}`,
+});
+
+const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");

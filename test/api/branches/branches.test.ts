@@ -1,0 +1,463 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { ACCESS, repositories } from "../../../src/db/schema/index.ts";
+import { encodeText } from "../../../src/git/byte-text.ts";
+import { call, type Sending } from "../../support/call.ts";
+import { makeDatedCommit } from "../../support/dated-commit.ts";
+import { db } from "../../support/db.ts";
+import { eventsOf } from "../../support/events.ts";
+import { git } from "../../support/git.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { filesOf, makeCommit, pushCommands, refsOf, storePush } from "../../support/push.ts";
+import { statusesOf } from "../../support/statuses.ts";
+import { logged } from "../../support/usage.ts";
+
+const pathOf = (repo: Pick<TestRepo, "owner" | "name">, branch?: string) =>
+  `/repos/${repo.owner}/${repo.name}/branches${branch === undefined ? "" : `/${branch}`}`;
+
+/** A repository whose `main` has one commit. */
+async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
+  const owner = await make.user();
+  const repo = await make.repo(owner, fields);
+  const commit = makeCommit(repo.name);
+  await storePush(repo, "refs/heads/main", commit.oid, commit.pack);
+  return { owner, repo, commit };
+}
+
+const namesIn = async (repo: TestRepo) => (await refsOf(repo)).map(({ name }) => name);
+const rowOf = async (repo: TestRepo) =>
+  (await db.select().from(repositories).where(eq(repositories.id, repo.id)))[0];
+
+const create = (repo: TestRepo, as: Pick<TestUser, "token"> | undefined, json: object) =>
+  call("POST", pathOf(repo), { ...(as && { as }), json });
+
+describe("GET /repos/{owner}/{repo}/branches", () => {
+  it("lists branches by their newest commit, then by name, in pages, with a total", async () => {
+    const { repo, commit } = await makePushed();
+    for (const [name, at] of [
+      ["old", 1_600_000_001],
+      ["b/new", 1_800_000_000],
+      ["a/new", 1_800_000_000],
+    ] as const) {
+      const { oid, pack } = makeDatedCommit("same", { at });
+      await storePush(repo, `refs/heads/${name}`, oid, pack);
+    }
+    await storePush(repo, "refs/tags/v1", commit.oid, commit.pack);
+    const list = async (query: string) => {
+      const { body, headers } = await call("GET", `${pathOf(repo)}${query}`);
+      const names = (body as { name: string }[]).map(({ name }) => name);
+      return { names, total: headers.get("X-Total-Count"), link: headers.get("Link") };
+    };
+    expect(await list("")).toEqual({
+      names: ["a/new", "b/new", "main", "old"],
+      total: "4",
+      link: null,
+    });
+    expect(await list("?page=2&limit=3")).toMatchObject({ names: ["old"], total: "4" });
+    expect((await list("?limit=3")).link).toContain('rel="next"');
+    expect(await list("?page=9")).toMatchObject({ names: [], total: "4" });
+  });
+
+  it("is empty for a repository without commits", async () => {
+    const repo = await make.repo(await make.user());
+    const { status, body, headers } = await call("GET", pathOf(repo));
+    expect([status, body, headers.get("X-Total-Count")]).toEqual([200, [], "0"]);
+  });
+
+  it("asks the repository's object once, and the database twice, for any number of them", async () => {
+    const { owner, repo } = await makePushed();
+    for (const name of ["a", "b", "c"]) {
+      const { oid, pack } = makeDatedCommit(name);
+      await storePush(repo, `refs/heads/${name}`, oid, pack);
+    }
+    const { answer, line } = await logged(() => call("GET", pathOf(repo), { as: owner }));
+    expect(answer.body).toHaveLength(4);
+    expect(line).toMatchObject({ d1Rounds: 2, objectCalls: 1 });
+  });
+
+  it("is for those who may read the code", async () => {
+    const { owner, repo } = await makePushed({ isPrivate: true });
+    for (const path of [pathOf(repo), pathOf(repo, "main")]) {
+      expect((await call("GET", path)).status).toBe(404);
+      expect((await call("GET", path, { as: await make.user() })).status).toBe(404);
+      const token = await make.token(owner, { scopes: "read:user" });
+      expect((await call("GET", path, { token })).status).toBe(403);
+      expect((await call("GET", path, { as: owner })).status).toBe(200);
+    }
+    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
+    expect((await call("GET", pathOf(repo), { as: owner })).status).toBe(404);
+    expect((await call("GET", pathOf(repo, "main"), { as: owner })).status).toBe(404);
+  });
+});
+
+describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
+  it("tells a branch with its commit and what the caller may do", async () => {
+    const { owner, repo } = await makePushed();
+    const ada = await make.user();
+    const commit = makeDatedCommit("A word\n\nand more", { author: `Ada <${ada.email}>` });
+    await storePush(repo, encodeText("refs/heads/feature/über"), commit.oid, commit.pack);
+    const { status, body } = await call("GET", pathOf(repo, "feature/über"), { as: owner });
+    expect([status, body]).toEqual([
+      200,
+      {
+        name: "feature/über",
+        commit: {
+          id: commit.oid,
+          message: "A word\n\nand more\n",
+          url: `https://forge.example/${repo.owner}/${repo.name}/commit/${commit.oid}`,
+          author: { name: "Ada", email: ada.email, username: ada.name },
+          committer: { name: "C", email: "c@example.com", username: "" },
+          verification: {
+            verified: false,
+            reason: "gpg.error.not_signed_commit",
+            signature: "",
+            signer: null,
+            payload: "",
+          },
+          timestamp: "2020-09-13T12:26:40Z",
+          added: null,
+          removed: null,
+          modified: null,
+        },
+        protected: false,
+        required_approvals: 0,
+        enable_status_check: false,
+        status_check_contexts: [],
+        user_can_push: true,
+        user_can_merge: true,
+        effective_branch_protection_name: "",
+      },
+    ]);
+    const encoded = pathOf(repo, encodeURIComponent("feature/über"));
+    const seen = await call("GET", encoded, { as: await make.user() });
+    expect(seen.body).toEqual({ ...body, user_can_push: false, user_can_merge: false });
+  });
+
+  it("shows a signature and what it signs, which no key makes good", async () => {
+    const { repo } = await makePushed();
+    const headers = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n";
+    const { oid, pack } = makeDatedCommit("signed", { headers });
+    await storePush(repo, "refs/heads/signed", oid, pack);
+    const { body } = await call("GET", pathOf(repo, "signed"));
+    const { verification } = body.commit;
+    expect(verification).toMatchObject({
+      verified: false,
+      reason: "gpg.error.no_gpg_keys_found",
+      signature: "-----BEGIN PGP SIGNATURE-----\n\nabc\n-----END PGP SIGNATURE-----",
+    });
+    expect(verification.payload).toMatch(/^tree [0-9a-f]{40}\nauthor Ada .*\n\nsigned\n$/s);
+    expect(verification.payload).not.toContain("gpgsig");
+  });
+
+  // SECURITY: else whoever pushes a commit with an address learns whose it is.
+  it("names nobody by an address that they hide, nor who is not seen at all", async () => {
+    const { repo } = await makePushed();
+    const hidden = await make.user({ isEmailHidden: true });
+    const limited = await make.user({ visibility: "limited" });
+    const usernameFor = async (author: string, sending: Sending = {}) => {
+      const { oid, pack } = makeDatedCommit(author, { author: `X <${author}>` });
+      await storePush(repo, `refs/heads/${oid}x`, oid, pack);
+      const { body } = await call("GET", pathOf(repo, `${oid}x`), sending);
+      return body.commit.author.username;
+    };
+    expect(await usernameFor(hidden.email)).toBe("");
+    expect(await usernameFor(limited.email)).toBe("");
+    expect(await usernameFor(`a${limited.email}`, { as: hidden })).toBe("");
+    expect(await usernameFor(hidden.email.toUpperCase(), { as: hidden })).toBe(hidden.name);
+    const placeholder = `${hidden.name.toUpperCase()}@noreply.forge.example`;
+    expect(await usernameFor(placeholder)).toBe(hidden.name);
+  });
+
+  it.each([
+    "nothing",
+    "refs/heads/main",
+    "main/",
+    "mai",
+    "heads/main",
+    "%00",
+    "%ff",
+    "main%0a",
+    "..%2fmain",
+    "%2e%2e%2f%2e%2e%2fmain",
+    "x".repeat(5000),
+  ])("finds nothing at %s", async (name) => {
+    const { owner, repo } = await makePushed();
+    const { status, body } = await call("GET", pathOf(repo, name), { as: owner });
+    expect([status, body]).toEqual([404, ""]);
+  });
+
+  it("shows a commit whose date no calendar has", async () => {
+    const { repo } = await makePushed();
+    const { oid, pack } = makeDatedCommit("late", { at: 999_999_999_999, authorAt: 10 ** 14 });
+    await storePush(repo, "refs/heads/late", oid, pack);
+    const { body } = await call("GET", pathOf(repo, "late"));
+    expect(body.commit).toMatchObject({ id: oid, timestamp: "1970-01-01T00:00:00Z" });
+  });
+});
+
+describe("POST /repos/{owner}/{repo}/branches", () => {
+  it("makes a branch of the default branch, another branch, a tag or a commit, and announces it", async () => {
+    const { owner, repo, commit } = await makePushed();
+    const other = makeDatedCommit("other");
+    await storePush(repo, "refs/heads/a/b", other.oid, other.pack);
+    await storePush(repo, "refs/tags/v1", other.oid, other.pack);
+    const before = await eventsOf(repo);
+    const files = await filesOf(repo);
+    const starts: [object, string][] = [
+      [{}, commit.oid],
+      [{ old_ref_name: "a/b" }, other.oid],
+      [{ old_ref_name: "v1", old_branch_name: "main" }, other.oid],
+      [{ old_ref_name: "refs/tags/v1" }, other.oid],
+      [{ old_ref_name: other.oid.slice(0, 12) }, other.oid],
+      [{ old_branch_name: "a/b" }, other.oid],
+      [{ Old_Ref_Name: other.oid.toUpperCase() }, other.oid],
+    ];
+    for (const [at, [json, oid]] of starts.entries()) {
+      const name = `new/${at}`;
+      const { status, body } = await create(repo, owner, { new_branch_name: name, ...json });
+      expect([status, body.name, body.commit?.id]).toEqual([201, name, oid]);
+      expect((await call("GET", pathOf(repo, name), { as: owner })).body).toEqual(body);
+    }
+    const events = (await eventsOf(repo)).slice(before.length);
+    expect(events).toHaveLength(starts.length);
+    expect(events[0]).toMatchObject({
+      type: "repository.pushed",
+      actorId: owner.id,
+      payload: {
+        refCount: 1,
+        updates: [{ ref: "refs/heads/new/0", before: null, after: commit.oid }],
+      },
+    });
+    expect(await filesOf(repo)).toEqual(files);
+  });
+
+  it("refuses names that are taken or can't be, and a start that is not there", async () => {
+    const { owner, repo, commit } = await makePushed();
+    await storePush(repo, "refs/heads/a/b", commit.oid, commit.pack);
+    await storePush(repo, "refs/tags/v1", commit.oid, commit.pack);
+    const hidden = makeDatedCommit("not reached");
+    await storePush(repo, "refs/heads/gone", hidden.oid, hidden.pack);
+    await pushCommands(owner, repo, [{ ref: "refs/heads/gone", old: hidden.oid }]);
+    const [refs, events] = [await refsOf(repo), await eventsOf(repo)];
+    const name = { new_branch_name: "x" };
+    const wrong = ["", "a..b", "-x", "a b", "x.lock", "../x", "./x", "a//b", "HEAD", "@", "\uD800"];
+    const refusals: [object, number, string][] = [
+      [{ new_branch_name: "main" }, 409, "The branch already exists."],
+      [{ new_branch_name: "v1" }, 409, "The branch with the same tag already exists."],
+      [{ new_branch_name: "a" }, 409, "The branch with the same name already exists."],
+      [{ new_branch_name: "main/x" }, 409, "The branch with the same name already exists."],
+      [{ new_branch_name: "n".repeat(101) }, 422, "[NewBranchName]: MaxSize"],
+      [{ new_branch_name: "n".repeat(5000) }, 422, "[NewBranchName]: MaxSize"],
+      [{}, 422, "[NewBranchName]: Required"],
+      ...wrong
+        .slice(1)
+        .map((text): [object, number, string] => [
+          { new_branch_name: text },
+          422,
+          "[NewBranchName]: GitRefName",
+        ]),
+      [{ ...name, old_ref_name: 3 }, 422, "[OldRefName]: a text is expected"],
+      [{ ...name, old_ref_name: "nothing" }, 404, ""],
+      [{ ...name, old_ref_name: "../main" }, 404, ""],
+      // SECURITY: what no ref reaches is not brought back by its id.
+      [{ ...name, old_ref_name: hidden.oid }, 404, ""],
+      [{ ...name, old_ref_name: "0".repeat(40) }, 404, ""],
+      [{ ...name, old_branch_name: "v1" }, 404, ""],
+    ];
+    for (const [json, status, message] of refusals) {
+      const answer = await create(repo, owner, json);
+      expect([answer.status, answer.body.message ?? answer.body], JSON.stringify(json)).toEqual([
+        status,
+        message,
+      ]);
+    }
+    expect(await refsOf(repo)).toEqual(refs);
+    expect(await eventsOf(repo)).toEqual(events);
+  });
+
+  it("makes one branch of several that are asked for at once", async () => {
+    const { owner, repo } = await makePushed();
+    const json = { new_branch_name: "one" };
+    const answers = await Promise.all([1, 2, 3].map(() => create(repo, owner, json)));
+    expect(statusesOf(answers)).toEqual([201, 409, 409]);
+  });
+
+  it("has nothing to begin at in an empty repository", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    expect((await create(repo, owner, { new_branch_name: "x" })).status).toBe(404);
+    expect(await eventsOf(repo)).toEqual([]);
+  });
+});
+
+describe("PATCH /repos/{owner}/{repo}/branches/{branch}", () => {
+  const rename = (repo: TestRepo, branch: string, as: TestUser, json: object) =>
+    call("PATCH", pathOf(repo, branch), { as, json });
+
+  it("renames a branch in one step, into its own name too", async () => {
+    const { repo, commit } = await makePushed();
+    await storePush(repo, "refs/heads/a", commit.oid, commit.pack);
+    const before = await eventsOf(repo);
+    const writer = await make.user();
+    await make.collaborator(repo, writer, ACCESS.write);
+    const { status, body } = await rename(repo, "a", writer, { name: "a/b" });
+    expect([status, body]).toEqual([204, ""]);
+    expect(await namesIn(repo)).toEqual(["refs/heads/a/b", "refs/heads/main"]);
+    expect((await rename(repo, "a%2Fb", writer, { name: "a" })).status).toBe(204);
+    expect(await namesIn(repo)).toEqual(["refs/heads/a", "refs/heads/main"]);
+    const events = (await eventsOf(repo)).slice(before.length);
+    expect(events.map(({ payload }) => payload)).toMatchObject([
+      {
+        refCount: 2,
+        updates: [
+          { ref: "refs/heads/a", before: commit.oid, after: null },
+          { ref: "refs/heads/a/b", before: null, after: commit.oid },
+        ],
+      },
+      { refCount: 2 },
+    ]);
+  });
+
+  it("takes the default branch along with HEAD, for administrators of the repository alone", async () => {
+    const { owner, repo, commit } = await makePushed();
+    const writer = await make.user();
+    await make.collaborator(repo, writer, ACCESS.write);
+    const refused = await rename(repo, "main", writer, { name: "trunk" });
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      "User must be a repo or site admin to rename default or protected branches.",
+    ]);
+    expect(await namesIn(repo)).toEqual(["refs/heads/main"]);
+    expect((await rename(repo, "main", owner, { name: "trunk" })).status).toBe(204);
+    const snapshot = await git.repository(repo).snapshot();
+    expect(snapshot).toMatchObject({
+      head: "refs/heads/trunk",
+      refs: [{ name: "refs/heads/trunk", oid: commit.oid }],
+    });
+    expect(await rowOf(repo)).toMatchObject({ defaultBranch: "trunk", isEmpty: false });
+    const seen = await call("GET", `/repos/${repo.owner}/${repo.name}`);
+    expect(seen.body.default_branch).toBe("trunk");
+  });
+
+  it("leaves HEAD where it is for any other branch", async () => {
+    const { owner, repo, commit } = await makePushed();
+    await storePush(repo, "refs/heads/a", commit.oid, commit.pack);
+    expect((await rename(repo, "a", owner, { name: "b" })).status).toBe(204);
+    expect((await git.repository(repo).snapshot()).head).toBe("refs/heads/main");
+    expect(await rowOf(repo)).toMatchObject({ defaultBranch: "main" });
+  });
+
+  it("refuses a name that is taken or can't be, and a branch that is not there", async () => {
+    const { owner, repo, commit } = await makePushed();
+    await storePush(repo, "refs/heads/a/b", commit.oid, commit.pack);
+    const refs = await refsOf(repo);
+    const taken =
+      "Cannot rename a branch using the same name or rename to a branch that already exists.";
+    const refusals: [string, object, number, string][] = [
+      ["main", { name: "a/b" }, 422, taken],
+      ["main", { name: "main" }, 422, taken],
+      ["main", { name: "a" }, 422, taken],
+      ["main", { name: "a/b/c" }, 422, taken],
+      ["main", { name: "a..b" }, 422, "[Name]: GitRefName"],
+      ["main", { name: "HEAD" }, 422, "[Name]: GitRefName"],
+      ["main", { name: "" }, 422, "[Name]: Required"],
+      ["main", {}, 422, "[Name]: Required"],
+      ["nothing", { name: "x" }, 404, ""],
+      ["..%2fmain", { name: "x" }, 404, ""],
+      ["x".repeat(5000), { name: "x" }, 404, ""],
+    ];
+    for (const [branch, json, status, message] of refusals) {
+      const answer = await rename(repo, branch, owner, json);
+      expect([answer.status, answer.body.message ?? answer.body]).toEqual([status, message]);
+    }
+    expect(await refsOf(repo)).toEqual(refs);
+  });
+});
+
+describe("DELETE /repos/{owner}/{repo}/branches/{branch}", () => {
+  it("deletes a branch and announces it", async () => {
+    const { owner, repo, commit } = await makePushed();
+    await storePush(repo, "refs/heads/a/b", commit.oid, commit.pack);
+    const before = await eventsOf(repo);
+    const { status, body } = await call("DELETE", pathOf(repo, "a/b"), { as: owner });
+    expect([status, body]).toEqual([204, ""]);
+    expect(await namesIn(repo)).toEqual(["refs/heads/main"]);
+    expect((await eventsOf(repo)).slice(before.length)).toMatchObject([
+      { payload: { updates: [{ ref: "refs/heads/a/b", before: commit.oid, after: null }] } },
+    ]);
+    expect((await call("DELETE", pathOf(repo, "a/b"), { as: owner })).status).toBe(404);
+  });
+
+  it("never deletes the default branch", async () => {
+    const { owner, repo } = await makePushed();
+    const { status, body } = await call("DELETE", pathOf(repo, "main"), { as: owner });
+    expect([status, body.message]).toEqual([403, "can not delete default branch"]);
+    expect(await namesIn(repo)).toEqual(["refs/heads/main"]);
+  });
+});
+
+describe("a change of branches", () => {
+  const changes = [
+    ["POST", undefined, { new_branch_name: "x" }],
+    ["PATCH", "other", { name: "x" }],
+    ["DELETE", "other", undefined],
+  ] as const;
+
+  it.each(changes)("is for those who may write, with a token for it: %s", async (...change) => {
+    const [method, branch, json] = change;
+    const { owner, repo, commit } = await makePushed({ isPrivate: true });
+    await storePush(repo, "refs/heads/other", commit.oid, commit.pack);
+    const refs = await refsOf(repo);
+    const [reader, stranger] = [await make.user(), await make.user()];
+    await make.collaborator(repo, reader, ACCESS.read);
+    const open = await make.repo(owner);
+    const sendings: [Sending, number][] = [
+      [{}, 404],
+      [{ as: stranger }, 404],
+      [{ as: reader }, 403],
+      [{ token: await make.token(owner, { scopes: "read:repository" }) }, 403],
+      [{ token: await make.token(owner, { scopes: "public-only,all" }) }, 404],
+      [{ token: await make.token(owner, { repos: [open] }) }, 404],
+    ];
+    const path = pathOf(repo, branch);
+    for (const [sending, status] of sendings) {
+      const answer = await call(method, path, { ...sending, ...(json && { json }) });
+      expect(answer.status).toBe(status);
+    }
+    expect(await refsOf(repo)).toEqual(refs);
+  });
+
+  it.each(changes)(
+    "is refused by archives and mirrors, and without code: %s",
+    async (...change) => {
+      const [method, branch, json] = change;
+      const { owner, repo, commit } = await makePushed();
+      await storePush(repo, "refs/heads/other", commit.oid, commit.pack);
+      const refs = await refsOf(repo);
+      const closings = [
+        [{ archivedAt: 1000 }, 423, `${repo.owner}/${repo.name} is archived`],
+        [{ archivedAt: null, isMirror: true }, 403, "Git Repository is a mirror."],
+        [{ isMirror: false, hasCode: false }, 404, ""],
+      ] as const;
+      for (const [fields, status, message] of closings) {
+        await db.update(repositories).set(fields).where(eq(repositories.id, repo.id));
+        const sending = { as: owner, ...(json && { json }) };
+        const answer = await call(method, pathOf(repo, branch), sending);
+        expect([answer.status, answer.body.message ?? answer.body]).toEqual([status, message]);
+      }
+      expect(await refsOf(repo)).toEqual(refs);
+    },
+  );
+
+  it("leads to where the repository went, with the name of the branch untouched", async () => {
+    const { owner, repo } = await makePushed();
+    const name = `${repo.name}-moved`;
+    await call("PATCH", `/repos/${repo.owner}/${repo.name}`, { as: owner, json: { name } });
+    const { status, headers } = await call("GET", pathOf(repo, "a%2Fb/c"));
+    expect(status).toBe(301);
+    expect(headers.get("Location")).toBe(
+      `https://forge.example/api/v1/repos/${repo.owner}/${name}/branches/a%2Fb/c`,
+    );
+  });
+});
