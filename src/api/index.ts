@@ -3,6 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
+import { commits } from "./commits/commits.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
@@ -42,6 +43,7 @@ const NOUNS = [
   stargazers,
   forks,
   deployKeys,
+  commits,
   self,
   emails,
   publicKeys,

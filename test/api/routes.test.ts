@@ -127,6 +127,7 @@ const NEUTRAL = {
   org: "g-1",
   target: "t-1",
   token: "k-1",
+  sha: "s-1",
   id: 7,
 };
 

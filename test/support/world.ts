@@ -10,8 +10,9 @@ import {
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
-import { freshName, make, type TestUser } from "./make.ts";
+import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
 import { fillPath, type Operation } from "./operations.ts";
+import { makeCommit, storePush } from "./push.ts";
 
 /** Everything that an operation of the API may be about, belonging to one user. */
 export interface World {
@@ -82,12 +83,14 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/user\/gpg_keys\//, only(ownGpgKeys).id],
     [/^\/teams\//, team.id],
   ];
+  if (/\/(?:branches|tags|git|commits|compare)\b/.test(operation.path)) await storeSampleCode(repo);
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,
     username: isAboutFriend ? friend.name : user.name,
     target: friend.name,
+    sha: "main",
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
@@ -95,6 +98,13 @@ export async function makeWorld(operation: Operation): Promise<World> {
   });
   const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name);
   return { caller, path, json };
+}
+
+/** Two branches of one commit. */
+async function storeSampleCode(repo: TestRepo): Promise<void> {
+  const { oid, pack } = makeCommit(repo.name);
+  await storePush(repo, "refs/heads/main", oid, pack);
+  await storePush(repo, "refs/heads/some/branch", oid, pack);
 }
 
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
