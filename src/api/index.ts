@@ -4,6 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
 import { commits } from "./commits/commits.ts";
+import { notes } from "./git/notes.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
@@ -44,6 +45,7 @@ const NOUNS = [
   forks,
   deployKeys,
   commits,
+  notes,
   self,
   emails,
   publicKeys,

@@ -9,6 +9,7 @@ import {
   watches,
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
+import { History } from "./commits.ts";
 import { db } from "./db.ts";
 import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
 import { fillPath, type Operation } from "./operations.ts";
@@ -100,11 +101,14 @@ export async function makeWorld(operation: Operation): Promise<World> {
   return { caller, path, json };
 }
 
-/** Two branches of one commit. */
+/** Two branches of one commit, and a note on it. */
 async function storeSampleCode(repo: TestRepo): Promise<void> {
   const { oid, pack } = makeCommit(repo.name);
   await storePush(repo, "refs/heads/main", oid, pack);
   await storePush(repo, "refs/heads/some/branch", oid, pack);
+  const history = new History();
+  const note = history.commit({ files: { [oid]: "A note\n" } });
+  await storePush(repo, "refs/notes/commits", note, history.build());
 }
 
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
