@@ -5,6 +5,8 @@ import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
 import { branches } from "./branches/branches.ts";
 import { tags } from "./branches/tags.ts";
+import { commits } from "./commits/commits.ts";
+import { notes } from "./git/notes.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
@@ -46,6 +48,8 @@ const NOUNS = [
   deployKeys,
   branches,
   tags,
+  commits,
+  notes,
   self,
   emails,
   publicKeys,

@@ -96,7 +96,29 @@ interface Answer {
 
 /** Says on the answer how many items there are and where the other pages are. */
 export function announcePage(c: Answer, page: Page, total: number): void {
+  announce(c, page, total, {});
+}
+
+/** The same, with the number of the page and how many there are: for lists of commits. */
+export function announceNumberedPage(c: Answer, page: Page, total: number): void {
+  const pageCount = Math.ceil(total / page.size);
+  announce(c, page, total, {
+    "X-Total": total,
+    "X-Page": page.number,
+    "X-PerPage": page.size,
+    "X-PageCount": pageCount,
+    "X-HasMore": page.number < pageCount,
+  });
+}
+
+function announce(
+  c: Answer,
+  page: Page,
+  total: number,
+  more: Readonly<Record<string, number | boolean>>,
+): void {
   c.header("X-Total-Count", String(total));
+  for (const [name, value] of Object.entries(more)) c.header(name, String(value));
   const lastNumber = Math.max(1, Math.ceil(total / page.size));
   const current = Math.min(page.number, lastNumber);
   const links: string[] = [];
@@ -110,7 +132,7 @@ export function announcePage(c: Answer, page: Page, total: number): void {
     link("first", 1);
     link("prev", current - 1);
   }
-  const exposed = ["X-Total-Count"];
+  const exposed = ["X-Total-Count", ...Object.keys(more)];
   if (links.length > 0) {
     c.header("Link", links.join(","));
     exposed.push("Link");

@@ -129,7 +129,7 @@ const NEUTRAL = {
   token: "k-1",
   branch: "b-1/x",
   tag: "v-1/x",
-  sha: "0".repeat(40),
+  sha: "s-1",
   id: 7,
 };
 

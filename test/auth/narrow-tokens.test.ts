@@ -60,7 +60,7 @@ describe("what is not public", () => {
         name: "MIT",
         branch: "main",
         tag: "v1",
-        sha: "0".repeat(40),
+        sha: "main",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -87,7 +87,7 @@ describe("another repository", () => {
         name: "MIT",
         branch: "main",
         tag: "v1",
-        sha: "0".repeat(40),
+        sha: "main",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

@@ -9,6 +9,7 @@ import {
   watches,
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
+import { History } from "./commits.ts";
 import { db } from "./db.ts";
 import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
 import { fillPath, type Operation } from "./operations.ts";
@@ -84,8 +85,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/user\/gpg_keys\//, only(ownGpgKeys).id],
     [/^\/teams\//, team.id],
   ];
-  const isAboutCode = /\/(?:branches|tags|git)\b/.test(operation.path);
-  const sha = isAboutCode ? await storeSampleCode(repo) : "0".repeat(40);
+  const isAboutCode = /\/(?:branches|tags|git|commits|compare)\b/.test(operation.path);
+  const tagOid = isAboutCode ? await storeSampleCode(repo) : "";
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
   const path = fillPath(operation.path, {
     owner: user.name,
@@ -94,7 +95,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     target: friend.name,
     branch: "some/branch",
     tag: "some/tag",
-    sha,
+    sha: operation.path.includes("/git/tags/") ? tagOid : "main",
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
@@ -104,11 +105,14 @@ export async function makeWorld(operation: Operation): Promise<World> {
   return { caller, path, json };
 }
 
-/** Two branches of one commit, and an annotated tag of it, whose id is returned. */
+/** Two branches of one commit, a note on it, and an annotated tag of it, whose id is returned. */
 async function storeSampleCode(repo: TestRepo): Promise<string> {
   const { oid, pack } = makeCommit(repo.name);
   await storePush(repo, "refs/heads/main", oid, pack);
   await storePush(repo, "refs/heads/some/branch", oid, pack);
+  const history = new History();
+  const note = history.commit({ files: { [oid]: "A note\n" } });
+  await storePush(repo, "refs/notes/commits", note, history.build());
   const tag = makeTag(oid, "some/tag");
   await storePush(repo, "refs/tags/some/tag", tag.oid, tag.pack, oid);
   return tag.oid;

@@ -8,6 +8,8 @@ export interface LogRange {
   readonly excluded?: readonly Node[];
   /** Follow only the first parent of each commit, as `git log --first-parent`. */
   readonly isFirstParent?: boolean;
+  /** Commits of an earlier time are left out, with what only they lead to, as `--since` does. */
+  readonly sinceSeconds?: number;
 }
 
 /**
@@ -76,11 +78,15 @@ export function followedParents(graph: CommitGraph, node: Node, isFirstParent = 
   return isFirstParent ? parents.subarray(0, 1) : parents;
 }
 
-/** A test for the commits that nothing excluded reaches. */
-function findWanted(graph: CommitGraph, range: LogRange): (node: Node) => boolean {
-  const { excluded = [] } = range;
-  if (excluded.length === 0) return () => true;
-  const wanted = findRange(graph, range.tips, excluded).nodes;
+/** A test for the commits of a range: late enough, and reached by nothing that is excluded. */
+export function findWanted(graph: CommitGraph, range: LogRange): (node: Node) => boolean {
+  const { tips, excluded = [], sinceSeconds = Number.NEGATIVE_INFINITY } = range;
+  const isLate = (node: Node): boolean => (graph.times[node] as number) >= sinceSeconds;
+  if (excluded.length === 0) return isLate;
+  const { nodes } = findRange(graph, tips, excluded);
+  // As in git: where something is excluded, so is all that a commit too old reaches.
+  const old = [...nodes].filter((node) => !isLate(node));
+  const wanted = old.length > 0 ? findRange(graph, tips, [...excluded, ...old]).nodes : nodes;
   return (node) => wanted.has(node);
 }
 

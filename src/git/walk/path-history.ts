@@ -5,7 +5,7 @@ import { OID_BYTES, writeOid } from "../oid.ts";
 import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
-import { followedParents } from "./log.ts";
+import { findWanted, followedParents, type LogRange } from "./log.ts";
 import { byTime } from "./node-queue.ts";
 
 /** What stands at a path: its mode and id as one text, "" where nothing does. */
@@ -63,18 +63,23 @@ export class PathFinder {
  *
  * Cost: for each commit walked, the trees down to the path that were not met before.
  *
- * @param isFirstParent Follow only first parents: a merge counts with all that it brought.
+ * @param range With `isFirstParent`, a merge counts with all that it brought.
  */
 export async function* logPath(
   graph: CommitGraph,
   finder: PathFinder,
-  tips: readonly Node[],
-  isFirstParent = false,
+  range: LogRange,
 ): AsyncGenerator<Node> {
+  const { tips, excluded = [], isFirstParent = false } = range;
+  const isWanted = findWanted(graph, range);
+  const isNamed = new Set(excluded);
+  // A side of a merge that is excluded hides no other, unless it was named itself.
+  const isRelevant = (node: Node): boolean =>
+    excluded.length === 0 || isNamed.has(node) || isWanted(node);
   const queue = byTime(graph);
   const seen = new Set<Node>();
   const put = (node: Node): void => {
-    if (node === NO_NODE || seen.has(node)) return;
+    if (node === NO_NODE || seen.has(node) || !isWanted(node)) return;
     seen.add(node);
     queue.push(node);
   };
@@ -87,16 +92,22 @@ export async function* logPath(
     const own = await occupantOf(node);
     const parents = followedParents(graph, node, isFirstParent);
     let same: Node = NO_NODE;
+    let isChanged = parents.length === 0 && own !== "";
+    let hasRelevant = false;
     for (const parent of parents) {
-      if (parent === NO_NODE || (await occupantOf(parent)) !== own) continue;
-      same = parent;
-      break;
+      const isSame = parent !== NO_NODE && (await occupantOf(parent)) === own;
+      if (isSame && isRelevant(parent)) {
+        same = parent;
+        break;
+      }
+      if (parent === NO_NODE || isRelevant(parent)) hasRelevant = true;
+      if (!isSame) isChanged = true;
     }
     if (same !== NO_NODE) {
       put(same);
       continue;
     }
-    if (parents.length > 0 || own !== "") yield node;
+    if (hasRelevant || isChanged) yield node;
     for (const parent of parents) put(parent);
   }
 }

@@ -122,8 +122,9 @@ describe.each(histories)(
     const paths = "dir0 dir1/file1 dir2/file3 docs docs/numbers.txt README.md none".split(" ");
     const historyOf = async (path: string, tip: string, isFirst = false): Promise<string[]> => {
       const finder = new PathFinder(catalog, packed, encodeText(path));
+      const range = { tips: [graph.find(tip)], isFirstParent: isFirst };
       const nodes: Node[] = [];
-      for await (const node of logPath(graph, finder, [graph.find(tip)], isFirst)) {
+      for await (const node of logPath(graph, finder, range)) {
         nodes.push(node);
       }
       return oidsOf(graph, nodes);

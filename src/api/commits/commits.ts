@@ -1,0 +1,114 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { type CommitQuery, listCommits } from "../../domain/commits/list-commits.ts";
+import { readCommits } from "../../domain/commits/read-commits.ts";
+import { findRevision, type Revision } from "../../domain/git/find-revision.ts";
+import { type Code, openCode } from "../../domain/git/open-code.ts";
+import { conflict, invalid, notFound } from "../../lib/failure.ts";
+import { Commit, toCommit } from "../../shapes/commit.ts";
+import { json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { announceNumberedPage, Paging, readPage } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
+import { CommitPath, ShownParts, toParts } from "./query.ts";
+
+/** Commits on a page of a path's history, whatever is asked for. */
+const PATH_PAGE_SIZE = 50;
+
+const Listing = Paging.extend(ShownParts.shape).extend({
+  sha: z.string().optional().openapi({
+    description: "Branch, tag or commit where the list starts; the default branch, if empty",
+  }),
+  path: z.string().optional().openapi({ description: "Only commits that changed it" }),
+  since: z.string().optional().openapi({ format: "date-time", description: "None before" }),
+  until: z.string().optional().openapi({ format: "date-time", description: "None after" }),
+  not: z.string().optional().openapi({
+    description: "Branch, tag or commit: what it reaches is neither listed nor counted",
+  }),
+});
+
+export const commits = endpoints();
+
+commits.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/commits",
+    operationId: "repoGetAllCommits",
+    tags: ["repository"],
+    summary: "List the commits of a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath, query: Listing },
+    responses: {
+      200: page(z.array(Commit), "Latest first, as git shows them"),
+      ...refusals(401, 403, 404, 409, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const query = c.req.valid("query");
+    const sinceSeconds = readMoment(query.since, "since");
+    const untilSeconds = readMoment(query.until, "until");
+    const code = await openCode(ctx, entry);
+    if (code.snapshot.refs.length === 0) throw conflict("Git Repository is empty.");
+    const start = requireRevision(code, query.sha || entry.repo.defaultBranch);
+    const wanted: CommitQuery = {
+      tips: [start.node],
+      excluded: query.not ? [requireRevision(code, query.not).node] : [],
+      path: query.path || undefined,
+      ...(sinceSeconds !== undefined && { sinceSeconds }),
+      ...(untilSeconds !== undefined && { untilSeconds }),
+    };
+    const slice = readPage(
+      ctx.config,
+      query.path ? { page: query.page, limit: PATH_PAGE_SIZE } : query,
+    );
+    const { items, total } = await listCommits(code, wanted, slice);
+    if (total === 0 && query.path) throw notFound();
+    const read = await readCommits(ctx, code, items, toParts(query));
+    announceNumberedPage(c, slice, total);
+    return c.json(
+      read.map((each) => toCommit(entry, each, viewer)),
+      200,
+    );
+  },
+);
+
+commits.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/git/commits/{sha}",
+    operationId: "repoGetSingleCommit",
+    tags: ["repository"],
+    summary: "Get a commit",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: CommitPath, query: ShownParts },
+    responses: { 200: json(Commit, "The commit"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const code = await openCode(ctx, entry);
+    const { node } = requireRevision(code, c.req.valid("param").sha);
+    const [read] = await readCommits(ctx, code, [node], toParts(c.req.valid("query")));
+    if (!read) throw notFound();
+    return c.json(toCommit(entry, read, viewer), 200);
+  },
+);
+
+function requireRevision(code: Code, text: string): Revision {
+  const found = findRevision(code, text);
+  if (!found) throw notFound();
+  return found;
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/** Seconds since 1970 of a moment in the query; undefined where it names none. */
+function readMoment(text: string | undefined, field: string): number | undefined {
+  if (!text) return undefined;
+  const milliseconds = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(milliseconds)) {
+    throw invalid(`invalid '${field}' format, expected ISO 8601 (RFC3339)`);
+  }
+  return Math.floor(milliseconds / 1000);
+}

@@ -1,0 +1,84 @@
+import { GitError } from "../../git/error.ts";
+import { diffLines, isBinary } from "../../git/diff/line-diff.ts";
+import { countLines, type LineStat } from "../../git/diff/line-stat.ts";
+import { findRenames } from "../../git/diff/renames.ts";
+import { diffTrees, type PathChange, type PathEntry } from "../../git/diff/tree-diff.ts";
+import { encodeUtf8 } from "../../git/byte-text.ts";
+import { isSubmoduleMode } from "../../git/object/tree.ts";
+import type { Oid } from "../../git/oid.ts";
+import type { ObjectReader } from "../../git/store.ts";
+
+/** Files that one commit may change before they are not told any more. */
+const CHANGES_MAX = 3000;
+/** Contents that are compared line by line, in bytes. Larger ones count as binary. */
+const TEXT_BYTES_MAX = 4 * 1024 * 1024;
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * The files that differ between two trees, as `git diff-tree -r --no-renames`.
+ *
+ * @returns Undefined where there are more than 3000.
+ */
+export async function findChanges(
+  objects: ObjectReader,
+  oldTreeOid: Oid | undefined,
+  newTreeOid: Oid,
+): Promise<PathChange[] | undefined> {
+  try {
+    return await diffTrees(objects, oldTreeOid, newTreeOid, { changesMax: CHANGES_MAX });
+  } catch (error) {
+    if (error instanceof GitError && error.code === "limit") return undefined;
+    throw error;
+  }
+}
+
+/** Lines that changed, all files together, as `git diff --shortstat` counts them: with renames. */
+export async function countChangedLines(
+  objects: ObjectReader,
+  changes: readonly PathChange[],
+): Promise<LineStat> {
+  let added = 0;
+  let removed = 0;
+  for (const change of await findRenames(objects, changes)) {
+    const { old, fresh, isText } = await readSides(objects, change);
+    if (!isText) continue;
+    const stat = countLines(diffLines(old, fresh));
+    added += stat.added;
+    removed += stat.removed;
+  }
+  return { added, removed };
+}
+
+/** The contents of both sides of a change, and whether they can be compared line by line. */
+async function readSides(
+  objects: ObjectReader,
+  change: PathChange,
+): Promise<{ old: Uint8Array; fresh: Uint8Array; isText: boolean }> {
+  const oldEntry = change.kind === "added" ? undefined : change.old;
+  const newEntry = change.kind === "deleted" ? undefined : change.new;
+  if (oldEntry && newEntry && oldEntry.oid === newEntry.oid) {
+    return { old: NOTHING, fresh: NOTHING, isText: true };
+  }
+  const old = await readSide(objects, oldEntry);
+  const fresh = await readSide(objects, newEntry);
+  if (!old || !fresh) return { old: NOTHING, fresh: NOTHING, isText: false };
+  return { old, fresh, isText: !isBinary(old) && !isBinary(fresh) };
+}
+
+/** Undefined for a content that is too large. */
+async function readSide(
+  objects: ObjectReader,
+  entry: PathEntry | undefined,
+): Promise<Uint8Array | undefined> {
+  if (!entry) return NOTHING;
+  if (isSubmoduleMode(entry.mode)) return encodeUtf8(`Subproject commit ${entry.oid}\n`);
+  try {
+    const found = await objects.readObject(entry.oid);
+    if (!found) throw new Error(`the blob ${entry.oid} is not there`);
+    return found.content.length > TEXT_BYTES_MAX ? undefined : found.content;
+  } catch (error) {
+    if (error instanceof GitError && error.code === "limit") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import type { ByteText } from "../../git/byte-text.ts";
+import { isTreeMode, parseTree } from "../../git/object/tree.ts";
+import type { Oid } from "../../git/oid.ts";
+import type { Node } from "../../git/walk/commit-graph.ts";
+import { NO_NODE } from "../../git/walk/commit-graph.ts";
+import { logPath, PathFinder } from "../../git/walk/path-history.ts";
+import { type Code, findRef } from "../git/open-code.ts";
+
+/** Where git keeps notes, unless it is told otherwise. */
+const NOTES_REF = "refs/notes/commits";
+
+/** A note on a commit. */
+export interface Note {
+  readonly content: Uint8Array;
+  /** The commit that last wrote it. */
+  readonly node: Node;
+}
+
+/**
+ * The note on a commit, undefined where there is none.
+ *
+ * As git does, looks for the commit's id as the name of a file, whole or cut into directories after
+ * pairs of digits, to any depth; a directory is entered before a file beside it.
+ *
+ * Cost: the trees down to it, and the history of the notes back to where it was last written.
+ *
+ * @see git-notes(1), "NOTES".
+ */
+export async function findNote(code: Code, commitOid: Oid): Promise<Note | undefined> {
+  const { catalog, graph, objects } = code.repository;
+  const ref = findRef(code, NOTES_REF);
+  const head = ref ? graph.find(ref.oid) : NO_NODE;
+  const rootOid = head === NO_NODE ? undefined : graph.rootOid(head);
+  const path = rootOid && (await findPath(code, rootOid, commitOid));
+  if (!path) return undefined;
+  const stored = await objects.readObject(path.oid);
+  if (stored?.kind !== "blob") return undefined;
+  const finder = new PathFinder(catalog, objects, path.path);
+  const written = await logPath(graph, finder, { tips: [head] }).next();
+  return { content: stored.content, node: written.done ? head : written.value };
+}
+
+/** The file that is named by `digits`, which directories of two digits may cut. */
+async function findPath(
+  code: Code,
+  treeOid: Oid,
+  digits: string,
+): Promise<{ path: ByteText; oid: Oid } | undefined> {
+  const stored = await code.repository.objects.readObject(treeOid);
+  if (stored?.kind !== "tree") return undefined;
+  const entries = parseTree(stored.content);
+  const directory = entries.find(
+    ({ name, mode }) => isTreeMode(mode) && name === digits.slice(0, 2),
+  );
+  if (directory && digits.length > 2) {
+    const below = await findPath(code, directory.oid, digits.slice(2));
+    if (below) return { ...below, path: `${directory.name}/${below.path}` as ByteText };
+  }
+  const file = entries.find(({ name, mode }) => !isTreeMode(mode) && name === digits);
+  return file && { path: file.name, oid: file.oid };
+}

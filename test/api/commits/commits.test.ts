@@ -1,0 +1,308 @@
+import { describe, expect, it } from "vitest";
+
+import { call } from "../../support/call.ts";
+import { History } from "../../support/commits.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { pushCommands } from "../../support/push.ts";
+import { logged } from "../../support/usage.ts";
+
+/**
+ * A repository of five commits: `root`, `first` and `side` on it, `merge` of both, which is `main`,
+ * and `orphan`, which has nothing to do with them.
+ */
+async function makeStory(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
+  const repo = await make.repo(owner, fields);
+  const history = new History();
+  const root = history.commit({ files: { "a.txt": "1\n2\n3\n", "dir/b.txt": "b\n" } });
+  const first = history.commit({
+    files: { "a.txt": "1\n2\nthree\nfour\n", "dir/b.txt": "b\n" },
+    parents: [root],
+    author: `Ada L <${owner.email.toUpperCase()}>`,
+    committer: "Nobody <nobody@nowhere.example>",
+    message: "Say it in words\n\nBecause.\n",
+  });
+  const side = history.commit({
+    files: { "a.txt": "1\n2\n3\n", "dir/b.txt": "b\n", "ü/ö.bin": "\0\u0001" },
+    parents: [root],
+  });
+  const merge = history.commit({
+    files: { "a.txt": "1\n2\nthree\nfour\n", "dir/b.txt": "b\n", "ü/ö.bin": "\0\u0001" },
+    parents: [first, side],
+    headers: "gpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n",
+  });
+  const orphan = history.commit({ message: "Alone" });
+  const tag = history.tag(first, "v1");
+  await pushCommands(
+    owner,
+    repo,
+    [
+      { ref: "refs/heads/main", new: merge },
+      { ref: "refs/heads/with/slash", new: side },
+      { ref: "refs/heads/orphan", new: orphan },
+      { ref: "refs/tags/v1", new: tag },
+    ],
+    { pack: history.build() },
+  );
+  return { repo, root, first, side, merge, orphan, tag };
+}
+
+const pathOf = (repo: TestRepo): string => `/repos/${repo.owner}/${repo.name}`;
+const LONG = "x".repeat(5000);
+
+/** Names of commits that are none. */
+const NO_COMMITS = [
+  "nothing",
+  "0".repeat(40),
+  "abc",
+  "f".repeat(41),
+  "HEAD^",
+  "main..v1",
+  "../main",
+  "-x",
+  "a\u0000b",
+  LONG,
+];
+
+describe("GET /repos/{owner}/{repo}/commits", () => {
+  it("lists the default branch, latest first, with what each commit changed", async () => {
+    const owner = await make.user();
+    const { repo, root, first, side, merge } = await makeStory(owner);
+    const { status, body, headers } = await call("GET", `${pathOf(repo)}/commits`);
+
+    expect(status).toBe(200);
+    expect(body.map(({ sha }: { sha: string }) => sha)).toEqual([merge, side, first, root]);
+    expect(headers.get("X-Total-Count")).toBe("4");
+    const url = `https://forge.example/api/v1${pathOf(repo)}/git`;
+    expect(body[2]).toMatchObject({
+      sha: first,
+      url: `${url}/commits/${first}`,
+      html_url: `https://forge.example/${repo.owner}/${repo.name}/commit/${first}`,
+      created: "2023-11-14T22:15:20Z",
+      commit: {
+        message: "Say it in words\n\nBecause.\n",
+        author: {
+          name: "Ada L",
+          email: owner.email.toUpperCase(),
+          date: "2023-11-14T23:15:20+01:00",
+        },
+        committer: { name: "Nobody", date: "2023-11-14T21:45:20-00:30" },
+        verification: {
+          verified: false,
+          reason: "gpg.error.not_signed_commit",
+          signature: "",
+          signer: null,
+          payload: "",
+        },
+      },
+      author: { login: owner.name },
+      committer: null,
+      parents: [{ sha: root, url: `${url}/commits/${root}`, created: "2023-11-14T22:14:20Z" }],
+      files: [{ filename: "a.txt", status: "modified" }],
+      stats: { total: 3, additions: 2, deletions: 1 },
+    });
+    // A merge is compared with its first parent; what is binary has no lines.
+    expect(body[0]).toMatchObject({
+      files: [{ filename: "ü/ö.bin", status: "added" }],
+      stats: { total: 0, additions: 0, deletions: 0 },
+      commit: { verification: { verified: false, reason: "gpg.error.no_gpg_keys_found" } },
+    });
+    expect(body[3]).toMatchObject({ parents: [], stats: { additions: 4, deletions: 0 } });
+  });
+
+  it("leaves out what is not asked for", async () => {
+    const owner = await make.user();
+    const { repo } = await makeStory(owner);
+    const list = async (query: string) => {
+      const { body } = await call("GET", `${pathOf(repo)}/commits?limit=1${query}`);
+      const [{ stats, files, commit }] = body;
+      return [stats, files, commit.verification].map((part) => part !== null);
+    };
+    expect(await list("")).toEqual([true, true, true]);
+    expect(await list("&stat=false")).toEqual([false, true, true]);
+    expect(await list("&files=false")).toEqual([true, false, true]);
+    expect(await list("&verification=false")).toEqual([true, true, false]);
+    expect(await list("&stat=0&files=0&verification=0")).toEqual([false, false, false]);
+  });
+
+  it("starts at a branch, a tag or a commit, and leaves out what another one reaches", async () => {
+    const owner = await make.user();
+    const { repo, root, first, side, merge, orphan } = await makeStory(owner);
+    const list = async (query: string) => {
+      const { body, headers } = await call("GET", `${pathOf(repo)}/commits?${query}`);
+      const shas = (body as { sha: string }[]).map(({ sha }) => sha);
+      return [shas, headers.get("X-Total-Count")];
+    };
+    expect(await list("sha=with/slash")).toEqual([[side, root], "2"]);
+    expect(await list("sha=refs/heads/orphan")).toEqual([[orphan], "1"]);
+    expect(await list("sha=v1")).toEqual([[first, root], "2"]);
+    expect(await list(`sha=${side}`)).toEqual([[side, root], "2"]);
+    expect(await list(`sha=${side.slice(0, 10).toUpperCase()}`)).toEqual([[side, root], "2"]);
+    expect(await list("not=with/slash")).toEqual([[merge, first], "2"]);
+    expect(await list("not=with/slash&limit=1")).toEqual([[merge], "2"]);
+    expect(await list("not=orphan&limit=1&page=4")).toEqual([[root], "4"]);
+    expect(await list("sha=v1&not=main")).toEqual([[], "0"]);
+    expect(await list("path=dir")).toEqual([[root], "1"]);
+    expect(await list("path=a.txt")).toEqual([[first, root], "2"]);
+    expect(await list(`path=${encodeURIComponent("ü/ö.bin")}&limit=1`)).toEqual([[side], "1"]);
+    expect(await list("path=a.txt&not=with/slash")).toEqual([[first], "1"]);
+    expect(await list("since=2023-11-14T22:16:20Z")).toEqual([[merge, side], "2"]);
+    expect(await list("until=2023-11-14T23:15:20%2B01:00")).toEqual([[first, root], "2"]);
+  });
+
+  it("says which page it is, and which others there are", async () => {
+    const owner = await make.user();
+    const { repo } = await makeStory(owner);
+    const path = `${pathOf(repo)}/commits`;
+    const { headers } = await call("GET", `${path}?limit=3&page=1&stat=false`);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "x-total": "4",
+      "x-total-count": "4",
+      "x-page": "1",
+      "x-perpage": "3",
+      "x-pagecount": "2",
+      "x-hasmore": "true",
+    });
+    const next = `https://forge.example/api/v1${path}?limit=3&page=2&stat=false`;
+    expect(headers.get("Link")).toBe(`<${next}>; rel="next",<${next}>; rel="last"`);
+    expect(headers.get("Access-Control-Expose-Headers")).toBe(
+      "X-Total-Count, X-Total, X-Page, X-PerPage, X-PageCount, X-HasMore, Link",
+    );
+    const last = await call("GET", `${path}?limit=3&page=2`);
+    expect([last.body.length, last.headers.get("X-HasMore")]).toEqual([1, "false"]);
+    const beyond = await call("GET", `${path}?limit=3&page=9`);
+    expect(beyond).toMatchObject({ status: 200, body: [] });
+    expect(beyond.headers.get("X-Total-Count")).toBe("4");
+    // A path's history comes in pages of one size.
+    const whole = await call("GET", `${path}?limit=1&path=a.txt`);
+    expect([whole.body.length, whole.headers.get("X-PerPage")]).toEqual([2, "50"]);
+  });
+
+  it("asks the database twice and the repository once", async () => {
+    const owner = await make.user();
+    const { repo } = await makeStory(owner);
+    const { line } = await logged(() => call("GET", `${pathOf(repo)}/commits`, { as: owner }));
+    expect(line).toMatchObject({ status: 200, d1Rounds: 2, objectCalls: 1 });
+  });
+
+  // SECURITY: else whoever pushes a commit learns whose address is whose.
+  it("names no account to those who may not see it, or whose address is hidden", async () => {
+    const owner = await make.user({ isEmailHidden: true });
+    const stranger = await make.user();
+    const { repo } = await makeStory(owner);
+    const authorFor = async (as?: TestUser) => {
+      const path = `${pathOf(repo)}/commits?sha=v1&limit=1`;
+      const { body } = await call("GET", path, as ? { as } : {});
+      return body[0].author?.login;
+    };
+    expect(await authorFor(owner)).toBe(owner.name);
+    expect(await authorFor(stranger)).toBeUndefined();
+    expect(await authorFor()).toBeUndefined();
+  });
+
+  it("tells nobody about a repository that they may not see", async () => {
+    const [owner, stranger] = [await make.user(), await make.user()];
+    const { repo, root } = await makeStory(owner, { isPrivate: true });
+    for (const path of [`${pathOf(repo)}/commits`, `${pathOf(repo)}/git/commits/${root}`]) {
+      expect(await call("GET", path)).toMatchObject({ status: 404, body: "" });
+      expect(await call("GET", path, { as: stranger })).toMatchObject({ status: 404, body: "" });
+      expect((await call("GET", path, { as: owner })).status).toBe(200);
+      const narrow = await make.token(owner, { scopes: "read:user" });
+      expect((await call("GET", path, { token: narrow })).status).toBe(403);
+    }
+  });
+
+  it("has nothing where code is switched off", async () => {
+    const owner = await make.user();
+    const { repo } = await makeStory(owner, { hasCode: false });
+    expect((await call("GET", `${pathOf(repo)}/commits`, { as: owner })).status).toBe(404);
+  });
+
+  it("of an empty repository is a conflict", async () => {
+    const repo = await make.repo(await make.user());
+    expect(await call("GET", `${pathOf(repo)}/commits`)).toMatchObject({
+      status: 409,
+      body: { message: "Git Repository is empty.", url: "https://forge.example/api/swagger" },
+    });
+  });
+
+  it("finds nothing at what is no commit, nor at a path that never was", async () => {
+    const { repo } = await makeStory(await make.user());
+    const path = `${pathOf(repo)}/commits`;
+    for (const name of NO_COMMITS) {
+      for (const field of ["sha", "not"]) {
+        const answer = await call("GET", `${path}?${field}=${encodeURIComponent(name)}`);
+        expect(answer, `${field}=${name}`).toMatchObject({ status: 404, body: "" });
+      }
+    }
+    for (const name of ["none", "..", ".", "dir/..", "dir/../a.txt", "a\u0000", "a.txt/x", LONG]) {
+      const answer = await call("GET", `${path}?path=${encodeURIComponent(name)}`);
+      expect(answer, name).toMatchObject({ status: 404, body: "" });
+    }
+  });
+
+  it("refuses times that are none", async () => {
+    const { repo } = await makeStory(await make.user());
+    for (const text of ["yesterday", "2023-11-14", "1700000000", "2023-13-14T00:00:00Z", LONG]) {
+      for (const field of ["since", "until"]) {
+        const answer = await call("GET", `${pathOf(repo)}/commits?${field}=${text}`);
+        expect(answer).toMatchObject({
+          status: 422,
+          body: { message: `invalid '${field}' format, expected ISO 8601 (RFC3339)` },
+        });
+      }
+    }
+  });
+});
+
+describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
+  it("answers for a branch, a tag and an abbreviated id", async () => {
+    const owner = await make.user();
+    const { repo, first, side, tag } = await makeStory(owner);
+    const shaOf = async (name: string) => {
+      const path = `${pathOf(repo)}/git/commits/${encodeURIComponent(name)}`;
+      return (await call("GET", path)).body.sha;
+    };
+    expect(await shaOf("v1")).toBe(first);
+    expect(await shaOf("with/slash")).toBe(side);
+    expect(await shaOf(first)).toBe(first);
+    expect(await shaOf(first.slice(0, 12))).toBe(first);
+    // A tag's own id is no commit's.
+    expect((await call("GET", `${pathOf(repo)}/git/commits/${tag}`)).status).toBe(404);
+    const bare = `${pathOf(repo)}/git/commits/v1?stat=false&files=false&verification=false`;
+    expect((await call("GET", bare)).body).toMatchObject({
+      stats: null,
+      files: null,
+      commit: { verification: null },
+    });
+  });
+
+  it("shows a signature with what it signs", async () => {
+    const owner = await make.user();
+    const { repo } = await makeStory(owner);
+    const { body } = await call("GET", `${pathOf(repo)}/git/commits/main`);
+    const { signature, payload } = body.commit.verification;
+    expect(signature).toBe("-----BEGIN PGP SIGNATURE-----\n\nabc\n-----END PGP SIGNATURE-----");
+    expect(payload).toMatch(/^tree [0-9a-f]{40}\nparent .*\n\nChange\n$/s);
+    expect(payload).not.toContain("gpgsig");
+  });
+
+  it("finds nothing at what is no commit", async () => {
+    const { repo } = await makeStory(await make.user());
+    for (const name of NO_COMMITS) {
+      const answer = await call("GET", `${pathOf(repo)}/git/commits/${encodeURIComponent(name)}`);
+      expect(answer, name).toMatchObject({ status: 404, body: "" });
+    }
+  });
+
+  // SECURITY: what was removed by force stays stored for a while.
+  it("does not find a commit that no ref reaches any more", async () => {
+    const owner = await make.user();
+    const { repo, orphan } = await makeStory(owner);
+    const path = `${pathOf(repo)}/git/commits/${orphan}`;
+    expect((await call("GET", path)).status).toBe(200);
+    await pushCommands(owner, repo, [{ ref: "refs/heads/orphan", old: orphan }], {
+      capabilities: "delete-refs",
+    });
+    expect((await call("GET", path)).status).toBe(404);
+  });
+});

@@ -1,0 +1,67 @@
+import { encodeUtf8 } from "../../src/git/byte-text.ts";
+import { oidBytes } from "../../src/git/oid.ts";
+import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
+import { joinBytes } from "../../src/git/wire/pkt-line.ts";
+import { codec } from "../../src/storage/codec.ts";
+
+/** What a commit is made of; a name with slashes is a path. */
+export interface CommitFields {
+  files?: Readonly<Record<string, string>>;
+  parents?: readonly string[];
+  message?: string;
+  author?: string;
+  committer?: string;
+  /** Lines behind the committer's, each with its line feed. */
+  headers?: string;
+}
+
+/** A pack that is made commit by commit. */
+export class History {
+  private readonly builder = new PackBuilder(codec);
+  private seconds = 1_700_000_000;
+
+  /** Adds a commit, a minute after the one before, and returns its id. */
+  commit({ files = {}, parents = [], message = "Change\n", ...rest }: CommitFields = {}): string {
+    this.seconds += 60;
+    const { author = "A <a@nobody.example>", committer = author, headers = "" } = rest;
+    const lines = [
+      `tree ${this.tree(files)}\n`,
+      ...parents.map((oid) => `parent ${oid}\n`),
+      `author ${author} ${this.seconds} +0100\n`,
+      `committer ${committer} ${this.seconds} -0030\n`,
+    ];
+    return this.builder.add("commit", encodeUtf8(`${lines.join("")}${headers}\n${message}`));
+  }
+
+  tag(oid: string, name: string): string {
+    const who = "A <a@nobody.example> 1700000000 +0000";
+    const head = `object ${oid}\ntype commit\ntag ${name}\ntagger ${who}\n`;
+    return this.builder.add("tag", encodeUtf8(`${head}\n${name}\n`));
+  }
+
+  build(): Uint8Array {
+    return this.builder.build();
+  }
+
+  private tree(files: Readonly<Record<string, string>>): string {
+    const entries = new Map<string, { mode: string; oid: string }>();
+    const below = new Map<string, Record<string, string>>();
+    for (const [path, text] of Object.entries(files)) {
+      const [name = "", ...rest] = path.split("/");
+      if (rest.length === 0) {
+        entries.set(name, { mode: "100644", oid: this.builder.add("blob", encodeUtf8(text)) });
+      } else {
+        below.set(name, { ...below.get(name), [rest.join("/")]: text });
+      }
+    }
+    for (const [name, inner] of below) entries.set(name, { mode: "40000", oid: this.tree(inner) });
+    const key = ([name, { mode }]: [string, { mode: string }]): string =>
+      mode === "40000" ? `${name}/` : name;
+    const sorted = [...entries].toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+    const parts = sorted.flatMap(([name, { mode, oid }]) => [
+      encodeUtf8(`${mode} ${name}\0`),
+      oidBytes(oid),
+    ]);
+    return this.builder.add("tree", joinBytes(parts));
+  }
+}
