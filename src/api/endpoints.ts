@@ -15,6 +15,12 @@ export interface ApiEnv {
 }
 
 /**
+ * Marks a parameter that takes the rest of the path, slashes too: the name of a branch or a file.
+ * It is the last of its path: `/branches/{branch*}`.
+ */
+const REST = /\{(\w+)\*\}$/;
+
+/**
  * A noun's endpoints, to which `openapi()` adds one statement each.
  *
  * The first middleware of every statement is its guard: a route without one stops the start.
@@ -29,20 +35,28 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
   });
   const register = app.openapi.bind(app);
   app.openapi = ((route: Parameters<typeof register>[0], ...rest: unknown[]) => {
-    const middleware = [route.middleware ?? []].flat() as MiddlewareHandler[];
+    const { middleware: own, ...operation } = route;
+    const middleware = [own ?? []].flat() as MiddlewareHandler[];
     const guard = middleware[0] as Guard | undefined;
     if (!guard?.scopes) {
       throw new Error(`${route.method} ${route.path} has no guard as its first middleware`);
     }
     const takesJson = route.request?.body?.content["application/json"] !== undefined;
     const described = {
-      ...route,
+      ...operation,
+      path: route.path.replace(REST, "{$1}"),
       security: guard.isOpen ? [{}, { token: [] }, { basic: [] }] : [{ token: [] }, { basic: [] }],
       "x-scopes": guard.scopes,
+    };
+    app.openAPIRegistry.registerPath(described);
+    const routed = {
+      ...described,
+      hide: true,
+      path: route.path.replace(REST, ":$1{.+}"),
       // After the guard: whoever may not enter learns nothing of their body.
       middleware: takesJson ? [...middleware, readJsonBody] : middleware,
     };
-    return (register as (...args: unknown[]) => unknown)(described, ...rest);
+    return (register as (...args: unknown[]) => unknown)(routed, ...rest);
   }) as typeof app.openapi;
   return app;
 }

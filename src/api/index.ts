@@ -3,6 +3,8 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
+import { blobs } from "./contents/blobs.ts";
+import { trees } from "./contents/trees.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
@@ -42,6 +44,8 @@ const NOUNS = [
   stargazers,
   forks,
   deployKeys,
+  blobs,
+  trees,
   self,
   emails,
   publicKeys,

@@ -98,6 +98,8 @@ describe("each operation of the API", () => {
         owner: "nobody",
         repo: "nothing",
         org: "nobody",
+        sha: "main",
+        filepath: "file",
         id: 1,
       };
       for (const { name } of operation.parameters.filter((each) => each.in === "query")) {
@@ -127,6 +129,8 @@ const NEUTRAL = {
   org: "g-1",
   target: "t-1",
   token: "k-1",
+  sha: "main",
+  filepath: "file",
   id: 7,
 };
 
@@ -138,5 +142,5 @@ for (const route of api.routes) {
 /** The path, in braces, of the route that answers a request. */
 function routeAt(method: string, path: string): string | undefined {
   const [[first]] = router.match(method, path);
-  return first?.[0].replaceAll(/:(\w+)/g, "{$1}");
+  return first?.[0].replaceAll(/:(\w+)(\{\.\+\})?/g, "{$1}");
 }

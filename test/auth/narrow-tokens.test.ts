@@ -58,6 +58,8 @@ describe("what is not public", () => {
         target: friend.name,
         token: "x",
         name: "MIT",
+        sha: "main",
+        filepath: "file",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -82,6 +84,8 @@ describe("another repository", () => {
         username: each === shared ? friend.name : user.name,
         target: friend.name,
         name: "MIT",
+        sha: "main",
+        filepath: "file",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

@@ -12,6 +12,7 @@ import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 import { freshName, make, type TestUser } from "./make.ts";
 import { fillPath, type Operation } from "./operations.ts";
+import { makeCommit, push } from "./push.ts";
 
 /** Everything that an operation of the API may be about, belonging to one user. */
 export interface World {
@@ -83,6 +84,11 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
+  const isAboutCode = /\/(git|contents|contents-ext|file-contents|raw|media)(\/|$)/.test(
+    operation.path,
+  );
+  const content = makeCommit("a file");
+  if (isAboutCode) await push(user, repo, content.oid, content.pack);
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,
@@ -90,6 +96,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     target: friend.name,
     org: org.name,
     token: "no-such-token",
+    sha: operation.path.includes("/blobs/") ? content.blobOid : "main",
+    filepath: "file",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
     id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
   });
