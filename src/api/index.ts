@@ -4,6 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
 import { blobs } from "./contents/blobs.ts";
+import { contents } from "./contents/contents.ts";
 import { trees } from "./contents/trees.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
@@ -44,6 +45,7 @@ const NOUNS = [
   stargazers,
   forks,
   deployKeys,
+  contents,
   blobs,
   trees,
   self,
