@@ -7,6 +7,9 @@ import { branches } from "./branches/branches.ts";
 import { tags } from "./branches/tags.ts";
 import { commits } from "./commits/commits.ts";
 import { notes } from "./git/notes.ts";
+import { blobs } from "./contents/blobs.ts";
+import { contents } from "./contents/contents.ts";
+import { trees } from "./contents/trees.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
@@ -50,6 +53,9 @@ const NOUNS = [
   tags,
   commits,
   notes,
+  contents,
+  blobs,
+  trees,
   self,
   emails,
   publicKeys,

@@ -98,6 +98,8 @@ describe("each operation of the API", () => {
         owner: "nobody",
         repo: "nothing",
         org: "nobody",
+        sha: "main",
+        filepath: "file",
         id: 1,
       };
       for (const { name } of operation.parameters.filter((each) => each.in === "query")) {
@@ -129,7 +131,8 @@ const NEUTRAL = {
   token: "k-1",
   branch: "b-1/x",
   tag: "v-1/x",
-  sha: "s-1",
+  sha: "main",
+  filepath: "file",
   id: 7,
 };
 

@@ -61,6 +61,7 @@ describe("what is not public", () => {
         branch: "main",
         tag: "v1",
         sha: "main",
+        filepath: "file",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -88,6 +89,7 @@ describe("another repository", () => {
         branch: "main",
         tag: "v1",
         sha: "main",
+        filepath: "file",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

@@ -28,7 +28,7 @@ export function makeCommit(text: string, content = encodeUtf8(text)) {
       "commit",
       encodeUtf8(`tree ${tree}\nauthor ${who}\ncommitter ${who}\n\n${text.slice(0, 50)}\n`),
     );
-    return { oid, treeOid: tree, pack: builder.build() };
+    return { oid, treeOid: tree, blobOid: blob, pack: builder.build() };
   };
   return { ...build(true), holed: build(false).pack };
 }

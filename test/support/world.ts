@@ -85,8 +85,11 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/user\/gpg_keys\//, only(ownGpgKeys).id],
     [/^\/teams\//, team.id],
   ];
-  const isAboutCode = /\/(?:branches|tags|git|commits|compare)\b/.test(operation.path);
-  const tagOid = isAboutCode ? await storeSampleCode(repo) : "";
+  const isAboutCode =
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media)(?:\/|$)/.test(
+      operation.path,
+    );
+  const sample = isAboutCode ? await storeSampleCode(repo) : undefined;
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
   const path = fillPath(operation.path, {
     owner: user.name,
@@ -95,7 +98,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     target: friend.name,
     branch: "some/branch",
     tag: "some/tag",
-    sha: operation.path.includes("/git/tags/") ? tagOid : "main",
+    sha: shaFor(operation.path, sample),
+    filepath: "file",
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
@@ -105,9 +109,16 @@ export async function makeWorld(operation: Operation): Promise<World> {
   return { caller, path, json };
 }
 
-/** Two branches of one commit, a note on it, and an annotated tag of it, whose id is returned. */
-async function storeSampleCode(repo: TestRepo): Promise<string> {
-  const { oid, pack } = makeCommit(repo.name);
+/** What a path that ends in an id is about. */
+function shaFor(path: string, sample: { tagOid: string; blobOid: string } | undefined): string {
+  if (path.includes("/git/tags/")) return sample?.tagOid ?? "";
+  if (path.includes("/git/blobs/")) return sample?.blobOid ?? "";
+  return "main";
+}
+
+/** Two branches of one commit, a note on it, and an annotated tag of it. */
+async function storeSampleCode(repo: TestRepo) {
+  const { oid, blobOid, pack } = makeCommit(repo.name);
   await storePush(repo, "refs/heads/main", oid, pack);
   await storePush(repo, "refs/heads/some/branch", oid, pack);
   const history = new History();
@@ -115,7 +126,7 @@ async function storeSampleCode(repo: TestRepo): Promise<string> {
   await storePush(repo, "refs/notes/commits", note, history.build());
   const tag = makeTag(oid, "some/tag");
   await storePush(repo, "refs/tags/some/tag", tag.oid, tag.pack, oid);
-  return tag.oid;
+  return { tagOid: tag.oid, blobOid };
 }
 
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */

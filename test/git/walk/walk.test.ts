@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { encodeText } from "../../../src/git/byte-text.ts";
+import { type ByteText, encodeText } from "../../../src/git/byte-text.ts";
 import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
 import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
 import { CommitGraph, type Node } from "../../../src/git/walk/commit-graph.ts";
+import { findLastCommits } from "../../../src/git/walk/last-commits.ts";
 import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
 import {
   countDivergence,
@@ -135,6 +136,45 @@ describe.each(histories)(
       for (const path of paths) {
         const ours = await historyOf(path, tip);
         expect([path, ours]).toEqual([path, revList(tip, "--", path)]);
+      }
+    });
+
+    it("the last commit of each entry of a directory is git log's", async () => {
+      const [tip = ""] = branches.slice(-1);
+      for (const directory of ["", "docs", "docs/deep", "src", "dir0", "dir1", "dir2"]) {
+        const path = directory === "" ? "" : `${directory}/`;
+        const names = lines(
+          git(repository, [
+            "ls-tree",
+            "-z",
+            "--name-only",
+            tip,
+            ...(path === "" ? [] : [path]),
+          ]).replaceAll("\0", "\n"),
+        ).map((name) => name.slice(path.length) as ByteText);
+        const found = await findLastCommits(
+          graph,
+          catalog,
+          packed,
+          graph.find(tip),
+          encodeText(directory),
+          names,
+        );
+        for (const name of names) {
+          const [theirs] = revList(
+            "-1",
+            tip,
+            "--",
+            `:(literal)${Buffer.from(path + name, "latin1").toString()}`,
+          );
+          const node = found.get(name);
+          expect([directory, name, node !== undefined && graph.oid(node)]).toEqual([
+            directory,
+            name,
+            theirs,
+          ]);
+        }
+        expect(found.size).toBe(names.length);
       }
     });
 

@@ -1,0 +1,39 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { findObject } from "../../domain/contents/find-object.ts";
+import { readBlob } from "../../domain/contents/read-blob.ts";
+import { openCode } from "../../domain/git/open-code.ts";
+import { BLOB } from "../../git/object/kind.ts";
+import { malformed } from "../../lib/failure.ts";
+import { GitBlobResponse, toGitBlob } from "../../shapes/git-blob.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { RepoPath } from "../repos/paths.ts";
+
+export const blobs = endpoints();
+
+blobs.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/git/blobs/{sha}",
+    operationId: "GetBlob",
+    tags: ["repository"],
+    summary: "Get a blob",
+    middleware: [inRepo("read:repository")] as const,
+    request: {
+      params: RepoPath.extend({ sha: z.string().openapi({ description: "The id of the blob" }) }),
+    },
+    responses: {
+      200: json(GitBlobResponse, "The blob, with its content up to 10 MiB"),
+      ...refusals(400, 401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const code = await openCode(ctx, entry);
+    const place = findObject(code, c.req.valid("param").sha);
+    if (!place || code.repository.catalog.kind(place) !== BLOB) throw malformed("sha not found");
+    return c.json(toGitBlob(await readBlob(code.repository, place), entry, viewer), 200);
+  },
+);

@@ -1,0 +1,71 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { findTree } from "../../domain/contents/find-object.ts";
+import { listTree } from "../../domain/contents/list-tree.ts";
+import { openCode } from "../../domain/git/open-code.ts";
+import { malformed } from "../../lib/failure.ts";
+import { GitTreeResponse, toGitEntry } from "../../shapes/git-tree.ts";
+import { apiUrlOf } from "../../shapes/repository-urls.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { queryFlag, queryInteger } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
+
+/** Entries on a page, at most and where the query names no number. */
+const PAGE_SIZE_MAX = 1000;
+/** Pages beyond this are empty anyway. */
+const PAGE_NUMBER_MAX = 1_000_000_000;
+
+export const trees = endpoints();
+
+trees.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/git/trees/{sha*}",
+    operationId: "GetTree",
+    tags: ["repository"],
+    summary: "Get a tree",
+    middleware: [inRepo("read:repository")] as const,
+    request: {
+      params: RepoPath.extend({
+        sha: z.string().openapi({ description: "The id of a tree or commit, a branch or a tag" }),
+      }),
+      query: z.object({
+        recursive: queryFlag("Whether to list what the trees within hold, too"),
+        page: queryInteger("Page, from 1"),
+        per_page: queryInteger(`Entries on a page, ${PAGE_SIZE_MAX} at most`),
+      }),
+    },
+    responses: {
+      200: json(GitTreeResponse, "A page of the tree, as git orders it"),
+      ...refusals(400, 401, 403, 404, 413),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const query = c.req.valid("query");
+    const code = await openCode(ctx, entry);
+    const root = findTree(code, c.req.valid("param").sha);
+    if (!root) throw malformed("sha not found");
+
+    const number = Math.min(Math.max(query.page, 1), PAGE_NUMBER_MAX);
+    const size = query.per_page > 0 ? Math.min(query.per_page, PAGE_SIZE_MAX) : PAGE_SIZE_MAX;
+    const offset = (number - 1) * size;
+    const { repository } = code;
+    const isRecursive = query.recursive ?? false;
+    const { items, total } = await listTree(repository, root, isRecursive, { offset, size });
+    const sha = repository.catalog.oid(root);
+    return c.json(
+      {
+        sha,
+        url: `${apiUrlOf(entry, viewer)}/git/trees/${sha}`,
+        tree: items.map((item) => toGitEntry(item, entry, viewer)),
+        truncated: offset + items.length < total,
+        page: number,
+        total_count: total,
+      },
+      200,
+    );
+  },
+);

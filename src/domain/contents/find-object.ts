@@ -1,0 +1,36 @@
+import { COMMIT, TAG, TREE } from "../../git/object/kind.ts";
+import { isOid } from "../../git/oid.ts";
+import type { Place } from "../../git/pack/pack-catalog.ts";
+import { peel } from "../../git/walk/peel.ts";
+import { findReachable } from "../../git/walk/reachable.ts";
+import { findRevision } from "../git/find-revision.ts";
+import type { Code } from "../git/open-code.ts";
+
+/**
+ * The object of an id, whatever its kind.
+ *
+ * SECURITY: only what a ref of this repository reaches. A fork shares its packs with others, and
+ * what was removed by force is stored for a while: neither may be had by its id.
+ */
+export function findObject(code: Code, text: string): Place | undefined {
+  const oid = text.toLowerCase();
+  if (!isOid(oid)) return undefined;
+  const { catalog, graph } = code.repository;
+  const place = catalog.find(oid);
+  if (!place) return undefined;
+  const tips = code.snapshot.refs.map((ref) => ref.oid);
+  return findReachable(catalog, graph, tips).has(place) ? place : undefined;
+}
+
+/** The tree that a text names: a branch, a tag, a commit id, or the id of a tag or of the tree. */
+export function findTree(code: Code, text: string): Place | undefined {
+  const { catalog, graph } = code.repository;
+  const revision = findRevision(code, text);
+  if (revision) return graph.root(revision.node);
+  const found = findObject(code, text);
+  const place = found && catalog.kind(found) === TAG ? peel(catalog, found) : found;
+  if (!place) return undefined;
+  const kind = catalog.kind(place);
+  if (kind === COMMIT) return graph.root(graph.nodeAt(place));
+  return kind === TREE ? place : undefined;
+}

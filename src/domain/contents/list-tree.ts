@@ -1,0 +1,115 @@
+import { isTreeMode, parseTree, type TreeEntry } from "../../git/object/tree.ts";
+import type { Place } from "../../git/pack/pack-catalog.ts";
+import { tooLarge } from "../../lib/failure.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import { decodeText } from "../../git/byte-text.ts";
+import type { Oid } from "../../git/oid.ts";
+import type { Listed } from "../slice.ts";
+
+/** Trees nested deeper than this are not listed: no checkout could hold them. */
+const DEPTH_MAX = 2048;
+
+/** The paths of one page together, in characters at most. */
+const PAGE_CHARS_MAX = 8 * 1024 * 1024;
+
+/** An entry of a tree with its path below the tree that is listed. */
+export interface PathEntry {
+  readonly path: string;
+  readonly entry: TreeEntry;
+  /** Of a blob, in bytes. */
+  readonly sizeBytes: number;
+}
+
+/**
+ * A slice of what a tree holds, as `git ls-tree -t` lists it: with `isRecursive` what its trees
+ * hold too, each behind its tree.
+ *
+ * SECURITY: a tree that is met again is counted, not read again: ten trees that each hold the next
+ * ten times stand for more entries than anybody could walk.
+ *
+ * Cost: each tree once for the total, and those of the slice once more.
+ *
+ * @throws Failure `too_large` for trees nested too deep, or paths too long to be told.
+ */
+export async function listTree(
+  repository: OpenRepository,
+  root: Place,
+  isRecursive: boolean,
+  slice: { offset: number; size: number },
+): Promise<Listed<PathEntry>> {
+  const lister = new TreeLister(repository, isRecursive, slice);
+  const total = await lister.count(root, 0);
+  await lister.list(root, "", 0);
+  return { items: lister.items, total };
+}
+
+class TreeLister {
+  readonly items: PathEntry[] = [];
+  private readonly repository: OpenRepository;
+  private readonly isRecursive: boolean;
+  private readonly size: number;
+  /** Entries that are still passed over. */
+  private toSkip: number;
+  private chars = 0;
+  /** Entries below each tree. */
+  private readonly counts = new Map<Oid, number>();
+
+  constructor(
+    repository: OpenRepository,
+    isRecursive: boolean,
+    { offset, size }: { offset: number; size: number },
+  ) {
+    this.repository = repository;
+    this.isRecursive = isRecursive;
+    this.toSkip = offset;
+    this.size = size;
+  }
+
+  async count(tree: Place, depth: number): Promise<number> {
+    const oid = this.repository.catalog.oid(tree);
+    const known = this.counts.get(oid);
+    if (known !== undefined) return known;
+    if (depth > DEPTH_MAX) throw tooLarge("trees nested too deep");
+    const entries = await this.read(tree);
+    let total = entries.length;
+    for (const entry of entries) {
+      const child = this.childOf(entry);
+      if (child) total += await this.count(child, depth + 1);
+    }
+    total = Math.min(total, Number.MAX_SAFE_INTEGER);
+    this.counts.set(oid, total);
+    return total;
+  }
+
+  async list(tree: Place, above: string, depth: number): Promise<void> {
+    for (const entry of await this.read(tree)) {
+      if (this.items.length === this.size) return;
+      const child = this.childOf(entry);
+      const below = child ? (this.counts.get(entry.oid) ?? 0) : 0;
+      if (this.toSkip > below) {
+        this.toSkip -= below + 1;
+        continue;
+      }
+      const path = above + decodeText(entry.name);
+      if (this.toSkip > 0) this.toSkip--;
+      else this.add(path, entry);
+      if (child) await this.list(child, `${path}/`, depth + 1);
+    }
+  }
+
+  private add(path: string, entry: TreeEntry): void {
+    this.chars += path.length;
+    if (this.chars > PAGE_CHARS_MAX) throw tooLarge("the paths of this page are too long");
+    const { catalog } = this.repository;
+    const place = isTreeMode(entry.mode) ? undefined : catalog.find(entry.oid);
+    this.items.push({ path, entry, sizeBytes: place ? catalog.sizeBytes(place) : 0 });
+  }
+
+  private childOf({ mode, oid }: TreeEntry): Place | undefined {
+    return this.isRecursive && isTreeMode(mode) ? this.repository.catalog.find(oid) : undefined;
+  }
+
+  private async read(tree: Place): Promise<TreeEntry[]> {
+    return parseTree(await this.repository.objects.readPlace(tree));
+  }
+}

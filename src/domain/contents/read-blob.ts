@@ -1,0 +1,23 @@
+import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ReadBlob } from "../../shapes/git-blob.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import { formatBase64 } from "../../lib/base64.ts";
+import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
+
+/** Contents above this are not told as part of a record, in bytes: there is `/raw` for them. */
+const ENCODED_BYTES_MAX = 10 * 1024 * 1024;
+
+/** A blob for a JSON record, without its content where that is too large. */
+export async function readBlob(
+  { catalog, objects }: OpenRepository,
+  place: Place,
+): Promise<ReadBlob> {
+  const oid = catalog.oid(place);
+  const sizeBytes = catalog.sizeBytes(place);
+  if (sizeBytes > ENCODED_BYTES_MAX) {
+    return { oid, sizeBytes, encoding: null, content: null, lfs: undefined };
+  }
+  const bytes = await objects.readPlace(place);
+  const lfs = sizeBytes < POINTER_BYTES_MAX ? readLfsPointer(bytes) : undefined;
+  return { oid, sizeBytes, encoding: "base64", content: formatBase64(bytes), lfs };
+}

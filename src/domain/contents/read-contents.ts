@@ -1,0 +1,165 @@
+import { decodeText, encodeText, readByteText } from "../../git/byte-text.ts";
+import { parseCommit } from "../../git/object/commit.ts";
+import {
+  isSubmoduleMode,
+  isSymlinkMode,
+  isTreeMode,
+  MODE_FILE,
+  MODE_TYPE,
+  parseTree,
+  type TreeEntry,
+} from "../../git/object/tree.ts";
+import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { Node } from "../../git/walk/commit-graph.ts";
+import { findLastCommits } from "../../git/walk/last-commits.ts";
+import type { ContentItem, LastCommit } from "../../shapes/contents.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import type { Revision } from "../git/find-revision.ts";
+import { findEntry } from "./find-entry.ts";
+import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
+import { readBlob } from "./read-blob.ts";
+import { readSubmoduleUrls } from "./submodule-urls.ts";
+
+/** Longest target of a symlink that is told, in bytes: no system follows a longer one. */
+const TARGET_BYTES_MAX = 4096;
+
+/** What is to be read beside names, ids and sizes. */
+export interface Includes {
+  /** The content of a single file. */
+  content?: boolean;
+  lfs?: boolean;
+  /** The commit that last changed each entry. */
+  commit?: boolean;
+  message?: boolean;
+}
+
+/** What stands at a path: one item, or those of a directory. */
+export type Contents =
+  | { kind: "item"; item: ContentItem }
+  | { kind: "directory"; items: ContentItem[] };
+
+/**
+ * Reads what stands at a path of a commit. A directory comes as its tree is sorted.
+ *
+ * @returns Undefined where nothing does.
+ */
+export async function readContents(
+  repository: OpenRepository,
+  revision: Revision,
+  names: readonly string[],
+  includes: Includes,
+): Promise<Contents | undefined> {
+  const root = repository.graph.root(revision.node);
+  if (!root) return names.length === 0 ? { kind: "directory", items: [] } : undefined;
+  const entry = await findEntry(repository, root, names);
+  if (!entry) return undefined;
+  const reader = new ContentsReader(repository, root, revision.node, includes);
+  if (!isTreeMode(entry.mode)) return { kind: "item", item: await reader.readOne(names, entry) };
+  const items = await reader.readDirectory(names, entry);
+  return { kind: "directory", items };
+}
+
+class ContentsReader {
+  private readonly repository: OpenRepository;
+  private readonly root: Place;
+  private readonly tip: Node;
+  private readonly includes: Includes;
+  private readonly commits = new Map<Node, LastCommit>();
+  private urls: Map<string, string> | undefined;
+
+  constructor(repository: OpenRepository, root: Place, tip: Node, includes: Includes) {
+    this.repository = repository;
+    this.root = root;
+    this.tip = tip;
+    this.includes = includes;
+  }
+
+  async readOne(names: readonly string[], entry: TreeEntry): Promise<ContentItem> {
+    const item = await this.toItem(names.join("/"), entry);
+    const isFile = (entry.mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
+    const place = isFile ? this.repository.catalog.find(entry.oid) : undefined;
+    if (place && this.includes.content) {
+      const { encoding, content } = await readBlob(this.repository, place);
+      Object.assign(item, { encoding, content });
+    }
+    const [last] = await this.findLastCommits(names.slice(0, -1), [entry]);
+    item.lastCommit = last;
+    return item;
+  }
+
+  async readDirectory(names: readonly string[], directory: TreeEntry): Promise<ContentItem[]> {
+    const { catalog, objects } = this.repository;
+    const place = catalog.find(directory.oid);
+    const entries = place ? parseTree(await objects.readPlace(place)) : [];
+    const above = names.map((name) => `${name}/`).join("");
+    const lasts = await this.findLastCommits(names, entries);
+    const items: ContentItem[] = [];
+    for (const [at, entry] of entries.entries()) {
+      const item = await this.toItem(above + decodeText(entry.name), entry);
+      item.lastCommit = lasts[at];
+      items.push(item);
+    }
+    return items;
+  }
+
+  private async toItem(path: string, { mode, oid }: TreeEntry): Promise<ContentItem> {
+    const { catalog, objects } = this.repository;
+    const isBlob = !isTreeMode(mode) && !isSubmoduleMode(mode);
+    const place = isBlob ? catalog.find(oid) : undefined;
+    const sizeBytes = place ? catalog.sizeBytes(place) : 0;
+    const isLink = isSymlinkMode(mode);
+    const readsTarget = isLink && sizeBytes <= TARGET_BYTES_MAX;
+    const mayPoint = !isLink && this.includes.lfs && sizeBytes < POINTER_BYTES_MAX;
+    const bytes = place && (readsTarget || mayPoint) ? await objects.readPlace(place) : undefined;
+    return {
+      path,
+      mode,
+      oid,
+      sizeBytes,
+      encoding: null,
+      content: null,
+      target: bytes && isLink ? decodeText(readByteText(bytes)) : null,
+      submoduleUrl: isSubmoduleMode(mode) ? await this.findSubmoduleUrl(path) : null,
+      lfs: bytes && !isLink ? readLfsPointer(bytes) : undefined,
+      lastCommit: undefined,
+    };
+  }
+
+  private async findSubmoduleUrl(path: string): Promise<string | null> {
+    this.urls ??= await readSubmoduleUrls(this.repository, this.root);
+    return this.urls.get(path) ?? null;
+  }
+
+  /** The last commit of each entry of a directory, where they are asked for. */
+  private async findLastCommits(
+    directory: readonly string[],
+    entries: readonly TreeEntry[],
+  ): Promise<(LastCommit | undefined)[]> {
+    if (!this.includes.commit && !this.includes.message) return [];
+    const { graph, catalog, objects } = this.repository;
+    const path = encodeText(directory.join("/"));
+    const names = entries.map(({ name }) => name);
+    const nodes = await findLastCommits(graph, catalog, objects, this.tip, path, names);
+    const lasts: (LastCommit | undefined)[] = [];
+    for (const name of names) {
+      const node = nodes.get(name);
+      lasts.push(node === undefined ? undefined : await this.readCommit(node));
+    }
+    return lasts;
+  }
+
+  private async readCommit(node: Node): Promise<LastCommit> {
+    const known = this.commits.get(node);
+    if (known) return known;
+    const { graph, objects } = this.repository;
+    const { author, committer, message } = parseCommit(await objects.readPlace(graph.place(node)));
+    const commit: LastCommit = {
+      oid: graph.oid(node),
+      committerSeconds: committer.timeSeconds,
+      authorSeconds: author.timeSeconds,
+      message: this.includes.message ? decodeText(message) : undefined,
+    };
+    this.commits.set(node, commit);
+    return commit;
+  }
+}

@@ -1,0 +1,81 @@
+import { type ByteText } from "../byte-text.ts";
+import { parseTree } from "../object/tree.ts";
+import type { PackCatalog } from "../pack/pack-catalog.ts";
+import type { PackedObjects } from "../pack/packed-objects.ts";
+import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { byGeneration } from "./node-queue.ts";
+import { PathFinder } from "./path-history.ts";
+
+/** Directories that are kept parsed: a commit's and its parents'. */
+const PARSED_MAX = 4;
+
+type Entries = ReadonlyMap<ByteText, string>;
+
+/**
+ * The commit that last changed each of some entries of one directory, as `git log -1 -- <path>`
+ * finds it: where one parent has the entry as it is, its history is that parent's.
+ *
+ * Cost: each commit until all are found is looked at once, whatever the number of entries: its
+ * trees down to the directory, and the directory where it changed.
+ *
+ * @param directory Names separated by slashes; "" is the root.
+ */
+export async function findLastCommits(
+  graph: CommitGraph,
+  catalog: PackCatalog,
+  packed: PackedObjects,
+  tip: Node,
+  directory: ByteText,
+  names: Iterable<ByteText>,
+): Promise<Map<ByteText, Node>> {
+  const finder = new PathFinder(catalog, packed, directory);
+  const parsed = new Map<string, Entries>();
+  const occupantAt = async (node: Node): Promise<string> => {
+    const root = graph.root(node);
+    return root ? finder.find(root) : "";
+  };
+  const entriesOf = async (occupant: string): Promise<Entries> => {
+    const known = parsed.get(occupant);
+    if (known) return known;
+    const isTree = occupant.startsWith("40000 ");
+    const place = isTree ? catalog.find(occupant.slice("40000 ".length)) : undefined;
+    const tree = place ? parseTree(await packed.readPlace(place)) : [];
+    const entries = new Map(tree.map(({ name, mode, oid }) => [name, `${mode} ${oid}`]));
+    if (parsed.size === PARSED_MAX) parsed.clear();
+    parsed.set(occupant, entries);
+    return entries;
+  };
+
+  const found = new Map<ByteText, Node>();
+  /** Entries whose last change is in a commit or before it. */
+  const waiting = new Map<Node, Set<ByteText>>([[tip, new Set(names)]]);
+  const queue = byGeneration(graph);
+  const pass = (node: Node, name: ByteText): void => {
+    const known = waiting.get(node);
+    if (known) known.add(name);
+    else {
+      waiting.set(node, new Set([name]));
+      queue.push(node);
+    }
+  };
+  queue.push(tip);
+  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    const left = waiting.get(node) ?? new Set();
+    waiting.delete(node);
+    const own = await occupantAt(node);
+    for (const parent of graph.parents(node)) {
+      if (parent === NO_NODE || left.size === 0) continue;
+      const theirs = await occupantAt(parent);
+      const isSame = theirs === own;
+      const here = isSame ? undefined : await entriesOf(own);
+      const there = isSame ? undefined : await entriesOf(theirs);
+      for (const name of left) {
+        if (here?.get(name) !== there?.get(name)) continue;
+        pass(parent, name);
+        left.delete(name);
+      }
+    }
+    for (const name of left) found.set(name, node);
+  }
+  return found;
+}
