@@ -5,6 +5,7 @@ import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
 import { branches } from "./branches/branches.ts";
 import { tags } from "./branches/tags.ts";
+import { refs } from "./git/refs.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
@@ -46,6 +47,7 @@ const NOUNS = [
   deployKeys,
   branches,
   tags,
+  refs,
   self,
   emails,
   publicKeys,

@@ -97,6 +97,7 @@ describe("each operation of the API", () => {
         username: admin.name,
         owner: "nobody",
         repo: "nothing",
+        ref: "heads",
         org: "nobody",
         id: 1,
       };
@@ -129,6 +130,7 @@ const NEUTRAL = {
   token: "k-1",
   branch: "b-1/x",
   tag: "v-1/x",
+  ref: "heads/x",
   sha: "0".repeat(40),
   id: 7,
 };

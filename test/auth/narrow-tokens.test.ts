@@ -60,6 +60,7 @@ describe("what is not public", () => {
         name: "MIT",
         branch: "main",
         tag: "v1",
+        ref: "heads",
         sha: "0".repeat(40),
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
@@ -87,6 +88,7 @@ describe("another repository", () => {
         name: "MIT",
         branch: "main",
         tag: "v1",
+        ref: "heads",
         sha: "0".repeat(40),
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });

@@ -94,6 +94,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     target: friend.name,
     branch: "some/branch",
     tag: "some/tag",
+    ref: "heads/some",
     sha,
     org: org.name,
     token: "no-such-token",
