@@ -10,6 +10,7 @@ import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
 import { contents } from "./contents/contents.ts";
 import { trees } from "./contents/trees.ts";
+import { refs } from "./git/refs.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
@@ -56,6 +57,7 @@ const NOUNS = [
   contents,
   blobs,
   trees,
+  refs,
   self,
   emails,
   publicKeys,

@@ -2,8 +2,8 @@ import { z } from "@hono/zod-openapi";
 
 import { type ByteText, byteTextBytes, decodeText } from "../git/byte-text.ts";
 import { findTagSignature, type Tag as GitTag } from "../git/object/tag.ts";
-import type { ObjectKind } from "../git/object/kind.ts";
 import type { Oid } from "../git/oid.ts";
+import { encodePath, objectUrl } from "./git-url.ts";
 import { NEVER, Time } from "./json.ts";
 import { formatGitTime, PayloadCommitVerification, toVerification } from "./payload-commit.ts";
 import type { RepositoryEntry } from "./repository.ts";
@@ -41,14 +41,15 @@ export interface TagEntry {
 }
 
 export function toTag(where: RepositoryEntry, tag: TagEntry, viewer: Viewer): Tag {
-  const { apiUrl, htmlUrl } = urlsOf(where, viewer);
+  const { repo, owner } = where;
+  const htmlUrl = `${viewer.rootUrl}/${owner.name}/${repo.name}`;
   const archive = `${htmlUrl}/archive/${encodePath(tag.name)}`;
   return {
     name: tag.name,
     message: decodeText(tag.message).trim(),
     id: tag.oid,
     commit: {
-      url: `${apiUrl}/git/commits/${tag.commitOid}`,
+      url: objectUrl(where, "commit", tag.commitOid, viewer),
       sha: tag.commitOid,
       created: formatGitTime(tag.timeSeconds),
     },
@@ -95,29 +96,21 @@ export function toAnnotatedTag(
   const at = findTagSignature(message);
   const signature = message.slice(at) as ByteText;
   const signed = content.subarray(0, content.length - byteTextBytes(signature).length);
-  const { apiUrl } = urlsOf(where, viewer);
   return {
     tag: decodeText(name),
     sha: oid,
-    url: gitUrl(apiUrl, "tag", oid),
+    url: objectUrl(where, "tag", oid, viewer),
     message: decodeText(message.slice(0, at) as ByteText),
     tagger: {
       name: tagger ? decodeText(tagger.name) : "",
       email: tagger ? decodeText(tagger.email) : "",
       date: tagger ? formatGitTime(tagger.timeSeconds) : NEVER,
     },
-    object: { type: targetKind, url: gitUrl(apiUrl, targetKind, targetOid), sha: targetOid },
+    object: {
+      type: targetKind,
+      url: objectUrl(where, targetKind, targetOid, viewer),
+      sha: targetOid,
+    },
     verification: toVerification(signature === "" ? undefined : { signature, signed }),
   };
 }
-
-/** Where the API tells of an object. */
-const gitUrl = (apiUrl: string, kind: ObjectKind, oid: Oid): string =>
-  `${apiUrl}/git/${kind}s/${oid}`;
-
-const urlsOf = ({ repo, owner }: RepositoryEntry, { rootUrl }: Viewer) => ({
-  apiUrl: `${rootUrl}/api/v1/repos/${owner.name}/${repo.name}`,
-  htmlUrl: `${rootUrl}/${owner.name}/${repo.name}`,
-});
-
-const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");

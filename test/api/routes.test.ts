@@ -97,6 +97,7 @@ describe("each operation of the API", () => {
         username: admin.name,
         owner: "nobody",
         repo: "nothing",
+        ref: "heads",
         org: "nobody",
         sha: "main",
         filepath: "file",
@@ -133,6 +134,7 @@ const NEUTRAL = {
   tag: "v-1/x",
   sha: "main",
   filepath: "file",
+  ref: "heads/x",
   id: 7,
 };
 

@@ -62,6 +62,7 @@ describe("what is not public", () => {
         tag: "v1",
         sha: "main",
         filepath: "file",
+        ref: "heads",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -90,6 +91,7 @@ describe("another repository", () => {
         tag: "v1",
         sha: "main",
         filepath: "file",
+        ref: "heads",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

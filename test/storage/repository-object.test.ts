@@ -174,6 +174,31 @@ describe("commitPush", () => {
     expect(summary.hasRefs).toBe(false);
   });
 
+  it("takes HEAD along with a branch that it names, and leaves it with any other", async () => {
+    const object = fresh();
+    const [other, trunk] = ["refs/heads/other", "refs/heads/trunk"];
+    await object.commitPush(PLACE, push([update(MAIN, null, A), update(other, null, A)]));
+    const rename = (from: string, to: string, headMove?: { from: string; to: string }) =>
+      object.commitPush(
+        PLACE,
+        push([update(from, A, null), update(to, null, A)], {
+          isAtomic: true,
+          ...(headMove && { headMove }),
+        }),
+      );
+    const moved = await rename(other, trunk, { from: other, to: trunk });
+    expect(moved.summary.head).toBe(MAIN);
+    const refused = await rename(MAIN, other);
+    expect(refused.outcomes.map(({ kind }) => kind)).toEqual(["default-branch", "undone"]);
+    // What is refused leaves HEAD where it was.
+    const taken = await rename(MAIN, trunk, { from: MAIN, to: trunk });
+    expect(taken.outcomes.map(({ kind }) => kind)).toEqual(["undone", "stale"]);
+    expect((await object.snapshot()).head).toBe(MAIN);
+    const done = await rename(MAIN, other, { from: MAIN, to: other });
+    expect(done.summary.head).toBe(other);
+    expect((await object.snapshot()).refs.map(({ name }) => name)).toEqual([other, trunk]);
+  });
+
   it("lets a HEAD that leads nowhere take the first branch that comes", async () => {
     const object = fresh();
     const headAfter = async (...updates: RefUpdate[]) =>

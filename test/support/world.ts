@@ -100,6 +100,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     tag: "some/tag",
     sha: shaFor(operation.path, sample),
     filepath: "file",
+    ref: "heads/some",
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",

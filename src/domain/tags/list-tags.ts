@@ -1,7 +1,7 @@
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
+import { COMMIT } from "../../git/object/kind.ts";
 import { findTagSignature, parseTag } from "../../git/object/tag.ts";
-import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { TagEntry } from "../../shapes/tag.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
@@ -42,8 +42,10 @@ export async function findTag(code: Code, name: string): Promise<TagEntry> {
 
 const commitOf = ({ oid, peeledOid }: StoredRef) => peeledOid ?? oid;
 
-const isOnCommit = ({ repository: { graph } }: Code, ref: StoredRef): boolean =>
-  graph.find(commitOf(ref)) !== NO_NODE;
+function isOnCommit({ repository: { catalog } }: Code, ref: StoredRef): boolean {
+  const place = catalog.find(commitOf(ref));
+  return place !== undefined && catalog.kind(place) === COMMIT;
+}
 
 /** What a tag of a commit says. */
 export async function readTag(code: Code, ref: StoredRef): Promise<TagEntry> {

@@ -169,22 +169,14 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
     expect(await usernameFor(placeholder)).toBe(hidden.name);
   });
 
-  it.each([
-    "nothing",
-    "refs/heads/main",
-    "main/",
-    "mai",
-    "heads/main",
-    "%00",
-    "%ff",
-    "main%0a",
-    "..%2fmain",
-    "%2e%2e%2f%2e%2e%2fmain",
-    "x".repeat(5000),
-  ])("finds nothing at %s", async (name) => {
+  it("finds nothing at any other name", async () => {
     const { owner, repo } = await makePushed();
-    const { status, body } = await call("GET", pathOf(repo, name), { as: owner });
-    expect([status, body]).toEqual([404, ""]);
+    const near = ["nothing", "refs/heads/main", "main/", "mai", "heads/main", "main%0a"];
+    const wrong = ["%00", "%ff", "..%2fmain", "%2e%2e%2f%2e%2e%2fmain", "x".repeat(5000)];
+    for (const name of [...near, ...wrong]) {
+      const { status, body } = await call("GET", pathOf(repo, name), { as: owner });
+      expect([status, body], name).toEqual([404, ""]);
+    }
   });
 
   it("shows a commit whose date no calendar has", async () => {

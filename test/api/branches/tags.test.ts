@@ -115,15 +115,15 @@ describe("GET /repos/{owner}/{repo}/tags/{tag}", () => {
     });
   });
 
-  it.each(["nothing", "main", "refs/tags/v1", "v1/", "..%2fv1", "%00", "%ff", "x".repeat(5000)])(
-    "finds nothing at %s",
-    async (name) => {
-      const { owner, repo, commit } = await makePushed();
-      await storeTag(repo, commit.oid, "v1");
+  it("finds nothing at any other name", async () => {
+    const { owner, repo, commit } = await makePushed();
+    await storeTag(repo, commit.oid, "v1");
+    const wrong = ["nothing", "main", "refs/tags/v1", "v1/", "..%2fv1", "%00", "%ff"];
+    for (const name of [...wrong, "x".repeat(5000)]) {
       const { status, body } = await call("GET", pathOf(repo, name), { as: owner });
-      expect([status, body]).toEqual([404, ""]);
-    },
-  );
+      expect([status, body], name).toEqual([404, ""]);
+    }
+  });
 });
 
 describe("POST /repos/{owner}/{repo}/tags", () => {

@@ -1,0 +1,67 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { listRefs } from "../../domain/git/list-refs.ts";
+import { openCode } from "../../domain/git/open-code.ts";
+import type { Slice } from "../../domain/slice.ts";
+import { Reference, toReference } from "../../shapes/reference.ts";
+import { page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
+
+export const refs = endpoints();
+
+refs.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/git/refs",
+    operationId: "repoListAllGitRefs",
+    tags: ["repository"],
+    summary: "List the refs of a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath, query: Paging },
+    responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const code = await openCode(ctx, entry);
+    const list = async (slice: Slice) => listRefs(code, "", slice);
+    const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
+    return c.json(
+      items.map((ref) => toReference(entry, ref, viewer)),
+      200,
+    );
+  },
+);
+
+refs.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/git/refs/{ref*}",
+    operationId: "repoListGitRefs",
+    tags: ["repository"],
+    summary: "List the refs of a repository whose names begin alike",
+    middleware: [inRepo("read:repository")] as const,
+    request: {
+      params: RepoPath.extend({
+        ref: z.string().openapi({
+          description: "How their names begin, without refs/: heads/main, or tags",
+        }),
+      }),
+      query: Paging,
+    },
+    responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const code = await openCode(ctx, entry);
+    const { ref: prefix } = c.req.valid("param");
+    const list = async (slice: Slice) => listRefs(code, prefix, slice);
+    const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
+    return c.json(
+      items.map((ref) => toReference(entry, ref, viewer)),
+      200,
+    );
+  },
+);

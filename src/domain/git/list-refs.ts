@@ -1,0 +1,27 @@
+import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import { kindOf } from "../../git/object/kind.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { RefEntry } from "../../shapes/reference.ts";
+import type { Listed, Slice } from "../slice.ts";
+import type { Code } from "./open-code.ts";
+
+/**
+ * The refs whose names begin with `refs/` and `prefix`, by name.
+ *
+ * @throws Failure `not_found` if there are none.
+ */
+export function listRefs(
+  { snapshot, repository: { catalog } }: Code,
+  prefix: string,
+  { size, offset }: Slice,
+): Listed<RefEntry> {
+  const start: ByteText = encodeText(`refs/${prefix}`);
+  const refs = snapshot.refs.filter(({ name }) => name.startsWith(start));
+  if (refs.length === 0) throw notFound();
+  const items = refs.slice(offset, offset + size).map(({ name, oid }) => {
+    const place = catalog.find(oid);
+    if (!place) throw new Error(`a ref leads to ${oid}, which is not there`);
+    return { name: name as ByteText, oid, kind: kindOf(catalog.kind(place)) };
+  });
+  return { items, total: refs.length };
+}
