@@ -3,6 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
+import { comparisons } from "./commits/compare.ts";
 import { commits } from "./commits/commits.ts";
 import { notes } from "./git/notes.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
@@ -45,6 +46,7 @@ const NOUNS = [
   forks,
   deployKeys,
   commits,
+  comparisons,
   notes,
   self,
   emails,

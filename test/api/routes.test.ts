@@ -94,6 +94,7 @@ describe("each operation of the API", () => {
     async (_, operation) => {
       const admin = await make.admin();
       const values = {
+        ...NEUTRAL,
         username: admin.name,
         owner: "nobody",
         repo: "nothing",
@@ -128,6 +129,7 @@ const NEUTRAL = {
   target: "t-1",
   token: "k-1",
   sha: "s-1",
+  basehead: "main...main",
   id: 7,
 };
 
@@ -139,5 +141,5 @@ for (const route of api.routes) {
 /** The path, in braces, of the route that answers a request. */
 function routeAt(method: string, path: string): string | undefined {
   const [[first]] = router.match(method, path);
-  return first?.[0].replaceAll(/:(\w+)/g, "{$1}");
+  return first?.[0].replaceAll(/:(\w+)(?:\{\.\+\})?/g, "{$1}");
 }

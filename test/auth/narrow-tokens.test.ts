@@ -59,6 +59,7 @@ describe("what is not public", () => {
         token: "x",
         name: "MIT",
         sha: "main",
+        basehead: "main...main",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -84,6 +85,7 @@ describe("another repository", () => {
         target: friend.name,
         name: "MIT",
         sha: "main",
+        basehead: "main...main",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

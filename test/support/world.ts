@@ -92,6 +92,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     username: isAboutFriend ? friend.name : user.name,
     target: friend.name,
     sha: "main",
+    basehead: "main...some/branch",
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
