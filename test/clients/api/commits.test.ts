@@ -1,6 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { inProject } from "../../../scripts/project.ts";
 import { admin, callApi, makeRepo, type Repo, serviceUrl } from "../support/forge.ts";
@@ -17,8 +20,7 @@ interface Commit {
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
 /** A history of a fixture, which both git and the service hold. */
-async function publish(fixture: string, ...args: string[]) {
-  const directory = makeDirectory();
+async function publish(directory: string, fixture: string, ...args: string[]): Promise<Repo> {
   execFileSync("sh", [inProject(`test/git/fixtures/${fixture}.sh`), ...args], {
     cwd: directory,
     env: ENVIRONMENT,
@@ -27,7 +29,7 @@ async function publish(fixture: string, ...args: string[]) {
   const repo = await makeRepo();
   await git(directory, ["push", "--quiet", repo.ownUrl, "--all"]);
   await git(directory, ["push", "--quiet", repo.ownUrl, "--tags"]);
-  return { directory, repo };
+  return repo;
 }
 
 /** All pages of a list of commits, and the length that the service tells. */
@@ -57,10 +59,12 @@ describe.each([
   let repo: Repo;
   let branches: string[];
   beforeAll(async () => {
-    ({ directory, repo } = await publish(fixture, ...args));
+    directory = mkdtempSync(join(tmpdir(), "edgeforge-client-"));
+    repo = await publish(directory, fixture, ...args);
     const refs = await git(directory, ["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
     branches = lines(refs);
   });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   it("commits are listed as git log lists them", async () => {
     for (const sha of branches.slice(-4)) {
@@ -119,7 +123,11 @@ describe.each([
 
   it("each commit tells what git tells: parents, text, files and lines", async () => {
     const [sha = ""] = branches.slice(-1);
-    const answer = await callApi<Commit[]>(admin, "GET", `${repo.path}/commits?sha=${sha}&limit=50`);
+    const answer = await callApi<Commit[]>(
+      admin,
+      "GET",
+      `${repo.path}/commits?sha=${sha}&limit=50`,
+    );
     expect(answer.length).toBeGreaterThan(0);
     for (const commit of answer) {
       const format = "--format=%P%n%an%n%ae%n%aI%n%B";
@@ -172,20 +180,29 @@ describe.each([
 
 describe("a note", () => {
   it("is what git notes shows, however many there are", async () => {
-    const { directory, repo } = await publish("random-history", "6", "30");
-    const commits = lines(await git(directory, ["rev-list", "--all"]));
+    const directory = makeDirectory();
+    const repo = await publish(directory, "random-history", "6", "30");
+    const commits = lines(await git(directory, ["rev-list", "--all"])).slice(0, 8);
     // So many that git cuts their names into directories.
     const notes = Array.from({ length: 600 }, (_, at) => {
-      const oid = commits[at] ?? at.toString(16).padStart(40, "abcdef0123456789");
-      return `N inline ${oid}\ndata <<END\nnote ${at}\nEND\n`;
+      const oid = ((at * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, "0").repeat(5);
+      return `M 100644 inline ${oid}\ndata 5\nnote\n\n`;
     });
-    const stream = `commit refs/notes/commits\ncommitter A <a@b> 1700000000 +0000\ndata 0\n${notes.join("")}`;
-    await git(directory, ["fast-import", "--quiet"], stream.replaceAll(/N inline ((?!X).{40})/g, (whole, oid: string) => (commits.includes(oid) ? whole : `M 100644 inline ${oid.slice(0, 2)}/${oid.slice(2)}`)));
+    const head = "commit refs/notes/commits\ncommitter A <a@b> 1700000000 +0000\ndata 0\n";
+    await git(directory, ["fast-import", "--quiet"], head + notes.join(""));
+    for (const [at, oid] of commits.entries()) {
+      await git(directory, ["notes", "add", "-m", `note ${at} ✓`, oid]);
+    }
+    const names = await git(directory, ["ls-tree", "-r", "--name-only", "refs/notes/commits"]);
+    expect(lines(names).every((name) => /^..\/.{38}$/.test(name))).toBe(true);
     await git(directory, ["push", "--quiet", repo.ownUrl, "refs/notes/commits"]);
-    for (const sha of commits.slice(0, 10)) {
+    for (const sha of commits) {
       const path = `${repo.path}/git/notes/${sha}`;
-      const { message } = await callApi<{ message: string }>(admin, "GET", path);
-      expect(message.trimEnd()).toBe(await git(directory, ["notes", "show", sha]));
+      const note = await callApi<{ message: string; commit: Commit }>(admin, "GET", path);
+      expect(note.message.trimEnd()).toBe(await git(directory, ["notes", "show", sha]));
+      const file = `${sha.slice(0, 2)}/${sha.slice(2)}`;
+      const log = ["log", "-1", "--format=%H", "refs/notes/commits", "--", file];
+      expect(note.commit.sha).toBe(await git(directory, log));
     }
   });
 });
