@@ -60,6 +60,7 @@ describe("what is not public", () => {
         name: "MIT",
         sha: "main",
         basehead: "main...main",
+        diffType: "diff",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -86,6 +87,7 @@ describe("another repository", () => {
         name: "MIT",
         sha: "main",
         basehead: "main...main",
+        diffType: "diff",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

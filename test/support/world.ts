@@ -93,6 +93,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     target: friend.name,
     sha: "main",
     basehead: "main...some/branch",
+    diffType: "diff",
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",

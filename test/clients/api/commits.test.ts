@@ -158,6 +158,23 @@ describe.each([
     }
   });
 
+  it("the diff of each commit is git's", async () => {
+    const shas = lines(await git(directory, ["rev-list", "--all"])).slice(0, 40);
+    for (const sha of shas) {
+      const parent = await git(directory, [
+        "rev-list",
+        "--max-count=1",
+        "--no-walk",
+        "--parents",
+        sha,
+      ]);
+      const [, first = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"] = parent.split(" ");
+      const answer = await fetch(`${serviceUrl}/api/v1${repo.path}/git/commits/${sha}.diff`);
+      const theirs = await git(directory, ["diff", "--full-index", "-M", first, sha]);
+      expect([sha, (await answer.text()).replace(/\n$/, "")]).toEqual([sha, theirs]);
+    }
+  });
+
   it("a comparison holds what the head is ahead", async () => {
     for (const base of branches.slice(-4)) {
       for (const head of branches.slice(-4)) {
