@@ -1,4 +1,4 @@
-import { OpenAPIHono, type z } from "@hono/zod-openapi";
+import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
@@ -19,6 +19,9 @@ export interface ApiEnv {
  * It is the last of its path: `/branches/{branch*}`.
  */
 const REST = /\{(\w+)\*\}$/;
+
+/** A parameter with one of a few suffixes: `/commits/{sha}.{diffType}`, which is an enumeration. */
+const SUFFIXED = /\{(\w+)\}\.\{(\w+)\}$/;
 
 /**
  * A noun's endpoints, to which `openapi()` adds one statement each.
@@ -52,13 +55,32 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
     const routed = {
       ...described,
       hide: true,
-      path: route.path.replace(REST, ":$1{.+}"),
+      ...toRouting(route),
       // After the guard: whoever may not enter learns nothing of their body.
       middleware: takesJson ? [...middleware, readJsonBody] : middleware,
     };
     return (register as (...args: unknown[]) => unknown)(routed, ...rest);
   }) as typeof app.openapi;
   return app;
+}
+
+type Route = Pick<RouteConfig, "path" | "request">;
+
+/** The path that a route takes part in routing by, and how its parameters are read from it. */
+function toRouting({ path, request }: Route): Route {
+  const [, name = "", suffix = ""] = SUFFIXED.exec(path) ?? [];
+  const params = request?.params as z.ZodObject<Record<string, z.ZodEnum>> | undefined;
+  if (name === "" || !params)
+    return { path: path.replace(REST, ":$1{.+}"), ...(request && { request }) };
+  const words = params.shape[suffix]?.options.join("|");
+  const split = (values: Record<string, string>): Record<string, string> => {
+    const [, text = "", word = ""] = /^(.+)\.(\w+)$/s.exec(values[name] ?? "") ?? [];
+    return { ...values, [name]: text, [suffix]: word };
+  };
+  return {
+    path: path.replace(SUFFIXED, `:$1{.+\\.(?:${words})}`),
+    request: { ...request, params: z.preprocess(split as never, params) as never },
+  };
 }
 
 /** The first fault of an input, as clients of the field read it: `[Field]: Rule`. */

@@ -5,6 +5,7 @@ import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
 import { branches } from "./branches/branches.ts";
 import { tags } from "./branches/tags.ts";
+import { comparisons } from "./commits/compare.ts";
 import { commits } from "./commits/commits.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
@@ -53,6 +54,7 @@ const NOUNS = [
   branches,
   tags,
   commits,
+  comparisons,
   notes,
   contents,
   blobs,

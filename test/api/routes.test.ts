@@ -94,6 +94,7 @@ describe("each operation of the API", () => {
     async (_, operation) => {
       const admin = await make.admin();
       const values = {
+        ...NEUTRAL,
         username: admin.name,
         owner: "nobody",
         repo: "nothing",
@@ -135,6 +136,8 @@ const NEUTRAL = {
   sha: "main",
   filepath: "file",
   ref: "heads/x",
+  basehead: "main...main",
+  diffType: "diff",
   id: 7,
 };
 
@@ -147,4 +150,7 @@ for (const route of api.routes) {
 function routeAt(method: string, path: string): string | undefined {
   const [[first]] = router.match(method, path);
   return first?.[0].replaceAll(/:(\w+)(?:\{\.\+\})?/g, "{$1}");
+  return first?.[0]
+    .replace(/:(\w+)\{\.\+\\\.\(.*\)\}$/, "{$1}.{diffType}")
+    .replaceAll(/:(\w+)(?:\{\.\+\})?/g, "{$1}");
 }

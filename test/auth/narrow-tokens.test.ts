@@ -63,6 +63,8 @@ describe("what is not public", () => {
         sha: "main",
         filepath: "file",
         ref: "heads",
+        basehead: "main...main",
+        diffType: "diff",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -92,6 +94,8 @@ describe("another repository", () => {
         sha: "main",
         filepath: "file",
         ref: "heads",
+        basehead: "main...main",
+        diffType: "diff",
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

@@ -101,6 +101,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     sha: shaFor(operation.path, sample),
     filepath: "file",
     ref: "heads/some",
+    basehead: "main...some/branch",
+    diffType: "diff",
     org: org.name,
     token: "no-such-token",
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",

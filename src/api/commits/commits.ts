@@ -1,9 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import { formatDiff } from "../../domain/commits/format-diff.ts";
 import { type CommitQuery, listCommits } from "../../domain/commits/list-commits.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
 import { findRevision, type Revision } from "../../domain/git/find-revision.ts";
 import { type Code, openCode } from "../../domain/git/open-code.ts";
+import { EMPTY_TREE_OID } from "../../git/oid.ts";
+import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import { Commit, toCommit } from "../../shapes/commit.ts";
 import { json, page, refusals } from "../answers.ts";
@@ -71,6 +74,42 @@ commits.openapi(
       read.map((each) => toCommit(entry, each, viewer)),
       200,
     );
+  },
+);
+
+// Before the commit itself, which would take the suffix for a part of the name.
+commits.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/git/commits/{sha}.{diffType}",
+    operationId: "repoDownloadCommitDiffOrPatch",
+    tags: ["repository"],
+    summary: "Get what a commit changes as text",
+    middleware: [inRepo("read:repository")] as const,
+    request: {
+      params: CommitPath.extend({
+        diffType: z.enum(["diff"]).openapi({ description: "As `git diff` prints it" }),
+      }),
+    },
+    responses: {
+      200: {
+        description: "How it differs from its first parent",
+        content: { "text/plain": { schema: z.string() } },
+      },
+      ...refusals(401, 403, 404, 413),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    const code = await openCode(ctx, entry);
+    const { node } = requireRevision(code, c.req.valid("param").sha);
+    const { graph, objects } = code.repository;
+    const [parent = NO_NODE] = graph.parents(node);
+    const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
+    const text = await formatDiff(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+    return c.body(text as Uint8Array<ArrayBuffer>, 200, {
+      "Content-Type": "text/plain; charset=utf-8",
+    });
   },
 );
 

@@ -51,7 +51,7 @@ export async function countChangedLines(
 }
 
 /** The contents of both sides of a change, and whether they can be compared line by line. */
-async function readSides(
+export async function readSides(
   objects: ObjectReader,
   change: PathChange,
 ): Promise<{ old: Uint8Array; fresh: Uint8Array; isText: boolean }> {

@@ -306,3 +306,39 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
     expect((await call("GET", path)).status).toBe(404);
   });
 });
+
+describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
+  it("answers with what git shows of a commit", async () => {
+    const owner = await make.user();
+    const { repo, first, root } = await makeStory(owner);
+    const path = `${pathOf(repo)}/git/commits`;
+    const { answer, line } = await logged(() => call("GET", `${path}/v1.diff`));
+    expect(answer.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
+    expect(answer).toMatchObject({ status: 200 });
+    expect(answer.body).toMatch(
+      /^diff --git a\/a.txt b\/a.txt\nindex [0-9a-f]{40}\.\.[0-9a-f]{40} 100644\n/,
+    );
+    expect(answer.body).toContain("@@ -1,3 +1,4 @@\n 1\n 2\n-3\n+three\n+four\n");
+    expect(line).toMatchObject({ d1Rounds: 1, objectCalls: 1 });
+    for (const name of [first, first.slice(0, 9)]) {
+      expect((await call("GET", `${path}/${name}.diff`)).body).toBe(answer.body);
+    }
+    const { body } = await call("GET", `${path}/${root}.diff`);
+    expect(body).toContain("new file mode 100644\n");
+    expect((await call("GET", `${path}/main.diff`)).body).toMatch(
+      /"b\/\\303\\274\/\\303\\266.bin" differ\n$/,
+    );
+  });
+
+  it("finds nothing at what is no commit, and tells nobody who may not see it", async () => {
+    const owner = await make.user();
+    const { repo } = await makeStory(owner, { isPrivate: true });
+    for (const name of NO_COMMITS) {
+      const path = `${pathOf(repo)}/git/commits/${encodeURIComponent(name)}.diff`;
+      expect(await call("GET", path, { as: owner }), name).toMatchObject({ status: 404, body: "" });
+    }
+    const path = `${pathOf(repo)}/git/commits/v1.diff`;
+    expect(await call("GET", path)).toMatchObject({ status: 404, body: "" });
+    expect((await call("GET", path, { as: owner })).status).toBe(200);
+  });
+});

@@ -1,0 +1,38 @@
+import { type ByteText, byteTextBytes } from "../../git/byte-text.ts";
+import { diffLines } from "../../git/diff/line-diff.ts";
+import { formatPatch } from "../../git/diff/patch.ts";
+import { findRenames } from "../../git/diff/renames.ts";
+import { splitTypeChange } from "../../git/diff/tree-diff.ts";
+import type { Oid } from "../../git/oid.ts";
+import type { ObjectReader } from "../../git/store.ts";
+import { tooLarge } from "../../lib/failure.ts";
+import { findChanges, readSides } from "./find-changes.ts";
+
+/** Largest diff that is made, in bytes. */
+const DIFF_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * How two trees differ, as `git diff --full-index -M` prints it. Binary contents, and those of more
+ * than 4 MB, are only said to differ.
+ *
+ * @param oldTreeOid Undefined for nothing.
+ * @throws Failure `too_large` for more than 3000 changed files or 16 MB of text.
+ */
+export async function formatDiff(
+  objects: ObjectReader,
+  oldTreeOid: Oid | undefined,
+  newTreeOid: Oid,
+): Promise<Uint8Array> {
+  const found = await findChanges(objects, oldTreeOid, newTreeOid);
+  if (!found) throw tooLarge("the commit changes too many files");
+  let text = "";
+  for (const change of (await findRenames(objects, found)).flatMap(splitTypeChange)) {
+    const { old, fresh, isText } = await readSides(objects, change);
+    text += formatPatch(
+      change,
+      isText ? { kind: "text", diff: diffLines(old, fresh) } : { kind: "binary" },
+    );
+    if (text.length > DIFF_BYTES_MAX) throw tooLarge("the diff is too large");
+  }
+  return byteTextBytes(text as ByteText);
+}
