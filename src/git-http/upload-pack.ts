@@ -28,10 +28,11 @@ import {
 } from "../git/wire/side-band.ts";
 import { findReachable } from "../git/walk/reachable.ts";
 import { logBug } from "../lib/log.ts";
+import { streamOf } from "../lib/stream-of.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
 import type { StorageUsage, StoredRepository } from "../storage/storage.ts";
 import { type RefView, viewRefs } from "./advertised-refs.ts";
-import { gitAnswer, logSent, streamOf } from "./answer.ts";
+import { gitAnswer, logSent } from "./answer.ts";
 import type { Visit } from "./env.ts";
 import { FetchSession } from "./fetch-session.ts";
 
