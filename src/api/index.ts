@@ -5,6 +5,7 @@ import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
 import { blobs } from "./contents/blobs.ts";
 import { contents } from "./contents/contents.ts";
+import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
@@ -46,6 +47,7 @@ const NOUNS = [
   forks,
   deployKeys,
   contents,
+  raw,
   blobs,
   trees,
   self,
