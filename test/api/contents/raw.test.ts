@@ -3,12 +3,15 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { repositories } from "../../../src/db/schema/index.ts";
-import { MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
+import { encodeText, encodeUtf8 } from "../../../src/git/byte-text.ts";
+import { formatTree, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
+import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
+import { codec } from "../../../src/storage/codec.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
 import { freshName, make, type TestRepo } from "../../support/make.ts";
-import { makeCommit, makeEmptyPack, push, pushCommands } from "../../support/push.ts";
+import { filesOf, makeCommit, makeEmptyPack, push, pushCommands } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
 const FILES = {
@@ -207,6 +210,35 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     );
     const head = await read(path, { method: "HEAD" });
     expect(head.headers.get("Content-Length")).toBe(String(large.length));
+  });
+
+  // What is too large for memory and stored as a delta is made in scratch, which is gone afterwards.
+  it("streams a large file that is stored as a delta", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const base = new Uint8Array(17 * 1024 * 1024);
+    for (let at = 0; at < base.length; at++) base[at] = (at * 2654435761) >>> 24;
+    const target = base.slice();
+    target.set(encodeUtf8("changed"), 9 * 1024 * 1024);
+    const builder = new PackBuilder(codec);
+    const baseOid = builder.add("blob", base);
+    const oid = builder.add("blob", target, baseOid);
+    const entries = [
+      { mode: 0o100644, name: encodeText("base"), oid: baseOid },
+      { mode: 0o100644, name: encodeText("target"), oid },
+    ];
+    const treeOid = builder.add("tree", formatTree(entries));
+    const who = "A <a@example.com> 1700000000 +0000";
+    const text = `tree ${treeOid}\nauthor ${who}\ncommitter ${who}\n\nlarge\n`;
+    const commitOid = builder.add("commit", encodeUtf8(text));
+    expect((await push(owner, repo, commitOid, builder.build())).body).toContain("unpack ok");
+    const files = await filesOf(repo);
+    const { status, bytes } = await read(`${rawOf(repo)}/target`);
+    expect([status, bytes.length]).toEqual([200, target.length]);
+    expect(await crypto.subtle.digest("SHA-256", bytes)).toEqual(
+      await crypto.subtle.digest("SHA-256", target),
+    );
+    expect(await filesOf(repo)).toEqual(files);
   });
 
   // SECURITY: forks share packs, and what a branch no longer holds is stored for a while.
