@@ -223,8 +223,10 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     const builder = new PackBuilder(codec);
     const baseOid = builder.add("blob", base);
     const oid = builder.add("blob", target, baseOid);
+    const smallOid = builder.add("blob", base.slice(0, 100), baseOid);
     const entries = [
       { mode: 0o100644, name: encodeText("base"), oid: baseOid },
+      { mode: 0o100644, name: encodeText("small"), oid: smallOid },
       { mode: 0o100644, name: encodeText("target"), oid },
     ];
     const treeOid = builder.add("tree", formatTree(entries));
@@ -238,6 +240,9 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     expect(await crypto.subtle.digest("SHA-256", bytes)).toEqual(
       await crypto.subtle.digest("SHA-256", target),
     );
+    const small = await call("GET", `${rawOf(repo, "contents")}/small`);
+    expect(small).toMatchObject({ status: 200, body: { size: 100, content: null } });
+    expect((await read(`${rawOf(repo)}/small`)).bytes).toEqual(base.slice(0, 100));
     expect(await filesOf(repo)).toEqual(files);
   });
 
