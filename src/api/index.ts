@@ -10,6 +10,7 @@ import { commits } from "./commits/commits.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
 import { contents } from "./contents/contents.ts";
+import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
@@ -57,6 +58,7 @@ const NOUNS = [
   comparisons,
   notes,
   contents,
+  raw,
   blobs,
   trees,
   refs,

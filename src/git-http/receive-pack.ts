@@ -10,9 +10,10 @@ import { parseReceiveRequest, type ReceiveRequest } from "../git/wire/receive-re
 import { BAND_DATA, formatFrames, formatProgress, KEEPALIVE_FRAME } from "../git/wire/side-band.ts";
 import { malformed, tooLarge } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
+import { streamOf } from "../lib/stream-of.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
-import { gitAnswer, logSent, streamOf } from "./answer.ts";
+import { gitAnswer, logSent } from "./answer.ts";
 import type { Visit } from "./env.ts";
 import { suggestPulls, tellProgress } from "./push-words.ts";
 import { Words } from "./words.ts";

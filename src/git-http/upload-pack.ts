@@ -28,11 +28,12 @@ import {
 } from "../git/wire/side-band.ts";
 import { findReachable } from "../git/walk/reachable.ts";
 import { logBug } from "../lib/log.ts";
+import { streamOf } from "../lib/stream-of.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { StorageUsage } from "../storage/storage-usage.ts";
 import { type RefView, viewRefs } from "./advertised-refs.ts";
-import { gitAnswer, logSent, streamOf } from "./answer.ts";
+import { gitAnswer, logSent } from "./answer.ts";
 import type { Visit } from "./env.ts";
 import { FetchSession } from "./fetch-session.ts";
 

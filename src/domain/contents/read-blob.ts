@@ -7,14 +7,17 @@ import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
 /** Contents above this are not told as part of a record, in bytes: there is `/raw` for them. */
 const ENCODED_BYTES_MAX = 10 * 1024 * 1024;
 
-/** A blob for a JSON record, without its content where that is too large. */
+/**
+ * A blob for a JSON record, without its content where that is too large, or stored as a delta of
+ * something that is too large for memory.
+ */
 export async function readBlob(
   { catalog, objects }: OpenRepository,
   place: Place,
 ): Promise<ReadBlob> {
   const oid = catalog.oid(place);
   const sizeBytes = catalog.sizeBytes(place);
-  if (sizeBytes > ENCODED_BYTES_MAX) {
+  if (sizeBytes > ENCODED_BYTES_MAX || objects.findLarge(oid)) {
     return { oid, sizeBytes, encoding: null, content: null, lfs: undefined };
   }
   const bytes = await objects.readPlace(place);

@@ -110,7 +110,8 @@ class ContentsReader {
     const isLink = isSymlinkMode(mode);
     const readsTarget = isLink && sizeBytes <= TARGET_BYTES_MAX;
     const mayPoint = !isLink && this.includes.lfs && sizeBytes < POINTER_BYTES_MAX;
-    const bytes = place && (readsTarget || mayPoint) ? await objects.readPlace(place) : undefined;
+    const isRead = (readsTarget || mayPoint) && !objects.findLarge(oid);
+    const bytes = place && isRead ? await objects.readPlace(place) : undefined;
     return {
       path,
       mode,

@@ -1,0 +1,68 @@
+import { isSubmoduleMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
+import { isOid } from "../../git/oid.ts";
+import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { findRevision, type Revision } from "../git/find-revision.ts";
+import type { Code } from "../git/open-code.ts";
+import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";
+
+/** Longest name of a branch or tag that is looked for at the start of a path, in characters. */
+const REF_CHARS_MAX = 255;
+
+/** A file or symlink, and the commit at which it was found. */
+export interface FoundFile {
+  readonly entry: TreeEntry;
+  readonly name: string;
+  readonly place: Place;
+  readonly revision: Revision;
+}
+
+/**
+ * The file at a path. Where no `ref` is given, the path may begin with one: `main/docs/a.txt`; what
+ * is not found so is looked for on the default branch.
+ */
+export async function findFile(
+  code: Code,
+  repository: RepositoryEntry,
+  path: string,
+  ref: string,
+): Promise<FoundFile | undefined> {
+  const names = splitPath(path);
+  const leading = ref === "" ? findLeadingRef(code, names) : undefined;
+  const found =
+    leading && (await findFileAt(code, leading.revision, names.slice(leading.nameCount)));
+  if (found) return found;
+  const revision = findContentRevision(code, repository, ref);
+  return revision && findFileAt(code, revision, names);
+}
+
+async function findFileAt(
+  { repository }: Code,
+  revision: Revision,
+  names: readonly string[],
+): Promise<FoundFile | undefined> {
+  const root = repository.graph.root(revision.node);
+  const entry = root && (await findEntry(repository, root, names));
+  if (!entry || isTreeMode(entry.mode) || isSubmoduleMode(entry.mode)) return undefined;
+  const place = repository.catalog.find(entry.oid);
+  return place && { entry, name: names.at(-1) ?? "", place, revision };
+}
+
+/** The branch, tag or whole commit id that a path begins with, and of how many names it is made. */
+function findLeadingRef(
+  code: Code,
+  names: readonly string[],
+): { revision: Revision; nameCount: number } | undefined {
+  for (const above of ["refs/heads", "refs/tags"]) {
+    let name = above;
+    for (const [at, part] of names.slice(0, -1).entries()) {
+      name += `/${part}`;
+      if (name.length > REF_CHARS_MAX) break;
+      const revision = findRevision(code, name);
+      if (revision) return { revision, nameCount: at + 1 };
+    }
+  }
+  const [first = ""] = names;
+  const revision = isOid(first.toLowerCase()) ? findRevision(code, first) : undefined;
+  return revision && { revision, nameCount: 1 };
+}

@@ -1,0 +1,280 @@
+import { exports } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { repositories } from "../../../src/db/schema/index.ts";
+import { encodeText, encodeUtf8 } from "../../../src/git/byte-text.ts";
+import { formatTree, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
+import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
+import { codec } from "../../../src/storage/codec.ts";
+import { call } from "../../support/call.ts";
+import { db } from "../../support/db.ts";
+import { makeFiles, type TestFile } from "../../support/files.ts";
+import { freshName, make, type TestRepo } from "../../support/make.ts";
+import { filesOf, makeCommit, makeEmptyPack, push, pushCommands } from "../../support/push.ts";
+import { logged } from "../../support/usage.ts";
+
+const FILES = {
+  "README.md": "# read me",
+  'docs/grüße "1".txt': "grüße",
+  "page.html": "<script>alert(1)</script>",
+  link: { mode: MODE_SYMLINK, content: "README.md" },
+  "lib/linked": { mode: MODE_SUBMODULE, content: "1".repeat(40) },
+};
+
+async function makePushed(
+  files: Record<string, TestFile> = FILES,
+  fields: Parameters<typeof make.repo>[1] = {},
+) {
+  const owner = await make.user();
+  const repo = await make.repo(owner, fields);
+  const made = makeFiles(files);
+  expect((await push(owner, repo, made.oid, made.pack)).body).toContain("unpack ok");
+  return { owner, repo, made };
+}
+
+const rawOf = ({ owner, name }: TestRepo, noun = "raw"): string =>
+  `/repos/${owner}/${name}/${noun}`;
+
+/** The answer with its bytes. */
+async function read(path: string, init: RequestInit = {}) {
+  const request = new Request(`https://forge.example/api/v1${path}`, init);
+  const { status, headers, body } = await exports.default.fetch(request);
+  const bytes = new Uint8Array(await new Response(body).arrayBuffer());
+  return { status, headers, bytes };
+}
+
+describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun) => {
+  it("gives the bytes of a file, as text that no browser runs", async () => {
+    const { repo, made } = await makePushed();
+    const { status, headers, bytes } = await read(`${rawOf(repo, noun)}/page.html`);
+    expect([status, new TextDecoder().decode(bytes)]).toEqual([200, FILES["page.html"]]);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "content-type": "text/plain; charset=utf-8",
+      "content-length": "25",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      "x-content-type-options": "nosniff",
+      "x-gitea-object-type": "file",
+      "content-disposition": `inline; filename="page.html"; filename*=UTF-8''page.html`,
+      etag: `"${made.oids["page.html"]}"`,
+      "last-modified": "Tue, 14 Nov 2023 22:13:20 GMT",
+      "cache-control": "max-age=0, private, must-revalidate, no-transform",
+    });
+  });
+
+  it("answers 304 to who has the file, and the headers alone to HEAD", async () => {
+    const { repo, made } = await makePushed();
+    const path = `${rawOf(repo, noun)}/README.md`;
+    const tag = `"${made.oids["README.md"]}"`;
+    for (const condition of [tag, `W/${tag}`, `"x", ${tag}`, "*"]) {
+      const { status, headers, bytes } = await read(path, {
+        headers: { "If-None-Match": condition },
+      });
+      expect([condition, status, headers.get("ETag"), bytes.length]).toEqual([
+        condition,
+        304,
+        tag,
+        0,
+      ]);
+    }
+    const other = await read(path, { headers: { "If-None-Match": `"${made.oid}"` } });
+    expect(other.status).toBe(200);
+    const head = await read(path, { method: "HEAD" });
+    expect([head.status, head.headers.get("ETag"), head.headers.get("Content-Length")]).toEqual([
+      200,
+      tag,
+      "9",
+    ]);
+    expect(head.bytes.length).toBe(0);
+  });
+
+  it("reads at a ref of the query, or one that the path begins with", async () => {
+    const { owner, repo, made } = await makePushed();
+    const next = makeFiles({ a: "next", "main/a": "a directory" }, { before: made });
+    const commands = [
+      { ref: "refs/heads/next/one", new: next.oid },
+      { ref: "refs/tags/v1", new: next.oid },
+    ];
+    await pushCommands(owner, repo, commands, { pack: next.pack });
+    const cases = [
+      ["a?ref=next%2Fone", "next"],
+      ["a?ref=v1", "next"],
+      ["next/one/a", "next"],
+      ["v1/a", "next"],
+      [`${next.oid}/a`, "next"],
+      ["main/README.md", "# read me"],
+      ["README.md", "# read me"],
+      ["main/a?ref=v1", "a directory"],
+    ] as const;
+    for (const [path, text] of cases) {
+      const { status, bytes } = await read(`${rawOf(repo, noun)}/${path}`);
+      expect([path, status, new TextDecoder().decode(bytes)]).toEqual([path, 200, text]);
+    }
+  });
+
+  it("finds no file where there is a directory, a submodule, or nothing", async () => {
+    const { repo } = await makePushed();
+    const paths = [
+      "docs",
+      "lib/linked",
+      "link/x",
+      "none",
+      "main",
+      ".git/config",
+      "docs%2F..%2FREADME.md",
+      "%00",
+      "%FF",
+      "x".repeat(5000),
+      "a/".repeat(2500),
+      "README.md?ref=none",
+      `README.md?ref=${"0".repeat(40)}`,
+    ];
+    for (const path of paths) {
+      const { status, bytes } = await read(`${rawOf(repo, noun)}/${path}`);
+      expect([path, status, bytes.length]).toEqual([path, 404, 0]);
+    }
+    const empty = await make.repo(await make.user());
+    expect((await read(`${rawOf(empty, noun)}/README.md`)).status).toBe(404);
+  });
+
+  it("is for those who may read the code", async () => {
+    const { owner, repo } = await makePushed(FILES, { isPrivate: true });
+    const path = `${rawOf(repo, noun)}/README.md`;
+    expect((await call("GET", path)).status).toBe(404);
+    expect((await call("GET", path, { as: await make.user() })).status).toBe(404);
+    const token = await make.token(owner, { scopes: "read:user" });
+    expect((await call("GET", path, { token })).status).toBe(403);
+    expect((await call("GET", path, { as: owner })).status).toBe(200);
+    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
+    expect((await call("GET", path, { as: owner })).status).toBe(404);
+  });
+});
+
+describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
+  it("gives a symlink as what it says, and does not follow it", async () => {
+    const { repo } = await makePushed();
+    const { headers, bytes } = await read(`${rawOf(repo)}/link`);
+    expect(new TextDecoder().decode(bytes)).toBe("README.md");
+    expect(headers.get("X-Gitea-Object-Type")).toBe("symlink");
+  });
+
+  // SECURITY: a name may hold what ends a header's text or its line.
+  it("names the file safely, whatever it is called", async () => {
+    const { repo } = await makePushed({ ...FILES, "a\";\t'\\b*.txt": "x" });
+    const quoted = await read(`${rawOf(repo)}/docs/gr%C3%BC%C3%9Fe%20%221%22.txt`);
+    expect(quoted.headers.get("Content-Disposition")).toBe(
+      `inline; filename="gr__e _1_.txt"; filename*=UTF-8''gr%C3%BC%C3%9Fe%20%221%22.txt`,
+    );
+    const odd = await read(`${rawOf(repo)}/${encodeURIComponent("a\";\t'\\b*.txt")}`);
+    expect(odd.headers.get("Content-Disposition")).toBe(
+      `inline; filename="a_____b_.txt"; filename*=UTF-8''a%22%3B%09%27%5Cb%2A.txt`,
+    );
+  });
+
+  it("tells images and text by what they hold, and takes the rest for bytes", async () => {
+    const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
+    const files: Record<string, [Uint8Array, string]> = {
+      "a.bin": [bytes("\x89PNG\r\n\x1a\n\0\0"), "image/png"],
+      "b.txt": [bytes("\xff\xd8\xff\xe0\0"), "image/jpeg"],
+      c: [bytes("GIF89a\0"), "image/gif"],
+      d: [bytes("RIFF\0\0\0\0WEBPVP8 "), "image/webp"],
+      "e.html": [bytes("a\0<html>"), "application/octet-stream"],
+      "f.svg": [bytes(`<?xml version="1.0"?><svg onload="x"/>`), "image/svg+xml"],
+      "g.svg": [bytes("<html><script>x</script></html>"), "text/plain; charset=utf-8"],
+      "h.png": [bytes("<html>"), "text/plain; charset=utf-8"],
+      "i.js": [bytes("alert(1)"), "text/plain; charset=utf-8"],
+      "j.pdf": [bytes("%PDF-1.7\n\0"), "application/octet-stream"],
+      empty: [bytes(""), "text/plain; charset=utf-8"],
+    };
+    const contents = Object.entries(files).map(([name, [content]]) => [name, content] as const);
+    const { repo } = await makePushed(Object.fromEntries(contents));
+    for (const [name, [content, type]] of Object.entries(files)) {
+      const answer = await read(`${rawOf(repo)}/${name}`);
+      expect([name, answer.headers.get("Content-Type")]).toEqual([name, type]);
+      expect(answer.bytes).toEqual(content);
+      expect(answer.headers.get("Content-Security-Policy")).toContain("sandbox");
+    }
+  });
+
+  it("streams a file of any size, with its length", async () => {
+    const large = new Uint8Array(20 * 1024 * 1024);
+    for (let at = 0; at < large.length; at += 4) large[at] = (at * 2654435761) >>> 24;
+    const { repo } = await makePushed({ large });
+    const path = `${rawOf(repo)}/large`;
+    const { headers, bytes } = await read(path);
+    expect(headers.get("Content-Length")).toBe(String(large.length));
+    expect(headers.get("Content-Type")).toBe("application/octet-stream");
+    expect(bytes.length).toBe(large.length);
+    expect(await crypto.subtle.digest("SHA-256", bytes)).toEqual(
+      await crypto.subtle.digest("SHA-256", large),
+    );
+    const head = await read(path, { method: "HEAD" });
+    expect(head.headers.get("Content-Length")).toBe(String(large.length));
+  });
+
+  // What is too large for memory and stored as a delta is made in scratch, which is gone afterwards.
+  it("streams a large file that is stored as a delta", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const base = new Uint8Array(17 * 1024 * 1024);
+    for (let at = 0; at < base.length; at++) base[at] = (at * 2654435761) >>> 24;
+    const target = base.slice();
+    target.set(encodeUtf8("changed"), 9 * 1024 * 1024);
+    const builder = new PackBuilder(codec);
+    const baseOid = builder.add("blob", base);
+    const oid = builder.add("blob", target, baseOid);
+    const smallOid = builder.add("blob", base.slice(0, 100), baseOid);
+    const entries = [
+      { mode: 0o100644, name: encodeText("base"), oid: baseOid },
+      { mode: 0o100644, name: encodeText("small"), oid: smallOid },
+      { mode: 0o100644, name: encodeText("target"), oid },
+    ];
+    const treeOid = builder.add("tree", formatTree(entries));
+    const who = "A <a@example.com> 1700000000 +0000";
+    const text = `tree ${treeOid}\nauthor ${who}\ncommitter ${who}\n\nlarge\n`;
+    const commitOid = builder.add("commit", encodeUtf8(text));
+    expect((await push(owner, repo, commitOid, builder.build())).body).toContain("unpack ok");
+    const files = await filesOf(repo);
+    const { status, bytes } = await read(`${rawOf(repo)}/target`);
+    expect([status, bytes.length]).toEqual([200, target.length]);
+    expect(await crypto.subtle.digest("SHA-256", bytes)).toEqual(
+      await crypto.subtle.digest("SHA-256", target),
+    );
+    const small = await call("GET", `${rawOf(repo, "contents")}/small`);
+    expect(small).toMatchObject({ status: 200, body: { size: 100, content: null } });
+    expect((await read(`${rawOf(repo)}/small`)).bytes).toEqual(base.slice(0, 100));
+    expect(await filesOf(repo)).toEqual(files);
+  });
+
+  // SECURITY: forks share packs, and what a branch no longer holds is stored for a while.
+  it("reads at no commit that the repository's own refs don't reach", async () => {
+    const { repo } = await makePushed();
+    const forker = await make.user();
+    const answer = await call("POST", rawOf(repo, "forks"), {
+      as: forker,
+      json: { name: freshName("fork") },
+    });
+    const fork = { owner: forker.name, name: answer.body.name } as TestRepo;
+    const secret = makeCommit(freshName("secret"));
+    await push(forker, fork, secret.oid, secret.pack, "refs/heads/secret");
+    const statusesAt = async (of: TestRepo) => [
+      (await read(`${rawOf(of)}/file?ref=${secret.oid}`)).status,
+      (await read(`${rawOf(of)}/${secret.oid}/file`)).status,
+    ];
+    expect(await statusesAt(fork)).toEqual([200, 200]);
+    expect(await statusesAt(repo)).toEqual([404, 404]);
+    await pushCommands(forker, fork, [{ ref: "refs/heads/secret", old: secret.oid }], {
+      pack: makeEmptyPack(),
+    });
+    expect(await statusesAt(fork)).toEqual([404, 404]);
+  });
+
+  it("takes one call of the object, and no read that was made before", async () => {
+    const { repo } = await makePushed();
+    const path = `${rawOf(repo)}/README.md`;
+    await call("GET", path);
+    const { line } = await logged(() => call("GET", path));
+    expect(line).toMatchObject({ objectCalls: 1, r2Calls: 0 });
+    expect(line.d1Rounds).toBeLessThanOrEqual(2);
+  });
+});
