@@ -149,7 +149,6 @@ for (const route of api.routes) {
 /** The path, in braces, of the route that answers a request. */
 function routeAt(method: string, path: string): string | undefined {
   const [[first]] = router.match(method, path);
-  return first?.[0].replaceAll(/:(\w+)(?:\{\.\+\})?/g, "{$1}");
   return first?.[0]
     .replace(/:(\w+)\{\.\+\\\.\(.*\)\}$/, "{$1}.{diffType}")
     .replaceAll(/:(\w+)(?:\{\.\+\})?/g, "{$1}");

@@ -97,7 +97,7 @@ async function* continued(
 }
 
 function logSent(c: FileContext, ctx: Ctx, sentBytes: number): void {
-  log("raw:sent", { id: c.var.requestId, ...ctx.git.usage, sentBytes });
+  log("raw:sent", { id: c.var.requestId, ...ctx.git.usage.counts(), sentBytes });
 }
 
 /** The end of the year 9999, in seconds: a commit may claim any time. */

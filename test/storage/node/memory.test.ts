@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { streamOf } from "../../../src/git-http/answer.ts";
+import { streamOf } from "../../../src/lib/stream-of.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
 import { writePack } from "../../../src/git/pack/pack-writer.ts";
 import { planFetch } from "../../../src/git/walk/fetch-plan.ts";
