@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { User as UserRow } from "../db/schema/index.ts";
 import { type ByteText, decodeText } from "../git/byte-text.ts";
 import type { LineStat } from "../git/diff/line-stat.ts";
-import { type Commit as GitCommit, findHeader } from "../git/object/commit.ts";
+import { type Commit as GitCommit, findHeader, splitSignature } from "../git/object/commit.ts";
 import { type Identity, zoneMinutes } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
 import { formatTime } from "../lib/time.ts";
@@ -13,7 +13,7 @@ import { toUser, User } from "./user.ts";
 import { PayloadCommitVerification, toVerification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
 
-const CommitUser = z
+export const CommitUser = z
   .object({
     name: z.string(),
     email: z.string().openapi({ format: "email" }),
@@ -21,7 +21,7 @@ const CommitUser = z
   })
   .openapi("CommitUser");
 
-const CommitMeta = z
+export const CommitMeta = z
   .object({ url: z.string().openapi({ format: "uri" }), sha: z.string(), created: Time })
   .openapi("CommitMeta");
 
@@ -112,7 +112,9 @@ export function toCommit(
       committer: toCommitUser(commit.committer, read),
       message: read(commit.message),
       tree: { url: `${gitUrl}/trees/${commit.treeOid}`, sha: commit.treeOid, created },
-      verification: entry.isVerificationShown ? toVerification(entry.content) : null,
+      verification: entry.isVerificationShown
+        ? toVerification(splitSignature(entry.content))
+        : null,
     },
     author: entry.author ? toUser(entry.author, viewer) : null,
     committer: entry.committer ? toUser(entry.committer, viewer) : null,

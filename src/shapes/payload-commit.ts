@@ -1,33 +1,15 @@
 import { z } from "@hono/zod-openapi";
 
 import type { User as UserRow } from "../db/schema/index.ts";
-import { type ByteText, decodeText, readByteText } from "../git/byte-text.ts";
+import { decodeText } from "../git/byte-text.ts";
 import { type Commit, splitSignature } from "../git/object/commit.ts";
 import type { Identity } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
 import { formatTime } from "../lib/time.ts";
 import { NEVER, Time } from "./json.ts";
 import type { RepositoryEntry } from "./repository.ts";
+import { PayloadCommitVerification, PayloadUser, toVerification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
-
-const PayloadUser = z
-  .object({
-    name: z.string(),
-    email: z.string().openapi({ format: "email" }),
-    username: z.string().openapi({ description: "Empty if no account has the address" }),
-  })
-  .openapi("PayloadUser");
-
-export const PayloadCommitVerification = z
-  .object({
-    verified: z.boolean(),
-    reason: z.string(),
-    signature: z.string(),
-    signer: PayloadUser.nullable(),
-    payload: z.string().openapi({ description: "What is signed" }),
-  })
-  .openapi("PayloadCommitVerification");
-type PayloadCommitVerification = z.infer<typeof PayloadCommitVerification>;
 
 export const PayloadCommit = z
   .object({
@@ -78,23 +60,6 @@ const toPayloadUser = ({ name, email }: Identity, user: UserRow | undefined) => 
   email: decodeText(email),
   username: user?.name ?? "",
 });
-
-/** What is known of a signature. No key is known, so none is ever found to be good. */
-export function toVerification(
-  split: { signature: ByteText; signed: Uint8Array } | undefined,
-): PayloadCommitVerification {
-  if (!split) {
-    const reason = "gpg.error.not_signed_commit";
-    return { verified: false, reason, signature: "", signer: null, payload: "" };
-  }
-  return {
-    verified: false,
-    reason: "gpg.error.no_gpg_keys_found",
-    signature: decodeText(split.signature),
-    signer: null,
-    payload: decodeText(readByteText(split.signed)),
-  };
-}
 
 /** The last second that a year of four digits has. */
 const SECONDS_MAX = 253_402_300_799;

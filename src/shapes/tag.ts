@@ -3,19 +3,13 @@ import { z } from "@hono/zod-openapi";
 import { type ByteText, byteTextBytes, decodeText } from "../git/byte-text.ts";
 import { findTagSignature, type Tag as GitTag } from "../git/object/tag.ts";
 import type { Oid } from "../git/oid.ts";
+import { CommitMeta, CommitUser } from "./commit.ts";
 import { encodePath, objectUrl } from "./git-url.ts";
-import { NEVER, Time } from "./json.ts";
-import { formatGitTime, PayloadCommitVerification, toVerification } from "./payload-commit.ts";
+import { NEVER } from "./json.ts";
+import { formatGitTime } from "./payload-commit.ts";
 import type { RepositoryEntry } from "./repository.ts";
+import { PayloadCommitVerification, toVerification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
-
-const CommitMeta = z
-  .object({
-    url: z.string().openapi({ format: "uri" }),
-    sha: z.string(),
-    created: Time,
-  })
-  .openapi("CommitMeta");
 
 export const Tag = z
   .object({
@@ -57,14 +51,6 @@ export function toTag(where: RepositoryEntry, tag: TagEntry, viewer: Viewer): Ta
     tarball_url: `${archive}.tar.gz`,
   };
 }
-
-const CommitUser = z
-  .object({
-    name: z.string(),
-    email: z.string().openapi({ format: "email" }),
-    date: Time,
-  })
-  .openapi("CommitUser");
 
 const AnnotatedTagObject = z
   .object({

@@ -1,9 +1,8 @@
 import { z } from "@hono/zod-openapi";
 
-import { decodeText, readByteText } from "../git/byte-text.ts";
-import { splitSignature } from "../git/object/commit.ts";
+import { type ByteText, decodeText, readByteText } from "../git/byte-text.ts";
 
-const PayloadUser = z
+export const PayloadUser = z
   .object({
     name: z.string(),
     email: z.string().openapi({ format: "email" }),
@@ -22,9 +21,10 @@ export const PayloadCommitVerification = z
   .openapi("PayloadCommitVerification");
 type PayloadCommitVerification = z.infer<typeof PayloadCommitVerification>;
 
-/** What is known of a commit's signature. No key is known, so none is ever found to be good. */
-export function toVerification(commitBytes: Uint8Array): PayloadCommitVerification {
-  const split = splitSignature(commitBytes);
+/** What is known of a signature. No key is known, so none is ever found to be good. */
+export function toVerification(
+  split: { signature: ByteText; signed: Uint8Array } | undefined,
+): PayloadCommitVerification {
   if (!split) {
     const reason = "gpg.error.not_signed_commit";
     return { verified: false, reason, signature: "", signer: null, payload: "" };
