@@ -14,6 +14,9 @@ import { tell } from "./refusal.ts";
 import { closingLine, parseTally, type Tally } from "./test/tally.ts";
 import { show } from "./tools/run.ts";
 
+/** Of a run that ended before it could count: a failure, whatever the exit code says. */
+const noTally: Tally = { passed: 0, failed: 1, skipped: 0 };
+
 await tell(async () => {
   await buildAssets();
 
@@ -42,6 +45,3 @@ await tell(async () => {
     await rm(directory, { recursive: true, force: true });
   }
 });
-
-/** Of a run that ended before it could count: a failure, whatever the exit code says. */
-const noTally: Tally = { passed: 0, failed: 1, skipped: 0 };

@@ -14,6 +14,11 @@ const PART_BYTES = 8 * 1024 * 1024;
 const BLOCK_BYTES = 64 * 1024;
 /** Longer reads are passes over a file: they neither use blocks nor push them out. */
 const BLOCK_READ_BYTES_MAX = 256 * 1024;
+/**
+ * Blocks that one request may find missing near by. Whoever reads more passes over a file as well, and
+ * asking for each near by and keeping it there would only slow that down.
+ */
+const NEAR_MISSES_MAX = 32;
 /** What the isolate keeps of blocks, in bytes. Files never change, so a block is never stale. */
 const blocks = new Recent<Uint8Array>(16 * 1024 * 1024);
 
@@ -24,6 +29,9 @@ export interface FileCache {
   put(key: string, bytes: Uint8Array): void;
 }
 
+/** What a block of a file is called near by. */
+const blockKey = (key: string, block: number): string => `${key}/${block}`;
+
 /** The bucket of packs as one request uses it, with few connections at once. */
 export class Bucket {
   private readonly bucket: R2Bucket;
@@ -33,6 +41,7 @@ export class Bucket {
   /** Blocks that were kept before, which others hold. */
   private readonly blockBytesBefore = blocks.heldBytes;
   private readonly gaugeBlocks: Gauge;
+  private nearMisses = 0;
 
   constructor(bucket: R2Bucket, usage: StorageUsage, cache: FileCache) {
     this.bucket = bucket;
@@ -100,15 +109,12 @@ export class Bucket {
     for (let block = first; block < last; block++) found.push(blocks.get(`${key}#${block}`));
     const missing = found.indexOf(undefined);
     if (missing >= 0) {
-      // One read from the first to the last that is missing, whatever is known between them.
+      // From the first to the last that is missing, whatever is known between them.
       const until = found.lastIndexOf(undefined) + 1;
-      const from = (first + missing) * BLOCK_BYTES;
-      const bytes = await this.read(key, from, Math.min(sizeBytes, (first + until) * BLOCK_BYTES));
-      for (let at = missing; at < until; at++) {
-        const offset = (at - missing) * BLOCK_BYTES;
-        const block = bytes.slice(offset, offset + BLOCK_BYTES);
-        found[at] = block;
-        blocks.set(`${key}#${first + at}`, block, block.length);
+      const fetched = await this.fetchBlocks(key, sizeBytes, first + missing, first + until);
+      for (const [at, block] of fetched.entries()) {
+        found[missing + at] = block;
+        blocks.set(`${key}#${first + missing + at}`, block, block.length);
       }
       this.gaugeBlocks(Math.max(0, blocks.heldBytes - this.blockBytesBefore));
     }
@@ -119,6 +125,33 @@ export class Bucket {
       if (piece) result.set(piece, Math.max(0, blockStart - start));
     }
     return result;
+  }
+
+  /** Blocks `first` to `last` of a file: from near by if all of them are there, else by one read. */
+  private async fetchBlocks(
+    key: string,
+    sizeBytes: number,
+    first: number,
+    last: number,
+  ): Promise<Uint8Array[]> {
+    const numbers = Array.from({ length: last - first }, (_, at) => first + at);
+    const end = (block: number): number => Math.min(sizeBytes, (block + 1) * BLOCK_BYTES);
+    const isNearAsked = this.nearMisses < NEAR_MISSES_MAX;
+    if (isNearAsked) {
+      const asked = numbers.map((block) =>
+        this.cache.get(blockKey(key, block), end(block) - block * BLOCK_BYTES),
+      );
+      const near = (await Promise.all(asked)).filter((block) => block !== undefined);
+      if (near.length === numbers.length) return near;
+      this.nearMisses += numbers.length - near.length;
+    }
+    const from = first * BLOCK_BYTES;
+    const bytes = await this.read(key, from, end(last - 1));
+    return numbers.map((block) => {
+      const content = bytes.slice(block * BLOCK_BYTES - from, end(block) - from);
+      if (isNearAsked) this.cache.put(blockKey(key, block), content);
+      return content;
+    });
   }
 
   /** The file from its start to its end, in pieces of `pieceBytes`; one connection all the while. */

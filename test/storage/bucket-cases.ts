@@ -116,6 +116,28 @@ export const bucketCases: readonly (readonly [
     },
   ],
   [
+    "finds blocks near by that another isolate has read, and asks for no more once it misses many",
+    async (trial) => {
+      const block = 64 * 1024;
+      const bytes = pattern(40 * block + 5);
+      // What was kept near by is what the bucket holds: the isolate itself knows none of this file.
+      const { bucket, usage, kept, key } = open(trial);
+      await bucket.put(key, bytes);
+      for (const at of [0, 40]) kept.set(`${key}/${at}`, bytes.slice(at * block, (at + 1) * block));
+      const source = bucket.source(key, bytes.length);
+      expect(await source.read(10, 20)).toEqual(bytes.slice(10, 20));
+      expect(await source.read(40 * block + 1, bytes.length)).toEqual(bytes.slice(40 * block + 1));
+      expect(usage.r2Calls).toBe(1);
+      for (let at = 1; at < 40; at++) {
+        const start = at * block + 7;
+        expect(await source.read(start, start + 9)).toEqual(bytes.slice(start, start + 9));
+      }
+      expect(usage.r2Calls).toBe(40);
+      expect(kept.get(`${key}/1`)).toEqual(bytes.slice(block, 2 * block));
+      expect(kept.size).toBe(2 + 32);
+    },
+  ],
+  [
     "writes a small file at once and a large one in parts, and nothing before it is finished",
     async (trial) => {
       // Of one put, of parts that fill exactly, and with a rest.
