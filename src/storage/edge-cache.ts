@@ -8,9 +8,8 @@ const KEPT_SECONDS = 7 * 24 * 60 * 60;
 /** Addresses of the cache's own, which nobody can ask the service for. */
 const addressOf = (key: string): string => `https://packs.invalid/${key}`;
 
-let opened: Promise<Cache> | undefined;
-// One for all requests of an isolate: it holds nothing of any of them.
-const open = (): Promise<Cache> => (opened ??= caches.open("packs"));
+// Each time anew: what one request waits for, no other may.
+const open = (): Promise<Cache> => caches.open("packs");
 
 /**
  * Bytes that never change, as the data center near the caller has them.
