@@ -3,7 +3,7 @@ import type { HLJSApi } from "highlight.js";
 /** Longer code stays plain: grammars backtrack, and nobody reads that much in a text. */
 const CODE_MAX = 32 * 1024;
 
-let loading: Promise<HLJSApi> | undefined;
+let loaded: HLJSApi | undefined;
 
 /**
  * Code as HTML with highlight.js's classes, or undefined when the language isn't known or the code
@@ -13,7 +13,9 @@ let loading: Promise<HLJSApi> | undefined;
  */
 export async function highlightCode(code: string, language: string): Promise<string | undefined> {
   if (language === "" || language === "text" || code.length > CODE_MAX) return undefined;
-  const highlighter = await (loading ??= loadHighlighter());
+  // What is loaded is kept, not the promise of it: what one request waits for, no other may.
+  const highlighter = loaded ?? (await loadHighlighter());
+  loaded = highlighter;
   if (!highlighter.getLanguage(language)) return undefined;
   return highlighter.highlight(code, { language, ignoreIllegals: true }).value;
 }
