@@ -29,6 +29,20 @@ describe("push options", () => {
     expect(types).toContain("repository.visibility_changed");
   });
 
+  // SECURITY: else a push would open to all what a fork shares with a private repository.
+  it("open no fork of a private repository", async () => {
+    const parent = await make.repo(await make.user(), { isPrivate: true });
+    const forker = await make.user();
+    const fork = await make.repo(forker, { parentId: parent.id, isFork: true, isPrivate: true });
+    const { oid, pack } = makeCommit("fork");
+    const capabilities = "side-band-64k push-options";
+    const commands = [{ ref: "refs/heads/main", new: oid }];
+    const options = ["repo.private=false"];
+    const { body } = await pushCommands(forker, fork, commands, { pack, capabilities, options });
+    expect(body).toContain("ok refs/heads/main");
+    expect(await rowOf(fork)).toMatchObject({ isPrivate: true, visibility: "private" });
+  });
+
   it.each([
     ["by a collaborator who writes", ACCESS.write, false],
     ["by one who administers", ACCESS.admin, true],

@@ -134,9 +134,7 @@ repositories.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const parent = await findParent(ctx, entry.repo);
-    const edit = toEdit(c.req.valid("json"), entry.repo);
-    const edited = await editRepository(ctx, { ...entry, parent }, edit);
+    const edited = await editRepository(ctx, entry, toEdit(c.req.valid("json"), entry.repo));
     return c.json(toRepository(edited, viewer), 200);
   },
 );

@@ -23,6 +23,7 @@ import { encodeText } from "../../git/byte-text.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { checkBranchName } from "./branch-name.ts";
+import { findParent } from "./find-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /** The units of a repository, as columns. */
@@ -71,9 +72,11 @@ export interface RepositoryEdit extends Columns {
  */
 export async function editRepository(
   ctx: Ctx,
-  { repo, owner, access, parent }: RepositoryEntry,
+  { repo, owner, access }: RepositoryEntry,
   wanted: RepositoryEdit,
 ): Promise<RepositoryEntry> {
+  // Here and not by whoever calls: each door that edits must keep to what the parent says.
+  const parent = await findParent(ctx, repo);
   const edit = asParent(wanted, parent?.repo);
   checkEdit(repo, edit);
   if (ctx.actor.scopes.isPublicOnly && edit.isPrivate) {
