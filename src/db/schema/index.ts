@@ -1,6 +1,7 @@
 export * from "./accounts.ts";
 export * from "./events.ts";
 export * from "./keys.ts";
+export * from "./lfs.ts";
 export * from "./organizations.ts";
 export * from "./repositories.ts";
 export * from "./tokens.ts";
