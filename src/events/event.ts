@@ -20,6 +20,7 @@ export type Event =
       refCount: number;
       updates: { ref: string; before: string | null; after: string | null }[];
     }
+  | { type: "lfs_lock.created" | "lfs_lock.deleted"; repoId: number; ownerId: number; path: string }
   | { type: "star.created" | "star.deleted"; repoId: number; ownerId: number }
   | { type: "watch.created" | "watch.deleted"; repoId: number; ownerId: number }
   | { type: "follow.created" | "follow.deleted"; ownerId: number }

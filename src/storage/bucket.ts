@@ -167,8 +167,26 @@ export class Bucket {
     }
   }
 
+  /** The file, or a part of it, as it comes from the bucket: nothing of it is held. */
+  async open(key: string, range?: { start: number; end: number }): Promise<ReadableStream> {
+    const options = range && { range: { offset: range.start, length: range.end - range.start } };
+    const object = await this.slots.run(() => this.bucket.get(key, options));
+    if (!object) throw new Error("a large file is gone");
+    return object.body;
+  }
+
   async put(key: string, bytes: Uint8Array): Promise<void> {
     await this.slots.run(() => this.bucket.put(key, bytes));
+  }
+
+  /**
+   * Writes a file as it comes and holds nothing of it. If it fails, the file may be there.
+   *
+   * @param bytes  A stream of known length.
+   * @param sha256 In hex; other bytes are refused by the bucket.
+   */
+  putStream(key: string, bytes: ReadableStream, sha256: string): Promise<R2Object> {
+    return this.slots.run(() => this.bucket.put(key, bytes, { sha256 }));
   }
 
   /** Begins a file whose length nobody knows yet. */

@@ -1,4 +1,11 @@
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 
 import { users } from "./accounts.ts";
 import { repositories } from "./repositories.ts";
@@ -22,6 +29,7 @@ export const lfsObjects = sqliteTable(
     index("lfs_objects_upload").on(table.uploadId),
   ],
 );
+export type LfsObject = typeof lfsObjects.$inferSelect;
 
 /**
  * Files of the bucket that no repository has: those that are on their way, and those of repositories
@@ -62,3 +70,4 @@ export const lfsLocks = sqliteTable(
     index("lfs_locks_owner").on(table.ownerId),
   ],
 );
+export type LfsLock = typeof lfsLocks.$inferSelect;
