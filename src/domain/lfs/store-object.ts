@@ -3,6 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { lfsLooseFiles, lfsObjects, type Repository, repositories } from "../../db/schema/index.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
+import { log } from "../../lib/log.ts";
 import type { LargeFile } from "../../storage/large-files.ts";
 
 /** How long an upload may take, in milliseconds. */
@@ -48,16 +49,16 @@ export async function storeObject(
   if (present.length > 0) return false;
 
   const isRight = await git.largeFiles.receive(file, sizeBytes, body).catch((error: unknown) => {
-    ctx.defer(dropFile(ctx, file));
+    dropLater(ctx, file);
     throw error;
   });
   if (!isRight) {
-    ctx.defer(dropFile(ctx, file));
+    dropLater(ctx, file);
     throw invalid(`the content is not of ${sizeBytes} bytes with the SHA-256 ${oid}`);
   }
   // If this fails, nobody knows whether the file is the repository's now: it stays.
   const claimedId = await claimFile(ctx, repo, file, sizeBytes);
-  if (claimedId !== uploadId) ctx.defer(dropFile(ctx, file));
+  if (claimedId !== uploadId) dropLater(ctx, file);
   if (claimedId === undefined) throw notFound("Repository not found");
   return true;
 }
@@ -105,11 +106,14 @@ async function claimFile(
 }
 
 /**
- * Removes a file that did not become a repository's, and its note.
+ * Removes a file that did not become a repository's, and its note; if that fails, a job does.
  *
- * SECURITY: only for one of which that is certain.
+ * SECURITY: only for one of which it is certain that it did not.
  */
-async function dropFile({ db, git }: Ctx, file: LargeFile): Promise<void> {
-  await git.largeFiles.delete([file]);
-  await db.delete(lfsLooseFiles).where(eq(lfsLooseFiles.uploadId, file.uploadId));
+function dropLater({ db, git, defer }: Ctx, file: LargeFile): void {
+  const drop = async (): Promise<void> => {
+    await git.largeFiles.delete([file]);
+    await db.delete(lfsLooseFiles).where(eq(lfsLooseFiles.uploadId, file.uploadId));
+  };
+  defer(drop().catch(() => log("lfs:not-dropped", { uploadId: file.uploadId })));
 }
