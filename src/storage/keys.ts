@@ -1,7 +1,6 @@
 import type { PackFileKind } from "../git/store.ts";
 import { isSha256 } from "../lib/hex.ts";
-import type { LargeFile } from "./large-files.ts";
-import type { RepositoryPlace } from "./repository-records.ts";
+import type { LargeFile, RepositoryPlace } from "./repository-records.ts";
 
 /**
  * Keys of the bucket; no other file builds one.

@@ -4,20 +4,12 @@ import type { ByteRange } from "../lib/byte-range.ts";
 import { readPieces } from "../lib/read-pieces.ts";
 import type { Bucket } from "./bucket.ts";
 import { largeFileKey } from "./keys.ts";
+import type { LargeFile } from "./repository-records.ts";
 
 /** Bytes that the platform takes in one put. */
 const PUT_BYTES_MAX = 4_990_000_000;
 /** Pieces that a longer file is read in, in bytes. */
 const PIECE_BYTES = 256 * 1024;
-
-/** The bytes of a large file, as one upload brought them. */
-export interface LargeFile {
-  /** The fork network whose repositories may share them. */
-  readonly networkName: string;
-  /** Their SHA-256 in hex, or what claims to be it. */
-  readonly oid: string;
-  readonly uploadId: string;
-}
 
 /**
  * Large files in the bucket. Each upload has a file of its own, whatever else is there: what nobody

@@ -102,7 +102,7 @@ interface Content {
   /** What names the bytes and no others. */
   oid: string;
   sizeBytes: number;
-  stream(): AsyncGenerator<Uint8Array>;
+  stream: () => AsyncGenerator<Uint8Array>;
 }
 
 /** A file as git has it. */

@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { lfsLooseFiles, lfsObjects, type Repository, repositories } from "../../db/schema/index.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
-import type { LargeFile } from "../../storage/large-files.ts";
+import type { LargeFile } from "../../storage/repository-records.ts";
 
 /** How long an upload may take, in milliseconds. */
 export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
@@ -110,10 +110,10 @@ async function claimFile(
  *
  * SECURITY: only for one of which it is certain that it did not.
  */
-function dropLater({ db, git, defer }: Ctx, file: LargeFile): void {
+function dropLater(ctx: Ctx, file: LargeFile): void {
   const drop = async (): Promise<void> => {
-    await git.largeFiles.delete([file]);
-    await db.delete(lfsLooseFiles).where(eq(lfsLooseFiles.uploadId, file.uploadId));
+    await ctx.git.largeFiles.delete([file]);
+    await ctx.db.delete(lfsLooseFiles).where(eq(lfsLooseFiles.uploadId, file.uploadId));
   };
-  defer(drop().catch(() => log("lfs:not-dropped", { uploadId: file.uploadId })));
+  ctx.defer(drop().catch(() => log("lfs:not-dropped", { uploadId: file.uploadId })));
 }

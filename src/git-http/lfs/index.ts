@@ -1,4 +1,4 @@
-import { type Context, Hono, type Next } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 
 import { notFound } from "../../lib/failure.ts";
 import type { GitHttpEnv } from "../env.ts";
@@ -20,10 +20,10 @@ lfs.use("*", async (c, next) => {
 });
 
 /** Clients say what they speak; a browser that was led here does not. */
-async function speaksLfs(c: Context<GitHttpEnv>, next: Next): Promise<Response | void> {
+const speaksLfs: MiddlewareHandler<GitHttpEnv> = (c, next) => {
   const isSpoken = c.req.header("accept")?.toLowerCase().startsWith(MEDIA_TYPE);
-  return isSpoken ? next() : refuse(c, 415, `Accept must be ${MEDIA_TYPE}`);
-}
+  return isSpoken ? next() : Promise.resolve(refuse(c, 415, `Accept must be ${MEDIA_TYPE}`));
+};
 
 lfs.post("/objects/batch", speaksLfs, answerBatch);
 lfs.put("/objects/:oid/:size", upload);

@@ -1,12 +1,5 @@
 import { createCipheriv, createHash } from "node:crypto";
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { beforeAll, describe, expect, it } from "vitest";
@@ -216,17 +209,15 @@ describe("git-lfs", () => {
     await lfs(work, "init", "--quiet", "--initial-branch=main");
     await lfs(work, "lfs", "install", "--local");
     await lfs(work, "remote", "add", "origin", repo.ownUrl);
-    const versions = [noise(200_000, 1), noise(200_000, 2), noise(200_000, 3)];
+    const versions = [noise(200_000, 1), noise(200_000, 2), noise(200_000, 3)] as const;
     for (const version of versions) await commitFiles(work, { "old.dat": version });
     await lfs(work, "lfs", "migrate", "import", "--include=*.dat", "--everything", "--yes");
     await lfs(work, "push", "--quiet", "-u", "origin", "main");
     const copy = await cloneFrom(repo.url);
-    expectSame(copy, { "old.dat": versions[2] as Buffer });
-    expect(await lfs(copy, "cat-file", "-p", "main~2:old.dat")).toContain(
-      oidOf(versions[0] as Buffer),
-    );
+    expectSame(copy, { "old.dat": versions[2] });
+    expect(await lfs(copy, "cat-file", "-p", "main~2:old.dat")).toContain(oidOf(versions[0]));
     await lfs(copy, "checkout", "--quiet", "main~2");
-    expectSame(copy, { "old.dat": versions[0] as Buffer });
+    expectSame(copy, { "old.dat": versions[0] });
     // Each of the three once, and pointers to them.
     const { size } = await callApi<{ size: number }>(owner, "GET", repo.path);
     expect([size > 585, size < 600]).toEqual([true, true]);

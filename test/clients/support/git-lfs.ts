@@ -30,7 +30,7 @@ function unpack(): void {
   const draft = mkdtempSync(join(CACHE, "git-lfs-draft-"));
   try {
     download(draft);
-    const [archive = ""] = readdirSync(draft).filter((name) => name.endsWith(".deb"));
+    const archive = readdirSync(draft).find((name) => name.endsWith(".deb")) ?? "";
     execFileSync("dpkg", ["-x", join(draft, archive), draft]);
     rmSync(join(draft, archive));
     renameSync(draft, DIRECTORY);

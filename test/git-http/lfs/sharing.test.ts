@@ -205,7 +205,7 @@ describe("a fork", () => {
     const forker = await make.user();
     const last = await make.user();
     const fork = await forkOf(repo, forker);
-    const grandchild = await forkOf({ ...repo, ...fork } as TestRepo, last);
+    const grandchild = await forkOf({ ...repo, ...fork }, last);
     await remove(repo, owner);
     await remove(fork, forker);
     await removeLooseFiles(systemCtx({}, Date.now() + 10_000_000));

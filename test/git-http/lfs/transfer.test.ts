@@ -397,8 +397,9 @@ describe("removeLooseFiles", () => {
     const { repo, file } = await makeStored();
     const [row] = await objectsOf(repo);
     const now = Date.now();
-    const left = ["a", "b"].map((name) => ({ ...makeLargeFile(name), uploadId: freshName(name) }));
-    for (const [at, { oid, bytes, uploadId }] of left.entries()) {
+    for (const [at, name] of ["a", "b"].entries()) {
+      const { oid, bytes } = makeLargeFile(name);
+      const uploadId = freshName(name);
       const { networkName } = repo;
       await env.PACKS.put(largeFileKey({ networkName, oid, uploadId }), bytes);
       const expiresAt = now + at * UPLOAD_LIFE_MS;
