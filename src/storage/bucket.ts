@@ -189,6 +189,34 @@ export class Bucket {
     return this.slots.run(() => this.bucket.put(key, bytes, { sha256 }));
   }
 
+  /**
+   * Writes a file of parts that stream, one after the other, all but the last as long as each other.
+   * Nothing is there before the end, nor if it fails.
+   *
+   * @param isRight Asked when all are written: whether the file is to be there.
+   */
+  async putParts(
+    key: string,
+    parts: AsyncIterable<ReadableStream>,
+    isRight: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const upload = await this.slots.run(() => this.bucket.createMultipartUpload(key));
+    let isThere = false;
+    try {
+      const sent: R2UploadedPart[] = [];
+      for await (const part of parts) {
+        const number = sent.length + 1;
+        sent.push(await this.slots.run(() => upload.uploadPart(number, part)));
+      }
+      if (!(await isRight())) return false;
+      await this.slots.run(() => upload.complete(sent));
+      isThere = true;
+      return true;
+    } finally {
+      if (!isThere) await this.slots.run(() => upload.abort());
+    }
+  }
+
   /** Begins a file whose length nobody knows yet. */
   startUpload(key: string): Upload {
     return new Upload(this.bucket, this.slots, key, this.usage.gauge());

@@ -2,14 +2,22 @@ import { createHash } from "node:crypto";
 
 import type { ByteRange } from "../lib/byte-range.ts";
 import { readPieces } from "../lib/read-pieces.ts";
+import { streamOf } from "../lib/stream-of.ts";
 import type { Bucket } from "./bucket.ts";
 import { largeFileKey } from "./keys.ts";
 import type { LargeFile } from "./repository-records.ts";
 
-/** Bytes that the platform takes in one put. */
-const PUT_BYTES_MAX = 4_990_000_000;
-/** Pieces that a longer file is read in, in bytes. */
+/** Pieces that a file is read in, in bytes. */
 const PIECE_BYTES = 256 * 1024;
+
+/** How a file is written. */
+interface Writing {
+  /** Bytes of a file at most that is put at once, as the bucket likes best to give it again. */
+  putBytesMax: number;
+  /** Bytes of each part of a longer one, in whole pieces. The platform takes 10,000 parts. */
+  partBytes: number;
+}
+const WRITING: Writing = { putBytesMax: 4_990_000_000, partBytes: 128 * PIECE_BYTES };
 
 /**
  * Large files in the bucket. Each upload has a file of its own, whatever else is there: what nobody
@@ -23,54 +31,72 @@ export class LargeFiles {
   }
 
   /**
-   * Stores bytes as they come, if they are what they should be. The bucket itself compares the hash
-   * as it writes, so that nothing is held; a file that is too long for one put goes in parts, of
-   * which two are held.
+   * Stores bytes as they come, if they are what they should be; a piece or two are held at most.
    *
-   * @returns False if the bytes are others, or more, or fewer. Something may have been written, also
-   * where it throws.
+   * @returns False if the bytes are others, or more, or fewer. Something may have been written then,
+   * and also where it throws.
    */
   async receive(
     file: LargeFile,
     sizeBytes: number,
     body: ReadableStream<Uint8Array>,
-    putBytesMax = PUT_BYTES_MAX,
+    { putBytesMax, partBytes } = WRITING,
   ): Promise<boolean> {
-    if (sizeBytes > putBytesMax) return this.receiveParts(file, sizeBytes, body);
-    const { readable, writable } = new FixedLengthStream(sizeBytes);
-    const piped = body.pipeTo(writable);
-    // Awaited below, unless the bucket's own word comes first.
-    piped.catch(ignore);
     try {
-      // SECURITY: the bucket refuses bytes of another hash, and the stream those of another length.
-      const { size } = await this.bucket.putStream(largeFileKey(file), readable, file.oid);
-      await piped;
-      return size === sizeBytes;
+      return sizeBytes > putBytesMax
+        ? await this.receiveParts(file, sizeBytes, body, partBytes)
+        : await this.receiveWhole(file, sizeBytes, body);
     } catch (error) {
       if (isMismatch(error)) return false;
       throw error;
     }
   }
 
-  private async receiveParts(
+  /** SECURITY: the bucket refuses bytes of another hash, and the stream those of another length. */
+  private async receiveWhole(
     file: LargeFile,
     sizeBytes: number,
     body: ReadableStream<Uint8Array>,
   ): Promise<boolean> {
-    const upload = this.bucket.startUpload(largeFileKey(file));
+    const { readable, writable } = new FixedLengthStream(sizeBytes);
+    const piped = body.pipeTo(writable);
+    // Awaited below, unless the bucket's own word comes first.
+    piped.catch(ignore);
+    const { size } = await this.bucket.putStream(largeFileKey(file), readable, file.oid);
+    await piped;
+    return size === sizeBytes;
+  }
+
+  /** SECURITY: the bucket hashes parts only, so the whole is hashed on its way. */
+  private async receiveParts(
+    file: LargeFile,
+    sizeBytes: number,
+    body: ReadableStream<Uint8Array>,
+    partBytes: number,
+  ): Promise<boolean> {
+    const pieces = readPieces(body, PIECE_BYTES);
     const hash = createHash("sha256");
-    let isWhole = false;
-    try {
-      for await (const piece of readPieces(body, PIECE_BYTES)) {
-        if (upload.sizeBytes + piece.length > sizeBytes) return false;
-        hash.update(piece);
-        await upload.write(piece);
+    async function* take(bytes: number): AsyncGenerator<Uint8Array> {
+      for (let left = bytes; left > 0;) {
+        const { value, done } = await pieces.next();
+        if (done) return;
+        hash.update(value);
+        left -= value.length;
+        yield value;
       }
-      isWhole = upload.sizeBytes === sizeBytes && hash.digest("hex") === file.oid;
-      if (isWhole) await upload.finish();
-      return isWhole;
+    }
+    async function* cut(): AsyncGenerator<ReadableStream> {
+      for (let at = 0; at < sizeBytes; at += partBytes) {
+        const bytes = Math.min(partBytes, sizeBytes - at);
+        yield streamOf(take(bytes), ignore).pipeThrough(new FixedLengthStream(bytes));
+      }
+    }
+    const isRight = async () =>
+      (await pieces.next()).done === true && hash.digest("hex") === file.oid;
+    try {
+      return await this.bucket.putParts(largeFileKey(file), cut(), isRight);
     } finally {
-      if (!isWhole) await upload.abort();
+      await pieces.return(undefined);
     }
   }
 
