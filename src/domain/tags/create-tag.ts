@@ -2,17 +2,15 @@ import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { formatTag } from "../../git/object/tag.ts";
-import type { Oid } from "../../git/oid.ts";
-import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
 import { isRefName } from "../../git/ref-name.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { TagEntry } from "../../shapes/tag.ts";
-import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { moveRefs } from "../git/move-refs.ts";
-import { type Code, findRef, openCode } from "../git/open-code.ts";
+import { findRef, openCode } from "../git/open-code.ts";
+import { pushObjects } from "../git/push-objects.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { readTag, tagRef } from "./list-tags.ts";
@@ -60,33 +58,8 @@ export async function createTag(
   const identity = toIdentity(ctx, tagger);
   const tag = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
   const content = formatTag({ ...tag, tagger: identity, message: text });
-  const oid = await storeTag(ctx, entry, code, ref, content);
-  return { name, oid, commitOid, message: text, timeSeconds: identity.timeSeconds };
-}
-
-/** Stores the object of a tag as a push would bring it, and makes the ref. */
-async function storeTag(
-  ctx: Ctx,
-  entry: RepositoryEntry,
-  code: Code,
-  ref: string,
-  content: Uint8Array,
-): Promise<Oid> {
-  const stored = ctx.git.repository(entry.repo);
-  const pack = stored.startPack();
+  const pack = ctx.git.repository(entry.repo).startPack();
   const oid = pack.add("tag", content);
-  const { uploadId } = await stored.beginUpload(ctx.now);
-  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
-  let received: ReceivedPack | undefined;
-  try {
-    await receiver.write(pack.build());
-    received = await receiver.finish(code.repository);
-  } catch (error) {
-    ctx.defer(stored.dropUpload(uploadId, receiver));
-    throw error;
-  }
-  if (!received) throw new Error("the pack of a tag is empty");
-  const { repository, record } = received;
-  await moveRefs(ctx, entry, repository, [{ ref, to: oid }], { uploadId, pack: record });
-  return oid;
+  await pushObjects(ctx, entry, code.repository, { pack, moves: [{ ref, to: oid }] });
+  return { name, oid, commitOid, message: text, timeSeconds: identity.timeSeconds };
 }
