@@ -64,6 +64,8 @@ const READS: [string, () => string][] = [
   ["stargazers", () => `${at()}/stargazers`],
   ["subscribers", () => `${at()}/subscribers`],
   ["a subscription", () => `${at()}/subscription`],
+  ["a comparison across forks", () => `${at()}/compare/main...somebody:main`],
+  ["a comparison with a named fork", () => `${at()}/compare/main...somebody/else:main`],
   ["a user", () => `/users/${user.name}`],
   ["the repositories of a user", () => `/users/${user.name}/repos`],
   ["the repositories one reaches", () => "/user/repos"],
