@@ -154,6 +154,7 @@ function bodyOf(operationId: string, repository: string, organization: string): 
     createOrgRepo: { name },
     repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
     repoRenameBranch: { name },
+    repoUpdateBranch: { new_commit_id: "main" },
     repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
