@@ -7,6 +7,7 @@ import { branches } from "./branches/branches.ts";
 import { tags } from "./branches/tags.ts";
 import { comparisons } from "./commits/compare.ts";
 import { commits } from "./commits/commits.ts";
+import { statuses } from "./commits/statuses.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
 import { contents } from "./contents/contents.ts";
@@ -56,6 +57,7 @@ const NOUNS = [
   tags,
   commits,
   comparisons,
+  statuses,
   notes,
   contents,
   raw,

@@ -86,7 +86,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const isAboutCode =
-    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media)(?:\/|$)/.test(
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|statuses)(?:\/|$)/.test(
       operation.path,
     );
   const sample = isAboutCode ? await storeSampleCode(repo) : undefined;
@@ -100,7 +100,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     tag: "some/tag",
     sha: shaFor(operation.path, sample),
     filepath: "file",
-    ref: "heads/some",
+    ref: operation.path.includes("/git/refs/") ? "heads/some" : "some/branch",
     basehead: "main...some/branch",
     diffType: "diff",
     org: org.name,
@@ -154,6 +154,7 @@ function bodyOf(operationId: string, repository: string, organization: string): 
     createOrgRepo: { name },
     repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
     repoRenameBranch: { name },
+    repoCreateStatus: { state: "pending", context: "build", target_url: "https://ci.example/1" },
     repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
