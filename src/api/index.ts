@@ -11,6 +11,7 @@ import { statuses } from "./commits/statuses.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
 import { contents } from "./contents/contents.ts";
+import { fileContents } from "./contents/file-contents.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
@@ -60,6 +61,7 @@ const NOUNS = [
   statuses,
   notes,
   contents,
+  fileContents,
   raw,
   blobs,
   trees,

@@ -91,6 +91,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     );
   const sample = isAboutCode ? await storeSampleCode(repo) : undefined;
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
+  const query = operation.id === "repoGetFileContents" ? '?body={"files":["file"]}' : "";
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,
@@ -109,7 +110,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
   });
   const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name);
-  return { caller, path, json };
+  return { caller, path: path + query, json };
 }
 
 /** What a path that ends in an id is about. */
@@ -154,6 +155,7 @@ function bodyOf(operationId: string, repository: string, organization: string): 
     createOrgRepo: { name },
     repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
     repoRenameBranch: { name },
+    repoGetFileContentsPost: { files: ["file", "none"] },
     repoCreateStatus: { state: "pending", context: "build", target_url: "https://ci.example/1" },
     repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
     createFork: { name, organization },
