@@ -72,6 +72,8 @@ const READS: [string, () => string][] = [
   ["statuses of a commit", () => `${at()}/statuses/main?sort=oldest`],
   ["statuses of a kind", () => `${at()}/commits/main/statuses?state=error&page=2&limit=3`],
   ["a combined status", () => `${at()}/commits/main/status`],
+  ["a comparison across forks", () => `${at()}/compare/main...somebody:main`],
+  ["a comparison with a named fork", () => `${at()}/compare/main...somebody/else:main`],
   ["a user", () => `/users/${user.name}`],
   ["the repositories of a user", () => `/users/${user.name}/repos`],
   ["the repositories one reaches", () => "/user/repos"],

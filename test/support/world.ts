@@ -157,6 +157,7 @@ function bodyOf(operationId: string, repository: string, organization: string): 
     repoRenameBranch: { name },
     repoGetFileContentsPost: { files: ["file", "none"] },
     repoCreateStatus: { state: "pending", context: "build", target_url: "https://ci.example/1" },
+    repoUpdateBranch: { new_commit_id: "main" },
     repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },

@@ -7,7 +7,7 @@ import { findLastCommits } from "../../../src/git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../../src/git/walk/last-commits-of-paths.ts";
 import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
 import {
-  countDivergence,
+  findDivergence,
   findMergeBases,
   findReachable,
   isAncestor,
@@ -94,16 +94,17 @@ describe.each(histories)(
       expect(oidsOf(graph, bases).toSorted()).toEqual(theirs.toSorted());
     });
 
-    it("ahead and behind are counted as git does", () => {
+    it("what only one side has is what git tells, and so are the bases", () => {
       for (const [left, right] of pairs) {
-        const { ahead, behind } = countDivergence(graph, graph.find(left), graph.find(right));
-        const theirs = git(repository, [
-          "rev-list",
-          "--count",
-          "--left-right",
-          `${left}...${right}`,
-        ]);
-        expect(`${ahead}\t${behind}`).toBe(theirs);
+        const { bases, ...sides } = findDivergence(graph, graph.find(left), graph.find(right));
+        const range = `${left}...${right}`;
+        const theirs = lines(git(repository, ["rev-list", "--left-right", range]));
+        const marked = [
+          ...oidsOf(graph, sides.left).map((oid) => `<${oid}`),
+          ...oidsOf(graph, sides.right).map((oid) => `>${oid}`),
+        ];
+        expect(marked.toSorted()).toEqual(theirs.toSorted());
+        expect(bases).toEqual(findMergeBases(graph, graph.find(left), [graph.find(right)]));
       }
     });
 
