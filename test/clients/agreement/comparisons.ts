@@ -172,7 +172,9 @@ export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>
     const { source, url, samples } = comparing;
     for (const head of source.sample(source.commits, samples)) {
       const [base = ""] = source.sample(source.commits, 1);
-      const body = (await read(`${url}/compare/${base}...${head}?${LIGHT}&limit=${PAGE_SIZE}`)) as {
+      const body = (await read(
+        `${url}/compare/${base}...${head}?stat=false&verification=false&limit=${PAGE_SIZE}`,
+      )) as {
         total_commits: number;
         ahead_by: number;
         behind_by: number;
