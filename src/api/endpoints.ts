@@ -16,10 +16,10 @@ export interface ApiEnv {
 }
 
 /**
- * Marks a parameter that takes the rest of the path, slashes too: the name of a branch or a file.
- * It is the last of its path: `/branches/{branch*}`.
+ * Marks a parameter that takes slashes too, as the name of a branch or a file has them:
+ * `/branches/{branch*}`, `/commits/{ref*}/status`.
  */
-const REST = /\{(\w+)\*\}$/;
+const REST = /\{(\w+)\*\}/;
 
 /** A parameter with one of a few suffixes: `/commits/{sha}.{diffType}`, which is an enumeration. */
 const SUFFIXED = /\{(\w+)\}\.\{(\w+)\}$/;

@@ -7,9 +7,11 @@ import { branches } from "./branches/branches.ts";
 import { tags } from "./branches/tags.ts";
 import { comparisons } from "./commits/compare.ts";
 import { commits } from "./commits/commits.ts";
+import { statuses } from "./commits/statuses.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
 import { contents } from "./contents/contents.ts";
+import { fileContents } from "./contents/file-contents.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
@@ -56,8 +58,10 @@ const NOUNS = [
   tags,
   commits,
   comparisons,
+  statuses,
   notes,
   contents,
+  fileContents,
   raw,
   blobs,
   trees,

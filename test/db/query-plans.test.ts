@@ -2,8 +2,10 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows } from "../../src/db/schema/index.ts";
+import { History } from "../support/commits.ts";
 import { db } from "../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
+import { storePush } from "../support/push.ts";
 import { serviceWith } from "../support/service.ts";
 
 /** Every statement that the service below sends to D1. */
@@ -27,7 +29,7 @@ const listening = new Proxy(env.DB, {
 const call = serviceWith({}, { DB: listening });
 
 const GROWING =
-  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys";
+  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|commit_statuses|topics|repository_topics";
 
 /** What reads a whole table that grows: neither by an index nor by its key. */
 async function fullScans(statements: string[]): Promise<string[]> {
@@ -53,6 +55,9 @@ let repo: TestRepo;
 beforeAll(async () => {
   user = await make.user();
   repo = await make.repo(user);
+  const history = new History();
+  const commit = history.commit();
+  await storePush(repo, "refs/heads/main", commit, history.build());
   const fan = await make.user();
   await db.insert(follows).values({ followerId: fan.id, followedId: user.id, createdAt: 1 });
 });
@@ -64,6 +69,9 @@ const READS: [string, () => string][] = [
   ["stargazers", () => `${at()}/stargazers`],
   ["subscribers", () => `${at()}/subscribers`],
   ["a subscription", () => `${at()}/subscription`],
+  ["statuses of a commit", () => `${at()}/statuses/main?sort=oldest`],
+  ["statuses of a kind", () => `${at()}/commits/main/statuses?state=error&page=2&limit=3`],
+  ["a combined status", () => `${at()}/commits/main/status`],
   ["a comparison across forks", () => `${at()}/compare/main...somebody:main`],
   ["a comparison with a named fork", () => `${at()}/compare/main...somebody/else:main`],
   ["a user", () => `/users/${user.name}`],
@@ -111,12 +119,14 @@ describe("no table that grows is read as a whole", () => {
 
   it("for what is written", async () => {
     const other = await make.user();
+    await make.collaborator(repo, other, 2);
     sent.length = 0;
     const mark = `/user/starred/${repo.owner}/${repo.name}`;
     const writes: [string, string, unknown?][] = [
       ["POST", "/user/repos", { name: "plans" }],
       ["PATCH", `/repos/${other.name}/plans`, { private: true, name: "plans-2" }],
       ["DELETE", `/repos/${other.name}/plans-2`],
+      ["POST", `/repos/${user.name}/${repo.name}/statuses/main`, { state: "pending" }],
       ["PUT", mark],
       ["DELETE", mark],
       ["PUT", `${at()}/subscription`],

@@ -86,11 +86,12 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const isAboutCode =
-    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media)(?:\/|$)/.test(
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|statuses)(?:\/|$)/.test(
       operation.path,
     );
   const sample = isAboutCode ? await storeSampleCode(repo) : undefined;
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
+  const query = operation.id === "repoGetFileContents" ? '?body={"files":["file"]}' : "";
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,
@@ -100,7 +101,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     tag: "some/tag",
     sha: shaFor(operation.path, sample),
     filepath: "file",
-    ref: "heads/some",
+    ref: operation.path.includes("/git/refs/") ? "heads/some" : "some/branch",
     basehead: "main...some/branch",
     diffType: "diff",
     org: org.name,
@@ -109,7 +110,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
   });
   const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name);
-  return { caller, path, json };
+  return { caller, path: path + query, json };
 }
 
 /** What a path that ends in an id is about. */
@@ -154,6 +155,8 @@ function bodyOf(operationId: string, repository: string, organization: string): 
     createOrgRepo: { name },
     repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
     repoRenameBranch: { name },
+    repoGetFileContentsPost: { files: ["file", "none"] },
+    repoCreateStatus: { state: "pending", context: "build", target_url: "https://ci.example/1" },
     repoUpdateBranch: { new_commit_id: "main" },
     repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
     createFork: { name, organization },

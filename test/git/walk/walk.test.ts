@@ -4,6 +4,7 @@ import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
 import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
 import { CommitGraph, type Node } from "../../../src/git/walk/commit-graph.ts";
 import { findLastCommits } from "../../../src/git/walk/last-commits.ts";
+import { findLastCommitsOfPaths } from "../../../src/git/walk/last-commits-of-paths.ts";
 import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
 import {
   findDivergence,
@@ -176,6 +177,20 @@ describe.each(histories)(
           ]);
         }
         expect(found.size).toBe(names.length);
+      }
+    });
+
+    it("the last commits of paths all over the tree are git log's", async () => {
+      const [tip = ""] = branches.slice(-1);
+      const listed = git(repository, ["ls-tree", "-rtz", "--name-only", tip]).split("\0");
+      const all = ["no/thing", ...listed.filter((path) => path !== "")] as ByteText[];
+      const node = graph.find(tip);
+      const found = await findLastCommitsOfPaths(graph, catalog, packed, node, all);
+      for (const [at, path] of all.entries()) {
+        const literal = `:(literal)${Buffer.from(path, "latin1").toString()}`;
+        const [theirs] = revList("-1", tip, "--", literal);
+        const ours = found[at];
+        expect([path, ours === undefined ? undefined : graph.oid(ours)]).toEqual([path, theirs]);
       }
     });
 
