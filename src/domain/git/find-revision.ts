@@ -1,6 +1,6 @@
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { COMMIT } from "../../git/object/kind.ts";
-import type { Oid } from "../../git/oid.ts";
+import { type Oid, OID_BYTES } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { markReachable } from "../../git/walk/reachable.ts";
@@ -16,6 +16,12 @@ export interface Revision {
   readonly node: Node;
 }
 
+/** Whether a text names a commit by its whole id, so that it names the same one for ever. */
+export const isPinned = ({ kind }: Revision, text: string): boolean =>
+  kind === "commit" && text.length === OID_DIGITS;
+
+/** Digits of a whole commit id. */
+const OID_DIGITS = 2 * OID_BYTES;
 /** Digits of a commit id at least: fewer name too many. */
 const PREFIX_DIGITS_MIN = 4;
 
@@ -50,7 +56,7 @@ function findHead(code: Code): Revision | undefined {
 }
 
 function findCommit(code: Code, text: string): Revision | undefined {
-  if (!/^[0-9a-f]+$/i.test(text) || text.length < PREFIX_DIGITS_MIN || text.length > 40) {
+  if (!/^[0-9a-f]+$/i.test(text) || text.length < PREFIX_DIGITS_MIN || text.length > OID_DIGITS) {
     return undefined;
   }
   const prefix = text.toLowerCase();

@@ -440,6 +440,7 @@ describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
     });
     const refs = await refsOf(repo);
     const events = await eventsOf(repo);
+    const refusal = { message: expect.any(String), url: expect.any(String) };
     const refusals: [string, object, number][] = [
       ["old", { new_commit_id: tip, old_commit_id: tip }, 409],
       ["old", { new_commit_id: tip, old_commit_id: tip, force: true }, 409],
@@ -466,9 +467,7 @@ describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
     for (const [branch, json, status] of refusals) {
       const answer = await update(repo, branch, owner, json);
       expect([branch, json, answer.status]).toEqual([branch, json, status]);
-      expect(answer.body).toEqual(
-        status === 404 ? "" : { message: expect.any(String), url: expect.any(String) },
-      );
+      expect(answer.body).toEqual(status === 404 ? "" : refusal);
     }
     expect(await refsOf(repo)).toEqual(refs);
     expect(await eventsOf(repo)).toEqual(events);
