@@ -3,8 +3,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows } from "../../src/db/schema/index.ts";
 import { db } from "../support/db.ts";
+import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
+import { storePush } from "../support/push.ts";
 import { serviceWith } from "../support/service.ts";
+import { makeSignedCommit } from "../support/signed.ts";
 
 /** Every statement that the service below sends to D1. */
 const sent: string[] = [];
@@ -27,7 +30,7 @@ const listening = new Proxy(env.DB, {
 const call = serviceWith({}, { DB: listening });
 
 const GROWING =
-  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys";
+  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses";
 
 /** What reads a whole table that grows: neither by an index nor by its key. */
 async function fullScans(statements: string[]): Promise<string[]> {
@@ -55,6 +58,9 @@ beforeAll(async () => {
   repo = await make.repo(user);
   const fan = await make.user();
   await db.insert(follows).values({ followerId: fan.id, followedId: user.id, createdAt: 1 });
+  const committer = `U <${user.email}>`;
+  const signed = await makeSignedCommit({ committer, sign: makeSshKey().sign });
+  await storePush(repo, "refs/heads/main", signed.oid, signed.pack);
 });
 
 const at = () => `/repos/${repo.owner}/${repo.name}`;
@@ -85,6 +91,7 @@ const READS: [string, () => string][] = [
   ["a search for users", () => "/users/search?q=something"],
   ["a search for users by a short word", () => "/users/search?q=so"],
   ["a list of users", () => "/users/search"],
+  ["commits and their signatures", () => `${at()}/commits`],
 ];
 
 describe("no table that grows is read as a whole", () => {
