@@ -23,6 +23,7 @@ import { organizationMembers } from "./orgs/members.ts";
 import { organizationRepositories } from "./orgs/repositories.ts";
 import { teams } from "./orgs/teams.ts";
 import { adminUsers } from "./admin/users.ts";
+import { archives } from "./repos/archives.ts";
 import { deployKeys } from "./repos/deploy-keys.ts";
 import { forks } from "./repos/forks.ts";
 import { repositories } from "./repos/repositories.ts";
@@ -59,6 +60,7 @@ const NOUNS = [
   notes,
   contents,
   raw,
+  archives,
   blobs,
   trees,
   refs,

@@ -8,6 +8,7 @@ import { streamBlob } from "../../domain/contents/stream-blob.ts";
 import { openCode, type Code } from "../../domain/git/open-code.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
 import { notFound } from "../../lib/failure.ts";
+import { formatFilename, hasTag } from "../../lib/header-value.ts";
 import { log } from "../../lib/log.ts";
 import { streamOf } from "../../lib/stream-of.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -122,26 +123,4 @@ function headersOf(
     "X-Gitea-Object-Type": isSymlinkMode(entry.mode) ? "symlink" : "file",
     "Access-Control-Expose-Headers": "Content-Disposition, ETag, X-Gitea-Object-Type",
   };
-}
-
-/**
- * A name as a header says it: in plain letters for all, and as it is for those who can read it.
- *
- * @see RFC 6266, RFC 8187.
- */
-function formatFilename(name: string): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9 ._-]/g, "_");
-  const exact = encodeURIComponent(name).replaceAll(
-    /['()*!]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `filename="${plain}"; filename*=UTF-8''${exact}`;
-}
-
-/** Whether a condition names the tag of what is there; weakly, as conditions of reading are. */
-function hasTag(condition: string | undefined, tag: string): boolean {
-  if (condition === undefined) return false;
-  return condition
-    .split(",")
-    .some((each) => each.trim() === "*" || each.trim().replace(/^W\//, "") === `"${tag}"`);
 }
