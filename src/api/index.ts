@@ -25,6 +25,7 @@ import { organizationMembers } from "./orgs/members.ts";
 import { organizationRepositories } from "./orgs/repositories.ts";
 import { teams } from "./orgs/teams.ts";
 import { adminUsers } from "./admin/users.ts";
+import { archives } from "./repos/archives.ts";
 import { deployKeys } from "./repos/deploy-keys.ts";
 import { forks } from "./repos/forks.ts";
 import { repositories } from "./repos/repositories.ts";
@@ -63,6 +64,7 @@ const NOUNS = [
   contents,
   fileContents,
   raw,
+  archives,
   blobs,
   trees,
   refs,

@@ -86,7 +86,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const isAboutCode =
-    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|statuses)(?:\/|$)/.test(
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|statuses|archive|tarball|zipball|bundle)(?:\/|$)/.test(
       operation.path,
     );
   const sample = isAboutCode ? await storeSampleCode(repo) : undefined;
@@ -102,6 +102,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     sha: shaFor(operation.path, sample),
     filepath: "file",
     ref: operation.path.includes("/git/refs/") ? "heads/some" : "some/branch",
+    archive: "some/branch.tar.gz",
+    revision: "some/tag",
     basehead: "main...some/branch",
     diffType: "diff",
     org: org.name,
