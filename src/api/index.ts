@@ -9,6 +9,7 @@ import { comparisons } from "./commits/compare.ts";
 import { commits } from "./commits/commits.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
+import { fileChanges } from "./contents/changes.ts";
 import { contents } from "./contents/contents.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
@@ -58,6 +59,7 @@ const NOUNS = [
   comparisons,
   notes,
   contents,
+  fileChanges,
   raw,
   blobs,
   trees,
