@@ -166,6 +166,8 @@ function bodyOf(
     repoUpdateFile: { content: "YQ==", sha },
     repoDeleteFile: { sha },
     repoChangeFiles: { files: [{ operation: "upload", path: "file", content: "YQ==" }] },
+    repoCreateNote: { message: "a word" },
+    repoEditNote: { message: "a word" },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },
