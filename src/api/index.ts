@@ -10,6 +10,7 @@ import { commits } from "./commits/commits.ts";
 import { statuses } from "./commits/statuses.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
+import { fileChanges } from "./contents/changes.ts";
 import { contents } from "./contents/contents.ts";
 import { fileContents } from "./contents/file-contents.ts";
 import { raw } from "./contents/raw.ts";
@@ -63,6 +64,7 @@ const NOUNS = [
   notes,
   contents,
   fileContents,
+  fileChanges,
   raw,
   archives,
   blobs,
