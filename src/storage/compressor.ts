@@ -1,0 +1,41 @@
+import { createDeflateRaw, createGzip, deflateRawSync } from "node:zlib";
+
+import type { Compressor, Deflating } from "../git/codec.ts";
+
+/**
+ * The host's compression. Its `CompressionStream` would take a whole stream in before anybody reads:
+ * here nothing is taken before what came of the piece before is handed out.
+ */
+export const compressor: Compressor = {
+  deflateRaw: (bytes) => deflateRawSync(bytes),
+  open: (format) => openDeflating(format === "gzip" ? createGzip() : createDeflateRaw()),
+};
+
+function openDeflating(stream: ReturnType<typeof createGzip>): Deflating {
+  let made: Uint8Array[] = [];
+  stream.on("data", (bytes: Uint8Array) => made.push(bytes));
+  const take = (): Uint8Array[] => {
+    const taken = made;
+    made = [];
+    return taken;
+  };
+  const run = (start: (settle: (error?: Error | null) => void) => void): Promise<Uint8Array[]> =>
+    new Promise((resolve, reject) => {
+      const onError = (error: Error): void => reject(error);
+      stream.once("error", onError);
+      start((error) => {
+        stream.off("error", onError);
+        if (error) reject(error);
+        else resolve(take());
+      });
+    });
+  return {
+    push: (bytes) => run((settle) => stream.write(bytes, settle)),
+    finish: () =>
+      run((settle) => {
+        stream.once("end", () => settle());
+        stream.end();
+      }),
+    close: () => stream.destroy(),
+  };
+}
