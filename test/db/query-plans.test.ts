@@ -2,11 +2,12 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows } from "../../src/db/schema/index.ts";
-import { History } from "../support/commits.ts";
 import { db } from "../support/db.ts";
+import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { storePush } from "../support/push.ts";
 import { serviceWith } from "../support/service.ts";
+import { makeSignedCommit } from "../support/signed.ts";
 
 /** Every statement that the service below sends to D1. */
 const sent: string[] = [];
@@ -29,7 +30,7 @@ const listening = new Proxy(env.DB, {
 const call = serviceWith({}, { DB: listening });
 
 const GROWING =
-  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|commit_statuses|topics|repository_topics";
+  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses|commit_statuses|topics|repository_topics";
 
 /** What reads a whole table that grows: neither by an index nor by its key. */
 async function fullScans(statements: string[]): Promise<string[]> {
@@ -55,11 +56,11 @@ let repo: TestRepo;
 beforeAll(async () => {
   user = await make.user();
   repo = await make.repo(user);
-  const history = new History();
-  const commit = history.commit();
-  await storePush(repo, "refs/heads/main", commit, history.build());
   const fan = await make.user();
   await db.insert(follows).values({ followerId: fan.id, followedId: user.id, createdAt: 1 });
+  const committer = `U <${user.email}>`;
+  const signed = await makeSignedCommit({ committer, sign: makeSshKey().sign });
+  await storePush(repo, "refs/heads/main", signed.oid, signed.pack);
 });
 
 const at = () => `/repos/${repo.owner}/${repo.name}`;
@@ -95,6 +96,7 @@ const READS: [string, () => string][] = [
   ["a search for users", () => "/users/search?q=something"],
   ["a search for users by a short word", () => "/users/search?q=so"],
   ["a list of users", () => "/users/search"],
+  ["commits and their signatures", () => `${at()}/commits`],
 ];
 
 describe("no table that grows is read as a whole", () => {

@@ -11,6 +11,7 @@ import { isSymlinkMode } from "../../git/object/tree.ts";
 import { parseRange } from "../../lib/byte-range.ts";
 import { hasTag } from "../../lib/entity-tag.ts";
 import { notFound } from "../../lib/failure.ts";
+import { formatFilename } from "../../lib/header-value.ts";
 import { log } from "../../lib/log.ts";
 import { streamOf } from "../../lib/stream-of.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -170,18 +171,4 @@ function headersOf(
     "Access-Control-Expose-Headers":
       "Content-Disposition, Content-Range, ETag, X-Gitea-Object-Type",
   };
-}
-
-/**
- * A name as a header says it: in plain letters for all, and as it is for those who can read it.
- *
- * @see RFC 6266, RFC 8187.
- */
-function formatFilename(name: string): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9 ._-]/g, "_");
-  const exact = encodeURIComponent(name).replaceAll(
-    /['()*!]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `filename="${plain}"; filename*=UTF-8''${exact}`;
 }

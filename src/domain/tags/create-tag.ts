@@ -1,6 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { encodeText } from "../../git/byte-text.ts";
+import { stripSpace } from "../../git/object/strip-space.ts";
 import { formatTag } from "../../git/object/tag.ts";
 import { isRefName } from "../../git/ref-name.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
@@ -14,7 +15,6 @@ import { pushObjects } from "../git/push-objects.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { readTag, tagRef } from "./list-tags.ts";
-import { cleanTagMessage } from "./tag-message.ts";
 
 /** A tag to be made. */
 export interface NewTag {
@@ -47,7 +47,7 @@ export async function createTag(
   if (!revision) throw notFound(`target not found: ${target}`);
   if (findRef(code, ref)) throw conflict(`tag already exists [name: ${name}]`);
   if (hasRefClash(code, ref)) throw conflict(`tag clashes with another [name: ${name}]`);
-  const text = cleanTagMessage(encodeText(message));
+  const text = stripSpace(encodeText(message));
   const { commitOid } = revision;
   if (text === "") {
     const made = { name: encodeText(ref), oid: commitOid, peeledOid: null };
