@@ -53,6 +53,8 @@ const Variables = z.object({
   MIN_PASSWORD_LENGTH: count(8, 1, 128),
   /** Bytes of a JSON body at most. */
   JSON_BODY_MAX_BYTES: count(1_048_576, 1024, 16_777_216),
+  /** Bytes of a JSON body that holds files at most. A file in it takes a third more than it has. */
+  CONTENTS_BODY_MAX_BYTES: count(8_388_608, 1024, 16_777_216),
   /** Bytes of a text to render at most. */
   MARKUP_MAX_BYTES: count(524_288, 1024, 4_194_304),
   /** Whether a push to a repository of one's own that does not exist creates it. */
@@ -118,6 +120,7 @@ export interface Config {
   isAutoWatchOn: boolean;
   passwordLengthMin: number;
   jsonBodyMaxBytes: number;
+  contentsBodyMaxBytes: number;
   markupMaxBytes: number;
   isUserPushCreateOn: boolean;
   isOrgPushCreateOn: boolean;
@@ -162,6 +165,7 @@ export function parseConfig(env: object): Config {
     isAutoWatchOn: variables.AUTO_WATCH_NEW_REPOS,
     passwordLengthMin: variables.MIN_PASSWORD_LENGTH,
     jsonBodyMaxBytes: variables.JSON_BODY_MAX_BYTES,
+    contentsBodyMaxBytes: variables.CONTENTS_BODY_MAX_BYTES,
     markupMaxBytes: variables.MARKUP_MAX_BYTES,
     isUserPushCreateOn: variables.ENABLE_PUSH_CREATE_USER,
     isOrgPushCreateOn: variables.ENABLE_PUSH_CREATE_ORG,

@@ -46,6 +46,10 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 128",
     values: wrongNumbers("0", "129"),
   },
+  CONTENTS_BODY_MAX_BYTES: {
+    allowed: "a whole number from 1024 to 16777216",
+    values: wrongNumbers("1023", "16777217"),
+  },
   JSON_BODY_MAX_BYTES: {
     allowed: "a whole number from 1024 to 16777216",
     values: wrongNumbers("1023", "16777217"),

@@ -7,9 +7,12 @@ import { branches } from "./branches/branches.ts";
 import { tags } from "./branches/tags.ts";
 import { comparisons } from "./commits/compare.ts";
 import { commits } from "./commits/commits.ts";
+import { statuses } from "./commits/statuses.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
+import { fileChanges } from "./contents/changes.ts";
 import { contents } from "./contents/contents.ts";
+import { fileContents } from "./contents/file-contents.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
@@ -24,6 +27,7 @@ import { organizationMembers } from "./orgs/members.ts";
 import { organizationRepositories } from "./orgs/repositories.ts";
 import { teams } from "./orgs/teams.ts";
 import { adminUsers } from "./admin/users.ts";
+import { archives } from "./repos/archives.ts";
 import { deployKeys } from "./repos/deploy-keys.ts";
 import { forks } from "./repos/forks.ts";
 import { repositories } from "./repos/repositories.ts";
@@ -58,9 +62,13 @@ const NOUNS = [
   tags,
   commits,
   comparisons,
+  statuses,
   notes,
   contents,
+  fileContents,
+  fileChanges,
   raw,
+  archives,
   blobs,
   trees,
   refs,

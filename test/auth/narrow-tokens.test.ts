@@ -63,6 +63,8 @@ describe("what is not public", () => {
         sha: "main",
         filepath: "file",
         ref: "heads",
+        archive: "main.zip",
+        revision: "main",
         basehead: "main...main",
         diffType: "diff",
       });
@@ -94,6 +96,8 @@ describe("another repository", () => {
         sha: "main",
         filepath: "file",
         ref: "heads",
+        archive: "main.zip",
+        revision: "main",
         basehead: "main...main",
         diffType: "diff",
       });

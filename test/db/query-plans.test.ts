@@ -30,7 +30,7 @@ const listening = new Proxy(env.DB, {
 const call = serviceWith({}, { DB: listening });
 
 const GROWING =
-  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses";
+  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses|commit_statuses|topics|repository_topics";
 
 /** What reads a whole table that grows: neither by an index nor by its key. */
 async function fullScans(statements: string[]): Promise<string[]> {
@@ -70,6 +70,11 @@ const READS: [string, () => string][] = [
   ["stargazers", () => `${at()}/stargazers`],
   ["subscribers", () => `${at()}/subscribers`],
   ["a subscription", () => `${at()}/subscription`],
+  ["statuses of a commit", () => `${at()}/statuses/main?sort=oldest`],
+  ["statuses of a kind", () => `${at()}/commits/main/statuses?state=error&page=2&limit=3`],
+  ["a combined status", () => `${at()}/commits/main/status`],
+  ["a comparison across forks", () => `${at()}/compare/main...somebody:main`],
+  ["a comparison with a named fork", () => `${at()}/compare/main...somebody/else:main`],
   ["a user", () => `/users/${user.name}`],
   ["the repositories of a user", () => `/users/${user.name}/repos`],
   ["the repositories one reaches", () => "/user/repos"],
@@ -116,12 +121,14 @@ describe("no table that grows is read as a whole", () => {
 
   it("for what is written", async () => {
     const other = await make.user();
+    await make.collaborator(repo, other, 2);
     sent.length = 0;
     const mark = `/user/starred/${repo.owner}/${repo.name}`;
     const writes: [string, string, unknown?][] = [
       ["POST", "/user/repos", { name: "plans" }],
       ["PATCH", `/repos/${other.name}/plans`, { private: true, name: "plans-2" }],
       ["DELETE", `/repos/${other.name}/plans-2`],
+      ["POST", `/repos/${user.name}/${repo.name}/statuses/main`, { state: "pending" }],
       ["PUT", mark],
       ["DELETE", mark],
       ["PUT", `${at()}/subscription`],

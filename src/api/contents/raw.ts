@@ -5,13 +5,18 @@ import type { Ctx } from "../../context.ts";
 import { tellContentType } from "../../domain/contents/content-type.ts";
 import { findFile, type FoundFile } from "../../domain/contents/find-file.ts";
 import { streamBlob } from "../../domain/contents/stream-blob.ts";
+import { isPinned } from "../../domain/git/find-revision.ts";
 import { openCode, type Code } from "../../domain/git/open-code.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
+import { parseRange } from "../../lib/byte-range.ts";
+import { hasTag } from "../../lib/entity-tag.ts";
 import { notFound } from "../../lib/failure.ts";
+import { formatFilename } from "../../lib/header-value.ts";
 import { log } from "../../lib/log.ts";
 import { streamOf } from "../../lib/stream-of.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { refusals } from "../answers.ts";
+import { immutableHeaders } from "../conditional.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -26,7 +31,8 @@ const bytes = {
       "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
     },
   },
-  304: { description: "What the caller has is the file still" },
+  206: { description: "The part that is asked for by `Range`" },
+  416: { description: "The file has no such part" },
   ...refusals(401, 403, 404),
 };
 
@@ -66,31 +72,72 @@ async function answerFile(c: FileContext, path: string, ref: string): Promise<Re
   const code = await openCode(ctx, entry);
   const file = await findFile(code, entry, path, ref);
   if (!file) throw notFound();
-  const headers = headersOf(code, file);
+  const headers = {
+    ...headersOf(code, file),
+    ...(isPinned(file.revision, ref) && immutableHeaders(c.var, entry)),
+  };
   if (hasTag(c.req.header("if-none-match"), file.entry.oid)) {
     return new Response(null, { status: 304, headers });
   }
   const sizeBytes = code.repository.catalog.sizeBytes(file.place);
+  const range = rangeOf(c, sizeBytes, headers);
+  if (range === "none") {
+    const unsatisfied = { ...headers, "Content-Range": `bytes */${sizeBytes}` };
+    return new Response(null, { status: 416, headers: unsatisfied });
+  }
   const pieces = streamBlob(ctx, entry.repo, code.repository, file.place);
   const { value: first = new Uint8Array(0) } = await pieces.next();
-  headers["Content-Type"] = tellContentType(file.name, first);
-  headers["Content-Length"] = String(sizeBytes);
+  const isPart = range !== "whole";
+  const { start, end } = isPart ? range : { start: 0, end: sizeBytes };
+  const answer = {
+    status: isPart ? 206 : 200,
+    headers: {
+      ...headers,
+      "Content-Type": tellContentType(file.name, first),
+      "Content-Length": String(end - start),
+      ...(isPart && { "Content-Range": `bytes ${start}-${end - 1}/${sizeBytes}` }),
+    },
+  };
   const isHead = c.req.method === "HEAD";
-  if (isHead || first.length === sizeBytes) {
+  if (isHead || end <= first.length) {
     await pieces.return(undefined);
-    return new Response(isHead ? null : (first as Uint8Array<ArrayBuffer>), { headers });
+    const body = first.subarray(start, end) as Uint8Array<ArrayBuffer>;
+    return new Response(isHead ? null : body, answer);
   }
-  const sent = streamOf(continued(first, pieces), (sentBytes) => logSent(c, ctx, sentBytes));
-  return new Response(sent.pipeThrough(new FixedLengthStream(sizeBytes)), { headers });
+  const part = cut(first, pieces, start, end);
+  const sent = streamOf(part, (sentBytes) => logSent(c, ctx, sentBytes));
+  return new Response(sent.pipeThrough(new FixedLengthStream(end - start)), answer);
 }
 
-async function* continued(
+/** The part that is asked for, if what the caller has of the file is still of it. */
+function rangeOf(
+  c: FileContext,
+  sizeBytes: number,
+  { ETag: tag, "Last-Modified": modified }: Record<string, string>,
+): ReturnType<typeof parseRange> {
+  const condition = c.req.header("if-range") ?? tag;
+  const isFresh = condition === tag || condition === modified;
+  return c.req.method === "GET" && isFresh ? parseRange(c.req.header("range"), sizeBytes) : "whole";
+}
+
+/** Bytes `start` to `end` of what begins with `first` and goes on with `rest`. */
+async function* cut(
   first: Uint8Array,
   rest: AsyncGenerator<Uint8Array>,
+  start: number,
+  end: number,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield first;
-    yield* rest;
+    let at = 0;
+    for (let piece = first; ;) {
+      const from = at;
+      // Before it is handed on: its memory goes with it.
+      at += piece.length;
+      yield piece.subarray(Math.max(0, start - from), Math.max(0, end - from));
+      const next = at < end ? await rest.next() : undefined;
+      if (!next || next.done) return;
+      piece = next.value;
+    }
   } finally {
     await rest.return(undefined);
   }
@@ -118,30 +165,10 @@ function headersOf(
     "Last-Modified": new Date(seconds * 1000).toUTCString(),
     "Content-Disposition": `inline; ${formatFilename(name)}`,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Accept-Ranges": "bytes",
     "X-Content-Type-Options": "nosniff",
     "X-Gitea-Object-Type": isSymlinkMode(entry.mode) ? "symlink" : "file",
-    "Access-Control-Expose-Headers": "Content-Disposition, ETag, X-Gitea-Object-Type",
+    "Access-Control-Expose-Headers":
+      "Content-Disposition, Content-Range, ETag, X-Gitea-Object-Type",
   };
-}
-
-/**
- * A name as a header says it: in plain letters for all, and as it is for those who can read it.
- *
- * @see RFC 6266, RFC 8187.
- */
-function formatFilename(name: string): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9 ._-]/g, "_");
-  const exact = encodeURIComponent(name).replaceAll(
-    /['()*!]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `filename="${plain}"; filename*=UTF-8''${exact}`;
-}
-
-/** Whether a condition names the tag of what is there; weakly, as conditions of reading are. */
-function hasTag(condition: string | undefined, tag: string): boolean {
-  if (condition === undefined) return false;
-  return condition
-    .split(",")
-    .some((each) => each.trim() === "*" || each.trim().replace(/^W\//, "") === `"${tag}"`);
 }

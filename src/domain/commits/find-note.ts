@@ -7,7 +7,7 @@ import { logPath, PathFinder } from "../../git/walk/path-history.ts";
 import { type Code, findRef } from "../git/open-code.ts";
 
 /** Where git keeps notes, unless it is told otherwise. */
-const NOTES_REF = "refs/notes/commits";
+export const NOTES_REF = "refs/notes/commits";
 
 /** A note on a commit. */
 export interface Note {

@@ -1,6 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { encodeText, encodeUtf8 } from "../../git/byte-text.ts";
+import { stripSpace } from "../../git/object/strip-space.ts";
 import { formatTag } from "../../git/object/tag.ts";
 import { isRefName } from "../../git/ref-name.ts";
 import { joinBytes } from "../../git/wire/pkt-line.ts";
@@ -16,7 +17,6 @@ import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { signAsService } from "../signatures/sign-as-service.ts";
 import { readTag, tagRef } from "./list-tags.ts";
-import { cleanTagMessage } from "./tag-message.ts";
 
 /** A tag to be made. */
 export interface NewTag {
@@ -49,7 +49,7 @@ export async function createTag(
   if (!revision) throw notFound(`target not found: ${target}`);
   if (findRef(code, ref)) throw conflict(`tag already exists [name: ${name}]`);
   if (hasRefClash(code, ref)) throw conflict(`tag clashes with another [name: ${name}]`);
-  const text = cleanTagMessage(encodeText(message));
+  const text = stripSpace(encodeText(message));
   const { commitOid } = revision;
   if (text === "") {
     const made = { name: encodeText(ref), oid: commitOid, peeledOid: null };

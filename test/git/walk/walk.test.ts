@@ -4,9 +4,10 @@ import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
 import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
 import { CommitGraph, type Node } from "../../../src/git/walk/commit-graph.ts";
 import { findLastCommits } from "../../../src/git/walk/last-commits.ts";
+import { findLastCommitsOfPaths } from "../../../src/git/walk/last-commits-of-paths.ts";
 import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
 import {
-  countDivergence,
+  findDivergence,
   findMergeBases,
   findReachable,
   isAncestor,
@@ -93,16 +94,17 @@ describe.each(histories)(
       expect(oidsOf(graph, bases).toSorted()).toEqual(theirs.toSorted());
     });
 
-    it("ahead and behind are counted as git does", () => {
+    it("what only one side has is what git tells, and so are the bases", () => {
       for (const [left, right] of pairs) {
-        const { ahead, behind } = countDivergence(graph, graph.find(left), graph.find(right));
-        const theirs = git(repository, [
-          "rev-list",
-          "--count",
-          "--left-right",
-          `${left}...${right}`,
-        ]);
-        expect(`${ahead}\t${behind}`).toBe(theirs);
+        const { bases, ...sides } = findDivergence(graph, graph.find(left), graph.find(right));
+        const range = `${left}...${right}`;
+        const theirs = lines(git(repository, ["rev-list", "--left-right", range]));
+        const marked = [
+          ...oidsOf(graph, sides.left).map((oid) => `<${oid}`),
+          ...oidsOf(graph, sides.right).map((oid) => `>${oid}`),
+        ];
+        expect(marked.toSorted()).toEqual(theirs.toSorted());
+        expect(bases).toEqual(findMergeBases(graph, graph.find(left), [graph.find(right)]));
       }
     });
 
@@ -175,6 +177,20 @@ describe.each(histories)(
           ]);
         }
         expect(found.size).toBe(names.length);
+      }
+    });
+
+    it("the last commits of paths all over the tree are git log's", async () => {
+      const [tip = ""] = branches.slice(-1);
+      const listed = git(repository, ["ls-tree", "-rtz", "--name-only", tip]).split("\0");
+      const all = ["no/thing", ...listed.filter((path) => path !== "")] as ByteText[];
+      const node = graph.find(tip);
+      const found = await findLastCommitsOfPaths(graph, catalog, packed, node, all);
+      for (const [at, path] of all.entries()) {
+        const literal = `:(literal)${Buffer.from(path, "latin1").toString()}`;
+        const [theirs] = revList("-1", tip, "--", literal);
+        const ours = found[at];
+        expect([path, ours === undefined ? undefined : graph.oid(ours)]).toEqual([path, theirs]);
       }
     });
 
