@@ -19,6 +19,10 @@ const count = (fallback: number, min: number, max: number) => {
     .pipe(z.number().min(min, allowed).max(max, allowed));
 };
 
+/** Armor, and of the OpenSSH form the beginning that says that there is no passphrase. */
+const SIGNING_KEY =
+  /^\s*(-----BEGIN PGP PRIVATE KEY BLOCK-----\s[^]+-----END PGP PRIVATE KEY BLOCK-----\s*|-----BEGIN OPENSSH PRIVATE KEY-----\s+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ[^]+-----END OPENSSH PRIVATE KEY-----\s*)?$/;
+
 /** Every variable the service reads, with what it allows and what it is when nobody sets it. */
 const Variables = z.object({
   /** Where people and clients reach the service; "" takes it from each request. */
@@ -71,9 +75,37 @@ const Variables = z.object({
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
   FIRST_ADMIN_EMAIL: z.string("a text").default(""),
+  /** Signs the commits and tags that the service makes: a secret. Without it nothing is signed. */
+  SIGNING_KEY: text(
+    "an armored OpenPGP private key or an OpenSSH private key, without a passphrase, or empty",
+    SIGNING_KEY,
+    "",
+  ),
+  /** Whom such a signature names; "" takes the service's own name. */
+  SIGNING_NAME: text("a name of one line, or empty", /^[^\p{Cc}<>]*$/u, ""),
+  SIGNING_EMAIL: text("an e-mail address, or empty", /^([^\s<>@]+@[^\s<>@]+)?$/, ""),
+  /** Whether the first commit of a repository is signed, which auto_init makes. */
+  SIGNING_INITIAL_COMMIT: flag(true),
+  /** Whether commits are signed that change files or notes by API. */
+  SIGNING_CRUD_ACTIONS: flag(true),
+  /** Whether annotated tags are signed that are made by API. */
+  SIGNING_TAGS: flag(true),
   /** Whether the log line of a request also counts the D1 rows it read and wrote. It reads every row twice. */
   LOG_D1_ROWS: flag(false),
 });
+
+/** What the service makes and may sign. */
+export type SigningOccasion = "first_commit" | "change" | "tag";
+
+/** How the service signs what it makes. */
+export interface Signing {
+  readonly format: "openpgp" | "ssh";
+  /** The private key, armored. */
+  readonly key: string;
+  readonly name: string;
+  readonly email: string;
+  readonly occasions: ReadonlySet<SigningOccasion>;
+}
 
 export interface Config {
   rootUrl: string;
@@ -98,6 +130,7 @@ export interface Config {
   gitObjectMaxBytes: number;
   gitRepositoryMaxBytes: number;
   logsD1Rows: boolean;
+  signing: Signing | undefined;
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
@@ -142,6 +175,7 @@ export function parseConfig(env: object): Config {
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
     logsD1Rows: variables.LOG_D1_ROWS,
+    signing: toSigning(variables),
     firstAdministrator:
       variables.FIRST_ADMIN_PASSWORD === ""
         ? undefined
@@ -150,5 +184,22 @@ export function parseConfig(env: object): Config {
             password: variables.FIRST_ADMIN_PASSWORD,
             email: variables.FIRST_ADMIN_EMAIL || `${variables.FIRST_ADMIN_USER}@edgeforge.invalid`,
           },
+  };
+}
+
+function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
+  const key = variables.SIGNING_KEY.trim();
+  if (key === "") return undefined;
+  const signed: [SigningOccasion, boolean][] = [
+    ["first_commit", variables.SIGNING_INITIAL_COMMIT],
+    ["change", variables.SIGNING_CRUD_ACTIONS],
+    ["tag", variables.SIGNING_TAGS],
+  ];
+  return {
+    format: key.startsWith("-----BEGIN PGP") ? "openpgp" : "ssh",
+    key,
+    name: variables.SIGNING_NAME || variables.APP_NAME,
+    email: variables.SIGNING_EMAIL,
+    occasions: new Set(signed.filter(([, isSigned]) => isSigned).map(([occasion]) => occasion)),
   };
 }

@@ -20,6 +20,7 @@ import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
 import { settings } from "./meta/settings.ts";
+import { signingKeys } from "./meta/signing-keys.ts";
 import { version } from "./meta/version.ts";
 import { organizations } from "./orgs/organizations.ts";
 import { organizationMembers } from "./orgs/members.ts";
@@ -47,6 +48,7 @@ import { users } from "./users/users.ts";
 const NOUNS = [
   version,
   settings,
+  signingKeys,
   markup,
   gitignoreTemplates,
   licenses,

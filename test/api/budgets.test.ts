@@ -14,6 +14,9 @@ const WITHOUT_DATABASE = new Set([
   "getVersion",
   "getGeneralAPISettings",
   "getGitignoreTemplateInfo",
+  "getSigningKey",
+  "getSigningKeySSH",
+  "getSigningKeyOpenSSH",
   "getLicenseTemplateInfo",
   "listGitignoresTemplates",
   "listLicenseTemplates",
@@ -27,6 +30,13 @@ const REFUSED = new Set([
   "userVerifyGPGKey",
   "userDeleteAccessToken",
   "userDeleteEmail",
+  // This service has no key; one that has is told of in meta/signing-keys.test.ts.
+  "getSigningKey",
+  "getSigningKeySSH",
+  "getSigningKeyOpenSSH",
+  "repoSigningKey",
+  "repoSigningKeySSH",
+  "repoSigningKeyOpenSSH",
 ]);
 
 const named = operations.map((operation) => [operation.id, operation] as const);
@@ -53,7 +63,7 @@ describe("round trips to D1", () => {
     async (id, operation) => {
       const { path } = await makeWorld(operation);
       const { answer, line } = await logged(() => call(operation.method, path));
-      expect(answer.status).toBeLessThan(300);
+      expect(answer.status < 300).toBe(!REFUSED.has(id));
       expect(line.d1Rounds).toBeLessThanOrEqual(WITHOUT_DATABASE.has(id) ? 0 : READ_ROUNDS_MAX);
     },
   );
