@@ -28,6 +28,7 @@ import { organizationRepositories } from "./orgs/repositories.ts";
 import { teams } from "./orgs/teams.ts";
 import { adminUsers } from "./admin/users.ts";
 import { archives } from "./repos/archives.ts";
+import { codeFacts } from "./repos/code-facts.ts";
 import { deployKeys } from "./repos/deploy-keys.ts";
 import { forks } from "./repos/forks.ts";
 import { repositories } from "./repos/repositories.ts";
@@ -57,6 +58,7 @@ const NOUNS = [
   subscriptions,
   stargazers,
   forks,
+  codeFacts,
   deployKeys,
   branches,
   tags,

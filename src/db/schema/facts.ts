@@ -101,3 +101,4 @@ export const codeFacts = sqliteTable("code_facts", {
   /** SPDX ids. */
   licenses: text({ mode: "json" }).$type<string[]>().notNull(),
 });
+export type CodeFacts = typeof codeFacts.$inferSelect;
