@@ -35,6 +35,7 @@ import { repositories } from "./repos/repositories.ts";
 import { repositorySearch } from "./repos/search.ts";
 import { stargazers } from "./repos/stargazers.ts";
 import { subscriptions } from "./repos/subscriptions.ts";
+import { topics } from "./repos/topics.ts";
 import { emails } from "./self/emails.ts";
 import { gpgKeys } from "./self/gpg-keys.ts";
 import { publicKeys } from "./self/public-keys.ts";
@@ -59,6 +60,7 @@ const NOUNS = [
   stargazers,
   forks,
   codeFacts,
+  topics,
   deployKeys,
   branches,
   tags,

@@ -138,6 +138,7 @@ const NEUTRAL = {
   token: "k-1",
   branch: "b-1/x",
   tag: "v-1/x",
+  topic: "p-1",
   sha: "main",
   filepath: "file",
   ref: "heads/x",

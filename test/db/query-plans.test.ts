@@ -93,6 +93,12 @@ const READS: [string, () => string][] = [
   ["a list without a word", () => "/repos/search"],
   ["a list of the newest", () => "/repos/search?sort=created&order=desc"],
   ["a list of the most starred", () => "/repos/search?sort=stars&order=desc"],
+  ["a search for a topic", () => "/repos/search?q=plans,engines,a,b,c,d&topic=true"],
+  ["an owner's of a topic", () => `/repos/search?q=plans&topic=true&uid=${user.id}`],
+  ["the topics of a repository", () => `${at()}/topics`],
+  ["a search for topics", () => "/topics/search?q=plan"],
+  ["a search for topics by a short word", () => "/topics/search?q=pl"],
+  ["a list of topics", () => "/topics/search"],
   ["a search for users", () => "/users/search?q=something"],
   ["a search for users by a short word", () => "/users/search?q=so"],
   ["a list of users", () => "/users/search"],
@@ -126,6 +132,9 @@ describe("no table that grows is read as a whole", () => {
     const mark = `/user/starred/${repo.owner}/${repo.name}`;
     const writes: [string, string, unknown?][] = [
       ["POST", "/user/repos", { name: "plans" }],
+      ["PUT", `/repos/${other.name}/plans/topics`, { topics: ["a", "b"] }],
+      ["PUT", `/repos/${other.name}/plans/topics/c`],
+      ["DELETE", `/repos/${other.name}/plans/topics/c`],
       ["PATCH", `/repos/${other.name}/plans`, { private: true, name: "plans-2" }],
       ["DELETE", `/repos/${other.name}/plans-2`],
       ["POST", `/repos/${user.name}/${repo.name}/statuses/main`, { state: "pending" }],
