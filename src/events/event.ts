@@ -31,6 +31,7 @@ export type Event =
       context: string;
     }
   | { type: "repository.topics_changed"; repoId: number; ownerId: number }
+  | { type: "lfs_lock.created" | "lfs_lock.deleted"; repoId: number; ownerId: number; path: string }
   | { type: "star.created" | "star.deleted"; repoId: number; ownerId: number }
   | { type: "watch.created" | "watch.deleted"; repoId: number; ownerId: number }
   | { type: "follow.created" | "follow.deleted"; ownerId: number }

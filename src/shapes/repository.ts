@@ -143,7 +143,7 @@ function toRepositoryFields(
     fork: repo.isFork,
     template: repo.isTemplate,
     mirror: repo.isMirror,
-    size: Math.ceil(repo.sizeBytes / 1024),
+    size: Math.ceil((repo.sizeBytes + repo.lfsSizeBytes) / 1024),
     language: repo.language,
     languages_url: `${apiUrl}/languages`,
     html_url: htmlUrl,

@@ -13,6 +13,7 @@ const WRITE_ROUNDS_MAX = 3;
 const WITHOUT_DATABASE = new Set([
   "getVersion",
   "getGeneralAPISettings",
+  "getGeneralRepositorySettings",
   "getGitignoreTemplateInfo",
   "getSigningKey",
   "getSigningKeySSH",

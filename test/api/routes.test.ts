@@ -9,6 +9,7 @@ import { fillPath, operations } from "../support/operations.ts";
 /** What needs no scope: it tells nothing about anybody. */
 const WITHOUT_SCOPE = [
   "getGeneralAPISettings",
+  "getGeneralRepositorySettings",
   "getGitignoreTemplateInfo",
   "getLicenseTemplateInfo",
   "getSigningKey",

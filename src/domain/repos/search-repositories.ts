@@ -29,10 +29,9 @@ export const SORTS = {
   id: [repositories.createdAt, repositories.id],
   created: [repositories.createdAt, repositories.id],
   updated: [repositories.updatedAt, repositories.id],
-  size: [repositories.sizeBytes, repositories.id],
+  size: [sql`(${repositories.sizeBytes} + ${repositories.lfsSizeBytes})`, repositories.id],
   git_size: [repositories.sizeBytes, repositories.id],
-  // None holds large files yet: all are equal.
-  lfs_size: [repositories.createdAt, repositories.id],
+  lfs_size: [repositories.lfsSizeBytes, repositories.id],
   stars: [repositories.starCount, repositories.id],
   forks: [repositories.forkCount, repositories.id],
 } as const satisfies Record<RepositorySort, readonly unknown[]>;
