@@ -63,6 +63,21 @@ export function decodeText(text: ByteText): string {
   return isAscii(text) ? text : lossyUtf8.decode(byteTextBytes(text));
 }
 
+/** True if the bytes that `text` stands for are UTF-8. */
+export function isValidUtf8(text: ByteText): boolean {
+  return decodeBytes(byteTextBytes(text), "utf-8") !== undefined;
+}
+
+/** Human text of bytes in an encoding by its name; undefined if that is unknown, or they are not in it. */
+export function decodeBytes(bytes: Uint8Array, encoding: string): string | undefined {
+  try {
+    return new host.TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     if (text.charCodeAt(at) > 0x7f) return false;

@@ -3,13 +3,14 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { formatDiff } from "../../domain/commits/format-diff.ts";
 import { type CommitQuery, listCommits } from "../../domain/commits/list-commits.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
-import { findRevision, type Revision } from "../../domain/git/find-revision.ts";
+import { findRevision, isPinned, type Revision } from "../../domain/git/find-revision.ts";
 import { type Code, openCode } from "../../domain/git/open-code.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import { Commit, toCommit } from "../../shapes/commit.ts";
 import { json, page, refusals } from "../answers.ts";
+import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { announceNumberedPage, Paging, readPage } from "../paging.ts";
@@ -102,13 +103,16 @@ commits.openapi(
   async (c) => {
     const { ctx, entry } = c.var;
     const code = await openCode(ctx, entry);
-    const { node } = requireRevision(code, c.req.valid("param").sha);
+    const { sha } = c.req.valid("param");
+    const revision = requireRevision(code, sha);
+    const { node } = revision;
     const { graph, objects } = code.repository;
     const [parent = NO_NODE] = graph.parents(node);
     const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
     const text = await formatDiff(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
     return c.body(text as Uint8Array<ArrayBuffer>, 200, {
       "Content-Type": "text/plain; charset=utf-8",
+      ...(isPinned(revision, sha) && immutableHeaders(c.var, entry)),
     });
   },
 );

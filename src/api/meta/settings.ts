@@ -4,6 +4,7 @@ import { Int64 } from "../../shapes/json.ts";
 import { json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
+import { RESPONSE_BYTES_MAX } from "../paging.ts";
 
 export const settings = endpoints();
 
@@ -37,7 +38,7 @@ settings.openapi(
         explore_page_size_max: config.searchPageSizeMax,
         default_git_trees_per_page: 1000,
         default_max_blob_size: 10_485_760,
-        default_max_response_size: 104_857_600,
+        default_max_response_size: RESPONSE_BYTES_MAX,
       },
       200,
     );

@@ -62,6 +62,11 @@ export const repositories = sqliteTable(
     isPrivate: flag(),
     /** Who may see it: private where the flag says so, else as its owner. Kept by a trigger. */
     visibility: text().$type<Visibility>().notNull().default("private"),
+    /** Its topics by name, as its record tells them. */
+    topics: text({ mode: "json" }).$type<string[]>().notNull().default([]),
+    /** What its code was last found to be: the main language and, by SPDX ids, the licenses. */
+    language: text().notNull().default(""),
+    licenses: text({ mode: "json" }).$type<string[]>().notNull().default([]),
     isTemplate: flag().default(false),
     isMirror: flag().default(false),
     isEmpty: flag().default(true),

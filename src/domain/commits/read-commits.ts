@@ -2,12 +2,13 @@ import type { Ctx } from "../../context.ts";
 import { decodeText } from "../../git/byte-text.ts";
 import type { PathChange } from "../../git/diff/tree-diff.ts";
 import type { User } from "../../db/schema/index.ts";
-import { parseCommit } from "../../git/object/commit.ts";
+import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Identity } from "../../git/object/identity.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import type { ChangedFile, CommitEntry } from "../../shapes/commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
 import type { Code } from "../git/open-code.ts";
+import { type Signable, verifySignatures } from "../signatures/verify-signatures.ts";
 import { countChangedLines, findChanges } from "./find-changes.ts";
 
 /** What of a commit is told beside itself. What is not told is not computed. */
@@ -29,27 +30,36 @@ export async function readCommits(
   nodes: readonly Node[],
   parts: CommitParts,
 ): Promise<CommitEntry[]> {
-  const read = [];
+  const read: ReadCommit[] = [];
   for (const node of nodes) read.push(await readCommit(code, node, parts));
   const addresses = read.flatMap(({ commit: { author, committer } }) => [
     decodeText(author.email),
     decodeText(committer.email),
   ]);
-  const users =
-    addresses.length > 0 ? await findByAddresses(ctx, addresses) : new Map<string, never>();
+  if (addresses.length === 0) return [];
+  const [users, verified] = await Promise.all([
+    findByAddresses(ctx, addresses),
+    parts.hasVerification ? verifySignatures(ctx, read) : leaveUnverified(read),
+  ]);
   const find = ({ email }: Identity): User | undefined =>
     users.get(decodeText(email).toLowerCase());
-  return read.map((entry) => {
+  return verified.map((entry) => {
     const { author, committer } = entry.commit;
     return Object.assign(entry, { author: find(author), committer: find(committer) });
   });
 }
 
+const leaveUnverified = <T>(read: readonly T[]) =>
+  read.map((entry) => ({ ...entry, verification: undefined }));
+
+/** A commit by itself; its signature, if that is asked for. */
+type ReadCommit = Omit<CommitEntry, "author" | "committer" | "verification"> & Signable;
+
 async function readCommit(
   { repository: { graph, objects } }: Code,
   node: Node,
   { hasStat, hasFiles, hasVerification }: CommitParts,
-): Promise<Omit<CommitEntry, "author" | "committer">> {
+): Promise<ReadCommit> {
   const content = await objects.readPlace(graph.place(node));
   const commit = parseCommit(content);
   const parentNodes = graph.parents(node);
@@ -68,10 +78,10 @@ async function readCommit(
       : undefined;
   return {
     commitOid: graph.oid(node),
-    content,
     commit,
     parents,
-    isVerificationShown: hasVerification,
+    email: commit.committer.email,
+    split: hasVerification ? splitSignature(content) : undefined,
     files: hasFiles ? changes?.map(toChangedFile) : undefined,
     stat: hasStat && changes ? await countChangedLines(objects, changes) : undefined,
   };

@@ -53,8 +53,6 @@ export async function searchRepositories(
   query: RepositoryQuery,
   slice: Slice,
 ): Promise<Listed<RepositoryEntry>> {
-  // No repository has a topic yet, so none is found by one.
-  if (query.isTopic && query.text !== "") return { items: [], total: 0 };
   // The index of words reads a text up to its first NUL.
   if (query.text.includes("\0")) return { items: [], total: 0 };
   const order = orderOf(query);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { findObject } from "../../domain/lfs/find-objects.ts";
 import { storeObject } from "../../domain/lfs/store-object.ts";
 import { parseRange } from "../../lib/byte-range.ts";
-import { formatFilename } from "../../lib/content-disposition.ts";
+import { formatFilename } from "../../lib/header-value.ts";
 import { hasTag } from "../../lib/entity-tag.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import type { GitHttpEnv } from "../env.ts";

@@ -95,6 +95,52 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
     expect(head.bytes.length).toBe(0);
   });
 
+  // Long enough to be stored whole and streamed; the other is answered at once.
+  it("gives a part of a file, as long as it is the same file", async () => {
+    const long = Array.from({ length: 60_000 }, (_, at) => `line ${at * 7919}\n`).join("");
+    const { repo, made } = await makePushed({ short: "0123456789", long, empty: "" });
+    const part = async (name: string, range: string, headers: Record<string, string> = {}) => {
+      const path = `${rawOf(repo, noun)}/${name}`;
+      const answer = await read(path, { headers: { Range: range, ...headers } });
+      const text = new TextDecoder().decode(answer.bytes);
+      return [answer.status, answer.headers.get("Content-Range"), text] as const;
+    };
+    const size = long.length;
+    expect(await part("short", "bytes=2-4")).toEqual([206, "bytes 2-4/10", "234"]);
+    expect(await part("short", "bytes=8-99")).toEqual([206, "bytes 8-9/10", "89"]);
+    expect(await part("short", "bytes=-3")).toEqual([206, "bytes 7-9/10", "789"]);
+    expect(await part("short", "bytes=0-")).toEqual([206, "bytes 0-9/10", "0123456789"]);
+    for (const [start, end] of [
+      [0, 10],
+      [300_000, 700_000],
+      [size - 5, size],
+    ] as const) {
+      const range = `${start}-${end - 1}`;
+      const expected = [206, `bytes ${range}/${size}`, long.slice(start, end)];
+      expect(await part("long", `bytes=${range}`)).toEqual(expected);
+    }
+    expect(await part("short", "bytes=10-")).toEqual([416, "bytes */10", ""]);
+    expect(await part("short", "bytes=-0")).toEqual([416, "bytes */10", ""]);
+    expect(await part("empty", "bytes=0-0")).toEqual([416, "bytes */0", ""]);
+    for (const range of ["bytes=4-2", "bytes=0-1,3-4", "lines=1-2", "bytes=x", "bytes=--1"]) {
+      expect([range, ...(await part("short", range))]).toEqual([range, 200, null, "0123456789"]);
+    }
+    const tag = `"${made.oids["short"]}"`;
+    const date = "Tue, 14 Nov 2023 22:13:20 GMT";
+    for (const [condition, status] of [
+      [tag, 206],
+      [date, 206],
+      [`W/${tag}`, 200],
+      ['"other"', 200],
+      ["Tue, 14 Nov 2023 22:13:21 GMT", 200],
+    ] as const) {
+      const [given] = await part("short", "bytes=2-4", { "If-Range": condition });
+      expect([condition, given]).toEqual([condition, status]);
+    }
+    const head = { method: "HEAD", headers: { Range: "bytes=2-4" } };
+    expect(await read(`${rawOf(repo, noun)}/short`, head)).toMatchObject({ status: 200 });
+  });
+
   it("reads at a ref of the query, or one that the path begins with", async () => {
     const { owner, repo, made } = await makePushed();
     const next = makeFiles({ a: "next", "main/a": "a directory" }, { before: made });

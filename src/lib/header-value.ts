@@ -1,6 +1,5 @@
 /**
- * A file's name as the header `Content-Disposition` says it: in plain letters for all, and as it is
- * for those who can read it.
+ * A name as a header says it: in plain letters for all, and as it is for those who can read it.
  *
  * @see RFC 6266, RFC 8187.
  */
