@@ -64,6 +64,9 @@ describe("a push to a repository that does not exist", () => {
     expect((await announce("upload", await make.user())).status).toBe(404);
     expect((await announce("upload", owner, visit)).body.message).toMatch(/^Push to create is not/);
     expect((await upload(owner, at, makeLargeFile("large"), open)).status).toBe(404);
+    const strict = doorsWith({ ENABLE_PUSH_CREATE_USER: "true", LFS_MAX_BATCH_SIZE: "1" });
+    const two = [1, 2].map(() => ({ oid, size }));
+    expect((await askBatch(at, "upload", two, { as: owner }, strict)).status).toBe(413);
     expect(await rowsOf(owner, at)).toEqual([]);
     const { status, body } = await announce("upload", owner);
     expect([status, Object.keys(body.objects[0].actions)]).toEqual([200, ["upload", "verify"]]);

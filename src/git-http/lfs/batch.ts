@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { LfsObject } from "../../db/schema/index.ts";
 import { findObjects } from "../../domain/lfs/find-objects.ts";
 import { conflict, tooLarge } from "../../lib/failure.ts";
+import { defined } from "../../lib/defined.ts";
 import { isSha256 } from "../../lib/hex.ts";
 import type { GitHttpEnv, Visit } from "../env.ts";
 import { answerJson, MEDIA_TYPE } from "./dialect.ts";
@@ -47,21 +48,24 @@ interface BatchItem extends Pointer {
  */
 export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
   const { operation, objects, hash_algo: algorithm } = await readJson(c, Batch);
+  if ((algorithm ?? "sha256") !== "sha256") throw conflict("files are named by SHA-256 only");
+  const { lfsBatchMax } = c.var.open.config;
+  if (objects.length > lfsBatchMax) throw tooLarge(`a batch may have ${lfsBatchMax} files at most`);
   const isUpload = operation === "upload";
   const visit = isUpload ? await enterToWrite(c, true) : await enterToRead(c);
   const { ctx, entry } = visit;
-  if ((algorithm ?? "sha256") !== "sha256") throw conflict("files are named by SHA-256 only");
-  const { lfsBatchMax } = ctx.config;
-  if (objects.length > lfsBatchMax) throw tooLarge(`a batch may have ${lfsBatchMax} files at most`);
 
   const oids = objects.filter(isValidPointer).map(({ oid }) => oid);
   const present = await findObjects(ctx, entry.repo, [...new Set(oids)]);
   const linkTo = linker(c, visit);
+  // A download may be answered near the client, by no less than was read here. What writes, or
+  // follows a write, starts from the primary.
+  const bookmark = defined({ "x-d1-bookmark": c.var.findBookmark() });
   const items = objects.map((pointer): BatchItem => {
     const { oid, size } = pointer;
     const error = findFault(pointer, present.get(oid), isUpload, ctx.config.lfsFileMaxBytes);
     if (error) return { oid, size, error };
-    if (!isUpload) return { oid, size, actions: { download: linkTo(`objects/${oid}`) } };
+    if (!isUpload) return { oid, size, actions: { download: linkTo(`objects/${oid}`, bookmark) } };
     if (present.has(oid)) return { oid, size };
     const upload = linkTo(`objects/${oid}/${size}`);
     const verify = linkTo("verify", { Accept: MEDIA_TYPE });
@@ -89,17 +93,15 @@ function findFault(
 
 /**
  * Makes addresses of a repository's large files, with what their requests have to show: the client's
- * own credential, and how far the database had come.
+ * own credential, and whatever else is given.
  */
 function linker(c: Context<GitHttpEnv>, { ctx, entry: { owner, repo } }: Visit) {
   const authorization = c.req.header("authorization");
-  const bookmark = c.var.findBookmark();
   const base = `${ctx.rootUrl}/${owner.name}/${repo.name}.git/info/lfs`;
   return (path: string, headers: Record<string, string> = {}): Action => ({
     href: `${base}/${path}`,
     header: {
       ...(authorization !== undefined && { Authorization: authorization }),
-      ...(bookmark !== undefined && { "x-d1-bookmark": bookmark }),
       ...headers,
     },
   });
