@@ -48,7 +48,7 @@ export class Bucket {
     this.cache = cache;
     this.usage = usage;
     this.gaugeBlocks = usage.gauge();
-    this.slots = new Slots(READS_MAX, () => usage.r2Calls++);
+    this.slots = new Slots(READS_MAX, () => usage.beginR2());
   }
 
   /** For what is held in memory between the bucket and whoever asks. */
