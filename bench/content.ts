@@ -91,7 +91,7 @@ async function askAll(forge: ContentForge, one: Case, run: number): Promise<Aske
     if (answer.status >= 400) return undefined;
     sum.seconds += answer.seconds;
     sum.r2Calls += answer.r2Calls;
-    sum.bytes += answer.text.length;
+    sum.bytes += answer.bytes;
   }
   return sum;
 }

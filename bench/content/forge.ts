@@ -21,7 +21,8 @@ export type Request = { method?: "POST"; path: string; json?: object; statuses?:
 
 type Answer = {
   status: number;
-  text: string;
+  /** Of the body. */
+  bytes: number;
   seconds: number;
   /** Calls to the bucket. */
   r2Calls: number;
@@ -78,13 +79,13 @@ export async function openContentForge(data: string, branch: string): Promise<Co
     ask: async ({ path, statuses = [200], ...request }) => {
       const from = performance.now();
       const answer = await send(`token ${token}`, `/repos/root/${REPOSITORY}${path}`, request);
-      const text = await answer.text();
+      const body = Buffer.from(await answer.arrayBuffer());
       const seconds = (performance.now() - from) / 1000;
       if (!statuses.includes(answer.status)) {
-        throw new Error(`${path} was answered ${answer.status}: ${text.slice(0, 300)}`);
+        throw new Error(`${path} was answered ${answer.status}: ${body.toString().slice(0, 300)}`);
       }
       const id = answer.headers.get("x-request-id") ?? "";
-      return { status: answer.status, text, seconds, r2Calls: await callsOf(id) };
+      return { status: answer.status, bytes: body.length, seconds, r2Calls: await callsOf(id) };
     },
     git: {
       url: new URL(`/root/${REPOSITORY}.git`, service.origin).href,

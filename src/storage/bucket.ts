@@ -24,8 +24,8 @@ const blocks = new Recent<Uint8Array>(16 * 1024 * 1024);
 
 /** Copies of small files that never change, near by. It may forget any of them. */
 export interface FileCache {
-  /** The bytes under `key` if there are exactly `length` of them. */
-  get(key: string, length: number): Promise<Uint8Array | undefined>;
+  /** The bytes under `key`; where a length is given, only if there are exactly as many. */
+  get(key: string, length?: number): Promise<Uint8Array | undefined>;
   put(key: string, bytes: Uint8Array): void;
 }
 
@@ -48,7 +48,7 @@ export class Bucket {
     this.cache = cache;
     this.usage = usage;
     this.gaugeBlocks = usage.gauge();
-    this.slots = new Slots(READS_MAX, () => usage.r2Calls++);
+    this.slots = new Slots(READS_MAX, () => usage.beginR2());
   }
 
   /** For what is held in memory between the bucket and whoever asks. */

@@ -130,9 +130,22 @@ export function compareHistories(
  * @returns Undefined where there are more than 3000, or more than 64 MB of them to be compared.
  */
 export async function findDifferences(
-  { catalog, objects }: OpenRepository,
+  repository: OpenRepository,
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid = EMPTY_TREE_OID,
+): Promise<ChangedFileEntry[] | undefined> {
+  const about = ["files", oldTreeOid ?? null, newTreeOid];
+  const known = await repository.answers.remember(
+    about,
+    async () => (await workOutDifferences(repository, oldTreeOid, newTreeOid)) ?? null,
+  );
+  return known ?? undefined;
+}
+
+async function workOutDifferences(
+  { catalog, objects }: OpenRepository,
+  oldTreeOid: Oid | undefined,
+  newTreeOid: Oid,
 ): Promise<ChangedFileEntry[] | undefined> {
   const changes = await findChanges(objects, oldTreeOid, newTreeOid);
   if (!changes) return undefined;

@@ -1,8 +1,10 @@
 import { encodeText } from "../../git/byte-text.ts";
+import type { Oid } from "../../git/oid.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, findWanted, type LogRange, walkByTime } from "../../git/walk/log.ts";
 import { PathFinder } from "../../git/walk/path-finder.ts";
 import { logPath } from "../../git/walk/path-history.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Code } from "../git/open-code.ts";
 import type { Listed, Slice } from "../slice.ts";
 
@@ -21,17 +23,18 @@ export interface CommitQuery extends LogRange {
  * page; with a path also the trees down to it.
  */
 export async function listCommits(
-  { repository: { catalog, graph, objects } }: Code,
+  { repository }: Code,
   query: CommitQuery,
   { size, offset }: Slice,
 ): Promise<Listed<Node>> {
+  const { graph } = repository;
   const { path, untilSeconds = Number.POSITIVE_INFINITY } = query;
   const isListed = (node: Node): boolean => (graph.times[node] as number) <= untilSeconds;
   const items: Node[] = [];
   let total = 0;
   if (path !== undefined) {
-    const finder = new PathFinder(catalog, objects, encodeText(path));
-    for await (const node of logPath(graph, finder, query)) {
+    const oids = await listOfPath(repository, path, query);
+    for (const node of oids.map((oid) => graph.find(oid))) {
       if (!isListed(node)) continue;
       if (total >= offset && total < offset + size) items.push(node);
       total++;
@@ -48,4 +51,21 @@ export async function listCommits(
     if (items.length === size) break;
   }
   return { items, total };
+}
+
+/** The whole history of a path, which is long to find and short to tell. */
+function listOfPath(
+  { answers, catalog, graph, objects }: OpenRepository,
+  path: string,
+  range: LogRange,
+): Promise<Oid[]> {
+  const { tips, excluded = [], sinceSeconds = null } = range;
+  const oidOf = (node: Node): Oid => graph.oid(node);
+  const about = ["path history", path, tips.map(oidOf), excluded.map(oidOf), sinceSeconds];
+  return answers.remember(about, async () => {
+    const oids: Oid[] = [];
+    const finder = new PathFinder(catalog, objects, encodeText(path));
+    for await (const node of logPath(graph, finder, range)) oids.push(graph.oid(node));
+    return oids;
+  });
 }

@@ -4,9 +4,11 @@ import type { PathChange } from "../../git/diff/tree-diff.ts";
 import type { User } from "../../db/schema/index.ts";
 import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Identity } from "../../git/object/identity.ts";
+import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import type { ChangedFile, CommitEntry } from "../../shapes/commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Code } from "../git/open-code.ts";
 import { type Signable, verifySignatures } from "../signatures/verify-signatures.ts";
 import { countChangedLines, findChanges } from "./find-changes.ts";
@@ -31,7 +33,11 @@ export async function readCommits(
   parts: CommitParts,
 ): Promise<CommitEntry[]> {
   const read: ReadCommit[] = [];
-  for (const node of nodes) read.push(await readCommit(code, node, parts));
+  const differences = await readDifferences(code, nodes, parts);
+  for (const [at, node] of nodes.entries()) {
+    const { files, stat } = differences[at] ?? {};
+    read.push({ ...(await readCommit(code, node, parts)), files, stat });
+  }
   const addresses = read.flatMap(({ commit: { author, committer } }) => [
     decodeText(author.email),
     decodeText(committer.email),
@@ -55,11 +61,14 @@ const leaveUnverified = <T>(read: readonly T[]) =>
 /** A commit by itself; its signature, if that is asked for. */
 type ReadCommit = Omit<CommitEntry, "author" | "committer" | "verification"> & Signable;
 
+/** How a commit differs from its first parent, as far as that is asked for. */
+type Difference = Pick<CommitEntry, "files" | "stat">;
+
 async function readCommit(
   { repository: { graph, objects } }: Code,
   node: Node,
-  { hasStat, hasFiles, hasVerification }: CommitParts,
-): Promise<ReadCommit> {
+  { hasVerification }: CommitParts,
+): Promise<Omit<ReadCommit, keyof Difference>> {
   const content = await objects.readPlace(graph.place(node));
   const commit = parseCommit(content);
   const parentNodes = graph.parents(node);
@@ -67,24 +76,43 @@ async function readCommit(
     const parent = parentNodes[at] ?? NO_NODE;
     return { oid, timeSeconds: parent === NO_NODE ? 0 : (graph.times[parent] as number) };
   });
-  const first = parentNodes[0] ?? NO_NODE;
-  const changes =
-    hasStat || hasFiles
-      ? await findChanges(
-          objects,
-          first === NO_NODE ? undefined : graph.rootOid(first),
-          commit.treeOid,
-        )
-      : undefined;
   return {
     commitOid: graph.oid(node),
     commit,
     parents,
     email: commit.committer.email,
     split: hasVerification ? splitSignature(content) : undefined,
-    files: hasFiles ? changes?.map(toChangedFile) : undefined,
-    stat: hasStat && changes ? await countChangedLines(objects, changes) : undefined,
   };
+}
+
+/** How each of some commits differs from its first parent: all of a page are kept as one. */
+function readDifferences(
+  { repository }: Code,
+  nodes: readonly Node[],
+  { hasStat, hasFiles }: CommitParts,
+): Promise<Difference[]> {
+  const { answers, graph } = repository;
+  if (!hasStat && !hasFiles) {
+    return Promise.resolve(nodes.map(() => ({ files: undefined, stat: undefined })));
+  }
+  const oids = nodes.map((node) => graph.oid(node));
+  return answers.remember(["differences", oids, hasStat, hasFiles], async () => {
+    const differences: Difference[] = [];
+    for (const node of nodes) {
+      const changes = await findOwnChanges(repository, node);
+      differences.push({
+        files: hasFiles ? changes?.map(toChangedFile) : undefined,
+        stat: hasStat && changes ? await countChangedLines(repository.objects, changes) : undefined,
+      });
+    }
+    return differences;
+  });
+}
+
+function findOwnChanges({ graph, objects }: OpenRepository, node: Node) {
+  const [first = NO_NODE] = graph.parents(node);
+  const oldTreeOid = first === NO_NODE ? undefined : graph.rootOid(first);
+  return findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
 }
 
 function toChangedFile(change: PathChange): ChangedFile {

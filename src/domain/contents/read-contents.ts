@@ -195,14 +195,21 @@ class ContentsReader {
     entries: readonly TreeEntry[],
   ): Promise<(LastCommit | undefined)[]> {
     if (!this.includes.commit && !this.includes.message) return [];
-    const { graph, catalog, objects } = this.repository;
+    const { answers, graph, catalog, objects } = this.repository;
     const path = encodeText(directory.join("/"));
     const names = entries.map(({ name }) => name);
-    const nodes = await findLastCommits(graph, catalog, objects, this.tip, path, names);
+    // All names of a directory follow from its path; one of them may be asked for alone.
+    const one = names.length === 1 ? names[0] : null;
+    const about = ["last commits", graph.oid(this.tip), path, one];
+    const oids = await answers.remember(about, async () => {
+      const nodes = await findLastCommits(graph, catalog, objects, this.tip, path, names);
+      return Array.from(nodes, ([name, node]) => [name, graph.oid(node)] as const);
+    });
+    const found = new Map(oids);
     const lasts: (LastCommit | undefined)[] = [];
     for (const name of names) {
-      const node = nodes.get(name);
-      lasts.push(node === undefined ? undefined : await this.readCommit(node));
+      const oid = found.get(name);
+      lasts.push(oid === undefined ? undefined : await this.readCommit(graph.find(oid)));
     }
     return lasts;
   }
