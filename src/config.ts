@@ -71,6 +71,14 @@ const Variables = z.object({
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
   /** Bytes of a repository's packs at most, with those of the push that comes; -1 is no limit. */
   GIT_REPOSITORY_MAX_BYTES: count(-1, -1, 999_999_999_999),
+  /** Whether large files are kept for clients of Git LFS. */
+  LFS_START_SERVER: flag(true),
+  /** Bytes of one large file at most; 0 is no limit. Cloudflare bounds the body of a request too, by plan. */
+  LFS_MAX_FILE_SIZE: count(0, 0, 999_999_999_999),
+  /** Large files that one request may ask about at most; 0 is no limit but that of a JSON body. */
+  LFS_MAX_BATCH_SIZE: count(0, 0, 1_000_000),
+  /** Locks of large files on a page at most. */
+  LFS_LOCKS_PAGING_NUM: count(50, 1, 1000),
   /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
@@ -129,6 +137,10 @@ export interface Config {
   pushMaxRefs: number;
   gitObjectMaxBytes: number;
   gitRepositoryMaxBytes: number;
+  isLfsOn: boolean;
+  lfsFileMaxBytes: number;
+  lfsBatchMax: number;
+  lfsLockPageMax: number;
   logsD1Rows: boolean;
   signing: Signing | undefined;
   firstAdministrator: { name: string; password: string; email: string } | undefined;
@@ -174,6 +186,10 @@ export function parseConfig(env: object): Config {
     pushMaxRefs: variables.PUSH_MAX_REFS,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
+    isLfsOn: variables.LFS_START_SERVER,
+    lfsFileMaxBytes: variables.LFS_MAX_FILE_SIZE || Number.POSITIVE_INFINITY,
+    lfsBatchMax: variables.LFS_MAX_BATCH_SIZE || Number.POSITIVE_INFINITY,
+    lfsLockPageMax: variables.LFS_LOCKS_PAGING_NUM,
     logsD1Rows: variables.LOG_D1_ROWS,
     signing: toSigning(variables),
     firstAdministrator:

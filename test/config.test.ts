@@ -77,6 +77,19 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from -1 to 999999999999",
     values: wrongNumbers("-2", "1000000000000"),
   },
+  LFS_START_SERVER: { allowed: "true or false", values: wrongFlags() },
+  LFS_MAX_FILE_SIZE: {
+    allowed: "a whole number from 0 to 999999999999",
+    values: wrongNumbers("-1", "1000000000000"),
+  },
+  LFS_MAX_BATCH_SIZE: {
+    allowed: "a whole number from 0 to 1000000",
+    values: wrongNumbers("-1", "1000001"),
+  },
+  LFS_LOCKS_PAGING_NUM: {
+    allowed: "a whole number from 1 to 1000",
+    values: wrongNumbers("0", "1001"),
+  },
   FIRST_ADMIN_PASSWORD: { allowed: "a text", values: [1] },
   FIRST_ADMIN_USER: { allowed: "a name", values: ["", 1] },
   FIRST_ADMIN_EMAIL: { allowed: "a text", values: [1] },

@@ -28,12 +28,14 @@ import { organizationRepositories } from "./orgs/repositories.ts";
 import { teams } from "./orgs/teams.ts";
 import { adminUsers } from "./admin/users.ts";
 import { archives } from "./repos/archives.ts";
+import { codeFacts } from "./repos/code-facts.ts";
 import { deployKeys } from "./repos/deploy-keys.ts";
 import { forks } from "./repos/forks.ts";
 import { repositories } from "./repos/repositories.ts";
 import { repositorySearch } from "./repos/search.ts";
 import { stargazers } from "./repos/stargazers.ts";
 import { subscriptions } from "./repos/subscriptions.ts";
+import { topics } from "./repos/topics.ts";
 import { emails } from "./self/emails.ts";
 import { gpgKeys } from "./self/gpg-keys.ts";
 import { publicKeys } from "./self/public-keys.ts";
@@ -57,6 +59,8 @@ const NOUNS = [
   subscriptions,
   stargazers,
   forks,
+  codeFacts,
+  topics,
   deployKeys,
   branches,
   tags,

@@ -9,6 +9,7 @@ import type { Scratch } from "../git/store.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { draftName, packKey, rescueKey } from "./keys.ts";
+import { LargeFiles } from "./large-files.ts";
 import { OpenRepository } from "./open-repository.ts";
 import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
@@ -30,6 +31,8 @@ import type { StorageJob } from "./storage-job.ts";
 /** The storage of git data as one request uses it. */
 export class GitStorage {
   readonly usage = new StorageUsage();
+  /** Of all repositories. */
+  readonly largeFiles: LargeFiles;
   private readonly bucket: Bucket;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
   private readonly jobs: Queue<StorageJob>;
@@ -41,6 +44,7 @@ export class GitStorage {
     cache: FileCache,
   ) {
     this.bucket = new Bucket(bucket, this.usage, cache);
+    this.largeFiles = new LargeFiles(this.bucket);
     this.objects = objects;
     this.jobs = jobs;
   }

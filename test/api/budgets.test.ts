@@ -13,6 +13,7 @@ const WRITE_ROUNDS_MAX = 3;
 const WITHOUT_DATABASE = new Set([
   "getVersion",
   "getGeneralAPISettings",
+  "getGeneralRepositorySettings",
   "getGitignoreTemplateInfo",
   "getSigningKey",
   "getSigningKeySSH",
@@ -61,8 +62,10 @@ describe("round trips to D1", () => {
   it.each(named.filter(([, { isOpen }]) => isOpen))(
     "stay within the budget for anonymous callers: %s",
     async (id, operation) => {
-      const { path } = await makeWorld(operation);
-      const { answer, line } = await logged(() => call(operation.method, path));
+      const { path, json } = await makeWorld(operation);
+      const { answer, line } = await logged(() =>
+        call(operation.method, path, json ? { json } : {}),
+      );
       expect(answer.status < 300).toBe(!REFUSED.has(id));
       expect(line.d1Rounds).toBeLessThanOrEqual(WITHOUT_DATABASE.has(id) ? 0 : READ_ROUNDS_MAX);
     },

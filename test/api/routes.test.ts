@@ -9,6 +9,7 @@ import { fillPath, operations } from "../support/operations.ts";
 /** What needs no scope: it tells nothing about anybody. */
 const WITHOUT_SCOPE = [
   "getGeneralAPISettings",
+  "getGeneralRepositorySettings",
   "getGitignoreTemplateInfo",
   "getLicenseTemplateInfo",
   "getSigningKey",
@@ -138,6 +139,7 @@ const NEUTRAL = {
   token: "k-1",
   branch: "b-1/x",
   tag: "v-1/x",
+  topic: "p-1",
   sha: "main",
   filepath: "file",
   ref: "heads/x",

@@ -1,7 +1,8 @@
 import { encodeText } from "../../git/byte-text.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, findWanted, type LogRange, walkByTime } from "../../git/walk/log.ts";
-import { logPath, PathFinder } from "../../git/walk/path-history.ts";
+import { PathFinder } from "../../git/walk/path-finder.ts";
+import { logPath } from "../../git/walk/path-history.ts";
 import type { Code } from "../git/open-code.ts";
 import type { Listed, Slice } from "../slice.ts";
 
