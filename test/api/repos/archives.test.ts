@@ -293,6 +293,11 @@ describe("GET /repos/{owner}/{repo}/{tarball,zipball,bundle}/{revision}", () => 
   });
 });
 
+it("nothing of the API is taken for a repository of that name", async () => {
+  const { status, bytes } = await read("/api/v1/archive/main.zip");
+  expect([status, bytes.length]).toEqual([404, 0]);
+});
+
 describe("what an archive takes", () => {
   // SECURITY: such trees are small, and an archive of them would have no end.
   it("is refused for trees that stand for too much", async () => {
