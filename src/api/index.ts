@@ -11,6 +11,7 @@ import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
 import { fileChanges } from "./contents/changes.ts";
 import { contents } from "./contents/contents.ts";
+import { patches } from "./contents/patches.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
@@ -60,6 +61,7 @@ const NOUNS = [
   notes,
   contents,
   fileChanges,
+  patches,
   raw,
   blobs,
   trees,
