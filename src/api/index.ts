@@ -13,6 +13,7 @@ import { blobs } from "./contents/blobs.ts";
 import { fileChanges } from "./contents/changes.ts";
 import { contents } from "./contents/contents.ts";
 import { fileContents } from "./contents/file-contents.ts";
+import { patches } from "./contents/patches.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
@@ -71,6 +72,7 @@ const NOUNS = [
   contents,
   fileContents,
   fileChanges,
+  patches,
   raw,
   archives,
   blobs,

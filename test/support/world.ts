@@ -163,6 +163,9 @@ async function storeSampleCode(repo: TestRepo, hasNote: boolean) {
   return { tagOid: tag.oid, blobOid };
 }
 
+const NEW_FILE_PATCH =
+  "diff --git a/made b/made\nnew file mode 100644\n--- /dev/null\n+++ b/made\n@@ -0,0 +1 @@\n+x\n";
+
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
 function bodyOf(
   operationId: string,
@@ -201,6 +204,7 @@ function bodyOf(
     repoChangeFiles: { files: [{ operation: "upload", path: "file", content: "YQ==" }] },
     repoCreateNote: { message: "a word" },
     repoEditNote: { message: "a word" },
+    repoApplyDiffPatch: { content: NEW_FILE_PATCH },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },
