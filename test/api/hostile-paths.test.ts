@@ -22,25 +22,43 @@ const reads = operations.filter(
 const SECRET = "the-secret-of-somebody-else";
 
 /** Names that mean something to git's command line, to a file system, to HTTP, or to nobody. */
-const NAMES = [
-  ...[
-    "~1",
-    "^",
-    "^{}",
-    "^{/Change}",
-    "@{0}",
-    "@{-1}",
-    ":a",
-    ".lock",
-    "*",
-    "\n",
-    "\r\nX-Injected: 1",
-  ],
-  ...["\0", " ", "/..", "\\"],
-].map((suffix) => `main${suffix}`);
+const SUFFIXES = [
+  "~1",
+  "^",
+  "^{}",
+  "^{/Change}",
+  "@{0}",
+  "@{-1}",
+  ":a",
+  ".lock",
+  "*",
+  "\n",
+  "\r\nX-Injected: 1",
+  "\0",
+  " ",
+  "/..",
+  "\\",
+];
 const OTHERS = [
-  ...["..", "../..", "a/../b", "./a", "//", "..\\..\\a", "\0a", "-", "--output=x", "@", "HEAD^"],
-  ...["refs/", "refs/heads", "refs/../HEAD", ".git/config", ":/Change", ":(top)a", "^main", "0000"],
+  "..",
+  "../..",
+  "a/../b",
+  "./a",
+  "//",
+  "..\\..\\a",
+  "\0a",
+  "-",
+  "--output=x",
+  "@",
+  "HEAD^",
+  "refs/",
+  "refs/heads",
+  "refs/../HEAD",
+  ".git/config",
+  ":/Change",
+  ":(top)a",
+  "^main",
+  "0000",
   "0".repeat(40),
   "g".repeat(40),
   "0".repeat(64),
@@ -50,12 +68,11 @@ const OTHERS = [
 ];
 /** As they stand in an address, where that is no encoding of a text. */
 const RAW = [
-  ..."%2e%2e%2fa %252e%252e%252fa %2F %5c..%5ca %c0%ae%c0%ae/ %FF %ED%A0%80 %0a %00 % %u0041".split(
-    " ",
-  ),
-  ..."main+ main;x=1 main%3Fref=x a&ref=b".split(" "),
-];
-const VALUES = [...[...NAMES, ...OTHERS].map(encodeURIComponent), ...RAW];
+  "%2e%2e%2fa %252e%252e%252fa %2F %5c..%5ca %c0%ae%c0%ae/ %FF %ED%A0%80 %0a %00 % %u0041",
+  "main+ main;x=1 main%3Fref=x a&ref=b",
+].flatMap((line) => line.split(" "));
+const NAMES = SUFFIXES.map((suffix) => `main${suffix}`).concat(OTHERS);
+const VALUES = NAMES.map(encodeURIComponent).concat(RAW);
 
 /** A public repository, and what nobody may read of it or of another that its owner has. */
 async function makeScene() {
