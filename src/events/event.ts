@@ -30,7 +30,8 @@ export type Event =
       state: string;
       context: string;
     }
-  | { type: "repository.topics_changed"; repoId: number; ownerId: number; topics: string[] }
+  | { type: "repository.topics_changed"; repoId: number; ownerId: number }
+  | { type: "lfs_lock.created" | "lfs_lock.deleted"; repoId: number; ownerId: number; path: string }
   | { type: "star.created" | "star.deleted"; repoId: number; ownerId: number }
   | { type: "watch.created" | "watch.deleted"; repoId: number; ownerId: number }
   | { type: "follow.created" | "follow.deleted"; ownerId: number }

@@ -10,6 +10,7 @@ import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import { draftName, packKey, rescueKey } from "./keys.ts";
+import { LargeFiles } from "./large-files.ts";
 import { OpenRepository } from "./open-repository.ts";
 import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
@@ -31,6 +32,8 @@ import type { StorageJob } from "./storage-job.ts";
 /** The storage of git data as one request uses it. */
 export class GitStorage {
   readonly usage = new StorageUsage();
+  /** Of all repositories. */
+  readonly largeFiles: LargeFiles;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
@@ -43,6 +46,7 @@ export class GitStorage {
     cache: FileCache,
   ) {
     this.bucket = new Bucket(bucket, this.usage, cache);
+    this.largeFiles = new LargeFiles(this.bucket);
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;

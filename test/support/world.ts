@@ -5,7 +5,10 @@ import {
   gpgKeys,
   organizationMembers,
   publicKeys,
+  repositories,
+  repositoryTopics,
   stars,
+  topics,
   watches,
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
@@ -78,6 +81,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
       .where(eq(organizationMembers.orgId, org.id)),
   ]);
 
+  const topic = await giveTopic(repo);
+
   const ids: [RegExp, number][] = [
     [/^\/repositories\//, repo.id],
     [/^\/repos\/.*\/keys\//, only(deployKeys).id],
@@ -86,7 +91,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const isAboutCode =
-    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle)(?:\/|$)/.test(
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses)(?:\/|$)/.test(
       operation.path,
     );
   const isNoteNew = operation.id === "repoCreateNote";
@@ -109,12 +114,33 @@ export async function makeWorld(operation: Operation): Promise<World> {
     diffType: "diff",
     org: org.name,
     token: "no-such-token",
+    topic,
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
     id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
   });
   const json =
     operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name, sample?.blobOid);
   return { caller, path: path + query, json };
+}
+
+/** Gives a repository a topic that no other has, and says its name. */
+async function giveTopic(repo: TestRepo): Promise<string> {
+  const name = freshName("topic");
+  const at = { createdAt: 1000, updatedAt: 1000 };
+  const { id: topicId } = only(
+    await db
+      .insert(topics)
+      .values({ name, ...at })
+      .returning(),
+  );
+  await db.batch([
+    db.insert(repositoryTopics).values({ repoId: repo.id, topicId, visibility: "public" }),
+    db
+      .update(repositories)
+      .set({ topics: [name] })
+      .where(eq(repositories.id, repo.id)),
+  ]);
+  return name;
 }
 
 /** What a path that ends in an id is about. */
@@ -136,6 +162,9 @@ async function storeSampleCode(repo: TestRepo, hasNote: boolean) {
   await storePush(repo, "refs/tags/some/tag", tag.oid, tag.pack, oid);
   return { tagOid: tag.oid, blobOid };
 }
+
+const NEW_FILE_PATCH =
+  "diff --git a/made b/made\nnew file mode 100644\n--- /dev/null\n+++ b/made\n@@ -0,0 +1 @@\n+x\n";
 
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
 function bodyOf(
@@ -165,6 +194,7 @@ function bodyOf(
     repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
     repoRenameBranch: { name },
     repoGetFileContentsPost: { files: ["file", "none"] },
+    repoUpdateTopics: { topics: [name.toLowerCase()] },
     repoCreateStatus: { state: "pending", context: "build", target_url: "https://ci.example/1" },
     repoUpdateBranch: { new_commit_id: "main" },
     repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
@@ -174,6 +204,7 @@ function bodyOf(
     repoChangeFiles: { files: [{ operation: "upload", path: "file", content: "YQ==" }] },
     repoCreateNote: { message: "a word" },
     repoEditNote: { message: "a word" },
+    repoApplyDiffPatch: { content: NEW_FILE_PATCH },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },

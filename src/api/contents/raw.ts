@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { Ctx } from "../../context.ts";
 import { tellContentType } from "../../domain/contents/content-type.ts";
 import { findFile, type FoundFile } from "../../domain/contents/find-file.ts";
-import { streamBlob } from "../../domain/contents/stream-blob.ts";
+import { type FileContent, openBlob, openMedia } from "../../domain/contents/open-content.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
 import { openCode, type Code } from "../../domain/git/open-code.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
@@ -47,7 +47,7 @@ raw.openapi(
     request: { params: FilePath, query: RefQuery },
     responses: bytes,
   }),
-  (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref),
+  (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref, openBlob),
 );
 
 raw.openapi(
@@ -56,36 +56,43 @@ raw.openapi(
     path: "/repos/{owner}/{repo}/media/{filepath*}",
     operationId: "repoGetRawFileOrLFS",
     tags: ["repository"],
-    summary: "Get the bytes of a file, which may be a pointer of LFS",
+    summary: "Get the bytes of a file, or of the large file that it points at",
     middleware: [inRepo("read:repository")] as const,
     request: { params: FilePath, query: RefQuery },
     responses: bytes,
   }),
-  (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref),
+  (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref, openMedia),
 );
 
 /** The context of a request that a repository's guard let in. */
 type FileContext = Context<ApiEnv & { Variables: GuardVariables & { entry: RepositoryEntry } }>;
 
-async function answerFile(c: FileContext, path: string, ref: string): Promise<Response> {
+async function answerFile(
+  c: FileContext,
+  path: string,
+  ref: string,
+  openContent: typeof openBlob,
+): Promise<Response> {
   const { ctx, entry } = c.var;
   const code = await openCode(ctx, entry);
   const file = await findFile(code, entry, path, ref);
   if (!file) throw notFound();
+  const content = await openContent(ctx, entry.repo, code, file);
+  const { oid, sizeBytes } = content;
+  const isImmutable = content.isFinal && isPinned(file.revision, ref);
   const headers = {
-    ...headersOf(code, file),
-    ...(isPinned(file.revision, ref) && immutableHeaders(c.var, entry)),
+    ...headersOf(code, file, content),
+    ...(isImmutable && immutableHeaders(c.var, entry)),
   };
-  if (hasTag(c.req.header("if-none-match"), file.entry.oid)) {
+  if (hasTag(c.req.header("if-none-match"), oid)) {
     return new Response(null, { status: 304, headers });
   }
-  const sizeBytes = code.repository.catalog.sizeBytes(file.place);
   const range = rangeOf(c, sizeBytes, headers);
   if (range === "none") {
     const unsatisfied = { ...headers, "Content-Range": `bytes */${sizeBytes}` };
     return new Response(null, { status: 416, headers: unsatisfied });
   }
-  const pieces = streamBlob(ctx, entry.repo, code.repository, file.place);
+  const pieces = content.stream();
   const { value: first = new Uint8Array(0) } = await pieces.next();
   const isPart = range !== "whole";
   const { start, end } = isPart ? range : { start: 0, end: sizeBytes };
@@ -157,11 +164,12 @@ const SECONDS_MAX = 253_402_300_799;
 function headersOf(
   { repository: { graph } }: Code,
   { entry, name, revision }: FoundFile,
+  { oid }: FileContent,
 ): Record<string, string> {
   // The file is at least as old as the commit that it is read from.
   const seconds = Math.min(graph.times[revision.node] as number, SECONDS_MAX);
   return {
-    ETag: `"${entry.oid}"`,
+    ETag: `"${oid}"`,
     "Last-Modified": new Date(seconds * 1000).toUTCString(),
     "Content-Disposition": `inline; ${formatFilename(name)}`,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",

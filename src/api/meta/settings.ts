@@ -44,3 +44,39 @@ settings.openapi(
     );
   },
 );
+
+const GeneralRepoSettings = z
+  .object({
+    mirrors_disabled: z.boolean(),
+    http_git_disabled: z.boolean(),
+    migrations_disabled: z.boolean(),
+    stars_disabled: z.boolean(),
+    time_tracking_disabled: z.boolean(),
+    lfs_disabled: z.boolean(),
+  })
+  .openapi("GeneralRepoSettings");
+
+settings.openapi(
+  createRoute({
+    method: "get",
+    path: "/settings/repository",
+    operationId: "getGeneralRepositorySettings",
+    tags: ["settings"],
+    summary: "What repositories can do here",
+    middleware: [anyone()] as const,
+    responses: { 200: json(GeneralRepoSettings, "What is switched off") },
+  }),
+  (c) =>
+    c.json(
+      {
+        // Not served yet.
+        mirrors_disabled: true,
+        migrations_disabled: true,
+        time_tracking_disabled: true,
+        http_git_disabled: false,
+        stars_disabled: false,
+        lfs_disabled: !c.var.ctx.config.isLfsOn,
+      },
+      200,
+    ),
+);

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { desc, sql } from "drizzle-orm";
 import {
   index,
   integer,
@@ -64,7 +64,7 @@ export const topics = sqliteTable(
   (table) => [
     uniqueIndex("topics_name").on(table.name),
     index("topics_popular")
-      .on(table.repoCount, table.name)
+      .on(desc(table.repoCount), table.name)
       .where(sql`${table.repoCount} > 0`),
   ],
 );
@@ -101,3 +101,4 @@ export const codeFacts = sqliteTable("code_facts", {
   /** SPDX ids. */
   licenses: text({ mode: "json" }).$type<string[]>().notNull(),
 });
+export type CodeFacts = typeof codeFacts.$inferSelect;

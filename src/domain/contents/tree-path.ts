@@ -1,4 +1,4 @@
-import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
 import { isHfsDisguise, isNtfsDisguise } from "../../git/object/disguise.ts";
 import { invalid } from "../../lib/failure.ts";
 
@@ -16,22 +16,26 @@ const NAME_BYTES_MAX = 255;
  * @throws Failure `invalid`.
  */
 export function readTreePath(path: string): ByteText[] {
-  const names = path.split("/").map(encodeText);
-  const bytes = names.reduce((sum, name) => sum + name.length + 1, -1);
-  const isGood =
-    path.isWellFormed() &&
-    !/[\0\\]/.test(path) &&
-    bytes <= PATH_BYTES_MAX &&
-    names.every((name) => name.length <= NAME_BYTES_MAX && isName(name));
-  if (!isGood) {
-    const shown = path.length > 100 ? `${path.slice(0, 100)}…` : path;
-    throw invalid(`path contains a malformed path component [path: ${shown.toWellFormed()}]`);
-  }
+  if (!path.isWellFormed()) throw refuse(path.toWellFormed());
+  return splitTreePath(encodeText(path));
+}
+
+/** The same for a path in bytes. */
+export function splitTreePath(path: ByteText): ByteText[] {
+  const names = path.split("/") as ByteText[];
+  const isGood = !/[\0\\]/.test(path) && path.length <= PATH_BYTES_MAX && names.every(isName);
+  if (!isGood) throw refuse(decodeText(path));
   return names;
+}
+
+function refuse(path: string): Error {
+  const shown = path.length > 100 ? `${path.slice(0, 100)}…` : path;
+  return invalid(`path contains a malformed path component [path: ${shown.toWellFormed()}]`);
 }
 
 const isName = (name: ByteText): boolean =>
   name !== "" &&
+  name.length <= NAME_BYTES_MAX &&
   name !== "." &&
   name !== ".." &&
   !isHfsDisguise(name, "git") &&

@@ -60,7 +60,10 @@ export async function openSideBySide(
 }
 
 /** A ref by its full name, as people write it. */
-export function findRef({ snapshot }: Code, fullName: string): StoredRef | undefined {
+export function findRef(
+  { snapshot }: Pick<Code, "snapshot">,
+  fullName: string,
+): StoredRef | undefined {
   const { refs } = snapshot;
   const name: ByteText = encodeText(fullName);
   let low = 0;

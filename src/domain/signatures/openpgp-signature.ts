@@ -9,6 +9,8 @@ import {
   SignaturePacket,
 } from "openpgp";
 
+import { isTooLarge } from "../keys/read-gpg-key.ts";
+
 /** A detached signature of gpg's. */
 export interface OpenPgpSignature {
   /** Of the key that it says made it: 16 upper-case hex digits, zeros where it does not say. */
@@ -78,7 +80,7 @@ export async function verifyOpenPgpSignature(
 ): Promise<boolean> {
   const keyPacket = await readKeyPacket(key);
   const createdAt = packet.created?.getTime() ?? 0;
-  if (!key.canSign || key.isRevoked || isWeak(keyPacket)) return false;
+  if (!key.canSign || key.isRevoked || isUnfit(keyPacket)) return false;
   if (createdAt < keyPacket.created.getTime()) return false;
   if (key.expiresAt !== null && createdAt >= key.expiresAt) return false;
   // SECURITY: a signature over text holds whatever the ends of its lines are, so it may only be one
@@ -116,12 +118,13 @@ async function readKeyPacket({ publicKey }: OpenPgpKey): Promise<KeyPacket> {
   throw new UnreadableKey("a stored OpenPGP key can't be read");
 }
 
-/** Whether the library would not take a signature by such a key, by its own defaults. */
-function isWeak(key: KeyPacket): boolean {
+/** Whether the library would not take a signature by such a key, by its own defaults, or not soon. */
+function isUnfit(key: KeyPacket): boolean {
   const { bits, curve } = key.getAlgorithmInfo();
   return (
     config.rejectPublicKeyAlgorithms.has(key.algorithm) ||
     (bits !== undefined && bits < config.minRSABits) ||
+    isTooLarge(key) ||
     (curve !== undefined && config.rejectCurves.has(curve as unknown as enums.curve))
   );
 }

@@ -20,6 +20,8 @@ const BEGIN = "-----BEGIN SSH SIGNATURE-----";
 const END = "-----END SSH SIGNATURE-----";
 /** A signature by the largest RSA key takes 6,000 characters. */
 const LENGTH_MAX = 16 * 1024;
+/** Characters of a line, as ssh-keygen writes them. */
+const LINE_LENGTH = 70;
 
 /**
  * Reads an armored signature over something of git's.
@@ -56,6 +58,15 @@ function readSignature(reader: SshWireReader): SshSignature | undefined {
   return isKnown && reserved.length === 0 && reader.isAtEnd
     ? { publicKey, hashName, value }
     : undefined;
+}
+
+/** The armored form, with a line feed at its end. */
+export function formatSshSignature({ publicKey, hashName, value }: SshSignature): string {
+  const version = Uint8Array.of(0, 0, 0, 1);
+  const fields = formatSshWire([publicKey, NAMESPACE, "", hashName, value]);
+  const base64 = Buffer.concat([Buffer.from(MAGIC), version, fields]).toString("base64");
+  const lines = base64.match(new RegExp(`.{1,${LINE_LENGTH}}`, "g")) ?? [];
+  return `${[BEGIN, ...lines, END].join("\n")}\n`;
 }
 
 /** What a signature over `bytes` really signs. */

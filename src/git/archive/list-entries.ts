@@ -3,8 +3,13 @@ import { type ByteText, readByteText } from "../byte-text.ts";
 import { missing } from "../error.ts";
 import {
   isSubmoduleMode,
+  isSymlinkMode,
   isTreeMode,
+  MODE_EXECUTABLE,
+  MODE_FILE,
+  MODE_SUBMODULE,
   MODE_TREE,
+  MODE_TYPE,
   parseTree,
   type TreeEntry,
 } from "../object/tree.ts";
@@ -99,7 +104,8 @@ class EntryLister {
     }
   }
 
-  private toListed(frame: Frame, { name, mode, oid }: TreeEntry): ListedEntry {
+  private toListed(frame: Frame, { name, mode: stored, oid }: TreeEntry): ListedEntry {
+    const mode = toCanonical(stored);
     const isFolder = isTreeMode(mode) || isSubmoduleMode(mode);
     const path = `${frame.path}${name}${isFolder ? "/" : ""}` as ByteText;
     const rules = readExportRules(frame.attributes.find(path));
@@ -130,6 +136,13 @@ class EntryLister {
     if (this.objects.findLarge(this.catalog.oid(place))) return "" as ByteText;
     return readByteText(await this.objects.readPlace(place));
   }
+}
+
+/** The mode that git takes for one: old ones had more bits. */
+function toCanonical(mode: number): number {
+  if (isTreeMode(mode) || isSymlinkMode(mode)) return mode & MODE_TYPE;
+  if ((mode & MODE_TYPE) !== (MODE_FILE & MODE_TYPE)) return MODE_SUBMODULE;
+  return (mode & 0o100) === 0 ? MODE_FILE : MODE_EXECUTABLE;
 }
 
 const NO_RULES: ExportRules = {

@@ -81,14 +81,15 @@ class EntryReader {
       positions[place.pack]?.add(place.position);
     }
     const contents: Map<number, Uint8Array>[] = [];
+    const { gauge } = this.options;
     let heldBytes = 0;
     for (const [pack, wanted] of positions.entries()) {
-      const found =
-        wanted.size > 0 ? await sweepChains(this.catalog, pack, [...wanted]) : new Map();
+      const sweeping: Gauge = (bytes) => gauge(heldBytes + bytes);
+      const found = await sweepChains(this.catalog, pack, [...wanted], sweeping);
       contents.push(found);
       for (const content of found.values()) heldBytes += content.length;
-      this.options.gauge(heldBytes);
     }
+    gauge(heldBytes);
     return contents;
   }
 

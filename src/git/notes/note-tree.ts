@@ -177,6 +177,15 @@ export class NoteTree {
     }
   }
 
+  /** What stands in a place when no directory does. */
+  private async unpack(inner: Inner, digit: number, depth: number): Promise<Slot | undefined> {
+    for (let slot = inner.slots[digit]; slot?.kind === "subtree"; slot = inner.slots[digit]) {
+      inner.slots[digit] = undefined;
+      await this.load(slot, inner, depth);
+    }
+    return inner.slots[digit];
+  }
+
   /** Draws branchings together that hold a single note now. */
   private consolidate(key: string, depth: number): void {
     const way = [this.root];
@@ -205,12 +214,8 @@ export class NoteTree {
     const mayGrow = depth % 2 === 0 && depth <= 2 * fanout;
     const levels = mayGrow && isFull ? fanout + 1 : fanout;
     for (let digit = 0; digit < 16; digit++) {
-      let slot = inner.slots[digit];
-      while (slot?.kind === "subtree" && depth >= 2 * levels) {
-        inner.slots[digit] = undefined;
-        await this.load(slot, inner, depth);
-        slot = inner.slots[digit];
-      }
+      const slot =
+        depth >= 2 * levels ? await this.unpack(inner, digit, depth) : inner.slots[digit];
       if (slot?.kind === "inner") await this.list(slot, depth + 1, levels, directory);
       else if (slot?.kind === "note") {
         directory.put(cut(slot.key, levels).split("/"), MODE_FILE, slot.oid);

@@ -1,7 +1,10 @@
+import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { describe, expect, it } from "vitest";
 
 import { admin, callApi, makeRepo, type Repo, serviceUrl } from "../support/forge.ts";
-import { clone, commit, git, tryGit } from "../support/git.ts";
+import { clone, commit, git, makeWork, tryGit } from "../support/git.ts";
 
 interface Made {
   commit: { sha: string };
@@ -107,5 +110,41 @@ describe("a history that is written by API", () => {
     const count = await git(after, ["rev-list", "--count", "HEAD"]);
     expect(Number(count)).toBe(won.length + 1);
     expect(await git(after, ["rev-list", "--merges", "HEAD"])).toBe("");
+  });
+
+  it("takes the patches that git makes", async () => {
+    const repo = await makeRepo();
+    const work = await makeWork();
+    const text = Array.from({ length: 60 }, (_, at) => `line ${at}\n`).join("");
+    await commit(work, { "a.txt": text, "b.txt": text, gone: "x\n", 'd/\u00fc "q".txt': "1\r\n2" });
+    writeFileSync(
+      join(work, "bin"),
+      Uint8Array.from({ length: 5000 }, (_, at) => at % 256),
+    );
+    await commit(work, {}, "bytes");
+    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+    await git(work, ["rm", "--quiet", "gone"]);
+    await git(work, ["mv", "b.txt", "c.txt"]);
+    writeFileSync(
+      join(work, "bin"),
+      Uint8Array.from({ length: 5000 }, (_, at) => (at * 3) % 256),
+    );
+    chmodSync(join(work, "a.txt"), 0o755);
+    symlinkSync("a.txt", join(work, "link"));
+    const edited = text.replace("line 40\n", "forty\nand more\n");
+    await commit(work, { "c.txt": edited, 'd/\u00fc "q".txt': "1\r\n3", new: "" }, "first");
+    await commit(work, { "a.txt": `ahead\n${text}` }, "second");
+    const patch = await git(work, ["diff", "--binary", "-M", "HEAD~~", "HEAD"]);
+    const other = { content: `${patch}\n`, new_branch: "other" };
+    await callApi<Made>(admin, "POST", `${repo.path}/diffpatch`, other);
+    const mails = await git(work, ["format-patch", "--stdout", "--binary", "HEAD~~"]);
+    const json = { content: `${mails}\n`, message: "by mail" };
+    await callApi<Made>(admin, "POST", `${repo.path}/diffpatch`, json);
+    const after = await clone(repo.ownUrl);
+    const tree = await git(work, ["rev-parse", "HEAD^{tree}"]);
+    for (const ref of ["origin/main", "origin/other"]) {
+      expect(await git(after, ["rev-parse", `${ref}^{tree}`])).toBe(tree);
+    }
+    expect(await git(after, ["log", "-1", "--format=%s"])).toBe("by mail");
   });
 });

@@ -49,6 +49,10 @@ async function listAll(repo: Repo, query: Record<string, string>) {
   }
 }
 
+/** Compressed data are as good as what compressed them: git's are its own. */
+const withoutData = (mail: string): string =>
+  mail.replaceAll(/^(?:literal|delta) \d+\n(?:[A-Za-z][^\n]+\n)*/gm, "data\n");
+
 const LIGHT = { stat: "false", files: "false", verification: "false" };
 
 describe.each([
@@ -174,6 +178,23 @@ describe.each([
       const answer = await fetch(`${serviceUrl}/api/v1${repo.path}/git/commits/${sha}.diff`);
       const theirs = await git(directory, ["diff", "--full-index", "-M", first, sha]);
       expect([sha, (await answer.text()).replace(/\n$/, "")]).toEqual([sha, theirs]);
+    }
+  });
+
+  it("the patch of each commit is git's, and of a merge those of what it brought", async () => {
+    const all = lines(await git(directory, ["rev-list", "--all", "--parents"]));
+    const merges = all.filter((line) => line.length > 82).slice(0, 6);
+    const others = all.filter((line) => line.length <= 82).slice(0, 25);
+    const mail = ["format-patch", "--stdout", "--signature=Edgeforge"];
+    for (const line of [...others, ...merges]) {
+      const [sha = "", parent, other] = line.split(" ");
+      const answer = await fetch(`${serviceUrl}/api/v1${repo.path}/git/commits/${sha}.patch`);
+      const range = other === undefined ? ["-1", sha] : [`${parent}..${sha}`];
+      const theirs = await git(directory, [...mail, ...range]);
+      expect([sha, withoutData((await answer.text()).replace(/\n$/, ""))]).toEqual([
+        sha,
+        withoutData(theirs),
+      ]);
     }
   });
 

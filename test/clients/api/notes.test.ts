@@ -16,35 +16,35 @@ describe("notes that are written by API", () => {
     });
     await git(work, ["fast-import", "--quiet"], commits.join(""));
     const oids = lines(await git(work, ["rev-list", "main"]));
-    const note = (oid: string): string => ` for ${oid}  \n\n\n\nwith more ✓`;
-    const byGit = async (...some: string[]) => {
-      for (const oid of some) await git(work, ["notes", "add", "-m", note(oid), oid]);
-    };
+    const [first = "", ...others] = oids;
+    const message = " some words  \n\n\n\nand more ✓";
+    const byGit = (...some: string[]) =>
+      git(work, ["notes", "copy", "--stdin"], some.map((oid) => `${first} ${oid}\n`).join(""));
     const treeOf = (directory: string) => git(directory, ["rev-parse", `${REF}^{tree}`]);
 
     const repo = await makeRepo();
-    await byGit(...oids.slice(0, 20));
+    await git(work, ["notes", "add", "-m", message, first]);
+    await byGit(...others.slice(0, 59));
     await git(work, ["push", "--quiet", repo.ownUrl, "main", REF]);
     const path = (oid: string) => `${repo.path}/git/notes/${oid}`;
     // Among them is the one with which git begins to use directories.
-    const added = oids.slice(20, 110);
-    for (const oid of added) {
-      await callApi(admin, "POST", path(oid), { message: note(oid) });
-    }
-    await byGit(...added);
+    const added = others.slice(59, 109);
+    for (const oid of added) await callApi(admin, "POST", path(oid), { message });
+    await byGit(...added.slice(1));
+    const [one = ""] = added;
+    await git(work, ["notes", "add", "-m", message, one]);
     const after = await clone(repo.ownUrl);
     await git(after, ["fetch", "--quiet", "origin", `${REF}:${REF}`]);
     await git(after, ["fsck", "--strict", "--full"]);
     expect(await treeOf(after)).toBe(await treeOf(work));
     expect(lines(await git(after, ["ls-tree", "-d", REF])).length).toBeGreaterThan(20);
     expect(lines(await git(after, ["notes", "list"]))).toHaveLength(110);
-    const [one = ""] = added;
     expect(await git(after, ["notes", "show", one])).toBe(await git(work, ["notes", "show", one]));
     const log = ["log", "-1", "--format=%B", REF];
     expect(await git(after, log)).toBe(await git(work, log));
 
     await git(work, ["fetch", "--quiet", repo.ownUrl, `+${REF}:${REF}`]);
-    await byGit(...oids.slice(110));
+    await byGit(...others.slice(109));
     await git(work, ["push", "--quiet", repo.ownUrl, REF]);
     for (const oid of oids.slice(0, 5)) await callApi(admin, "DELETE", path(oid));
     await git(work, ["notes", "remove", ...oids.slice(0, 5)]);

@@ -88,6 +88,19 @@ describe("a zip file", () => {
     }
   });
 
+  it("gives modes of old trees as git takes them", async () => {
+    const blob = git(repository, ["hash-object", "-w", "--stdin"], { input: "old" });
+    const rows = ["100664 blob", "100775 blob", "100600 blob", "100700 blob", "120777 blob"];
+    const input = rows.map((row, at) => `${row} ${blob}\tfile-${at}\n`).join("");
+    const tree = git(repository, ["mktree"], { input });
+    const oid = git(repository, ["commit-tree", "-m", "old", tree]);
+    git(repository, ["update-ref", "refs/heads/old", oid]);
+    const { head, entries } = await openEntries(await openHistory(repository), oid);
+    const ours = readZip(await collect(formatZip(head, entries, compressor)));
+    expect(ours).toEqual(readZip(archiveByGit(repository, "zip", oid)));
+    expect(ours.entries.length).toBe(1 + rows.length);
+  });
+
   it("streams a large file, and knows at the end what it came to", async () => {
     const pieces = [Buffer.alloc(100_000, 1), Buffer.from(random.bytes(50_000))];
     const content = listOf<Uint8Array>(pieces);

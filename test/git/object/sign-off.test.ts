@@ -40,10 +40,8 @@ describe("addSignOff", () => {
     git(directory, args, { input: message });
     return git(directory, ["cat-file", "commit", "HEAD"]).split("\n\n").slice(1).join("\n\n");
   };
-  const check = (message: string): void => {
-    const ours = addSignOff(encodeText(message), PERSON as ByteText);
-    expect([message, ours.replace(/\n$/, "")]).toEqual([message, byGit(message)]);
-  };
+  const byUs = (message: string): string =>
+    addSignOff(encodeText(message), PERSON as ByteText).replace(/\n$/, "");
 
   it.each([
     "subject\n",
@@ -59,13 +57,16 @@ describe("addSignOff", () => {
     "subject\n\nSigned-off-by: A <a@example.com>\none\ntwo\nthree\n",
     "subject\n\nA: b\n folded\n",
     "subject\n\nA: b\n# a comment\n",
-  ])("does what git does with %j", check);
+  ])("does what git does with %j", (message) => {
+    expect(byUs(message)).toBe(byGit(message));
+  });
 
   it("does what git does with any lines", () => {
     const random = makeRandom(7);
     for (let round = 0; round < 60; round++) {
       const lines = Array.from({ length: 1 + random.below(8) }, () => random.pick(LINES));
-      check(`subject\n${lines.join("\n").replace(/\n+$/, "")}\n`);
+      const message = `subject\n${lines.join("\n").replace(/\n+$/, "")}\n`;
+      expect([message, byUs(message)]).toEqual([message, byGit(message)]);
     }
   });
 });

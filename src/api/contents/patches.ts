@@ -1,0 +1,44 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { ACCESS } from "../../db/schema/index.ts";
+import { patchFiles } from "../../domain/contents/patch-files.ts";
+import { FileResponse, toMadeCommit } from "../../shapes/file-change.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { requireUser } from "../guards/guard.ts";
+import { inRepo } from "../guards/repository.ts";
+import { body, takesFiles } from "../json-body.ts";
+import { RepoPath } from "../repos/paths.ts";
+import { COMMIT_OPTIONS, toCommitWish } from "./commit-options.ts";
+
+const ApplyPatch = body({
+  ...COMMIT_OPTIONS,
+  content: z.string("Required").min(1, "Required").openapi({
+    description: "The patch, as git diff or git format-patch prints it",
+  }),
+}).openapi("ApplyDiffPatchFileOptions");
+
+export const patches = endpoints();
+
+patches.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/diffpatch",
+    operationId: "repoApplyDiffPatch",
+    tags: ["repository"],
+    summary: "Apply a patch to a repository",
+    middleware: [inRepo("write:repository", { access: ACCESS.write }), takesFiles] as const,
+    request: { params: RepoPath, body: { required: true, ...json(ApplyPatch, "The patch") } },
+    responses: {
+      201: json(FileResponse, "The commit"),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { content, ...options } = c.req.valid("json");
+    const user = requireUser(ctx.actor);
+    const made = await patchFiles(ctx, entry, user, content, toCommitWish(options));
+    return c.json({ content: null, ...toMadeCommit(entry, made, viewer) }, 201);
+  },
+);

@@ -1,0 +1,54 @@
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { applyPatch } from "../../git/apply/apply-patch.ts";
+import type { FilePatch } from "../../git/apply/file-patch.ts";
+import { parsePatch } from "../../git/apply/parse-patch.ts";
+import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
+import { GitError } from "../../git/error.ts";
+import { invalid } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { requireWritable } from "../git/require-writable.ts";
+import { commitChange, type MadeCommit } from "./commit-change.ts";
+import type { CommitWish } from "./commit-wish.ts";
+import { splitTreePath } from "./tree-path.ts";
+
+/**
+ * Applies a patch, as `git diff` prints it, in a commit of its own.
+ *
+ * @throws Failure `invalid` for a patch that can't be read or does not apply, in git's own words;
+ * as `commitChange` otherwise. Nothing is changed then.
+ */
+export async function patchFiles(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  user: User,
+  text: string,
+  wish: CommitWish,
+): Promise<MadeCommit> {
+  requireWritable(entry);
+  const patches = await inGitsWords(async () => readPatch(text));
+  const { made } = await commitChange(ctx, entry, user, wish, "apply-patch", (place) => {
+    const { tree, pack, repository } = place;
+    const write = (content: Uint8Array) => pack.add("blob", content);
+    return inGitsWords(() => applyPatch({ tree, objects: repository.objects, write }, patches));
+  });
+  return made;
+}
+
+function readPatch(text: string): FilePatch[] {
+  const patches = parsePatch(encodeText(text));
+  for (const { newName } of patches) {
+    if (newName !== undefined) splitTreePath(newName);
+  }
+  return patches;
+}
+
+async function inGitsWords<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // Its words hold names, which are bytes.
+    if (error instanceof GitError) throw invalid(decodeText(error.message as ByteText));
+    throw error;
+  }
+}

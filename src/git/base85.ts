@@ -1,0 +1,35 @@
+import type { ByteText } from "./byte-text.ts";
+
+/** What each digit stands for; the alphabet is git's own. */
+const DIGITS =
+  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+
+const VALUES = new Int8Array(256).fill(-1);
+for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
+
+/** Digits that stand for four bytes together. */
+const GROUP_DIGITS = 5;
+
+/**
+ * Reads `length` bytes from groups of five digits. What the last group has beyond them is left out.
+ *
+ * @returns Undefined for anything else.
+ */
+export function parseBase85(text: ByteText, length: number): Uint8Array | undefined {
+  if (text.length % GROUP_DIGITS !== 0 || length > (text.length / GROUP_DIGITS) * 4) {
+    return undefined;
+  }
+  const bytes = new Uint8Array(length);
+  let to = 0;
+  for (let at = 0; at < text.length; at += GROUP_DIGITS) {
+    let group = 0;
+    for (let digit = 0; digit < GROUP_DIGITS; digit++) {
+      const value = VALUES[text.charCodeAt(at + digit)] as number;
+      if (value < 0) return undefined;
+      group = group * 85 + value;
+    }
+    if (group > 0xffffffff) return undefined;
+    for (let shift = 24; shift >= 0 && to < length; shift -= 8) bytes[to++] = group >>> shift;
+  }
+  return bytes;
+}
