@@ -58,7 +58,7 @@ export async function openRuntime(
       return mf.unsafeGetDirectURL(name);
     },
     fire: async (cron, at) => (await mf.getWorker(name)).scheduled({ cron, scheduledTime: at }),
-    close: () => drain(workerd(), () => mf.dispose()),
+    close: () => drain(workerd.latest(), () => mf.dispose()).finally(workerd.stop),
   };
 }
 

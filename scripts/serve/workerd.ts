@@ -1,5 +1,5 @@
 import { ChildProcess } from "node:child_process";
-import { subscribe } from "node:diagnostics_channel";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 
 const drainTimeoutMs = 10_000;
 
@@ -7,11 +7,14 @@ const drainTimeoutMs = 10_000;
  * Learns of each workerd that is started from now on: Miniflare keeps the process to itself, and starts
  * another when one crashes.
  *
- * @returns The latest.
+ * @returns The latest, and how to learn of no more.
  */
-export function watchWorkerd(onSpawn: (pid: number) => void): () => ChildProcess | undefined {
+export function watchWorkerd(onSpawn: (pid: number) => void): {
+  latest: () => ChildProcess | undefined;
+  stop: () => void;
+} {
   let workerd: ChildProcess | undefined;
-  subscribe("child_process", (message) => {
+  const onChild = (message: unknown): void => {
     const isChild = typeof message === "object" && message !== null && "process" in message;
     const child = isChild ? message.process : undefined;
     if (!(child instanceof ChildProcess)) return;
@@ -20,8 +23,9 @@ export function watchWorkerd(onSpawn: (pid: number) => void): () => ChildProcess
       workerd = child;
       if (child.pid !== undefined) onSpawn(child.pid);
     });
-  });
-  return () => workerd;
+  };
+  subscribe("child_process", onChild);
+  return { latest: () => workerd, stop: () => void unsubscribe("child_process", onChild) };
 }
 
 /**

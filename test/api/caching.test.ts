@@ -19,7 +19,9 @@ const reads = operations.filter(({ method, path }) => {
   const { get } = (description.paths?.[path] ?? {}) as Described;
   const types = Object.keys(get?.responses["200"]?.content ?? {});
   const comesWhole = types.some((type) => /^(?:application\/json|text\/plain)$/.test(type));
-  return method === "GET" && path.startsWith("/repos/{owner}/{repo}/") && comesWhole;
+  // There is no key to be read unless the service is given one.
+  const isThere = !path.includes("/signing-key.");
+  return method === "GET" && path.startsWith("/repos/{owner}/{repo}/") && comesWhole && isThere;
 });
 
 /** A repository of three commits, the later one of `side` by its owner's address. */

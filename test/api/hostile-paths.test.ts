@@ -22,7 +22,7 @@ const reads = operations.filter(
 const SECRET = "the-secret-of-somebody-else";
 
 /** Names that mean something to git's command line, to a file system, to HTTP, or to nobody. */
-const NAMES = [
+const SUFFIXES = [
   "~1",
   "^",
   "^{}",
@@ -38,7 +38,7 @@ const NAMES = [
   " ",
   "/..",
   "\\",
-].map((suffix) => `main${suffix}`);
+];
 const OTHERS = [
   "..",
   "../..",
@@ -68,12 +68,11 @@ const OTHERS = [
 ];
 /** As they stand in an address, where that is no encoding of a text. */
 const RAW = [
-  ..."%2e%2e%2fa %252e%252e%252fa %2F %5c..%5ca %c0%ae%c0%ae/ %FF %ED%A0%80 %0a %00 % %u0041".split(
-    " ",
-  ),
-  ..."main+ main;x=1 main%3Fref=x a&ref=b".split(" "),
-];
-const VALUES = [...[...NAMES, ...OTHERS].map(encodeURIComponent), ...RAW];
+  "%2e%2e%2fa %252e%252e%252fa %2F %5c..%5ca %c0%ae%c0%ae/ %FF %ED%A0%80 %0a %00 % %u0041",
+  "main+ main;x=1 main%3Fref=x a&ref=b",
+].flatMap((line) => line.split(" "));
+const NAMES = SUFFIXES.map((suffix) => `main${suffix}`).concat(OTHERS);
+const VALUES = NAMES.map(encodeURIComponent).concat(RAW);
 
 /** A public repository, and what nobody may read of it or of another that its owner has. */
 async function makeScene() {

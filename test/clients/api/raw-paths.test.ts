@@ -1,0 +1,50 @@
+import { request } from "node:http";
+
+import { expect, it } from "vitest";
+
+import { admin, callApi, makeRepo, serviceUrl } from "../support/forge.ts";
+import { git, makeDirectory } from "../support/git.ts";
+
+/** Sends a path as it is: `fetch` would take its dot segments out first. */
+const get = (path: string): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(serviceUrl);
+    const sent = request({ hostname, port, path: `/api/v1${path}` }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+    });
+    sent.on("error", reject).end();
+  });
+
+// What stands above a repository in an address is a route like any other, and no way around its guard.
+it("a path with dot segments leads nowhere that its plain form does not lead to", async () => {
+  const repo = await makeRepo();
+  const directory = makeDirectory();
+  await git(directory, ["init", "--quiet", "--initial-branch=main"]);
+  await git(directory, ["commit", "--quiet", "--allow-empty", "--message=One"]);
+  await git(directory, ["push", "--quiet", repo.ownUrl, "main"]);
+  const { full_name: name } = await callApi<{ full_name: string }>(admin, "GET", repo.path);
+  await callApi(admin, "PATCH", `/repos/${name}`, { private: true });
+  const base = `/repos/${name}`;
+  for (const rest of [
+    "/contents/../../../../user",
+    "/contents/%2e%2e/%2e%2e/%2e%2e/%2e%2e/user",
+    "/raw/..%2f..%2f..%2fuser",
+    "/git/trees/../trees/main",
+    "/git/../git/commits/main",
+    "/./branches/main",
+    "//branches//main",
+    "/branches/main/../main",
+    "/contents/..\\..\\user",
+    "/raw/.%2e/.%2e/a",
+    "/contents/%00",
+    "/compare/main...%2e%2e%2fmain",
+  ]) {
+    const { status, text } = await get(base + rest);
+    // Nobody is signed in: the user is nobody's to see, and so is all of the repository.
+    expect([rest, status, text.includes("One")]).toEqual([rest, expect.toSatisfy(isHidden), false]);
+  }
+});
+
+const isHidden = (status: number): boolean => status === 404 || status === 401 || status === 400;
