@@ -1,11 +1,18 @@
 import { z } from "@hono/zod-openapi";
-import type { Context, Next } from "hono";
+import type { Context, MiddlewareHandler, Next } from "hono";
 
 import { invalid, tooLarge } from "../lib/failure.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
 /** Brackets within brackets at most: parsers recurse. */
 const DEPTH_MAX = 32;
+
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 
 /**
  * Reads the body of a request as JSON before it is validated: its type, size, syntax and depth.
@@ -17,7 +24,7 @@ export async function readJsonBody(
   next: Next,
 ): Promise<void> {
   const type = c.req.header("content-type") ?? "";
-  const text = await readText(c, c.var.ctx.config.jsonBodyMaxBytes);
+  const text = await readText(c, c.var.bodyBytesMax ?? c.var.ctx.config.jsonBodyMaxBytes);
   // SECURITY: only JSON. A page elsewhere can send forms in a person's name without asking, not this.
   if (!/^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i.test(type)) {
     if (type !== "") throw invalid("[]: Unsupported Content-Type");
@@ -33,6 +40,12 @@ export async function readJsonBody(
   checkJson(text);
   await next();
 }
+
+/** Lets the body be as large as files may be. */
+export const takesFiles: MiddlewareHandler<{ Variables: GuardVariables }> = async (c, next) => {
+  c.set("bodyBytesMax", c.var.ctx.config.contentsBodyMaxBytes);
+  await next();
+};
 
 /**
  * The body as text, read no further than `bytesMax`.
@@ -61,11 +74,16 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
 function checkJson(text: string): void {
   if (text === "") return;
   let depth = 0;
-  // SECURITY: texts are skipped first, the one that never ends too: a pattern that went back from
-  // the end to look for another beginning would take quadratic time.
-  for (const [bracket] of text.matchAll(/"(?:[^"\\]+|\\.)*"?|[[\]{}]/gs)) {
-    if (bracket.startsWith('"')) continue;
-    depth += bracket === "[" || bracket === "{" ? 1 : -1;
+  // SECURITY: character by character. A pattern would keep a way back for each escape of a text, and
+  // take quadratic time for one that never ends.
+  let isInText = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (isInText && char === BACKSLASH) at++;
+    else if (char === QUOTE) isInText = !isInText;
+    else if (isInText) continue;
+    else if (char === OPEN_BRACKET || char === OPEN_BRACE) depth++;
+    else if (char === CLOSE_BRACKET || char === CLOSE_BRACE) depth--;
     if (depth > DEPTH_MAX) throw invalid(`[]: more than ${DEPTH_MAX} levels of nesting`);
   }
   try {

@@ -1,4 +1,5 @@
-import { formatFilename, hasTag } from "./header-value.ts";
+import { hasTag } from "./entity-tag.ts";
+import { formatFilename } from "./header-value.ts";
 import { streamOf } from "./stream-of.ts";
 
 /** A file that is made while it is sent. */

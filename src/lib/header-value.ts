@@ -11,11 +11,3 @@ export function formatFilename(name: string): string {
   );
   return `filename="${plain}"; filename*=UTF-8''${exact}`;
 }
-
-/** Whether a condition names the tag of what is there; weakly, as conditions of reading are. */
-export function hasTag(condition: string | undefined, tag: string): boolean {
-  if (condition === undefined) return false;
-  return condition
-    .split(",")
-    .some((each) => each.trim() === "*" || each.trim().replace(/^W\//, "") === `"${tag}"`);
-}

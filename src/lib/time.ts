@@ -7,3 +7,16 @@ export function formatTime(milliseconds: number): string {
 export function formatTimeOrNull(milliseconds: number | null): string | null {
   return milliseconds === null ? null : formatTime(milliseconds);
 }
+
+/** A moment by the clock of a place. */
+export interface ZonedTime {
+  readonly seconds: number;
+  /** Offset from UTC, such as `+0200`. */
+  readonly zone: string;
+}
+
+/** @param text RFC 3339, well-formed. */
+export function parseZonedTime(text: string): ZonedTime {
+  const [, hours = "+00", minutes = "00"] = /([+-]\d\d):?(\d\d)$/.exec(text) ?? [];
+  return { seconds: Math.floor(Date.parse(text) / 1000), zone: hours + minutes };
+}

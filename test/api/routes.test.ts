@@ -9,8 +9,12 @@ import { fillPath, operations } from "../support/operations.ts";
 /** What needs no scope: it tells nothing about anybody. */
 const WITHOUT_SCOPE = [
   "getGeneralAPISettings",
+  "getGeneralRepositorySettings",
   "getGitignoreTemplateInfo",
   "getLicenseTemplateInfo",
+  "getSigningKey",
+  "getSigningKeyOpenSSH",
+  "getSigningKeySSH",
   "getVersion",
   "listGitignoresTemplates",
   "listLicenseTemplates",
@@ -135,6 +139,7 @@ const NEUTRAL = {
   token: "k-1",
   branch: "b-1/x",
   tag: "v-1/x",
+  topic: "p-1",
   sha: "main",
   filepath: "file",
   ref: "heads/x",

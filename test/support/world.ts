@@ -5,7 +5,10 @@ import {
   gpgKeys,
   organizationMembers,
   publicKeys,
+  repositories,
+  repositoryTopics,
   stars,
+  topics,
   watches,
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
@@ -78,6 +81,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
       .where(eq(organizationMembers.orgId, org.id)),
   ]);
 
+  const topic = await giveTopic(repo);
+
   const ids: [RegExp, number][] = [
     [/^\/repositories\//, repo.id],
     [/^\/repos\/.*\/keys\//, only(deployKeys).id],
@@ -86,11 +91,13 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const isAboutCode =
-    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|archive|tarball|zipball|bundle)(?:\/|$)/.test(
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses)(?:\/|$)/.test(
       operation.path,
     );
-  const sample = isAboutCode ? await storeSampleCode(repo) : undefined;
+  const isNoteNew = operation.id === "repoCreateNote";
+  const sample = isAboutCode ? await storeSampleCode(repo, !isNoteNew) : undefined;
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
+  const query = operation.id === "repoGetFileContents" ? '?body={"files":["file"]}' : "";
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,
@@ -99,19 +106,41 @@ export async function makeWorld(operation: Operation): Promise<World> {
     branch: "some/branch",
     tag: "some/tag",
     sha: shaFor(operation.path, sample),
-    filepath: "file",
-    ref: "heads/some",
+    filepath: operation.id === "repoCreateFile" ? "new/file" : "file",
+    ref: operation.path.includes("/git/refs/") ? "heads/some" : "some/branch",
     archive: "some/branch.tar.gz",
     revision: "some/tag",
     basehead: "main...some/branch",
     diffType: "diff",
     org: org.name,
     token: "no-such-token",
+    topic,
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
     id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
   });
-  const json = operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name);
-  return { caller, path, json };
+  const json =
+    operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name, sample?.blobOid);
+  return { caller, path: path + query, json };
+}
+
+/** Gives a repository a topic that no other has, and says its name. */
+async function giveTopic(repo: TestRepo): Promise<string> {
+  const name = freshName("topic");
+  const at = { createdAt: 1000, updatedAt: 1000 };
+  const { id: topicId } = only(
+    await db
+      .insert(topics)
+      .values({ name, ...at })
+      .returning(),
+  );
+  await db.batch([
+    db.insert(repositoryTopics).values({ repoId: repo.id, topicId, visibility: "public" }),
+    db
+      .update(repositories)
+      .set({ topics: [name] })
+      .where(eq(repositories.id, repo.id)),
+  ]);
+  return name;
 }
 
 /** What a path that ends in an id is about. */
@@ -121,21 +150,26 @@ function shaFor(path: string, sample: { tagOid: string; blobOid: string } | unde
   return "main";
 }
 
-/** Two branches of one commit, a note on it, and an annotated tag of it. */
-async function storeSampleCode(repo: TestRepo) {
+/** Two branches of one commit of one file, a note on it, and an annotated tag of it. */
+async function storeSampleCode(repo: TestRepo, hasNote: boolean) {
   const { oid, blobOid, pack } = makeCommit(repo.name);
   await storePush(repo, "refs/heads/main", oid, pack);
   await storePush(repo, "refs/heads/some/branch", oid, pack);
   const history = new History();
   const note = history.commit({ files: { [oid]: "A note\n" } });
-  await storePush(repo, "refs/notes/commits", note, history.build());
+  if (hasNote) await storePush(repo, "refs/notes/commits", note, history.build());
   const tag = makeTag(oid, "some/tag");
   await storePush(repo, "refs/tags/some/tag", tag.oid, tag.pack, oid);
   return { tagOid: tag.oid, blobOid };
 }
 
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
-function bodyOf(operationId: string, repository: string, organization: string): object {
+function bodyOf(
+  operationId: string,
+  repository: string,
+  organization: string,
+  sha: string | undefined,
+): object {
   const name = freshName("made");
   const email = `${name}@example.com`;
   const bodies: Record<string, object> = {
@@ -156,7 +190,17 @@ function bodyOf(operationId: string, repository: string, organization: string): 
     createOrgRepo: { name },
     repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
     repoRenameBranch: { name },
+    repoGetFileContentsPost: { files: ["file", "none"] },
+    repoUpdateTopics: { topics: [name.toLowerCase()] },
+    repoCreateStatus: { state: "pending", context: "build", target_url: "https://ci.example/1" },
+    repoUpdateBranch: { new_commit_id: "main" },
     repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
+    repoCreateFile: { content: "YQ==", new_branch: name },
+    repoUpdateFile: { content: "YQ==", sha },
+    repoDeleteFile: { sha },
+    repoChangeFiles: { files: [{ operation: "upload", path: "file", content: "YQ==" }] },
+    repoCreateNote: { message: "a word" },
+    repoEditNote: { message: "a word" },
     createFork: { name, organization },
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },

@@ -4,13 +4,14 @@ import { formatDiff } from "../../domain/commits/format-diff.ts";
 import { formatPatches } from "../../domain/commits/format-patches.ts";
 import { type CommitQuery, listCommits } from "../../domain/commits/list-commits.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
-import { findRevision, type Revision } from "../../domain/git/find-revision.ts";
+import { findRevision, isPinned, type Revision } from "../../domain/git/find-revision.ts";
 import { type Code, openCode } from "../../domain/git/open-code.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import { Commit, toCommit } from "../../shapes/commit.ts";
 import { json, page, refusals } from "../answers.ts";
+import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { announceNumberedPage, Paging, readPage } from "../paging.ts";
@@ -106,10 +107,12 @@ commits.openapi(
     const { ctx, entry } = c.var;
     const code = await openCode(ctx, entry);
     const { sha, diffType } = c.req.valid("param");
-    const { node } = requireRevision(code, sha);
+    const revision = requireRevision(code, sha);
+    const { node } = revision;
     const text = diffType === "diff" ? await diffOf(code, node) : await formatPatches(code, node);
     return c.body(text as Uint8Array<ArrayBuffer>, 200, {
       "Content-Type": "text/plain; charset=utf-8",
+      ...(isPinned(revision, sha) && immutableHeaders(c.var, entry)),
     });
   },
 );

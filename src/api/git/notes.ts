@@ -1,15 +1,31 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { findNote } from "../../domain/commits/find-note.ts";
-import { readCommits } from "../../domain/commits/read-commits.ts";
+import type { Ctx } from "../../context.ts";
+import { ACCESS } from "../../db/schema/index.ts";
+import { createNote, deleteNote, updateNote } from "../../domain/commits/change-note.ts";
+import { findNote, type Note as NoteOf } from "../../domain/commits/find-note.ts";
+import { type CommitParts, readCommits } from "../../domain/commits/read-commits.ts";
 import { findRevision } from "../../domain/git/find-revision.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { type Code, openCode } from "../../domain/git/open-code.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Note, toNote } from "../../shapes/note.ts";
-import { json, refusals } from "../answers.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { Viewer } from "../../shapes/viewer.ts";
+import { empty, json, refusals } from "../answers.ts";
 import { CommitPath, ShownParts, toParts } from "../commits/query.ts";
 import { endpoints } from "../endpoints.ts";
+import { requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
+import { body, requiredText } from "../json-body.ts";
+
+const MESSAGE_MAX = 500_000;
+
+const message = () =>
+  requiredText(MESSAGE_MAX).openapi({
+    description: "White space at the ends of lines and empty lines at either end are left out",
+  });
+const CreateNote = body({ message: message() }).openapi("CreateNoteOption");
+const EditNote = body({ message: message() }).openapi("EditNoteOption");
 
 export const notes = endpoints();
 
@@ -30,8 +46,94 @@ notes.openapi(
     const noted = findRevision(code, c.req.valid("param").sha);
     const note = noted && (await findNote(code, noted.commitOid));
     if (!note) throw notFound();
-    const [commit] = await readCommits(ctx, code, [note.node], toParts(c.req.valid("query")));
-    if (!commit) throw notFound();
-    return c.json(toNote(entry, { content: note.content, commit }, viewer), 200);
+    const parts = toParts(c.req.valid("query"));
+    return c.json(await tellNote(ctx, entry, viewer, code, note, parts), 200);
   },
 );
+
+notes.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/git/notes/{sha}",
+    operationId: "repoCreateNote",
+    tags: ["repository"],
+    summary: "Create the note on a commit",
+    description: "An addition to the interface of Gitea, which only reads notes.",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: {
+      params: CommitPath,
+      query: ShownParts,
+      body: { required: true, ...json(CreateNote, "The note") },
+    },
+    responses: {
+      201: json(Note, "The new note"),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { sha } = c.req.valid("param");
+    const { message: text } = c.req.valid("json");
+    const { note, code } = await createNote(ctx, entry, requireUser(ctx.actor), sha, text);
+    const parts = toParts(c.req.valid("query"));
+    return c.json(await tellNote(ctx, entry, viewer, code, note, parts), 201);
+  },
+);
+
+notes.openapi(
+  createRoute({
+    method: "patch",
+    path: "/repos/{owner}/{repo}/git/notes/{sha}",
+    operationId: "repoEditNote",
+    tags: ["repository"],
+    summary: "Edit the note on a commit",
+    description: "An addition to the interface of Gitea, which only reads notes.",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: {
+      params: CommitPath,
+      query: ShownParts,
+      body: { required: true, ...json(EditNote, "The note") },
+    },
+    responses: { 200: json(Note, "The note"), ...refusals(401, 403, 404, 409, 413, 422, 423) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { sha } = c.req.valid("param");
+    const { message: text } = c.req.valid("json");
+    const { note, code } = await updateNote(ctx, entry, requireUser(ctx.actor), sha, text);
+    const parts = toParts(c.req.valid("query"));
+    return c.json(await tellNote(ctx, entry, viewer, code, note, parts), 200);
+  },
+);
+
+notes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/git/notes/{sha}",
+    operationId: "repoDeleteNote",
+    tags: ["repository"],
+    summary: "Delete the note on a commit",
+    description: "An addition to the interface of Gitea, which only reads notes.",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: { params: CommitPath },
+    responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 422, 423) },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    await deleteNote(ctx, entry, requireUser(ctx.actor), c.req.valid("param").sha);
+    return c.body(null, 204);
+  },
+);
+
+async function tellNote(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  viewer: Viewer,
+  code: Code,
+  { content, node }: NoteOf,
+  parts: CommitParts,
+) {
+  const [commit] = await readCommits(ctx, code, [node], parts);
+  if (!commit) throw notFound();
+  return toNote(entry, { content, commit }, viewer);
+}

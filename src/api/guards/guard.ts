@@ -17,6 +17,8 @@ export interface GuardVariables {
   requestId: string;
   ctx: Ctx;
   viewer: Viewer;
+  /** Bytes of a JSON body at most, where a route takes more than others. */
+  bodyBytesMax?: number;
 }
 
 /** A route's first middleware: who may enter, with which scopes. It declares them for the tests that list all routes. */

@@ -1,14 +1,12 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { type ByteText, encodeText, encodeUtf8 } from "../../git/byte-text.ts";
-import { formatCommit } from "../../git/object/commit.ts";
 import { editTree, type TreeEdit } from "../../git/object/edit-tree.ts";
 import { MODE_FILE } from "../../git/object/tree.ts";
-import { NULL_OID } from "../../git/oid.ts";
-import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
-import { pushRefs } from "./push-refs.ts";
+import { makeCommit } from "./make-commit.ts";
+import { pushObjects } from "./push-objects.ts";
 
 /**
  * Writes the first commit of a repository that was just created, to its default branch.
@@ -38,28 +36,16 @@ export async function writeFirstCommit(
     pack.add("tree", content),
   );
   const identity = toIdentity(ctx, author);
-  const commit = formatCommit({
+  const fields = {
     treeOid,
     parentOids: [],
     author: identity,
     committer: identity,
-    headers: [],
     message: encodeText("Initial commit\n"),
-  });
-  const newOid = pack.add("commit", commit);
-
-  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
-  await receiver.write(pack.build());
-  const received = await receiver.finish(empty);
-  if (!received) throw new Error("the pack of a first commit is empty");
-  const ref = encodeText(`refs/heads/${repo.defaultBranch}`);
-  const [result] = await pushRefs(ctx, entry, {
-    commands: [{ oldOid: NULL_OID, newOid, ref }],
-    isAtomic: true,
-    repository: received.repository,
-    uploadId,
-    pack: received.record,
-  });
-  if (result?.kind !== "ok") throw new Error("the first commit was refused");
-  return { ...entry, repo: { ...repo, isEmpty: false, sizeBytes: received.record.packBytes } };
+  };
+  const commit = await makeCommit(ctx, fields, { occasion: "first_commit", people: [author] });
+  const ref = `refs/heads/${repo.defaultBranch}`;
+  const moves = [{ ref, to: pack.add("commit", commit) }];
+  const { record } = await pushObjects(ctx, entry, empty, { pack, moves, uploadId });
+  return { ...entry, repo: { ...repo, isEmpty: false, sizeBytes: record.packBytes } };
 }

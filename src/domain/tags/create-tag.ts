@@ -1,22 +1,22 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import { encodeText } from "../../git/byte-text.ts";
+import { encodeText, encodeUtf8 } from "../../git/byte-text.ts";
+import { stripSpace } from "../../git/object/strip-space.ts";
 import { formatTag } from "../../git/object/tag.ts";
-import type { Oid } from "../../git/oid.ts";
-import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
 import { isRefName } from "../../git/ref-name.ts";
+import { joinBytes } from "../../git/wire/pkt-line.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { TagEntry } from "../../shapes/tag.ts";
-import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { moveRefs } from "../git/move-refs.ts";
-import { type Code, findRef, openCode } from "../git/open-code.ts";
+import { findRef, openCode } from "../git/open-code.ts";
+import { pushObjects } from "../git/push-objects.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
+import { signAsService } from "../signatures/sign-as-service.ts";
 import { readTag, tagRef } from "./list-tags.ts";
-import { cleanTagMessage } from "./tag-message.ts";
 
 /** A tag to be made. */
 export interface NewTag {
@@ -49,7 +49,7 @@ export async function createTag(
   if (!revision) throw notFound(`target not found: ${target}`);
   if (findRef(code, ref)) throw conflict(`tag already exists [name: ${name}]`);
   if (hasRefClash(code, ref)) throw conflict(`tag clashes with another [name: ${name}]`);
-  const text = cleanTagMessage(encodeText(message));
+  const text = stripSpace(encodeText(message));
   const { commitOid } = revision;
   if (text === "") {
     const made = { name: encodeText(ref), oid: commitOid, peeledOid: null };
@@ -59,34 +59,12 @@ export async function createTag(
   }
   const identity = toIdentity(ctx, tagger);
   const tag = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
-  const content = formatTag({ ...tag, tagger: identity, message: text });
-  const oid = await storeTag(ctx, entry, code, ref, content);
-  return { name, oid, commitOid, message: text, timeSeconds: identity.timeSeconds };
-}
-
-/** Stores the object of a tag as a push would bring it, and makes the ref. */
-async function storeTag(
-  ctx: Ctx,
-  entry: RepositoryEntry,
-  code: Code,
-  ref: string,
-  content: Uint8Array,
-): Promise<Oid> {
-  const stored = ctx.git.repository(entry.repo);
-  const pack = stored.startPack();
+  const plain = formatTag({ ...tag, tagger: identity, message: text });
+  const making = { occasion: "tag", identities: [identity], people: [tagger] } as const;
+  const signature = await signAsService(ctx, plain, making);
+  const content = signature ? joinBytes([plain, encodeUtf8(`${signature}\n`)]) : plain;
+  const pack = ctx.git.repository(entry.repo).startPack();
   const oid = pack.add("tag", content);
-  const { uploadId } = await stored.beginUpload(ctx.now);
-  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
-  let received: ReceivedPack | undefined;
-  try {
-    await receiver.write(pack.build());
-    received = await receiver.finish(code.repository);
-  } catch (error) {
-    ctx.defer(stored.dropUpload(uploadId, receiver));
-    throw error;
-  }
-  if (!received) throw new Error("the pack of a tag is empty");
-  const { repository, record } = received;
-  await moveRefs(ctx, entry, repository, [{ ref, to: oid }], { uploadId, pack: record });
-  return oid;
+  await pushObjects(ctx, entry, code.repository, { pack, moves: [{ ref, to: oid }] });
+  return { name, oid, commitOid, message: text, timeSeconds: identity.timeSeconds };
 }

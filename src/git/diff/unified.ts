@@ -1,4 +1,4 @@
-import { type ByteText, readByteText, utf8Length } from "../byte-text.ts";
+import { type ByteText, readByteText } from "../byte-text.ts";
 import type { Change, LineDiff } from "./line-diff.ts";
 import { lineBytes, type Lines } from "./lines.ts";
 
@@ -98,19 +98,20 @@ function findHeading(lines: Lines, from: number, downTo: number): ByteText | und
   for (let line = from; line > downTo && line >= 0; line--) {
     const bytes = lineBytes(lines, line);
     const text = readByteText(bytes, 0, Math.min(bytes.length, HEADING_BYTES_MAX));
-    if (/^[A-Za-z_$]/.test(text)) return cutToUtf8(text.replace(/[\s\v]+$/, "") as ByteText);
+    if (/^[A-Za-z_$]/.test(text)) return cutHeading(text);
   }
   return undefined;
 }
 
-/** What comes before the first byte that is no UTF-8: a long line may end within a character. */
-function cutToUtf8(text: ByteText): ByteText {
-  for (let at = 0; at < text.length;) {
-    const length = utf8Length(text, at);
-    if (length === 0) return text.slice(0, at) as ByteText;
-    at += length;
-  }
-  return text;
+/** A character in UTF-8, one char for each byte. Git takes the last two of the plane for none. */
+const UTF8_CHARS =
+  // oxlint-disable-next-line no-control-regex -- all of ASCII
+  /^(?:[\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|\xef(?!\xbf[\xbe\xbf])[\x80-\xbf]{2}|[\xe1-\xec\xee][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})*/;
+
+/** A heading without blanks at its end, up to what is no whole character. */
+function cutHeading(text: ByteText): ByteText {
+  const [whole = ""] = UTF8_CHARS.exec(text.replace(/[ \t\n\r]+$/, "")) ?? [];
+  return whole as ByteText;
 }
 
 const MARKERS = { context: " ", added: "+", removed: "-" } as const;

@@ -104,7 +104,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     expect(body[0]).toMatchObject({
       files: [{ filename: "ü/ö.bin", status: "added" }],
       stats: { total: 0, additions: 0, deletions: 0 },
-      commit: { verification: { verified: false, reason: "gpg.error.no_gpg_keys_found" } },
+      commit: { verification: { verified: false, reason: "gpg.error.extract_sign" } },
     });
     expect(body[3]).toMatchObject({ parents: [], stats: { additions: 4, deletions: 0 } });
   });

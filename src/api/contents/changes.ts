@@ -1,0 +1,173 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { ACCESS } from "../../db/schema/index.ts";
+import { changeFiles } from "../../domain/contents/change-files.ts";
+import { type ContentPlace, toContents } from "../../shapes/contents.ts";
+import {
+  FileDeleteResponse,
+  FileResponse,
+  FilesResponse,
+  toMadeCommit,
+} from "../../shapes/file-change.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { requireUser } from "../guards/guard.ts";
+import { inRepo } from "../guards/repository.ts";
+import { body, optionalText, requiredText, takesFiles } from "../json-body.ts";
+import { RepoPath } from "../repos/paths.ts";
+import { base64, COMMIT_OPTIONS, toCommitWish } from "./commit-options.ts";
+import { FilePath } from "./paths.ts";
+
+/** Operations of one request at most. */
+const FILES_MAX = 2000;
+const PATH_MAX = 4096;
+const SHA_MAX = 64;
+
+const CreateFile = body({ ...COMMIT_OPTIONS, content: base64() }).openapi("CreateFileOptions");
+
+const UpdateFile = body({
+  ...COMMIT_OPTIONS,
+  content: base64(),
+  sha: optionalText(SHA_MAX).openapi({
+    description: "The id of the blob that is replaced; a file is created, if empty",
+  }),
+  from_path: optionalText(PATH_MAX).openapi({ description: "Where the file was until now" }),
+}).openapi("UpdateFileOptions");
+
+const DeleteFile = body({
+  ...COMMIT_OPTIONS,
+  sha: requiredText(SHA_MAX).openapi({ description: "The id of the blob" }),
+}).openapi("DeleteFileOptions");
+
+const ChangeFileOperation = body({
+  operation: z.enum(["create", "update", "upload", "rename", "delete"], "In").openapi({
+    description: "An upload creates a file, or updates it",
+  }),
+  path: requiredText(PATH_MAX),
+  content: base64().optional(),
+  sha: optionalText(SHA_MAX).openapi({
+    description: "The id of the blob, to update, rename or delete it",
+  }),
+  from_path: optionalText(PATH_MAX).openapi({ description: "Where the file was until now" }),
+}).openapi("ChangeFileOperation");
+
+const ChangeFiles = body({
+  ...COMMIT_OPTIONS,
+  files: z.array(ChangeFileOperation, "Required").min(1, "Required").max(FILES_MAX, "MaxSize"),
+}).openapi("ChangeFilesOptions");
+
+const inWritable = () => inRepo("write:repository", { access: ACCESS.write });
+const REFUSALS = refusals(401, 403, 404, 409, 413, 422, 423);
+
+export const fileChanges = endpoints();
+
+fileChanges.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/contents",
+    operationId: "repoChangeFiles",
+    tags: ["repository"],
+    summary: "Change files of a repository in one commit",
+    middleware: [inWritable(), takesFiles] as const,
+    request: { params: RepoPath, body: { required: true, ...json(ChangeFiles, "The changes") } },
+    responses: { 201: json(FilesResponse, "The files and the commit"), ...REFUSALS },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { files, ...options } = c.req.valid("json");
+    const operations = files.map(({ operation: kind, path, sha, from_path: fromPath, content }) => {
+      // A client that has no content to send may send an empty one.
+      const isKept = kind === "delete" || (kind === "rename" && content?.length === 0);
+      return { kind, path, sha, fromPath, content: isKept ? undefined : content };
+    });
+    const user = requireUser(ctx.actor);
+    const wish = toCommitWish(options);
+    const { items, made } = await changeFiles(ctx, entry, user, operations, wish);
+    const place = branchPlace(entry, made.branch);
+    const told = items.map((item) => (item ? toContents(item, place, viewer) : null));
+    return c.json({ files: told, ...toMadeCommit(entry, made, viewer) }, 201);
+  },
+);
+
+fileChanges.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/contents/{filepath*}",
+    operationId: "repoCreateFile",
+    tags: ["repository"],
+    summary: "Create a file",
+    middleware: [inWritable(), takesFiles] as const,
+    request: { params: FilePath, body: { required: true, ...json(CreateFile, "The file") } },
+    responses: { 201: json(FileResponse, "The file and the commit"), ...REFUSALS },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { content, ...options } = c.req.valid("json");
+    const { filepath: path } = c.req.valid("param");
+    const operation = { kind: "create", path, content } as const;
+    const user = requireUser(ctx.actor);
+    const { items, made } = await changeFiles(ctx, entry, user, [operation], toCommitWish(options));
+    const [item] = items;
+    const told = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
+    return c.json({ content: told, ...toMadeCommit(entry, made, viewer) }, 201);
+  },
+);
+
+fileChanges.openapi(
+  createRoute({
+    method: "put",
+    path: "/repos/{owner}/{repo}/contents/{filepath*}",
+    operationId: "repoUpdateFile",
+    tags: ["repository"],
+    summary: "Update a file, or create it if no blob is named",
+    middleware: [inWritable(), takesFiles] as const,
+    request: { params: FilePath, body: { required: true, ...json(UpdateFile, "The file") } },
+    responses: {
+      200: json(FileResponse, "The file and the commit"),
+      201: json(FileResponse, "The new file and the commit"),
+      ...REFUSALS,
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { content, sha, from_path: fromPath, ...options } = c.req.valid("json");
+    const { filepath: path } = c.req.valid("param");
+    const kind = sha || fromPath ? "update" : "create";
+    const operation = { kind, path, fromPath, content, sha } as const;
+    const user = requireUser(ctx.actor);
+    const { items, made } = await changeFiles(ctx, entry, user, [operation], toCommitWish(options));
+    const [item] = items;
+    const told = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
+    const answer = { content: told, ...toMadeCommit(entry, made, viewer) };
+    return c.json(answer, kind === "create" ? 201 : 200);
+  },
+);
+
+fileChanges.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/contents/{filepath*}",
+    operationId: "repoDeleteFile",
+    tags: ["repository"],
+    summary: "Delete a file",
+    middleware: [inWritable(), takesFiles] as const,
+    request: { params: FilePath, body: { required: true, ...json(DeleteFile, "The file") } },
+    responses: { 200: json(FileDeleteResponse, "The commit"), ...REFUSALS },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { sha, ...options } = c.req.valid("json");
+    const { filepath: path } = c.req.valid("param");
+    const operation = { kind: "delete", path, sha } as const;
+    const user = requireUser(ctx.actor);
+    const { made } = await changeFiles(ctx, entry, user, [operation], toCommitWish(options));
+    return c.json({ content: null, ...toMadeCommit(entry, made, viewer) }, 200);
+  },
+);
+
+const branchPlace = (repository: RepositoryEntry, name: string): ContentPlace => ({
+  repository,
+  kind: "branch",
+  name,
+});

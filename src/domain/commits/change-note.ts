@@ -1,0 +1,129 @@
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { byteTextBytes, encodeText } from "../../git/byte-text.ts";
+import { NoteTree } from "../../git/notes/note-tree.ts";
+import { stripSpace } from "../../git/object/strip-space.ts";
+import type { Oid } from "../../git/oid.ts";
+import type { PackBuilder } from "../../git/pack/pack-builder.ts";
+import { NO_NODE } from "../../git/walk/commit-graph.ts";
+import { conflict, invalid, notFound } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { toIdentity } from "../accounts/git-identity.ts";
+import { changeCode } from "../git/change-code.ts";
+import { findRevision } from "../git/find-revision.ts";
+import { makeCommit } from "../git/make-commit.ts";
+import { type Code, findRef } from "../git/open-code.ts";
+import { requireWritable } from "../git/require-writable.ts";
+import { type Note, NOTES_REF } from "./find-note.ts";
+
+/** A note that was just written, and the code with it. */
+interface WrittenNote {
+  readonly note: Note;
+  readonly code: Code;
+}
+
+/**
+ * Notes something on a commit that has no note yet, as `git notes add` does.
+ *
+ * @param revision A branch, tag or commit id.
+ * @throws Failure `not_found` without the commit, `conflict` if there is a note or somebody else
+ * wrote notes meanwhile, `invalid` for a message that says nothing.
+ */
+export function createNote(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  user: User,
+  revision: string,
+  message: string,
+): Promise<WrittenNote> {
+  const content = cleanMessage(message);
+  const how = "Notes added by 'git notes add'";
+  return changeNotes(ctx, entry, user, revision, how, async (notes, key, pack) => {
+    if (await notes.find(key)) throw conflict(`${key} has a note already`);
+    await notes.put(key, pack.add("blob", content));
+    return content;
+  });
+}
+
+/**
+ * Puts other words into the note on a commit, as `git notes edit` does.
+ *
+ * @throws Failure as `createNote`, and `not_found` where there is no note.
+ */
+export function updateNote(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  user: User,
+  revision: string,
+  message: string,
+): Promise<WrittenNote> {
+  const content = cleanMessage(message);
+  const how = "Notes added by 'git notes edit'";
+  return changeNotes(ctx, entry, user, revision, how, async (notes, key, pack) => {
+    if (!(await notes.find(key))) throw notFound();
+    await notes.put(key, pack.add("blob", content));
+    return content;
+  });
+}
+
+/**
+ * Removes the note on a commit, as `git notes remove` does.
+ *
+ * @throws Failure `not_found` where there is none, `conflict` if somebody else wrote notes meanwhile.
+ */
+export async function deleteNote(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  user: User,
+  revision: string,
+): Promise<void> {
+  const how = "Notes removed by 'git notes remove'";
+  await changeNotes(ctx, entry, user, revision, how, async (notes, key) => {
+    if (!(await notes.find(key))) throw notFound();
+    await notes.remove(key);
+    return new Uint8Array();
+  });
+}
+
+function cleanMessage(message: string): Uint8Array {
+  const text = stripSpace(encodeText(message));
+  if (text === "") throw invalid("[Message]: Required");
+  if (text.includes("\0") || !message.isWellFormed()) throw invalid("[Message]: not a text");
+  return byteTextBytes(text);
+}
+
+/** Commits a change of the notes, of which git's own are told apart by `how`. */
+async function changeNotes(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  user: User,
+  revision: string,
+  how: string,
+  change: (notes: NoteTree, key: Oid, pack: PackBuilder) => Promise<Uint8Array>,
+): Promise<WrittenNote> {
+  requireWritable(entry);
+  const { made, code } = await changeCode(ctx, entry, async ({ code: before, pack }) => {
+    const { graph, objects } = before.repository;
+    const found = findRevision(before, revision);
+    if (!found) throw notFound();
+    const head = findRef(before, NOTES_REF)?.oid;
+    const headNode = head === undefined ? NO_NODE : graph.find(head);
+    if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
+    const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
+    const notes = await NoteTree.open(objects, rootOid);
+    const content = await change(notes, found.commitOid, pack);
+    const treeOid = await notes.write((tree) => pack.add("tree", tree));
+    const identity = toIdentity(ctx, user);
+    const commit = await makeCommit(ctx, {
+      treeOid,
+      parentOids: head === undefined ? [] : [head],
+      author: identity,
+      committer: identity,
+      message: encodeText(`${how}\n`),
+    });
+    const to = pack.add("commit", commit);
+    const move = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
+    return { moves: [move], content, to };
+  });
+  return { note: { content: made.content, node: code.repository.graph.find(made.to) }, code };
+}

@@ -1,0 +1,209 @@
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import {
+  isSubmoduleMode,
+  isSymlinkMode,
+  isTreeMode,
+  MODE_EXECUTABLE,
+  MODE_FILE,
+} from "../../git/object/tree.ts";
+import type { DraftEntry, Obstacle, TreeDraft } from "../../git/object/tree-draft.ts";
+import type { Oid } from "../../git/oid.ts";
+import { invalid, notFound } from "../../lib/failure.ts";
+import { formatBase64 } from "../../lib/base64.ts";
+import type { ContentItem } from "../../shapes/contents.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { commitChange, type MadeCommit, type Workplace } from "./commit-change.ts";
+import type { CommitWish } from "./commit-wish.ts";
+import { readLfsPointer } from "./lfs-pointer.ts";
+import { readBlob } from "./read-blob.ts";
+import { readTreePath } from "./tree-path.ts";
+
+/** One change of one file. */
+export interface FileOperation {
+  /** `upload` creates a file or updates it. */
+  readonly kind: "create" | "update" | "upload" | "rename" | "delete";
+  readonly path: string;
+  /** Where the file was until now. */
+  readonly fromPath?: string | undefined;
+  /** A file that is renamed keeps what it holds, if this is left out. */
+  readonly content?: Uint8Array | undefined;
+  /** What the caller believes the file to hold: the id of its blob. */
+  readonly sha?: string | undefined;
+}
+
+/** Contents that were not sent and are told all the same, in bytes together at most. */
+const READ_BYTES_MAX = 10 * 1024 * 1024;
+
+/**
+ * Changes files in a commit of their own, one operation after another: each sees what those before
+ * it did.
+ *
+ * @returns The commit, and what stands at the path of each operation in the end.
+ * @throws Failure `invalid` for what can't be done, `not_found` for a file or branch that is not
+ * there, `conflict` if the branch was moved by somebody else meanwhile. Nothing is changed then.
+ */
+export async function changeFiles(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  user: User,
+  operations: readonly FileOperation[],
+  wish: CommitWish,
+): Promise<{ items: (ContentItem | undefined)[]; made: MadeCommit }> {
+  const message = describeChanges(operations);
+  const { result, made } = await commitChange(ctx, entry, user, wish, message, async (place) => {
+    const contents = new Map<Oid, Uint8Array>();
+    for (const operation of operations) await applyOperation(place, operation, contents);
+    return tellFiles(place, operations, contents);
+  });
+  const { commit, commitOid } = made;
+  const lastCommit = {
+    oid: commitOid,
+    committerSeconds: commit.committer.timeSeconds,
+    authorSeconds: commit.author.timeSeconds,
+    message: undefined,
+  };
+  for (const item of result) {
+    if (item) item.lastCommit = lastCommit;
+  }
+  return { items: result, made };
+}
+
+/** `Add a.txt, b.txt`, and so on for what is updated and deleted, each in a line. */
+function describeChanges(operations: readonly FileOperation[]): string {
+  const paths = (...kinds: FileOperation["kind"][]): string =>
+    operations
+      .filter(({ kind }) => kinds.includes(kind))
+      .map(({ path }) => path)
+      .join(", ");
+  const lines = [
+    ["Add", paths("create")],
+    ["Update", paths("update", "upload", "rename")],
+    ["Delete", paths("delete")],
+  ];
+  return lines
+    .filter(([, list]) => list !== "")
+    .map((line) => line.join(" "))
+    .join("\n");
+}
+
+async function applyOperation(
+  { tree, pack }: Workplace,
+  operation: FileOperation,
+  contents: Map<Oid, Uint8Array>,
+): Promise<void> {
+  const { kind, path, content } = operation;
+  if (kind === "delete") {
+    const names = splitOldPath(path);
+    await findOld(tree, operation, path);
+    await tree.remove(names);
+    return;
+  }
+  const names = readTreePath(path);
+  const fromPath = kind === "create" ? path : operation.fromPath || path;
+  if (kind === "rename" && !operation.fromPath) throw invalid("[FromPath]: Required");
+  const isNew =
+    kind === "create" || (kind === "upload" && !(await tree.find(splitOldPath(fromPath))));
+  if (isNew && operation.sha && kind === "upload") throw mismatch(operation.sha, "");
+  const old = isNew ? undefined : await findOld(tree, operation, fromPath);
+  if (old && content && !isFile(old)) {
+    throw invalid(`a symbolic link or submodule has no content [path: ${fromPath}]`);
+  }
+
+  const obstacle = await tree.findObstacle(names);
+  if (obstacle) throw blocked(obstacle, names, path);
+  const isMoved = fromPath !== path;
+  const target = await tree.find(names);
+  if (target && (kind === "create" || isMoved)) {
+    if (!isFile(target)) throw blocked({ ...target, nameCount: names.length }, names, path);
+    throw invalid(`repository file already exists [path: ${path}]`);
+  }
+  if (old && isMoved) await tree.remove(splitOldPath(fromPath));
+  if (content) {
+    const oid = pack.add("blob", content);
+    contents.set(oid, content);
+    const mode = old?.mode === MODE_EXECUTABLE ? MODE_EXECUTABLE : MODE_FILE;
+    await tree.put(names, { mode, oid });
+  } else if (old) {
+    await tree.put(names, old);
+  } else {
+    throw invalid("[Content]: Required");
+  }
+}
+
+/**
+ * What an operation changes, which is there and is what the caller believes it to be.
+ *
+ * @throws Failure `not_found` or `invalid`.
+ */
+async function findOld(
+  tree: TreeDraft,
+  { kind, sha }: FileOperation,
+  path: string,
+): Promise<DraftEntry> {
+  const old = await tree.find(splitOldPath(path));
+  if (!old || isTreeMode(old.mode))
+    throw notFound(`repository file does not exist [path: ${path}]`);
+  if (!sha) {
+    if (kind === "upload") return old;
+    throw invalid("a SHA or commit ID must be proved when updating a file");
+  }
+  if (sha.toLowerCase() !== old.oid) throw mismatch(sha, old.oid);
+  return old;
+}
+
+const mismatch = (sha: string, oid: Oid) =>
+  invalid(`sha does not match [given: ${sha}, expected: ${oid}]`);
+
+/** The names of a path that is only looked up: what no tree may hold is found in none. */
+const splitOldPath = (path: string): ByteText[] => path.split("/").map(encodeText);
+
+const isFile = ({ mode }: { mode: number }): boolean =>
+  !isTreeMode(mode) && !isSymlinkMode(mode) && !isSubmoduleMode(mode);
+
+function blocked({ mode, nameCount }: Obstacle, names: readonly ByteText[], path: string) {
+  const what = isTreeMode(mode)
+    ? "directory"
+    : isSymlinkMode(mode)
+      ? "symbolic link"
+      : isSubmoduleMode(mode)
+        ? "submodule"
+        : "file";
+  const wanted = nameCount < names.length ? "subdirectory" : "file";
+  const where = path.split("/").slice(0, nameCount).join("/");
+  return invalid(`a ${what} exists where you're trying to create a ${wanted} [path: ${where}]`);
+}
+
+/** What stands at the path of each operation when all are done. */
+async function tellFiles(
+  { tree, repository }: Workplace,
+  operations: readonly FileOperation[],
+  contents: ReadonlyMap<Oid, Uint8Array>,
+): Promise<(ContentItem | undefined)[]> {
+  const { catalog } = repository;
+  const items: (ContentItem | undefined)[] = [];
+  let bytesLeft = READ_BYTES_MAX;
+  for (const { path } of operations) {
+    const found = await tree.find(splitOldPath(path));
+    if (!found || isTreeMode(found.mode)) {
+      items.push(undefined);
+      continue;
+    }
+    const { mode, oid } = found;
+    const item = { path, mode, oid, target: null, submoduleUrl: null, lastCommit: undefined };
+    const content = contents.get(oid);
+    const place = content ? undefined : catalog.find(oid);
+    const sizeBytes = content?.length ?? (place ? catalog.sizeBytes(place) : 0);
+    if (content) {
+      const told = { encoding: "base64", content: formatBase64(content) } as const;
+      items.push({ ...item, ...told, sizeBytes, lfs: readLfsPointer(content) });
+    } else if (place && isFile(found) && sizeBytes <= bytesLeft) {
+      bytesLeft -= sizeBytes;
+      items.push({ ...item, ...(await readBlob(repository, place)), path });
+    } else {
+      items.push({ ...item, encoding: null, content: null, sizeBytes, lfs: undefined });
+    }
+  }
+  return items;
+}

@@ -1,0 +1,101 @@
+import type { Ctx } from "../../context.ts";
+import type { User } from "../../db/schema/index.ts";
+import { type Commit, parseCommit, splitSignature } from "../../git/object/commit.ts";
+import { TreeDraft } from "../../git/object/tree-draft.ts";
+import type { Oid } from "../../git/oid.ts";
+import type { PackBuilder } from "../../git/pack/pack-builder.ts";
+import { invalid, notFound } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import { checkBranchName } from "../branches/branch-name.ts";
+import { branchRef } from "../branches/find-branch.ts";
+import { changeCode } from "../git/change-code.ts";
+import { makeCommit } from "../git/make-commit.ts";
+import type { RefMove } from "../git/move-refs.ts";
+import { type Code, findRef } from "../git/open-code.ts";
+import { requireWritable } from "../git/require-writable.ts";
+import { timeOfCommit } from "../git/time-of-commit.ts";
+import type { Verification } from "../../shapes/verification.ts";
+import { verifySignatures } from "../signatures/verify-signatures.ts";
+import { type CommitWish, toIdentities, toMessage } from "./commit-wish.ts";
+
+/** A commit that was just made. */
+export interface MadeCommit {
+  readonly branch: string;
+  readonly commitOid: Oid;
+  readonly commit: Commit;
+  readonly verification: Verification;
+  readonly parents: readonly { readonly oid: Oid; readonly timeSeconds: number }[];
+}
+
+/** Where a change is made. */
+export interface Workplace {
+  readonly tree: TreeDraft;
+  readonly pack: PackBuilder;
+  /** The repository as it was. */
+  readonly repository: OpenRepository;
+}
+
+/**
+ * Commits a change of files to a branch. In a repository without branches the commit is the first.
+ *
+ * A change that comes out as it was is committed all the same.
+ *
+ * @param edit Makes the change.
+ * @param fallbackMessage The message, where the wish has none.
+ * @throws Failure `not_found` without the branch that the change is based on, `invalid` if the new
+ * one exists or can't be, `conflict` if the branch was moved by somebody else meanwhile.
+ */
+export async function commitChange<T>(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  user: User,
+  wish: CommitWish,
+  fallbackMessage: string,
+  edit: (workplace: Workplace) => Promise<T>,
+): Promise<{ result: T; made: MadeCommit }> {
+  requireWritable(entry);
+  const { author, committer } = toIdentities(ctx, user, wish);
+  const message = toMessage(wish, fallbackMessage, committer);
+  const { made } = await changeCode(ctx, entry, async ({ code, pack }) => {
+    const { branch, baseOid, from } = findTarget(code, entry, wish);
+    const { repository } = code;
+    const { graph, objects } = repository;
+    const rootOid = baseOid === undefined ? undefined : graph.rootOid(graph.find(baseOid));
+    const tree = new TreeDraft(objects, rootOid);
+    const result = await edit({ tree, pack, repository });
+    const treeOid = await tree.write((content) => pack.add("tree", content));
+    const parentOids = baseOid === undefined ? [] : [baseOid];
+    const content = await makeCommit(ctx, { treeOid, parentOids, author, committer, message });
+    const commitOid = pack.add("commit", content);
+    const move: RefMove = { ref: branchRef(branch), ...(from && { from }), to: commitOid };
+    const parents = parentOids.map((oid) => ({ oid, timeSeconds: timeOfCommit(code, oid) }));
+    const commit = parseCommit(content);
+    const signature = { split: splitSignature(content), email: commit.committer.email };
+    const signed = { branch, commitOid, commit, parents, ...signature };
+    return { moves: [move], result, signed };
+  });
+  const [judged] = await verifySignatures(ctx, [made.signed]);
+  if (!judged) throw new Error("a commit was made and not judged");
+  return { result: made.result, made: judged };
+}
+
+/** The branch that a change goes to, the commit that it is based on, and where the branch is now. */
+function findTarget(
+  code: Code,
+  { repo }: RepositoryEntry,
+  { branch, newBranch, isForced }: CommitWish,
+): { branch: string; baseOid: Oid | undefined; from: Oid | undefined } {
+  const baseName = branch || repo.defaultBranch;
+  const targetName = newBranch || baseName;
+  const base = findRef(code, branchRef(baseName));
+  if (!base && code.snapshot.refs.some(({ name }) => name.startsWith("refs/heads/"))) {
+    throw notFound("the branch does not exist");
+  }
+  const target = findRef(code, branchRef(targetName));
+  if (!target) checkBranchName(targetName, newBranch ? "NewBranchName" : "BranchName");
+  if (target && targetName !== baseName && !isForced) {
+    throw invalid(`branch already exists [name: ${targetName}]`);
+  }
+  return { branch: targetName, baseOid: base?.oid, from: target?.oid };
+}

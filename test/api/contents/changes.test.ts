@@ -1,0 +1,668 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { repositories } from "../../../src/db/schema/index.ts";
+import {
+  MODE_EXECUTABLE,
+  MODE_SUBMODULE,
+  MODE_SYMLINK,
+  parseTree,
+} from "../../../src/git/object/tree.ts";
+import { call } from "../../support/call.ts";
+import { db } from "../../support/db.ts";
+import { eventsOf, typesOf } from "../../support/events.ts";
+import { makeFiles } from "../../support/files.ts";
+import { git, placeOf, readBranch } from "../../support/git.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { filesOf, push, refsOf } from "../../support/push.ts";
+import { logged } from "../../support/usage.ts";
+
+const FILES = {
+  "README.md": "# read me\n",
+  "docs/one.txt": "one\n",
+  "docs/deep/two.txt": "two\n",
+  "run.sh": { mode: MODE_EXECUTABLE, content: "#!/bin/sh\n" },
+  link: { mode: MODE_SYMLINK, content: "README.md" },
+  "to-docs": { mode: MODE_SYMLINK, content: "docs" },
+  linked: { mode: MODE_SUBMODULE, content: "1".repeat(40) },
+};
+
+/** A repository whose `main` has one commit. */
+async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
+  const owner = await make.user({ fullName: "Ada Lovelace" });
+  const repo = await make.repo(owner, fields);
+  const first = makeFiles(FILES);
+  await push(owner, repo, first.oid, first.pack);
+  return { owner, repo, first };
+}
+
+const pathOf = ({ owner, name }: Pick<TestRepo, "owner" | "name">, path?: string): string =>
+  `/repos/${owner}/${name}/contents${path === undefined ? "" : `/${path}`}`;
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+const create = (repo: TestRepo, as: Pick<TestUser, "token">, path: string, json: object) =>
+  call("POST", pathOf(repo, path), { as, json: { content: base64("new\n"), ...json } });
+const batch = (repo: TestRepo, as: Pick<TestUser, "token">, files: object[], json: object = {}) =>
+  call("POST", pathOf(repo), { as, json: { files, ...json } });
+
+const tipOf = async (repo: TestRepo) =>
+  (await refsOf(repo)).find(({ name }) => name === "refs/heads/main")?.oid;
+
+/** All that a branch holds, as `mode content` by path. */
+async function listBranch(repo: TestRepo, branch = "main"): Promise<Record<string, string>> {
+  const stored = git.repository(await placeOf(repo.id));
+  const snapshot = await stored.snapshot();
+  const { graph, objects } = await stored.open(snapshot);
+  const ref = snapshot.refs.find(({ name }) => name === `refs/heads/${branch}`);
+  const found: Record<string, string> = {};
+  const list = async (oid: string, above: string): Promise<void> => {
+    const tree = await objects.readObject(oid);
+    for (const entry of parseTree(tree?.content ?? new Uint8Array())) {
+      const path = `${above}${entry.name}`;
+      const mode = entry.mode.toString(8);
+      const content = mode === "160000" ? undefined : await objects.readObject(entry.oid);
+      if (content?.kind === "tree") await list(entry.oid, `${path}/`);
+      else found[path] = `${mode} ${Buffer.from(content?.content ?? []).toString()}`;
+    }
+  };
+  await list(graph.rootOid(graph.find(ref?.oid ?? "")) ?? "", "");
+  return found;
+}
+
+/** Runs what shall be refused, and proves that nothing has come of it. */
+async function refused(repo: TestRepo, send: () => Promise<{ status: number; body: unknown }>) {
+  const look = async () => ({
+    refs: await refsOf(repo),
+    events: (await eventsOf(repo)).length,
+    files: (await filesOf(repo)).length,
+  });
+  const before = await look();
+  const answer = await send();
+  expect(await look()).toEqual(before);
+  return answer;
+}
+
+describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
+  it("creates a file in a commit of the caller's, and announces it as a push", async () => {
+    const { owner, repo, first } = await makePushed();
+    const { answer, line } = await logged(() => create(repo, owner, "docs/new/file.txt", {}));
+    const api = `https://forge.example/api/v1/repos/${repo.owner}/${repo.name}`;
+    const html = `https://forge.example/${repo.owner}/${repo.name}`;
+    const oid = await tipOf(repo);
+    const person = { name: "Ada Lovelace", email: owner.email };
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        content: {
+          name: "file.txt",
+          path: "docs/new/file.txt",
+          sha: "3e757656cf36eca53338e520d134963a44f793f8",
+          type: "file",
+          size: 4,
+          encoding: "base64",
+          content: base64("new\n"),
+          last_commit_sha: oid,
+          url: `${api}/contents/docs/new/file.txt?ref=main`,
+          html_url: `${html}/src/branch/main/docs/new/file.txt`,
+          download_url: `${html}/raw/branch/main/docs/new/file.txt`,
+        },
+        commit: {
+          sha: oid,
+          url: `${api}/git/commits/${oid}`,
+          html_url: `${html}/commit/${oid}`,
+          author: person,
+          committer: person,
+          message: "Add docs/new/file.txt\n",
+          parents: [{ sha: first.oid, url: `${api}/git/commits/${first.oid}` }],
+        },
+        verification: { verified: false, reason: "gpg.error.not_signed_commit" },
+      },
+    });
+    // Two reads open the pack that is there, one reads it, three write the new one. The third call
+    // waits for nobody: it tells the object that the push was told of.
+    expect(line).toMatchObject({ objectCalls: 3, d1Rounds: 2, r2Calls: 6 });
+    const got = await call("GET", pathOf(repo, "docs/new/file.txt"));
+    expect(got.body).toEqual(answer.body.content);
+    expect(await listBranch(repo)).toMatchObject({
+      "docs/new/file.txt": "100644 new\n",
+      "docs/one.txt": "100644 one\n",
+      "run.sh": "100755 #!/bin/sh\n",
+      link: "120000 README.md",
+      linked: "160000 ",
+    });
+    const told = (await eventsOf(repo)).at(-1);
+    expect(told).toMatchObject({
+      type: "repository.pushed",
+      actorId: owner.id,
+      payload: { updates: [{ ref: "refs/heads/main", before: first.oid, after: oid }] },
+    });
+  });
+
+  it("makes the first commit of an empty repository, on whatever branch", async () => {
+    const owner = await make.user();
+    for (const [json, branch] of [
+      [{}, "main"],
+      [{ branch: "trunk" }, "trunk"],
+      [{ branch: "trunk", new_branch: "other" }, "other"],
+    ] as const) {
+      const repo = await make.repo(owner);
+      const answer = await create(repo, owner, "a/b", json);
+      expect([answer.status, answer.body.commit.parents]).toEqual([201, []]);
+      const { head, oid } = await readBranch(repo.id, branch);
+      expect([oid, head]).toEqual([answer.body.commit.sha, `refs/heads/${branch}`]);
+      const { body } = await call("GET", `/repos/${repo.owner}/${repo.name}`);
+      expect(body).toMatchObject({ empty: false, default_branch: branch });
+    }
+  });
+
+  it("commits as whom, when and with which words the caller says", async () => {
+    const { owner, repo } = await makePushed();
+    const author = { name: "Grace <Hopper>", email: "grace@example.com" };
+    const dates = { author: "2001-02-03T04:05:06+05:30", committer: "2002-03-04T05:06:07Z" };
+    const message = "\n Words\n\nReviewed-by: X <x@example.com>\n\n";
+    const json = { message, author, dates, signoff: true };
+    const { status, body } = await create(repo, owner, "x", json);
+    expect([status, body.commit]).toMatchObject([
+      201,
+      {
+        author: { ...author, name: "Grace Hopper", date: "2001-02-03T04:05:06+05:30" },
+        committer: { ...author, name: "Grace Hopper", date: "2002-03-04T05:06:07Z" },
+        created: "2002-03-04T05:06:07Z",
+        message:
+          "Words\n\nReviewed-by: X <x@example.com>\nSigned-off-by: Grace Hopper <grace@example.com>\n",
+      },
+    ]);
+    const committer = { name: "", email: "c@example.com" };
+    const other = await create(repo, owner, "y", {
+      Committer: committer,
+      Dates: { author: "0001-01-01T00:00:00Z", committer: "" },
+    });
+    expect(other.body.commit).toMatchObject({
+      author: { name: "Ada Lovelace", email: "c@example.com" },
+      committer: { name: "Ada Lovelace", email: "c@example.com" },
+    });
+    const made = Date.parse(other.body.commit.author.date);
+    expect(Math.abs(made - Date.now())).toBeLessThan(60_000);
+  });
+
+  it("hides the address of a caller who hides it", async () => {
+    const owner = await make.user({ isEmailHidden: true });
+    const repo = await make.repo(owner);
+    const { body } = await create(repo, owner, "x", { signoff: true });
+    const email = `${owner.name}@noreply.forge.example`;
+    expect(body.commit.author.email).toBe(email);
+    expect(body.commit.message).toBe(`Add x\n\nSigned-off-by: ${owner.name} <${email}>\n`);
+  });
+
+  it("commits to a new branch, and moves one that is there only if it is told to", async () => {
+    const { owner, repo, first } = await makePushed();
+    const made = await create(repo, owner, "a", { new_branch: "feature/a" });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { content: { url: expect.stringContaining("?ref=feature%2Fa") } },
+    });
+    expect(await tipOf(repo)).toBe(first.oid);
+    const again = { new_branch: "feature/a" };
+    expect(await refused(repo, () => create(repo, owner, "b", again))).toMatchObject({
+      status: 422,
+      body: { message: "branch already exists [name: feature/a]" },
+    });
+    const forced = await create(repo, owner, "b", { ...again, force_push: true });
+    expect([forced.status, forced.body.commit.parents[0].sha]).toEqual([201, first.oid]);
+    expect(Object.keys(await listBranch(repo, "feature/a"))).not.toContain("a");
+    const other = await create(repo, owner, "c", { branch: "feature/a" });
+    expect(other.body.commit.parents[0].sha).toBe(forced.body.commit.sha);
+  });
+
+  // SECURITY: checklist 6.11 and 6.13. Each is decoded once, by the router, and then judged as it is.
+  it.each([
+    "..",
+    ".",
+    "../x",
+    "a/../x",
+    "a/./x",
+    "a/..",
+    "%2e%2e/x",
+    "a%2f..%2f..%2fx",
+    "a//x",
+    "a/",
+    "%2fx",
+    "a%5cx",
+    "..%5cx",
+    ".git",
+    ".git/config",
+    ".GIT/config",
+    "a/.Git/x",
+    "git~1/config",
+    "GIT~1",
+    ".git%20/x",
+    ".git./x",
+    ".g%E2%80%8Cit/x",
+    ".git::$INDEX_ALLOCATION/x",
+    "x%00y",
+    "x".repeat(256),
+    "x/".repeat(2100) + "x",
+    "y".repeat(5000),
+  ])("refuses the path %s", async (path) => {
+    const { owner, repo } = await makePushed();
+    const name = decodeURIComponent(path);
+    const sha = await shaOf(repo, "README.md");
+    for (const file of [
+      { operation: "create", path: name, content: "" },
+      { operation: "upload", path: name, content: "" },
+      { operation: "rename", path: name, from_path: "README.md", sha },
+    ]) {
+      const answer = await refused(repo, () => batch(repo, owner, [file]));
+      const message = expect.stringMatching(/malformed path|MaxSize/);
+      expect(answer).toMatchObject({ status: 422, body: { message } });
+    }
+    // A client resolves dots of its own accord: such a path is another by then.
+    const { pathname } = new URL(`https://forge.example/${path}`);
+    if (pathname !== `/${path}`) return;
+    const { status } = await refused(repo, () => create(repo, owner, path, {}));
+    expect([404, 422]).toContain(status);
+  });
+
+  it("takes what is encoded twice as it stands, and other names that look odd", async () => {
+    const { owner, repo } = await makePushed();
+    for (const [path, name] of [
+      ["%252e%252e", "%2e%2e"],
+      ["a%252fb", "a%2fb"],
+      ["...", "..."],
+      [".gitignore", ".gitignore"],
+      [".github/x", ".github/x"],
+      ["%F0%9F%98%80.txt", "\u{1F600}.txt"],
+      ["-rf", "-rf"],
+    ] as const) {
+      const { status, body } = await create(repo, owner, path, {});
+      expect([status, body.content?.path]).toEqual([201, name]);
+    }
+  });
+
+  it.each([
+    ["a file that is there", "README.md", "repository file already exists [path: README.md]"],
+    ["a directory", "docs", "a directory exists where you're trying to create a file [path: docs]"],
+    [
+      "a file in the way",
+      "README.md/x",
+      "a file exists where you're trying to create a subdirectory [path: README.md]",
+    ],
+    // SECURITY: checklist 6.12. What a symlink leads to is nobody's business.
+    [
+      "a symlink in the way",
+      "to-docs/x",
+      "a symbolic link exists where you're trying to create a subdirectory [path: to-docs]",
+    ],
+    [
+      "a symlink",
+      "link",
+      "a symbolic link exists where you're trying to create a file [path: link]",
+    ],
+    [
+      "a submodule in the way",
+      "linked/x",
+      "a submodule exists where you're trying to create a subdirectory [path: linked]",
+    ],
+  ])("refuses %s", async (_, path, message) => {
+    const { owner, repo } = await makePushed();
+    const answer = await refused(repo, () => create(repo, owner, path, {}));
+    expect(answer).toMatchObject({ status: 422, body: { message } });
+  });
+
+  it.each([
+    [{ content: "a" }, "[Content]: content is not base64"],
+    [{ content: "ab=c" }, "[Content]: content is not base64"],
+    [{ content: "YQ" }, "[Content]: content is not base64"],
+    [{ content: "YQ-_" }, "[Content]: content is not base64"],
+    [{ content: null }, "[Content]: Required"],
+    [{ new_branch: "a..b" }, "[NewBranchName]: GitRefName"],
+    [{ new_branch: "-x" }, "[NewBranchName]: GitRefName"],
+    [{ message: "a\u0000b" }, "[Message]: not a text"],
+    [{ author: { name: "<>" } }, "[AuthorName]: invalid"],
+    [{ committer: { email: "\n" } }, "[CommitterEmail]: invalid"],
+    [{ dates: { author: "yesterday" } }, "[DatesAuthor]: a time in RFC 3339 is expected"],
+    [{ dates: { author: "1969-12-31T23:59:59Z" } }, "[DatesAuthor]: a time before 1970"],
+    [{ author: "me" }, "[Author]: an object is expected"],
+  ])("refuses %o", async (json, message) => {
+    const { owner, repo } = await makePushed();
+    const answer = await refused(repo, () => create(repo, owner, "x", json));
+    expect(answer).toMatchObject({ status: 422, body: { message } });
+  });
+
+  it("takes base64 with line breaks", async () => {
+    const { owner, repo } = await makePushed();
+    const { status, body } = await create(repo, owner, "x", { content: "bm\r\nV3Cg\n==\n" });
+    expect([status, body.content.content]).toEqual([201, "bmV3Cg=="]);
+  });
+
+  it("refuses what git itself would not check out, with its reason", async () => {
+    const { owner, repo } = await makePushed();
+    const text = '[submodule "../x"]\n\tpath = x\n\turl = https://example.com/x\n';
+    const json = { content: base64(text) };
+    const answer = await refused(repo, () => create(repo, owner, ".gitmodules", json));
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ message: expect.stringContaining("gitmodulesName") });
+  });
+
+  it("finds no branch that is not there, nor takes a tag or commit for one", async () => {
+    const { owner, repo, first } = await makePushed();
+    for (const branch of ["none", first.oid, "refs/heads/main", "HEAD", "x".repeat(900)]) {
+      expect((await refused(repo, () => create(repo, owner, "x", { branch }))).status).toBe(404);
+    }
+  });
+
+  it("is for those who may write there", async () => {
+    const { owner, repo } = await makePushed({ isPrivate: true });
+    const reader = await make.user();
+    await make.collaborator(repo, reader, 1);
+    const writer = await make.user();
+    await make.collaborator(repo, writer, 2);
+    const send = (sending: object) =>
+      refused(repo, () => call("POST", pathOf(repo, "x"), { ...sending, json: { content: "" } }));
+    expect((await send({})).status).toBe(404);
+    expect((await send({ as: await make.user() })).status).toBe(404);
+    expect((await send({ as: reader })).status).toBe(403);
+    for (const scopes of ["read:repository", "write:issue", "public-only,all"]) {
+      const token = await make.token(owner, { scopes });
+      expect([403, 404], scopes).toContain((await send({ token })).status);
+    }
+    expect((await create(repo, writer, "x", {})).status).toBe(201);
+
+    const open = await makePushed();
+    const json = { content: "" };
+    const anonymous = await refused(open.repo, () =>
+      call("POST", pathOf(open.repo, "x"), { json }),
+    );
+    expect(anonymous.status).toBe(401);
+  });
+
+  it("changes nothing that is archived, a mirror or without code", async () => {
+    const { owner, repo } = await makePushed();
+    for (const [set, status] of [
+      [{ archivedAt: 1000 }, 423],
+      [{ archivedAt: null, isMirror: true }, 403],
+      [{ isMirror: false, hasCode: false }, 404],
+    ] as const) {
+      await db.update(repositories).set(set).where(eq(repositories.id, repo.id));
+      expect((await refused(repo, () => create(repo, owner, "x", {}))).status).toBe(status);
+      const files = [{ operation: "create", path: "x", content: "" }];
+      expect((await refused(repo, () => batch(repo, owner, files))).status).toBe(status);
+    }
+  });
+
+  it("takes a file of some megabytes, and refuses a body beyond the limit", async () => {
+    const { owner, repo } = await makePushed();
+    const content = base64("0123456789abcde\n".repeat(300_000));
+    const made = await create(repo, owner, "large", { content });
+    expect([made.status, made.body.content.size]).toEqual([201, 4_800_000]);
+    const tooMuch = { content: "A".repeat(8 * 1024 * 1024) };
+    expect((await refused(repo, () => create(repo, owner, "x", tooMuch))).status).toBe(413);
+    const wide = await call("POST", `/repos/${repo.owner}/${repo.name}/tags`, {
+      as: owner,
+      json: { tag_name: "x", message: "A".repeat(2_000_000) },
+    });
+    expect(wide.status).toBe(413);
+  });
+});
+
+const ANY = "1".repeat(40);
+
+/** The blob at a path of `main`. */
+const shaOf = async (repo: TestRepo, path: string): Promise<string> =>
+  (await call("GET", pathOf(repo, path))).body.sha;
+
+describe("PUT /repos/{owner}/{repo}/contents/{filepath}", () => {
+  it("updates a file and keeps its mode", async () => {
+    const { owner, repo } = await makePushed();
+    const sha = await shaOf(repo, "run.sh");
+    const json = { content: base64("#!/bin/bash\n"), sha };
+    const answer = await call("PUT", pathOf(repo, "run.sh"), { as: owner, json });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { commit: { message: "Update run.sh\n" }, content: { path: "run.sh" } },
+    });
+    expect((await listBranch(repo))["run.sh"]).toBe("100755 #!/bin/bash\n");
+  });
+
+  it("moves a file, and directories go that nothing is left in", async () => {
+    const { owner, repo } = await makePushed();
+    const sha = await shaOf(repo, "docs/deep/two.txt");
+    const json = { content: base64("2\n"), sha, from_path: "docs/deep/two.txt" };
+    const answer = await call("PUT", pathOf(repo, "x/y/z"), { as: owner, json });
+    expect(answer.status).toBe(200);
+    const after = await listBranch(repo);
+    expect(after).toMatchObject({ "x/y/z": "100644 2\n", "docs/one.txt": "100644 one\n" });
+    expect(after).not.toHaveProperty("docs/deep/two.txt");
+    expect((await call("GET", pathOf(repo, "docs/deep"))).status).toBe(404);
+  });
+
+  it("creates a file where no blob is named", async () => {
+    const { owner, repo } = await makePushed();
+    const answer = await call("PUT", pathOf(repo, "x"), { as: owner, json: { content: "" } });
+    expect([answer.status, answer.body.commit.message]).toEqual([201, "Add x\n"]);
+    const json = { content: "", sha: "" };
+    const taken = await refused(repo, () => call("PUT", pathOf(repo, "x"), { as: owner, json }));
+    expect(taken).toMatchObject({
+      status: 422,
+      body: { message: "repository file already exists [path: x]" },
+    });
+  });
+
+  // A client that saves what it has read finds its own commit in the log, as in git with --allow-empty.
+  it("commits a change that changes nothing", async () => {
+    const { owner, repo, first } = await makePushed();
+    const sha = await shaOf(repo, "README.md");
+    const json = { content: base64("# read me\n"), sha };
+    const { status, body } = await call("PUT", pathOf(repo, "README.md"), { as: owner, json });
+    expect([status, body.commit.parents[0].sha]).toEqual([200, first.oid]);
+    expect(body.commit.sha).not.toBe(first.oid);
+    const old = await call("GET", `/repos/${repo.owner}/${repo.name}/git/commits/${first.oid}`);
+    expect(body.commit.tree.sha).toBe(old.body.commit.tree.sha);
+  });
+
+  it("refuses a blob that is not what the file holds, and what is no file", async () => {
+    const { owner, repo } = await makePushed();
+    const wrong = "1".repeat(40);
+    const put = (path: string, json: object) =>
+      refused(repo, () =>
+        call("PUT", pathOf(repo, path), { as: owner, json: { content: "", ...json } }),
+      );
+    const sha = await shaOf(repo, "README.md");
+    expect(await put("README.md", { sha: wrong })).toMatchObject({
+      status: 422,
+      body: { message: `sha does not match [given: ${wrong}, expected: ${sha}]` },
+    });
+    const missing = "a SHA or commit ID must be proved when updating a file";
+    expect(await put("x", { from_path: "README.md" })).toMatchObject({
+      status: 422,
+      body: { message: missing },
+    });
+    const exists = { sha, from_path: "README.md" };
+    expect(await put("run.sh", exists)).toMatchObject({
+      status: 422,
+      body: { message: "repository file already exists [path: run.sh]" },
+    });
+    for (const path of ["none", "docs", "docs/none", "README.md/x", "to-docs/one.txt"]) {
+      expect((await put(path, { sha })).status, path).toBe(404);
+    }
+    const linkSha = await shaOf(repo, "link");
+    expect(await put("link", { sha: linkSha })).toMatchObject({
+      status: 422,
+      body: { message: "a symbolic link or submodule has no content [path: link]" },
+    });
+    expect((await put("x", { sha: linkSha, from_path: "link" })).status).toBe(422);
+  });
+});
+
+describe("DELETE /repos/{owner}/{repo}/contents/{filepath}", () => {
+  const remove = (repo: TestRepo, as: TestUser, path: string, json: object) =>
+    call("DELETE", pathOf(repo, path), { as, json });
+
+  it("deletes a file or symlink", async () => {
+    const { owner, repo } = await makePushed();
+    for (const path of ["docs/one.txt", "link"]) {
+      const sha = await shaOf(repo, path);
+      const answer = await remove(repo, owner, path, { sha });
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { content: null, commit: { message: `Delete ${path}\n` } },
+      });
+      expect(answer.body.verification).toBeTruthy();
+      expect(await listBranch(repo)).not.toHaveProperty([path]);
+    }
+    expect(await listBranch(repo)).toHaveProperty(["README.md"]);
+  });
+
+  it("leaves an empty tree when the last file goes", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const { body } = await create(repo, owner, "a/b", {});
+    const answer = await remove(repo, owner, "a/b", { sha: body.content.sha });
+    expect([answer.status, answer.body.commit.tree.sha]).toEqual([
+      200,
+      "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    ]);
+    expect((await call("GET", pathOf(repo))).body).toEqual([]);
+  });
+
+  it("refuses what is not there, is a directory or holds something else", async () => {
+    const { owner, repo } = await makePushed();
+    const sha = await shaOf(repo, "README.md");
+    for (const path of ["none", "docs", "to-docs/one.txt", "..%2fREADME.md", "x%00", ".git"]) {
+      const answer = await refused(repo, () => remove(repo, owner, path, { sha }));
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+    for (const json of [{}, { sha: "" }, { sha: "1".repeat(40) }, { sha: "x" }]) {
+      const answer = await refused(repo, () => remove(repo, owner, "README.md", json));
+      expect(answer.status).toBe(422);
+    }
+    const empty = await make.repo(owner);
+    const answer = await refused(empty, () => remove(empty, owner, "x", { sha }));
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe("POST /repos/{owner}/{repo}/contents", () => {
+  it("makes all changes in one commit, each on what those before it left", async () => {
+    const { owner, repo } = await makePushed();
+    const [readme, script, one] = await Promise.all(
+      ["README.md", "run.sh", "docs/one.txt"].map((path) => shaOf(repo, path)),
+    );
+    const { answer, line } = await logged(() =>
+      batch(repo, owner, [
+        { operation: "create", path: "a", content: base64("a") },
+        { operation: "update", path: "README.md", content: base64("b"), sha: readme },
+        { operation: "rename", path: "bin/run", from_path: "run.sh", sha: script },
+        { operation: "delete", path: "docs/one.txt", sha: one },
+        { operation: "upload", path: "docs/deep/two.txt", content: base64("22") },
+        { operation: "upload", path: "docs/one.txt/now a directory", content: base64("c") },
+        {
+          operation: "rename",
+          path: "b",
+          from_path: "a",
+          sha: "2e65efe2a145dda7ee51d1741299f848e5bf752e",
+        },
+      ]),
+    );
+    expect(answer.status).toBe(201);
+    const { files, commit } = answer.body;
+    expect(files.map((file: { path: string } | null) => file?.path ?? null)).toEqual([
+      null,
+      "README.md",
+      "bin/run",
+      null,
+      "docs/deep/two.txt",
+      "docs/one.txt/now a directory",
+      "b",
+    ]);
+    expect(files[2]).toMatchObject({ content: base64("#!/bin/sh\n"), last_commit_sha: commit.sha });
+    expect(commit.message).toBe(
+      "Add a\nUpdate README.md, bin/run, docs/deep/two.txt, docs/one.txt/now a directory, b\nDelete docs/one.txt\n",
+    );
+    // The third call waits for nobody: it tells the object that the push was told of.
+    expect(line).toMatchObject({ objectCalls: 3, d1Rounds: 2, r2Calls: 3 });
+    expect(await listBranch(repo)).toEqual({
+      "README.md": "100644 b",
+      b: "100644 a",
+      "bin/run": "100755 #!/bin/sh\n",
+      "docs/deep/two.txt": "100644 22",
+      "docs/one.txt/now a directory": "100644 c",
+      link: "120000 README.md",
+      linked: "160000 ",
+      "to-docs": "120000 docs",
+    });
+  });
+
+  it("moves a symlink as what it is", async () => {
+    const { owner, repo } = await makePushed();
+    const sha = await shaOf(repo, "link");
+    const files = [{ operation: "rename", path: "docs/l", from_path: "link", sha, content: "" }];
+    const answer = await batch(repo, owner, files);
+    expect([answer.status, answer.body.files[0].type]).toEqual([201, "symlink"]);
+    expect(await listBranch(repo)).toMatchObject({ "docs/l": "120000 README.md" });
+  });
+
+  it("makes none of them if one can't be", async () => {
+    const { owner, repo } = await makePushed();
+    const good = { operation: "create", path: "good", content: "" };
+    for (const [bad, status] of [
+      [{ operation: "create", path: "good", content: "" }, 422],
+      [{ operation: "create", path: "good/x", content: "" }, 422],
+      [{ operation: "create", path: "x" }, 422],
+      [{ operation: "update", path: "README.md", content: "" }, 422],
+      [{ operation: "update", path: "none", content: "", sha: "x" }, 404],
+      [{ operation: "rename", path: "x", sha: ANY }, 422],
+      [{ operation: "rename", path: "x", from_path: "none", sha: ANY }, 404],
+      [{ operation: "delete", path: "good" }, 422],
+      [{ operation: "upload", path: "to-docs/one.txt", content: "" }, 422],
+      [{ operation: "upload", path: "link", content: "" }, 422],
+      [{ operation: "upload", path: "new", content: "", sha: "1".repeat(40) }, 422],
+      [{ operation: "chmod", path: "good" }, 422],
+      [{ operation: "create", path: "" }, 422],
+      [{ path: "x" }, 422],
+      [7, 422],
+    ] as const) {
+      const answer = await refused(repo, () => batch(repo, owner, [good, bad as object]));
+      expect([bad, answer.status]).toEqual([bad, status]);
+    }
+    for (const files of [[], undefined, {}, Array.from({ length: 2001 }, () => good)]) {
+      const answer = await refused(repo, () => batch(repo, owner, files as object[]));
+      expect(answer.status).toBe(422);
+    }
+  });
+});
+
+describe("writers of one branch at the same time", () => {
+  // Whoever comes second has not seen what the first wrote: it must look again, not overwrite.
+  it("lose nothing: one of them is told to try again", async () => {
+    const { owner, repo, first } = await makePushed();
+    const names = ["a", "b", "c", "d"];
+    const answers = await Promise.all(names.map((name) => create(repo, owner, name, {})));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.every((status) => status === 201 || status === 409)).toBe(true);
+    const won = names.filter((_, at) => statuses[at] === 201);
+    expect(won.length).toBeGreaterThan(0);
+    expect(won.length).toBeLessThan(names.length);
+    const after = await listBranch(repo);
+    expect(names.filter((name) => name in after)).toEqual(won);
+    const told = await eventsOf(repo);
+    expect(typesOf(told).filter((type) => type === "repository.pushed")).toHaveLength(
+      won.length + 1,
+    );
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
+      message: "refs/heads/main: fetch first",
+      url: expect.any(String),
+    });
+    expect(first.oid).toBeTruthy();
+  });
+
+  it("of different branches don't disturb each other", async () => {
+    const { owner, repo } = await makePushed();
+    const names = ["a", "b", "c"];
+    const answers = await Promise.all(
+      names.map((name) => create(repo, owner, name, { new_branch: name })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+  });
+});
