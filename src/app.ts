@@ -18,7 +18,13 @@ import { web } from "./web/index.ts";
 
 interface AppEnv {
   Bindings: Env;
-  Variables: { requestId: string; rootUrl: string; open: OpenCtx; assets: Fetcher };
+  Variables: {
+    requestId: string;
+    rootUrl: string;
+    open: OpenCtx;
+    findBookmark: () => string | undefined;
+    assets: Fetcher;
+  };
 }
 
 /** The whole service as one function from request to response. */
@@ -83,6 +89,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("requestId", crypto.randomUUID());
   c.set("rootUrl", rootUrl);
   c.set("assets", c.env.ASSETS);
+  c.set("findBookmark", () => session.getBookmark() ?? undefined);
   c.set("open", {
     config,
     db: openDatabase(d1),

@@ -19,6 +19,10 @@ const count = (fallback: number, min: number, max: number) => {
     .pipe(z.number().min(min, allowed).max(max, allowed));
 };
 
+/** Armor, and of the OpenSSH form the beginning that says that there is no passphrase. */
+const SIGNING_KEY =
+  /^\s*(-----BEGIN PGP PRIVATE KEY BLOCK-----\s[^]+-----END PGP PRIVATE KEY BLOCK-----\s*|-----BEGIN OPENSSH PRIVATE KEY-----\s+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ[^]+-----END OPENSSH PRIVATE KEY-----\s*)?$/;
+
 /** Every variable the service reads, with what it allows and what it is when nobody sets it. */
 const Variables = z.object({
   /** Where people and clients reach the service; "" takes it from each request. */
@@ -67,13 +71,49 @@ const Variables = z.object({
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
   /** Bytes of a repository's packs at most, with those of the push that comes; -1 is no limit. */
   GIT_REPOSITORY_MAX_BYTES: count(-1, -1, 999_999_999_999),
+  /** Whether large files are kept for clients of Git LFS. */
+  LFS_START_SERVER: flag(true),
+  /** Bytes of one large file at most; 0 is no limit. Cloudflare bounds the body of a request too, by plan. */
+  LFS_MAX_FILE_SIZE: count(0, 0, 999_999_999_999),
+  /** Large files that one request may ask about at most; 0 is no limit but that of a JSON body. */
+  LFS_MAX_BATCH_SIZE: count(0, 0, 1_000_000),
+  /** Locks of large files on a page at most. */
+  LFS_LOCKS_PAGING_NUM: count(50, 1, 1000),
   /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
   FIRST_ADMIN_EMAIL: z.string("a text").default(""),
+  /** Signs the commits and tags that the service makes: a secret. Without it nothing is signed. */
+  SIGNING_KEY: text(
+    "an armored OpenPGP private key or an OpenSSH private key, without a passphrase, or empty",
+    SIGNING_KEY,
+    "",
+  ),
+  /** Whom such a signature names; "" takes the service's own name. */
+  SIGNING_NAME: text("a name of one line, or empty", /^[^\p{Cc}<>]*$/u, ""),
+  SIGNING_EMAIL: text("an e-mail address, or empty", /^([^\s<>@]+@[^\s<>@]+)?$/, ""),
+  /** Whether the first commit of a repository is signed, which auto_init makes. */
+  SIGNING_INITIAL_COMMIT: flag(true),
+  /** Whether commits are signed that change files or notes by API. */
+  SIGNING_CRUD_ACTIONS: flag(true),
+  /** Whether annotated tags are signed that are made by API. */
+  SIGNING_TAGS: flag(true),
   /** Whether the log line of a request also counts the D1 rows it read and wrote. It reads every row twice. */
   LOG_D1_ROWS: flag(false),
 });
+
+/** What the service makes and may sign. */
+export type SigningOccasion = "first_commit" | "change" | "tag";
+
+/** How the service signs what it makes. */
+export interface Signing {
+  readonly format: "openpgp" | "ssh";
+  /** The private key, armored. */
+  readonly key: string;
+  readonly name: string;
+  readonly email: string;
+  readonly occasions: ReadonlySet<SigningOccasion>;
+}
 
 export interface Config {
   rootUrl: string;
@@ -97,7 +137,12 @@ export interface Config {
   pushMaxRefs: number;
   gitObjectMaxBytes: number;
   gitRepositoryMaxBytes: number;
+  isLfsOn: boolean;
+  lfsFileMaxBytes: number;
+  lfsBatchMax: number;
+  lfsLockPageMax: number;
   logsD1Rows: boolean;
+  signing: Signing | undefined;
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
@@ -141,7 +186,12 @@ export function parseConfig(env: object): Config {
     pushMaxRefs: variables.PUSH_MAX_REFS,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
+    isLfsOn: variables.LFS_START_SERVER,
+    lfsFileMaxBytes: variables.LFS_MAX_FILE_SIZE || Number.POSITIVE_INFINITY,
+    lfsBatchMax: variables.LFS_MAX_BATCH_SIZE || Number.POSITIVE_INFINITY,
+    lfsLockPageMax: variables.LFS_LOCKS_PAGING_NUM,
     logsD1Rows: variables.LOG_D1_ROWS,
+    signing: toSigning(variables),
     firstAdministrator:
       variables.FIRST_ADMIN_PASSWORD === ""
         ? undefined
@@ -150,5 +200,22 @@ export function parseConfig(env: object): Config {
             password: variables.FIRST_ADMIN_PASSWORD,
             email: variables.FIRST_ADMIN_EMAIL || `${variables.FIRST_ADMIN_USER}@edgeforge.invalid`,
           },
+  };
+}
+
+function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
+  const key = variables.SIGNING_KEY.trim();
+  if (key === "") return undefined;
+  const signed: [SigningOccasion, boolean][] = [
+    ["first_commit", variables.SIGNING_INITIAL_COMMIT],
+    ["change", variables.SIGNING_CRUD_ACTIONS],
+    ["tag", variables.SIGNING_TAGS],
+  ];
+  return {
+    format: key.startsWith("-----BEGIN PGP") ? "openpgp" : "ssh",
+    key,
+    name: variables.SIGNING_NAME || variables.APP_NAME,
+    email: variables.SIGNING_EMAIL,
+    occasions: new Set(signed.filter(([, isSigned]) => isSigned).map(([occasion]) => occasion)),
   };
 }

@@ -77,9 +77,42 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from -1 to 999999999999",
     values: wrongNumbers("-2", "1000000000000"),
   },
+  LFS_START_SERVER: { allowed: "true or false", values: wrongFlags() },
+  LFS_MAX_FILE_SIZE: {
+    allowed: "a whole number from 0 to 999999999999",
+    values: wrongNumbers("-1", "1000000000000"),
+  },
+  LFS_MAX_BATCH_SIZE: {
+    allowed: "a whole number from 0 to 1000000",
+    values: wrongNumbers("-1", "1000001"),
+  },
+  LFS_LOCKS_PAGING_NUM: {
+    allowed: "a whole number from 1 to 1000",
+    values: wrongNumbers("0", "1001"),
+  },
   FIRST_ADMIN_PASSWORD: { allowed: "a text", values: [1] },
   FIRST_ADMIN_USER: { allowed: "a name", values: ["", 1] },
   FIRST_ADMIN_EMAIL: { allowed: "a text", values: [1] },
+  SIGNING_KEY: {
+    allowed:
+      "an armored OpenPGP private key or an OpenSSH private key, without a passphrase, or empty",
+    values: [
+      "hunter2",
+      "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nabc\n-----END PGP PUBLIC KEY BLOCK-----",
+      "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nabc",
+      "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
+      // What ssh-keygen makes with a passphrase begins so.
+      "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAACmFlczI1Ni1jdHIAAAAGYmNyeXB0\n-----END OPENSSH PRIVATE KEY-----",
+    ],
+  },
+  SIGNING_NAME: { allowed: "a name of one line, or empty", values: ["a\nb", "a <b>"] },
+  SIGNING_EMAIL: {
+    allowed: "an e-mail address, or empty",
+    values: ["a", "a@b\n", "<a@b.example>"],
+  },
+  SIGNING_INITIAL_COMMIT: { allowed: "true or false", values: wrongFlags() },
+  SIGNING_CRUD_ACTIONS: { allowed: "true or false", values: wrongFlags() },
+  SIGNING_TAGS: { allowed: "true or false", values: wrongFlags() },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },
 };
 

@@ -400,6 +400,7 @@ describe("the log", () => {
       d1RowsRead: expect.any(Number),
       d1RowsWritten: expect.any(Number),
       r2Calls: 0,
+      r2Rounds: 0,
       objectCalls: 0,
       bufferedBytesPeak: 0,
     });

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 
 import { inProject } from "../project.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
+import { buildLanguages } from "./languages.ts";
 import { buildTemplates } from "./templates.ts";
 import { whenChanged } from "./when-changed.ts";
 
@@ -19,13 +20,14 @@ const files: Record<string, string> = {
 };
 
 /**
- * Lays out dist/assets, the interface description and the page that shows it, and dist/templates.
+ * Lays out dist/assets, the interface description and the page that shows it, dist/templates and dist/languages.
  *
  * @returns Whether there was anything to do.
  */
 export async function buildAssets(): Promise<boolean> {
   try {
     await buildTemplates();
+    await buildLanguages();
     return await whenChanged("dist/assets", Object.values(files), async (directory) => {
       for (const [name, source] of Object.entries(files)) {
         const target = join(directory, name);

@@ -9,7 +9,14 @@ import { whenChanged } from "./when-changed.ts";
 export const workerDirectory = "dist/worker";
 
 // Anything that changes what the bundler sees; the lock file stands for node_modules.
-const sources = ["src", "dist/templates", "wrangler.toml", "tsconfig.json", "package-lock.json"];
+const sources = [
+  "src",
+  "dist/templates",
+  "dist/languages",
+  "wrangler.toml",
+  "tsconfig.json",
+  "package-lock.json",
+];
 
 /**
  * Bundles the Worker as a deployment would. The assets must be there: wrangler counts them.

@@ -10,11 +10,14 @@ export type WorkerDescription = {
   options: Record<string, unknown>;
 };
 
+/** Secrets that a service does well without: wrangler.toml can name only those it must have. */
+const OPTIONAL_SECRETS = ["SIGNING_KEY"];
+
 export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
   const { toml, vars, miniflare } = readWranglerToml();
   return {
     name: toml.name,
-    vars: overlayVars(vars, toml.secrets?.required ?? [], env),
+    vars: overlayVars(vars, [...(toml.secrets?.required ?? []), ...OPTIONAL_SECRETS], env),
     crons: toml.triggers.crons,
     options: {
       ...miniflare,

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { invalid, malformed, notFound } from "../lib/failure.ts";
+import { answerConditionally } from "./conditional.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { Guard } from "./guards/guard.ts";
 
@@ -15,13 +16,17 @@ export interface ApiEnv {
 }
 
 /**
- * Marks a parameter that takes the rest of the path, slashes too: the name of a branch or a file.
- * It is the last of its path: `/branches/{branch*}`.
+ * Marks a parameter that takes slashes too, as the name of a branch or a file has them:
+ * `/branches/{branch*}`, `/commits/{ref*}/status`.
  */
-const REST = /\{(\w+)\*\}$/;
+const REST = /\{(\w+)\*\}/;
 
 /** A parameter with one of a few suffixes: `/commits/{sha}.{diffType}`, which is an enumeration. */
 const SUFFIXED = /\{(\w+)\}\.\{(\w+)\}$/;
+
+/** What is read below a repository is tagged, since clients ask for it again and again. */
+const IN_REPOSITORY = /^\/repos\/\{owner\}\/\{repo\}\//;
+const UNCHANGED = { description: "What the caller has is what is there" };
 
 /**
  * A noun's endpoints, to which `openapi()` adds one statement each.
@@ -45,8 +50,10 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
       throw new Error(`${route.method} ${route.path} has no guard as its first middleware`);
     }
     const takesJson = route.request?.body?.content["application/json"] !== undefined;
+    const isConditional = route.method === "get" && IN_REPOSITORY.test(route.path);
     const described = {
       ...operation,
+      ...(isConditional && { responses: { ...operation.responses, 304: UNCHANGED } }),
       path: route.path.replace(REST, "{$1}"),
       security: guard.isOpen ? [{}, { token: [] }, { basic: [] }] : [{ token: [] }, { basic: [] }],
       "x-scopes": guard.scopes,
@@ -56,8 +63,12 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
       ...described,
       hide: true,
       ...toRouting(route),
-      // After the guard: whoever may not enter learns nothing of their body.
-      middleware: takesJson ? [...middleware, readJsonBody] : middleware,
+      // After the guard: whoever may not enter learns nothing of their body, nor of what is there.
+      middleware: [
+        ...middleware,
+        ...(takesJson ? [readJsonBody] : []),
+        ...(isConditional ? [answerConditionally] : []),
+      ],
     };
     return (register as (...args: unknown[]) => unknown)(routed, ...rest);
   }) as typeof app.openapi;

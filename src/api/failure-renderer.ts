@@ -32,7 +32,7 @@ export function renderFailure(error: unknown, c: Context<ApiEnv>): Response {
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {
     if (error.kind === "not_found") return c.body(null, 404);
-    return c.json({ message: error.message, url }, STATUS[error.kind]);
+    return c.json({ ...error.details, message: error.message, url }, STATUS[error.kind]);
   }
   logBug(requestId, error);
   return c.json({ message: `internal error, request ${requestId}`, url }, 500);

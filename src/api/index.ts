@@ -7,30 +7,38 @@ import { branches } from "./branches/branches.ts";
 import { tags } from "./branches/tags.ts";
 import { comparisons } from "./commits/compare.ts";
 import { commits } from "./commits/commits.ts";
+import { statuses } from "./commits/statuses.ts";
 import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
 import { fileChanges } from "./contents/changes.ts";
 import { contents } from "./contents/contents.ts";
+import { editorconfig } from "./contents/editorconfig.ts";
+import { fileContents } from "./contents/file-contents.ts";
 import { patches } from "./contents/patches.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
+import { issueTemplates } from "./issues/templates.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
 import { settings } from "./meta/settings.ts";
+import { signingKeys } from "./meta/signing-keys.ts";
 import { version } from "./meta/version.ts";
 import { organizations } from "./orgs/organizations.ts";
 import { organizationMembers } from "./orgs/members.ts";
 import { organizationRepositories } from "./orgs/repositories.ts";
 import { teams } from "./orgs/teams.ts";
 import { adminUsers } from "./admin/users.ts";
+import { archives } from "./repos/archives.ts";
+import { codeFacts } from "./repos/code-facts.ts";
 import { deployKeys } from "./repos/deploy-keys.ts";
 import { forks } from "./repos/forks.ts";
 import { repositories } from "./repos/repositories.ts";
 import { repositorySearch } from "./repos/search.ts";
 import { stargazers } from "./repos/stargazers.ts";
 import { subscriptions } from "./repos/subscriptions.ts";
+import { topics } from "./repos/topics.ts";
 import { emails } from "./self/emails.ts";
 import { gpgKeys } from "./self/gpg-keys.ts";
 import { publicKeys } from "./self/public-keys.ts";
@@ -45,6 +53,7 @@ import { users } from "./users/users.ts";
 const NOUNS = [
   version,
   settings,
+  signingKeys,
   markup,
   gitignoreTemplates,
   licenses,
@@ -53,16 +62,23 @@ const NOUNS = [
   subscriptions,
   stargazers,
   forks,
+  codeFacts,
+  topics,
   deployKeys,
   branches,
   tags,
   commits,
   comparisons,
+  statuses,
   notes,
   contents,
+  fileContents,
+  editorconfig,
+  issueTemplates,
   fileChanges,
   patches,
   raw,
+  archives,
   blobs,
   trees,
   refs,

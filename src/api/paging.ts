@@ -62,6 +62,9 @@ export function readPage(
   return { number, size, offset: (number - 1) * size };
 }
 
+/** What of the contents of files one answer holds, in bytes: an answer is made in memory. */
+export const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+
 /** Rows of a list that is short by nature, at most. */
 const WHOLE_MAX = 10_000;
 

@@ -20,6 +20,18 @@ export type Event =
       refCount: number;
       updates: { ref: string; before: string | null; after: string | null }[];
     }
+  | {
+      type: "commit_status.created";
+      repoId: number;
+      ownerId: number;
+      commitOid: string;
+      /** Of all statuses of the commit. */
+      number: number;
+      state: string;
+      context: string;
+    }
+  | { type: "repository.topics_changed"; repoId: number; ownerId: number }
+  | { type: "lfs_lock.created" | "lfs_lock.deleted"; repoId: number; ownerId: number; path: string }
   | { type: "star.created" | "star.deleted"; repoId: number; ownerId: number }
   | { type: "watch.created" | "watch.deleted"; repoId: number; ownerId: number }
   | { type: "follow.created" | "follow.deleted"; ownerId: number }

@@ -1,11 +1,11 @@
-import { sql, type SQL } from "drizzle-orm";
+import { is, SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { events } from "../db/schema/index.ts";
 import type { Event } from "./event.ts";
 
-/** Ids of rows that the same batch inserts are known as SQL only. */
+/** Numbers of rows that the same batch inserts are known as SQL only. */
 type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
@@ -47,11 +47,21 @@ export function recordIfChanged(ctx: Ctx, event: Recordable) {
 
 /** What has an id of its own, as a push has, is recorded once however often it is told. */
 function insertEvent({ db, actorId, now }: Occasion, event: Recordable, condition: SQL) {
-  const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
+  const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
+  const payload = toJson(fields);
   return db
     .insert(events)
     .select(
-      sql`select null, ${type}, ${actorId}, ${ownerId}, ${repoId}, ${JSON.stringify(payload)}, ${now} where ${condition}`,
+      sql`select null, ${type}, ${actorId}, ${ownerId}, ${repoId}, ${payload}, ${now} where ${condition}`,
     )
     .onConflictDoNothing();
+}
+
+function toJson(fields: object): SQL {
+  const known = Object.entries(fields).filter(([, value]) => !is(value, SQL));
+  const made = Object.entries(fields).filter(([, value]) => is(value, SQL));
+  return made.reduce(
+    (json, [name, value]) => sql`json_set(${json}, ${`$.${name}`}, ${value})`,
+    sql`${JSON.stringify(Object.fromEntries(known))}`,
+  );
 }

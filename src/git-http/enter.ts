@@ -26,10 +26,31 @@ import type { GitHttpEnv, Visit } from "./env.ts";
  * for a password, as git needs to be asked before it sends one.
  */
 export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promise<Visit> {
+  const isPush = service === "git-receive-pack";
+  const visit = await findVisit(c, { isPush, mayCreate: isPush });
+  if (isPush) {
+    if (visit.entry.access < ACCESS.write) throw forbidden("you may not push to this repository");
+    refuseReadOnly(visit.entry);
+  }
+  return visit;
+}
+
+/** What a request is about to do. */
+interface Purpose {
+  /** Whether it writes, and so is for nobody who is not signed in. */
+  isPush: boolean;
+  /** Whether it may bring the repository into being. */
+  mayCreate: boolean;
+}
+
+/** Finds who asks and the repository of the path, for those who may see it. */
+export async function findVisit(
+  c: Context<GitHttpEnv>,
+  { isPush, mayCreate }: Purpose,
+): Promise<Visit> {
   const { open } = c.var;
   const { owner = "", repo = "" } = c.req.param() as { owner?: string; repo?: string };
   const name = repo.replace(/\.git$/i, "");
-  const isPush = service === "git-receive-pack";
 
   const credential = readCredential(c.req.header("authorization"), new URL(c.req.url).searchParams);
   const { actor, place } = await identify(open.db, credential, undefined, open.now, (who) =>
@@ -47,19 +68,18 @@ export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promi
   const row = place?.[0];
   const entry = row
     ? toEntry(actor, row)
-    : ((await findMoved(c, ctx, owner, name)) ?? (await make(c, ctx, service, owner, name)));
+    : ((await findMoved(c, ctx, owner, name)) ?? (await make(c, ctx, mayCreate, owner, name)));
   if (entry.access === ACCESS.none || !entry.repo.hasCode) {
     throw isAnonymous ? unauthenticated(SIGN_IN) : notFound(NO_REPOSITORY);
   }
-  if (isPush) refusePush(entry);
   return { ctx, entry };
 }
 
-const SIGN_IN = "sign in with a user name and a password or token";
+export const SIGN_IN = "sign in with a user name and a password or token";
 const NO_REPOSITORY = "Repository not found";
 
-function refusePush({ repo, access }: RepositoryEntry): void {
-  if (access < ACCESS.write) throw forbidden("you may not push to this repository");
+/** Refuses what writes where nobody may, whoever they are. */
+export function refuseReadOnly({ repo }: RepositoryEntry): void {
   if (repo.archivedAt !== null) {
     throw forbidden("this repository is archived: it can be read, not pushed to");
   }
@@ -84,13 +104,12 @@ async function findMoved(
 async function make(
   c: Context<GitHttpEnv>,
   ctx: Ctx,
-  service: ServiceName,
+  mayCreate: boolean,
   owner: string,
   name: string,
 ): Promise<RepositoryEntry> {
   if (!ctx.actor.user) throw unauthenticated(SIGN_IN);
-  const isPush = service === "git-receive-pack";
-  const creation = isPush ? await findPushCreation(ctx, owner, name) : undefined;
+  const creation = mayCreate ? await findPushCreation(ctx, owner, name) : undefined;
   if (!creation) throw notFound(NO_REPOSITORY);
   // A client that only asks, as for a dry run, leaves nothing behind.
   if (c.req.method === "GET") throw new Vacant();

@@ -3,7 +3,12 @@ import type { RepositoryEntry } from "../shapes/repository.ts";
 
 /** What a request carries before any route. */
 export interface GitHttpEnv {
-  Variables: { open: OpenCtx; requestId: string };
+  Variables: {
+    open: OpenCtx;
+    requestId: string;
+    /** What a later request shows to read no less than this one read; undefined before it read. */
+    findBookmark: () => string | undefined;
+  };
 }
 
 /** Who asks for what, once that is allowed. */

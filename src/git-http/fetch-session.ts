@@ -1,7 +1,7 @@
+import { sendPack } from "../domain/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import type { Oid } from "../git/oid.ts";
-import { type PackReport, writePack } from "../git/pack/pack-writer.ts";
 import type { PlaceSet } from "../git/pack/place-set.ts";
 import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
 import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
@@ -11,15 +11,10 @@ import { cutByDepth, cutByRange, cutRelative, type ShallowCut } from "../git/wal
 import type { AdvertisedRef } from "../git/wire/advertisement.ts";
 import type { FetchRequest } from "../git/wire/fetch-request.ts";
 import type { ShallowUpdate } from "../git/wire/fetch-response.ts";
-import type { Scratch } from "../git/store.ts";
-import { codec } from "../storage/codec.ts";
 import type { OpenRepository } from "../storage/open-repository.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
-
-/** Pieces in which a stored pack is passed through, in bytes. */
-const PIECE_BYTES = 256 * 1024;
 
 /** What one fetch request comes to, in any version of the protocol. */
 export class FetchSession {
@@ -103,39 +98,19 @@ export class FetchSession {
   /**
    * The bytes of the pack.
    *
-   * Where the client needs all of the only pack, that is passed through as it is stored.
-   *
    * @returns The line with which git says what was sent.
    */
   async *packBytes({ wanted, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array, string> {
     const { takesOfsDelta } = this.request;
-    const [only, ...others] = this.snapshot.packs;
-    if (only && others.length === 0 && wanted.size === only.objectCount && takesOfsDelta) {
-      yield* this.stored.streamPack(only, PIECE_BYTES);
-      const count = only.objectCount;
-      return `Total ${count} (delta 0), reused 0 (delta 0), pack-reused ${count} (from 1)\n`;
-    }
-    const { catalog, objects } = this.repository;
-    let room: { uploadId: string; scratch: Scratch } | undefined;
-    const openScratch = async (): Promise<Scratch> => {
-      room = await this.stored.openScratch(Date.now());
-      return room.scratch;
-    };
-    const options = {
-      codec,
-      takesOfsDelta,
-      openScratch,
-      gauge: this.stored.openGauge(),
-      ...(receiverHas && { receiverHas }),
-    };
-    let report: PackReport;
-    try {
-      report = yield* writePack(catalog, objects, wanted, options);
-    } finally {
-      if (room) await this.stored.dropUpload(room.uploadId);
+    const plan = { wanted, receiverHas };
+    const from = { stored: this.stored, snapshot: this.snapshot, repository: this.repository };
+    const report = yield* sendPack(from, plan, takesOfsDelta);
+    const { size } = wanted;
+    if (!report) {
+      return `Total ${size} (delta 0), reused 0 (delta 0), pack-reused ${size} (from 1)\n`;
     }
     const { deltas, reused, reusedDeltas } = report;
-    const total = `Total ${wanted.size} (delta ${deltas})`;
+    const total = `Total ${size} (delta ${deltas})`;
     return `${total}, reused ${reused} (delta ${reusedDeltas}), pack-reused 0 (from 0)\n`;
   }
 

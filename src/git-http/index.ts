@@ -6,6 +6,7 @@ import { forbidden, malformed } from "../lib/failure.ts";
 import { advertise } from "./advertise.ts";
 import { enter } from "./enter.ts";
 import type { GitHttpEnv } from "./env.ts";
+import { lfs } from "./lfs/index.ts";
 import { receivePack } from "./receive-pack.ts";
 import { renderFailure } from "./render-failure.ts";
 import { readBody, readWholeBody } from "./request-body.ts";
@@ -44,6 +45,8 @@ for (const path of ["/:owner/:repo/HEAD", "/:owner/:repo/objects/*"]) {
     throw forbidden(NO_DUMB_PROTOCOL);
   });
 }
+
+gitHttp.route("/:owner/:repo/info/lfs", lfs);
 
 gitHttp.onError(renderFailure);
 

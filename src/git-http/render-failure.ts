@@ -7,7 +7,7 @@ import { advertiseNothing } from "./advertise.ts";
 import { Moved, Vacant } from "./enter.ts";
 import type { GitHttpEnv } from "./env.ts";
 
-const STATUS = {
+export const STATUS = {
   malformed: 400,
   invalid: 422,
   unauthenticated: 401,
@@ -21,10 +21,7 @@ const STATUS = {
 
 /** Answers what was thrown before an answer in git's own words began: plain text, which git shows. */
 export function renderFailure(error: unknown, c: Context<GitHttpEnv>): Response {
-  if (error instanceof Moved) {
-    const isRead = c.req.method === "GET" || c.req.method === "HEAD";
-    return c.redirect(error.location, isRead ? 301 : 308);
-  }
+  if (error instanceof Moved) return redirect(error, c);
   if (error instanceof Vacant) return advertiseNothing(c.req.header("git-protocol"));
   if (error instanceof Failure) {
     if (error.kind === "unauthenticated") {
@@ -35,4 +32,9 @@ export function renderFailure(error: unknown, c: Context<GitHttpEnv>): Response 
   if (error instanceof GitError) return c.text(`${error.message}\n`, 400);
   logBug(c.var.requestId, error);
   return c.text(`internal error, request ${c.var.requestId}\n`, 500);
+}
+
+export function redirect({ location }: Moved, c: Context<GitHttpEnv>): Response {
+  const isRead = c.req.method === "GET" || c.req.method === "HEAD";
+  return c.redirect(location, isRead ? 301 : 308);
 }

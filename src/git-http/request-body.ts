@@ -49,12 +49,15 @@ async function* inflated(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
  *
  * @throws Failure `too_large` if it is no request that a client would make.
  */
-export async function readWholeBody(c: Context<GitHttpEnv>): Promise<Uint8Array> {
+export async function readWholeBody(
+  c: Context<GitHttpEnv>,
+  bytesMax = WHOLE_BYTES_MAX,
+): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of readBody(c)) {
     bytes += piece.length;
-    if (bytes > WHOLE_BYTES_MAX) throw tooLarge("the request is too large");
+    if (bytes > bytesMax) throw tooLarge("the request is too large");
     pieces.push(piece);
   }
   return joinBytes(pieces);

@@ -63,6 +63,40 @@ export function decodeText(text: ByteText): string {
   return isAscii(text) ? text : lossyUtf8.decode(byteTextBytes(text));
 }
 
+/** True if the bytes that `text` stands for are UTF-8. */
+export function isValidUtf8(text: ByteText): boolean {
+  return decodeBytes(byteTextBytes(text), "utf-8") !== undefined;
+}
+
+/** Bytes of the UTF-8 character that starts at `at`, as git reads it; 0 if none does. */
+export function utf8Length(text: ByteText, at: number): number {
+  const byte = (offset: number): number => text.charCodeAt(at + offset);
+  const isNext = (offset: number): boolean => (byte(offset) & 0xc0) === 0x80;
+  const first = byte(0);
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4 || !isNext(1)) return 0;
+  if (first < 0xe0) return 2;
+  const second = byte(1);
+  if (!isNext(2)) return 0;
+  if (first < 0xf0) {
+    const isOdd = (first === 0xe0 && second < 0xa0) || (first === 0xed && second > 0x9f);
+    const isNoCharacter = first === 0xef && second === 0xbf && byte(2) > 0xbd;
+    return isOdd || isNoCharacter ? 0 : 3;
+  }
+  const isOdd = (first === 0xf0 && second < 0x90) || (first === 0xf4 && second > 0x8f);
+  return isOdd || !isNext(3) ? 0 : 4;
+}
+
+/** Human text of bytes in an encoding by its name; undefined if that is unknown, or they are not in it. */
+export function decodeBytes(bytes: Uint8Array, encoding: string): string | undefined {
+  try {
+    return new host.TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     if (text.charCodeAt(at) > 0x7f) return false;

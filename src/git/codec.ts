@@ -35,3 +35,21 @@ export const HOST_HASH_BYTES_MIN = 2048;
 export const HOST_INFLATE_BYTES_MIN = 4096;
 /** Larger ones too: the platform takes up to twice as much memory beside what it returns. */
 export const HOST_INFLATE_BYTES_MAX = 1024 * 1024;
+
+/** How the host compresses what is sent, where no more than a piece is to be held. */
+export interface Compressor {
+  /** `bytes` deflated, without a header, complete on return. */
+  deflateRaw(bytes: Uint8Array): Uint8Array;
+  /** A stream, without a header or as a gzip file. */
+  open(format: "raw" | "gzip"): Deflating;
+}
+
+/** A stream that is compressed piece by piece. */
+export interface Deflating {
+  /** Takes a piece, and gives what it comes to, which may be nothing yet. */
+  push(bytes: Uint8Array): Promise<Uint8Array[]>;
+  /** The rest. */
+  finish(): Promise<Uint8Array[]>;
+  /** Gives back what the stream takes; also where it is not finished. */
+  close(): void;
+}

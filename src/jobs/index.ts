@@ -1,5 +1,6 @@
 import { listLeftBehind } from "../domain/git/list-left-behind.ts";
 import { tendRepository } from "../domain/git/tend-repository.ts";
+import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import type { Ctx } from "../context.ts";
 import { logBug } from "../lib/log.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
@@ -28,8 +29,9 @@ export async function handleBatch(
   }
 }
 
-/** Sends again for what should have been done by now. */
+/** Sends again for what should have been done by now, and removes what uploads left behind. */
 export async function handleSchedule(ctx: Ctx): Promise<void> {
   const places = await listLeftBehind(ctx, LEFT_BEHIND_MAX);
   for (const place of places) await ctx.git.tendLater(place);
+  await removeLooseFiles(ctx);
 }

@@ -18,11 +18,14 @@ export type FailureKind =
  */
 export class Failure extends Error {
   readonly kind: FailureKind;
+  /** What the API tells beside the message. */
+  readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(kind: FailureKind, message: string) {
+  constructor(kind: FailureKind, message: string, details: Readonly<Record<string, unknown>> = {}) {
     super(message);
     this.name = "Failure";
     this.kind = kind;
+    this.details = details;
   }
 }
 

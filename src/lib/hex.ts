@@ -4,3 +4,6 @@ export function formatHex(bytes: Uint8Array): string {
   for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
   return text;
 }
+
+/** Whether a text is a SHA-256 as `formatHex` writes it. */
+export const isSha256 = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);

@@ -3,14 +3,14 @@ import { z } from "@hono/zod-openapi";
 import type { User as UserRow } from "../db/schema/index.ts";
 import { type ByteText, decodeText } from "../git/byte-text.ts";
 import type { LineStat } from "../git/diff/line-stat.ts";
-import { type Commit as GitCommit, findHeader, splitSignature } from "../git/object/commit.ts";
+import { type Commit as GitCommit, findHeader } from "../git/object/commit.ts";
 import { type Identity, zoneMinutes } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
 import { formatTime } from "../lib/time.ts";
 import { Int64, NEVER, Time } from "./json.ts";
 import type { RepositoryEntry } from "./repository.ts";
 import { toUser, User } from "./user.ts";
-import { PayloadCommitVerification, toVerification } from "./verification.ts";
+import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
 
 export const CommitUser = z
@@ -79,13 +79,12 @@ export interface ChangedFile {
 /** A commit with what was asked for of it. */
 export interface CommitEntry {
   readonly commitOid: Oid;
-  readonly content: Uint8Array;
   readonly commit: GitCommit;
   readonly parents: readonly { readonly oid: Oid; readonly timeSeconds: number }[];
   /** The accounts that its addresses belong to. */
   readonly author: UserRow | undefined;
   readonly committer: UserRow | undefined;
-  readonly isVerificationShown: boolean;
+  readonly verification: Verification | undefined;
   readonly files: readonly ChangedFile[] | undefined;
   readonly stat: LineStat | undefined;
 }
@@ -112,9 +111,7 @@ export function toCommit(
       committer: toCommitUser(commit.committer, read),
       message: read(commit.message),
       tree: { url: `${gitUrl}/trees/${commit.treeOid}`, sha: commit.treeOid, created },
-      verification: entry.isVerificationShown
-        ? toVerification(splitSignature(entry.content))
-        : null,
+      verification: entry.verification ? toVerification(entry.verification) : null,
     },
     author: entry.author ? toUser(entry.author, viewer) : null,
     committer: entry.committer ? toUser(entry.committer, viewer) : null,

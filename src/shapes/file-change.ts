@@ -1,11 +1,10 @@
 import { z } from "@hono/zod-openapi";
 
-import { splitSignature } from "../git/object/commit.ts";
 import { type CommitEntry, CommitMeta, CommitUser, toCommit } from "./commit.ts";
 import { ContentsResponse } from "./contents.ts";
 import { Time } from "./json.ts";
 import type { RepositoryEntry } from "./repository.ts";
-import { PayloadCommitVerification, toVerification } from "./verification.ts";
+import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
 
 const FileCommitResponse = z
@@ -22,12 +21,12 @@ const FileCommitResponse = z
   })
   .openapi("FileCommitResponse");
 
-const made = { commit: FileCommitResponse, verification: PayloadCommitVerification };
+const told = { commit: FileCommitResponse, verification: PayloadCommitVerification };
 
 export const FileResponse = z
   .object({
     content: ContentsResponse.nullable().openapi({ description: "Null for a patch" }),
-    ...made,
+    ...told,
   })
   .openapi("FileResponse");
 
@@ -36,32 +35,26 @@ export const FilesResponse = z
     files: z.array(ContentsResponse.nullable()).openapi({
       description: "What stands at the path of each operation now; null for nothing",
     }),
-    ...made,
+    ...told,
   })
   .openapi("FilesResponse");
 
 export const FileDeleteResponse = z
-  .object({ content: z.object({}).nullable().openapi({ description: "Always null" }), ...made })
+  .object({ content: z.object({}).nullable().openapi({ description: "Always null" }), ...told })
   .openapi("FileDeleteResponse");
 
 /** A commit that was made for somebody, with what is known of its signature. */
 export function toMadeCommit(
   entry: Pick<RepositoryEntry, "repo" | "owner">,
-  commit: Pick<CommitEntry, "commitOid" | "content" | "commit" | "parents">,
+  made: Pick<CommitEntry, "commitOid" | "commit" | "parents"> & { verification: Verification },
   viewer: Viewer,
-): { [Key in keyof typeof made]: z.infer<(typeof made)[Key]> } {
-  const isNotAsked = {
-    author: undefined,
-    committer: undefined,
-    isVerificationShown: false,
-    files: undefined,
-    stat: undefined,
-  };
-  const whole = toCommit(entry, { ...commit, ...isNotAsked }, viewer);
+): { [Key in keyof typeof told]: z.infer<(typeof told)[Key]> } {
+  const isNotAsked = { author: undefined, committer: undefined, files: undefined, stat: undefined };
+  const whole = toCommit(entry, { ...made, ...isNotAsked }, viewer);
   const { url, sha, created, html_url, parents } = whole;
   const { author, committer, message, tree } = whole.commit;
   return {
     commit: { url, sha, created, html_url, author, committer, parents, message, tree },
-    verification: toVerification(splitSignature(commit.content)),
+    verification: toVerification(made.verification),
   };
 }

@@ -2,13 +2,18 @@ import { z } from "@hono/zod-openapi";
 
 import type { User as UserRow } from "../db/schema/index.ts";
 import { decodeText } from "../git/byte-text.ts";
-import { type Commit, splitSignature } from "../git/object/commit.ts";
+import type { Commit } from "../git/object/commit.ts";
 import type { Identity } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
 import { formatTime } from "../lib/time.ts";
 import { NEVER, Time } from "./json.ts";
 import type { RepositoryEntry } from "./repository.ts";
-import { PayloadCommitVerification, PayloadUser, toVerification } from "./verification.ts";
+import {
+  PayloadCommitVerification,
+  PayloadUser,
+  toVerification,
+  type Verification,
+} from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
 
 export const PayloadCommit = z
@@ -29,16 +34,16 @@ export const PayloadCommit = z
 /** A commit as it is read for a branch, with the accounts that its addresses belong to. */
 export interface PayloadCommitEntry {
   readonly commitOid: Oid;
-  readonly content: Uint8Array;
   readonly commit: Commit;
   readonly author: UserRow | undefined;
   readonly committer: UserRow | undefined;
+  readonly verification: Verification;
 }
 
 /** What leads to a commit as events show it: which files it changes is not told. */
 export function toPayloadCommit(
   { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,
-  { commitOid, content, commit, author, committer }: PayloadCommitEntry,
+  { commitOid, commit, author, committer, verification }: PayloadCommitEntry,
   viewer: Viewer,
 ): z.infer<typeof PayloadCommit> {
   return {
@@ -47,7 +52,7 @@ export function toPayloadCommit(
     url: `${viewer.rootUrl}/${owner.name}/${repo.name}/commit/${commitOid}`,
     author: toPayloadUser(commit.author, author),
     committer: toPayloadUser(commit.committer, committer),
-    verification: toVerification(splitSignature(content)),
+    verification: toVerification(verification),
     timestamp: formatGitTime(commit.author.timeSeconds),
     added: null,
     removed: null,

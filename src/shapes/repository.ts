@@ -143,8 +143,8 @@ function toRepositoryFields(
     fork: repo.isFork,
     template: repo.isTemplate,
     mirror: repo.isMirror,
-    size: Math.ceil(repo.sizeBytes / 1024),
-    language: "",
+    size: Math.ceil((repo.sizeBytes + repo.lfsSizeBytes) / 1024),
+    language: repo.language,
     languages_url: `${apiUrl}/languages`,
     html_url: htmlUrl,
     url: apiUrl,
@@ -172,8 +172,8 @@ function toRepositoryFields(
     mirror_interval: "",
     mirror_updated: NEVER,
     object_format_name: "sha1",
-    topics: [],
-    licenses: [],
+    topics: repo.topics,
+    licenses: repo.licenses,
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import { type ByteText, byteTextBytes, decodeText } from "../git/byte-text.ts";
+import { type ByteText, decodeText } from "../git/byte-text.ts";
 import { findTagSignature, type Tag as GitTag } from "../git/object/tag.ts";
 import type { Oid } from "../git/oid.ts";
 import { CommitMeta, CommitUser } from "./commit.ts";
@@ -8,7 +8,7 @@ import { encodePath, objectUrl } from "./git-url.ts";
 import { NEVER } from "./json.ts";
 import { formatGitTime } from "./payload-commit.ts";
 import type { RepositoryEntry } from "./repository.ts";
-import { PayloadCommitVerification, toVerification } from "./verification.ts";
+import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
 
 export const Tag = z
@@ -72,21 +72,25 @@ export const AnnotatedTag = z
   })
   .openapi("AnnotatedTag");
 
-/** The object of an annotated tag. Its message is shown without the signature at its end. */
+/** The object of an annotated tag. */
+export interface AnnotatedTagEntry {
+  readonly oid: Oid;
+  readonly tag: GitTag;
+  readonly verification: Verification;
+}
+
+/** An annotated tag. Its message is shown without the signature at its end. */
 export function toAnnotatedTag(
   where: RepositoryEntry,
-  { oid, content, tag }: { oid: Oid; content: Uint8Array; tag: GitTag },
+  { oid, tag, verification }: AnnotatedTagEntry,
   viewer: Viewer,
 ): z.infer<typeof AnnotatedTag> {
   const { name, message, tagger, targetKind, targetOid } = tag;
-  const at = findTagSignature(message);
-  const signature = message.slice(at) as ByteText;
-  const signed = content.subarray(0, content.length - byteTextBytes(signature).length);
   return {
     tag: decodeText(name),
     sha: oid,
     url: objectUrl(where, "tag", oid, viewer),
-    message: decodeText(message.slice(0, at) as ByteText),
+    message: decodeText(message.slice(0, findTagSignature(message)) as ByteText),
     tagger: {
       name: tagger ? decodeText(tagger.name) : "",
       email: tagger ? decodeText(tagger.email) : "",
@@ -97,6 +101,6 @@ export function toAnnotatedTag(
       url: objectUrl(where, targetKind, targetOid, viewer),
       sha: targetOid,
     },
-    verification: toVerification(signature === "" ? undefined : { signature, signed }),
+    verification: toVerification(verification),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
-import { type ByteText, decodeText, readByteText } from "../git/byte-text.ts";
+import { decodeText, readByteText } from "../git/byte-text.ts";
+import type { SplitSignature } from "../git/object/commit.ts";
 
 export const PayloadUser = z
   .object({
@@ -19,21 +20,29 @@ export const PayloadCommitVerification = z
     payload: z.string().openapi({ description: "What is signed" }),
   })
   .openapi("PayloadCommitVerification");
-type PayloadCommitVerification = z.infer<typeof PayloadCommitVerification>;
 
-/** What is known of a signature. No key is known, so none is ever found to be good. */
-export function toVerification(
-  split: { signature: ByteText; signed: Uint8Array } | undefined,
-): PayloadCommitVerification {
-  if (!split) {
-    const reason = "gpg.error.not_signed_commit";
-    return { verified: false, reason, signature: "", signer: null, payload: "" };
-  }
+/** What is known of the signature of a commit or tag. */
+export interface Verification {
+  readonly isVerified: boolean;
+  /** Who signed and with which key, or why nobody is known to have. */
+  readonly reason: string;
+  /** Undefined where nothing is signed. */
+  readonly split: SplitSignature | undefined;
+  /** Undefined unless it is verified. */
+  readonly signer: { readonly name: string; readonly email: string } | undefined;
+}
+
+export function toVerification({
+  isVerified,
+  reason,
+  split,
+  signer,
+}: Verification): z.infer<typeof PayloadCommitVerification> {
   return {
-    verified: false,
-    reason: "gpg.error.no_gpg_keys_found",
-    signature: decodeText(split.signature),
-    signer: null,
-    payload: decodeText(readByteText(split.signed)),
+    verified: isVerified,
+    reason,
+    signature: split ? decodeText(split.signature) : "",
+    signer: signer ? { ...signer, username: "" } : null,
+    payload: split ? decodeText(readByteText(split.signed)) : "",
   };
 }

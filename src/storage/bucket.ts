@@ -24,8 +24,8 @@ const blocks = new Recent<Uint8Array>(16 * 1024 * 1024);
 
 /** Copies of small files that never change, near by. It may forget any of them. */
 export interface FileCache {
-  /** The bytes under `key` if there are exactly `length` of them. */
-  get(key: string, length: number): Promise<Uint8Array | undefined>;
+  /** The bytes under `key`; where a length is given, only if there are exactly as many. */
+  get(key: string, length?: number): Promise<Uint8Array | undefined>;
   put(key: string, bytes: Uint8Array): void;
 }
 
@@ -48,7 +48,7 @@ export class Bucket {
     this.cache = cache;
     this.usage = usage;
     this.gaugeBlocks = usage.gauge();
-    this.slots = new Slots(READS_MAX, () => usage.r2Calls++);
+    this.slots = new Slots(READS_MAX, () => usage.beginR2());
   }
 
   /** For what is held in memory between the bucket and whoever asks. */
@@ -167,8 +167,54 @@ export class Bucket {
     }
   }
 
+  /** The file, or a part of it, as it comes from the bucket: nothing of it is held. */
+  async open(key: string, range?: { start: number; end: number }): Promise<ReadableStream> {
+    const options = range && { range: { offset: range.start, length: range.end - range.start } };
+    const object = await this.slots.run(() => this.bucket.get(key, options));
+    if (!object) throw new Error("a large file is gone");
+    return object.body;
+  }
+
   async put(key: string, bytes: Uint8Array): Promise<void> {
     await this.slots.run(() => this.bucket.put(key, bytes));
+  }
+
+  /**
+   * Writes a file as it comes and holds nothing of it. If it fails, the file may be there.
+   *
+   * @param bytes  A stream of known length.
+   * @param sha256 In hex; other bytes are refused by the bucket.
+   */
+  putStream(key: string, bytes: ReadableStream, sha256: string): Promise<R2Object> {
+    return this.slots.run(() => this.bucket.put(key, bytes, { sha256 }));
+  }
+
+  /**
+   * Writes a file of parts that stream, one after the other, all but the last as long as each other.
+   * Nothing is there before the end, nor if it fails.
+   *
+   * @param isRight Asked when all are written: whether the file is to be there.
+   */
+  async putParts(
+    key: string,
+    parts: AsyncIterable<ReadableStream>,
+    isRight: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const upload = await this.slots.run(() => this.bucket.createMultipartUpload(key));
+    let isThere = false;
+    try {
+      const sent: R2UploadedPart[] = [];
+      for await (const part of parts) {
+        const number = sent.length + 1;
+        sent.push(await this.slots.run(() => upload.uploadPart(number, part)));
+      }
+      if (!(await isRight())) return false;
+      await this.slots.run(() => upload.complete(sent));
+      isThere = true;
+      return true;
+    } finally {
+      if (!isThere) await this.slots.run(() => upload.abort());
+    }
   }
 
   /** Begins a file whose length nobody knows yet. */

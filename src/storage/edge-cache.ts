@@ -23,7 +23,7 @@ export const edgeCache: FileCache = {
       const cache = await open();
       const found = await cache.match(addressOf(key));
       const bytes = found && new Uint8Array(await found.arrayBuffer());
-      return bytes?.length === length ? bytes : undefined;
+      return length === undefined || bytes?.length === length ? bytes : undefined;
     } catch {
       return undefined;
     }

@@ -1,5 +1,6 @@
 import type { PackFileKind } from "../git/store.ts";
-import type { RepositoryPlace } from "./repository-records.ts";
+import { isSha256 } from "../lib/hex.ts";
+import type { LargeFile, RepositoryPlace } from "./repository-records.ts";
 
 /**
  * Keys of the bucket; no other file builds one.
@@ -27,3 +28,9 @@ export const rescueKey = (
 /** Beginnings of the keys of all files that an upload writes. */
 export const uploadPrefixes = (networkName: string, uploadId: string): string[] =>
   ["packs", "scratch"].map((folder) => `${networkPrefix(networkName)}${folder}/${uploadId}-`);
+
+/** The bytes of a large file. SECURITY: its id is a caller's word, and no path. */
+export function largeFileKey({ networkName, oid, uploadId }: LargeFile): string {
+  if (!isSha256(oid)) throw new Error("a large file that no hash names");
+  return `${networkPrefix(networkName)}lfs/${oid}-${uploadId}`;
+}

@@ -30,7 +30,9 @@ export async function openPack(
   // They stay as long as the request does, or longer.
   bucket.openGauge()(idxBytes.length + sidecarBytes.length);
   const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
-  tables.set(idxKey, opened, pack.idxBytes + 2 * pack.sidecarBytes);
+  // With what the index sorts once it is asked to.
+  const heldBytes = pack.idxBytes + 2 * pack.sidecarBytes + 8 * pack.objectCount;
+  tables.set(idxKey, opened, heldBytes);
   return { ...opened, source };
 }
 

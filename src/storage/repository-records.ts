@@ -6,6 +6,15 @@ export interface RepositoryPlace {
   readonly networkName: string;
 }
 
+/** The bytes of a large file, as one upload brought them. */
+export interface LargeFile {
+  /** The fork network whose repositories may share them. */
+  readonly networkName: string;
+  /** Their SHA-256 in hex, or what claims to be it. */
+  readonly oid: string;
+  readonly uploadId: string;
+}
+
 /** A ref. Names are byte text, one char a byte, as the engine has them. */
 export interface StoredRef {
   name: string;

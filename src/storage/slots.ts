@@ -5,11 +5,11 @@
  */
 export class Slots {
   private free: number;
-  private readonly onStart: () => void;
+  private readonly onStart: () => () => void;
   private readonly waiting: (() => void)[] = [];
 
-  /** @param onStart Called as each piece of work starts. */
-  constructor(count: number, onStart: () => void) {
+  /** @param onStart Called as each piece of work starts; what it returns, as the work ends. */
+  constructor(count: number, onStart: () => () => void) {
     this.free = count;
     this.onStart = onStart;
   }
@@ -17,10 +17,11 @@ export class Slots {
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free--;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.onStart();
+    const onEnd = this.onStart();
     try {
       return await work();
     } finally {
+      onEnd();
       const next = this.waiting.shift();
       if (next) next();
       else this.free++;

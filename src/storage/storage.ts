@@ -8,7 +8,9 @@ import { settled } from "../lib/settled.ts";
 import type { Scratch } from "../git/store.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
+import { KeptAnswers } from "./kept-answers.ts";
 import { draftName, packKey, rescueKey } from "./keys.ts";
+import { LargeFiles } from "./large-files.ts";
 import { OpenRepository } from "./open-repository.ts";
 import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
@@ -30,7 +32,10 @@ import type { StorageJob } from "./storage-job.ts";
 /** The storage of git data as one request uses it. */
 export class GitStorage {
   readonly usage = new StorageUsage();
+  /** Of all repositories. */
+  readonly largeFiles: LargeFiles;
   private readonly bucket: Bucket;
+  private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
   private readonly jobs: Queue<StorageJob>;
 
@@ -41,6 +46,8 @@ export class GitStorage {
     cache: FileCache,
   ) {
     this.bucket = new Bucket(bucket, this.usage, cache);
+    this.largeFiles = new LargeFiles(this.bucket);
+    this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;
   }
@@ -48,7 +55,8 @@ export class GitStorage {
   /** The repository of a place. Nothing is read, and nothing has to be there. */
   repository(place: RepositoryPlace): StoredRepository {
     const object = this.objects.getByName(place.objectName);
-    return new StoredRepository(place, this.bucket, object, this.usage);
+    const answers = new KeptAnswers(this.cache, place.objectName);
+    return new StoredRepository(place, this.bucket, object, this.usage, answers);
   }
 
   /** Has a repository tended soon. A message that is lost is made up for by the object's alarm. */
@@ -71,13 +79,16 @@ export class StoredRepository {
   private readonly bucket: Bucket;
   private readonly stub: DurableObjectStub<RepositoryObject>;
   private readonly usage: StorageUsage;
+  private readonly answers: KeptAnswers;
 
   constructor(
     { objectName, networkName }: RepositoryPlace,
     bucket: Bucket,
     stub: DurableObjectStub<RepositoryObject>,
     usage: StorageUsage,
+    answers: KeptAnswers,
   ) {
+    this.answers = answers;
     this.place = { objectName, networkName };
     this.networkName = networkName;
     this.bucket = bucket;
@@ -98,7 +109,7 @@ export class StoredRepository {
   /** Opens the packs of a snapshot. Cost: two reads for each that the isolate does not know. */
   async open({ packs }: Pick<Snapshot, "packs">): Promise<OpenRepository> {
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
-    return new OpenRepository(await Promise.all(opened), () => this.openGauge());
+    return new OpenRepository(await Promise.all(opened), this.answers, () => this.openGauge());
   }
 
   /** For what is held in memory of this repository. */

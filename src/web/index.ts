@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { archives } from "./archives.ts";
 import { avatars } from "./avatars.ts";
 import { documentation } from "./documentation.ts";
 import type { WebEnv } from "./env.ts";
@@ -8,4 +9,4 @@ import { health } from "./health.ts";
 
 /** What is served outside the API. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const door of [avatars, documentation, health]) web.route("/", door);
+for (const door of [avatars, documentation, health, archives]) web.route("/", door);

@@ -153,6 +153,7 @@ describe("the line of a streamed answer that has ended", () => {
       event: "git:sent",
       id: line.id,
       r2Calls: expect.any(Number),
+      r2Rounds: expect.any(Number),
       objectCalls: 1,
       bufferedBytesPeak: expect.any(Number),
       sentBytes: expect.any(Number),

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ACCESS, collaborations, repositories } from "../../src/db/schema/index.ts";
 import { visit } from "../support/call.ts";
 import { db } from "../support/db.ts";
+import { askBatch, makeLargeFile, upload } from "../support/large-files.ts";
 import { freshName, make } from "../support/make.ts";
 import { makeCommit, pushCommands } from "../support/push.ts";
 import { doorsWith } from "../support/service.ts";
@@ -50,6 +51,27 @@ describe("a push to a repository that does not exist", () => {
     const other = { ...at, name: freshName("none") };
     expect((await ask(open, owner, other, "upload")).status).toBe(404);
     expect((await ask(open, owner, at)).body).toContain("refs/heads/main");
+  });
+
+  // A client sends large files before the push that needs them.
+  it("creates it when large files are announced, and not when they are asked for", async () => {
+    const owner = await make.user();
+    const at = { owner: owner.name, name: freshName("large") };
+    const { oid, size } = makeLargeFile("large");
+    const announce = (operation: string, as: { token: string }, door = open) =>
+      askBatch(at, operation, [{ oid, size }], { as }, door);
+    expect((await announce("download", owner)).status).toBe(404);
+    expect((await announce("upload", await make.user())).status).toBe(404);
+    expect((await announce("upload", owner, visit)).body.message).toMatch(/^Push to create is not/);
+    expect((await upload(owner, at, makeLargeFile("large"), open)).status).toBe(404);
+    const strict = doorsWith({ ENABLE_PUSH_CREATE_USER: "true", LFS_MAX_BATCH_SIZE: "1" });
+    const two = [1, 2].map(() => ({ oid, size }));
+    expect((await askBatch(at, "upload", two, { as: owner }, strict)).status).toBe(413);
+    expect(await rowsOf(owner, at)).toEqual([]);
+    const { status, body } = await announce("upload", owner);
+    expect([status, Object.keys(body.objects[0].actions)]).toEqual([200, ["upload", "verify"]]);
+    expect(await rowsOf(owner, at)).toMatchObject([{ isPrivate: true, isEmpty: true }]);
+    expect((await upload(owner, at, makeLargeFile("large"), open)).status).toBe(200);
   });
 
   it("creates it in an organization for those who may create there, and public if so configured", async () => {

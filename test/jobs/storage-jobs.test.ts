@@ -1,13 +1,16 @@
 import { createMessageBatch, getQueueResult, createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 
-import { discardedObjects } from "../../src/db/schema/index.ts";
+import { discardedObjects, lfsLooseFiles } from "../../src/db/schema/index.ts";
 import { handleBatch, handleSchedule } from "../../src/jobs/index.ts";
+import { largeFileKey } from "../../src/storage/keys.ts";
 import type { StorageJob } from "../../src/storage/storage-job.ts";
 import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { git, placeOf, readAllObjects } from "../support/git.ts";
+import { largeFilesOf, looseOf, makeLargeFile } from "../support/large-files.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../support/make.ts";
 import { filesOf, makeCommit, push, storePush } from "../support/push.ts";
 import { systemCtx } from "../support/system.ts";
@@ -155,6 +158,16 @@ describe("the removal of a deleted repository", () => {
 });
 
 describe("the schedule", () => {
+  it("removes large files that uploads left a day ago", async () => {
+    const repo = await makePushed(0);
+    const { oid, bytes } = makeLargeFile(freshName("left"));
+    const file = { networkName: repo.networkName, oid, uploadId: freshName("upload") };
+    await env.PACKS.put(largeFileKey(file), bytes);
+    await db.insert(lfsLooseFiles).values({ ...file, expiresAt: Date.now() - DAY_MS });
+    await handleSchedule(systemCtx({}, Date.now()));
+    expect([await looseOf(repo), await largeFilesOf(repo)]).toEqual([[], []]);
+  });
+
   it("sends again for repositories whose removal should have come to its end, and for no others", async () => {
     const now = Date.now();
     const [old, young] = [freshName("old"), freshName("young")];

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import { discardedObjects, repositories } from "../../src/db/schema/index.ts";
+import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { tendRepository } from "../../src/domain/git/tend-repository.ts";
 import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
 import { UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
@@ -13,6 +14,16 @@ import { db } from "../support/db.ts";
 import { eventsOf } from "../support/events.ts";
 import { type Fault, failing } from "../support/faults.ts";
 import { git, placeOf, readAllObjects } from "../support/git.ts";
+import {
+  fetchObject,
+  largeFilesOf,
+  lfsSizeOf,
+  looseOf,
+  makeLargeFile,
+  objectsOf,
+  pathTo,
+  upload,
+} from "../support/large-files.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../support/make.ts";
 import { systemCtx } from "../support/system.ts";
 import { filesOf, makeCommit, pushRequest, refsOf, storePush } from "../support/push.ts";
@@ -99,7 +110,9 @@ async function expectNoStrays(network: RepositoryPlace, members: RepositoryPlace
       expected.add(`repositories/${member.objectName}/${file}`);
     }
   }
-  const files = (await filesOf(network)).map((key) => key.split("/").slice(2).join("/"));
+  const files = (await filesOf(network))
+    .filter((key) => !key.includes("/lfs/"))
+    .map((key) => key.split("/").slice(2).join("/"));
   expect(files).toEqual([...expected].toSorted());
 }
 
@@ -196,6 +209,40 @@ describe(
       expect(most).toBeGreaterThanOrEqual(3);
     });
 
+    it("a large file is there whole or not at all, and leaves nothing behind", async () => {
+      const most = await failEveryCall(async (fault) => {
+        const { owner, repo } = await makePushed(1);
+        const file = makeLargeFile(freshName("large"));
+        const faults = failing(fault);
+        const path = pathTo(repo, `objects/${file.oid}/${file.size}`);
+        const request = new Request(`http://x${path}`, {
+          method: "PUT",
+          headers: { Authorization: `token ${owner.token}` },
+          body: file.bytes,
+        });
+        const response = await serve(request, faults.bindings);
+
+        const rows = await objectsOf(repo);
+        expect(rows.length).toBeGreaterThanOrEqual(response?.status === 200 ? 1 : 0);
+        expect(await lfsSizeOf(repo)).toBe(rows.length * file.size);
+        // Whatever was there stays, and whatever was not is swept.
+        for (const done of [false, true]) {
+          if (done) await removeLooseFiles(systemCtx({}, Date.now() + LATER_MS));
+          const { status } = await fetchObject(repo, file.oid);
+          expect(status).toBe(rows.length === 1 ? 200 : 404);
+        }
+        expect([await largeFilesOf(repo), await looseOf(repo)]).toMatchObject([
+          { length: rows.length },
+          [],
+        ]);
+        expect((await upload(owner, repo, file)).status).toBe(200);
+        expect((await fetchObject(repo, file.oid)).bytes).toEqual(file.bytes);
+        expect(await lfsSizeOf(repo)).toBe(file.size);
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(4);
+    });
+
     it("a merge of packs loses no object, and leaves none twice", async () => {
       const most = await failEveryCall(async (fault) => {
         const { repo } = await makePushed(3);
@@ -217,7 +264,10 @@ describe(
     it("a deletion takes all of a repository or nothing, and nothing of its fork", async () => {
       const most = await failEveryCall(async (fault) => {
         const { owner, repo } = await makePushed(1);
+        const [sharedFile, ownFile] = [makeLargeFile(repo.name), makeLargeFile(owner.name)];
+        await upload(owner, repo, sharedFile);
         const fork = await forkOf(repo);
+        await upload(owner, repo, ownFile);
         const own = makeCommit(freshName("own"));
         await storePush(repo, "refs/heads/own", own.oid, own.pack);
         const faults = failing(fault);
@@ -231,6 +281,11 @@ describe(
         // The job that the deletion asks for fails as well where the request did not.
         await tendRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
         for (const place of [repo, fork]) await tend(place);
+        await removeLooseFiles(systemCtx({}, Date.now() + LATER_MS));
+        expect([await largeFilesOf(repo), await looseOf(repo)]).toMatchObject([
+          { length: row ? 2 : 1 },
+          [],
+        ]);
 
         expect(await refsOf(fork)).toHaveLength(1);
         expect(await readAllObjects(fork)).toBe(3);

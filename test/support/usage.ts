@@ -13,6 +13,9 @@ export interface RequestLine {
   d1Calls: number;
   d1Rounds: number;
   d1RowsRead: number;
+  objectCalls: number;
+  r2Calls: number;
+  r2Rounds: number;
 }
 
 /** The log line of a streamed answer that has ended. */

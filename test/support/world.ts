@@ -5,7 +5,10 @@ import {
   gpgKeys,
   organizationMembers,
   publicKeys,
+  repositories,
+  repositoryTopics,
   stars,
+  topics,
   watches,
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
@@ -25,6 +28,12 @@ export interface World {
   /** A body that the operation accepts, where it takes one. */
   json: object | undefined;
 }
+
+/** What operations need in their queries. */
+const QUERIES: Readonly<Record<string, string>> = {
+  repoGetFileContents: '?body={"files":["file"]}',
+  repoGetEditorConfig: "?ref=settings",
+};
 
 /** Makes a world of its own for one request of `operation`. */
 export async function makeWorld(operation: Operation): Promise<World> {
@@ -78,6 +87,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
       .where(eq(organizationMembers.orgId, org.id)),
   ]);
 
+  const topic = await giveTopic(repo);
+
   const ids: [RegExp, number][] = [
     [/^\/repositories\//, repo.id],
     [/^\/repos\/.*\/keys\//, only(deployKeys).id],
@@ -86,12 +97,13 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const isAboutCode =
-    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch)(?:\/|$)/.test(
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses|editorconfig|issue_templates|issue_config)(?:\/|$)/.test(
       operation.path,
     );
   const isNoteNew = operation.id === "repoCreateNote";
   const sample = isAboutCode ? await storeSampleCode(repo, !isNoteNew) : undefined;
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
+  const query = QUERIES[operation.id] ?? "";
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,
@@ -101,17 +113,40 @@ export async function makeWorld(operation: Operation): Promise<World> {
     tag: "some/tag",
     sha: shaFor(operation.path, sample),
     filepath: operation.id === "repoCreateFile" ? "new/file" : "file",
-    ref: "heads/some",
+    ref: operation.path.includes("/git/refs/") ? "heads/some" : "some/branch",
+    archive: "some/branch.tar.gz",
+    revision: "some/tag",
     basehead: "main...some/branch",
     diffType: "diff",
     org: org.name,
     token: "no-such-token",
+    topic,
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
     id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
   });
   const json =
     operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name, sample?.blobOid);
-  return { caller, path, json };
+  return { caller, path: path + query, json };
+}
+
+/** Gives a repository a topic that no other has, and says its name. */
+async function giveTopic(repo: TestRepo): Promise<string> {
+  const name = freshName("topic");
+  const at = { createdAt: 1000, updatedAt: 1000 };
+  const { id: topicId } = only(
+    await db
+      .insert(topics)
+      .values({ name, ...at })
+      .returning(),
+  );
+  await db.batch([
+    db.insert(repositoryTopics).values({ repoId: repo.id, topicId, visibility: "public" }),
+    db
+      .update(repositories)
+      .set({ topics: [name] })
+      .where(eq(repositories.id, repo.id)),
+  ]);
+  return name;
 }
 
 /** What a path that ends in an id is about. */
@@ -121,7 +156,7 @@ function shaFor(path: string, sample: { tagOid: string; blobOid: string } | unde
   return "main";
 }
 
-/** Two branches of one commit of one file, a note on it, and an annotated tag of it. */
+/** Two branches of one commit of one file, a note on it, an annotated tag of it, and one of settings. */
 async function storeSampleCode(repo: TestRepo, hasNote: boolean) {
   const { oid, blobOid, pack } = makeCommit(repo.name);
   await storePush(repo, "refs/heads/main", oid, pack);
@@ -129,6 +164,9 @@ async function storeSampleCode(repo: TestRepo, hasNote: boolean) {
   const history = new History();
   const note = history.commit({ files: { [oid]: "A note\n" } });
   if (hasNote) await storePush(repo, "refs/notes/commits", note, history.build());
+  const settings = { ".editorconfig": "[*]\nindent_size = 2\n" };
+  const withSettings = history.commit({ files: settings });
+  await storePush(repo, "refs/heads/settings", withSettings, history.build());
   const tag = makeTag(oid, "some/tag");
   await storePush(repo, "refs/tags/some/tag", tag.oid, tag.pack, oid);
   return { tagOid: tag.oid, blobOid };
@@ -164,6 +202,10 @@ function bodyOf(
     createOrgRepo: { name },
     repoCreateBranch: { new_branch_name: name, old_ref_name: "some/branch" },
     repoRenameBranch: { name },
+    repoGetFileContentsPost: { files: ["file", "none"] },
+    repoUpdateTopics: { topics: [name.toLowerCase()] },
+    repoCreateStatus: { state: "pending", context: "build", target_url: "https://ci.example/1" },
+    repoUpdateBranch: { new_commit_id: "main" },
     repoCreateTag: { tag_name: name, message: "a word", target: "some/branch" },
     repoCreateFile: { content: "YQ==", new_branch: name },
     repoUpdateFile: { content: "YQ==", sha },

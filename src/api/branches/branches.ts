@@ -6,12 +6,13 @@ import { deleteBranch } from "../../domain/branches/delete-branch.ts";
 import { findBranch } from "../../domain/branches/find-branch.ts";
 import { listBranches, readBranch } from "../../domain/branches/list-branches.ts";
 import { renameBranch } from "../../domain/branches/rename-branch.ts";
+import { updateBranch } from "../../domain/branches/update-branch.ts";
 import { openCode } from "../../domain/git/open-code.ts";
 import { Branch, toBranch } from "../../shapes/branch.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
-import { body, optionalText, requiredText } from "../json-body.ts";
+import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { BranchPath } from "./paths.ts";
@@ -33,6 +34,16 @@ const CreateBranch = body({
 const RenameBranch = body({
   name: requiredText(NAME_MAX).openapi({ description: "Its new name" }),
 }).openapi("RenameBranchRepoOption");
+
+const UpdateBranch = body({
+  new_commit_id: requiredText(OLD_NAME_MAX).openapi({
+    description: "The commit that it goes to, or a branch or tag that leads there",
+  }),
+  old_commit_id: optionalText(OLD_NAME_MAX).openapi({
+    description: "The whole id of the commit that it must be at; any, if empty",
+  }),
+  force: optionalFlag().openapi({ description: "Whether commits may be left behind" }),
+}).openapi("UpdateBranchRepoOption");
 
 export const branches = endpoints();
 
@@ -120,6 +131,29 @@ branches.openapi(
   async (c) => {
     const { ctx, entry } = c.var;
     await renameBranch(ctx, entry, c.req.valid("param").branch, c.req.valid("json").name);
+    return c.body(null, 204);
+  },
+);
+
+branches.openapi(
+  createRoute({
+    method: "put",
+    path: "/repos/{owner}/{repo}/branches/{branch*}",
+    operationId: "repoUpdateBranch",
+    tags: ["repository"],
+    summary: "Move a branch to another commit",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: { params: BranchPath, body: { required: true, ...json(UpdateBranch, "The commit") } },
+    responses: { 204: empty("Moved"), ...refusals(401, 403, 404, 409, 422, 423) },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    const wanted = c.req.valid("json");
+    await updateBranch(ctx, entry, c.req.valid("param").branch, {
+      to: wanted.new_commit_id,
+      from: wanted.old_commit_id,
+      isForced: wanted.force ?? false,
+    });
     return c.body(null, 204);
   },
 );

@@ -128,7 +128,8 @@ tags.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const found = await findAnnotatedTag(await openCode(ctx, entry), c.req.valid("param").sha);
+    const code = await openCode(ctx, entry);
+    const found = await findAnnotatedTag(ctx, code, c.req.valid("param").sha);
     return c.json(toAnnotatedTag(entry, found, viewer), 200);
   },
 );

@@ -1,15 +1,17 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { formatDiff } from "../../domain/commits/format-diff.ts";
+import { formatPatches } from "../../domain/commits/format-patches.ts";
 import { type CommitQuery, listCommits } from "../../domain/commits/list-commits.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
-import { findRevision, type Revision } from "../../domain/git/find-revision.ts";
+import { findRevision, isPinned, type Revision } from "../../domain/git/find-revision.ts";
 import { type Code, openCode } from "../../domain/git/open-code.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
-import { NO_NODE } from "../../git/walk/commit-graph.ts";
+import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import { Commit, toCommit } from "../../shapes/commit.ts";
 import { json, page, refusals } from "../answers.ts";
+import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { announceNumberedPage, Paging, readPage } from "../paging.ts";
@@ -88,12 +90,14 @@ commits.openapi(
     middleware: [inRepo("read:repository")] as const,
     request: {
       params: CommitPath.extend({
-        diffType: z.enum(["diff"]).openapi({ description: "As `git diff` prints it" }),
+        diffType: z
+          .enum(["diff", "patch"])
+          .openapi({ description: "As `git diff` prints it, or `git format-patch`" }),
       }),
     },
     responses: {
       200: {
-        description: "How it differs from its first parent",
+        description: "How it differs from its first parent; as a patch, what a merge brought",
         content: { "text/plain": { schema: z.string() } },
       },
       ...refusals(401, 403, 404, 413),
@@ -102,13 +106,13 @@ commits.openapi(
   async (c) => {
     const { ctx, entry } = c.var;
     const code = await openCode(ctx, entry);
-    const { node } = requireRevision(code, c.req.valid("param").sha);
-    const { graph, objects } = code.repository;
-    const [parent = NO_NODE] = graph.parents(node);
-    const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
-    const text = await formatDiff(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+    const { sha, diffType } = c.req.valid("param");
+    const revision = requireRevision(code, sha);
+    const { node } = revision;
+    const text = diffType === "diff" ? await diffOf(code, node) : await formatPatches(code, node);
     return c.body(text as Uint8Array<ArrayBuffer>, 200, {
       "Content-Type": "text/plain; charset=utf-8",
+      ...(isPinned(revision, sha) && immutableHeaders(c.var, entry)),
     });
   },
 );
@@ -133,6 +137,12 @@ commits.openapi(
     return c.json(toCommit(entry, read, viewer), 200);
   },
 );
+
+function diffOf({ repository: { graph, objects } }: Code, node: Node): Promise<Uint8Array> {
+  const [parent = NO_NODE] = graph.parents(node);
+  const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
+  return formatDiff(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+}
 
 function requireRevision(code: Code, text: string): Revision {
   const found = findRevision(code, text);

@@ -1,30 +1,47 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findComparison } from "../../domain/commits/compare-revisions.ts";
-import { listCommits } from "../../domain/commits/list-commits.ts";
+import {
+  chooseHeadRepository,
+  compareHistories,
+  findDifferences,
+  findRevisions,
+  parseComparison,
+} from "../../domain/commits/compare-revisions.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSideBySide } from "../../domain/git/open-code.ts";
+import { ChangedFile, toChangedFile } from "../../shapes/changed-file.ts";
 import { Commit, toCommit } from "../../shapes/commit.ts";
 import { Int64 } from "../../shapes/json.ts";
-import { json, refusals } from "../answers.ts";
+import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inRepo } from "../guards/repository.ts";
+import { inNetwork } from "../guards/repository.ts";
+import { announceNumberedPage, Paging, readPage } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { ShownParts, toParts } from "./query.ts";
 
-/** Commits of a comparison that are told; the others are counted. */
-const COMMITS_MAX = 250;
+/** Commits of a comparison on a page, at most and where the query names no number. */
+const PAGE_SIZE_MAX = 250;
 
 const Compare = z
   .object({
-    total_commits: Int64,
-    commits: z.array(Commit).openapi({ description: "Latest first, 250 at most" }),
+    total_commits: Int64.openapi({ description: "Commits that only the head reaches" }),
+    commits: z.array(Commit).openapi({ description: "A page of them, latest first" }),
+    ahead_by: Int64.openapi({ description: "Commits that only the head reaches" }),
+    behind_by: Int64.openapi({ description: "Commits that only the base reaches" }),
+    merge_base_commit: Commit.nullable().openapi({
+      description: "Their best common ancestor, the latest of several; null if they have none",
+    }),
+    files: z.array(ChangedFile).nullable().openapi({
+      description:
+        "What differs between the merge base and the head; with two dots, between the base and the head. Null where it is not asked for, or too much to be told",
+    }),
   })
   .openapi("Compare");
 
 const ComparePath = RepoPath.extend({
   basehead: z.string().openapi({
-    description: "Two branches, tags or commits with `...` or `..` between them",
+    description:
+      "Two branches, tags or commits with `...` or `..` between them. The head may be in another repository of the same network: `owner:branch` or `owner/name:branch`",
     example: "main...feature",
   }),
 });
@@ -37,23 +54,59 @@ comparisons.openapi(
     path: "/repos/{owner}/{repo}/compare/{basehead*}",
     operationId: "repoCompareDiff",
     tags: ["repository"],
-    summary: "List the commits that one branch has and another has not",
-    middleware: [inRepo("read:repository")] as const,
-    request: { params: ComparePath, query: ShownParts },
+    summary: "Compare two branches, tags or commits, also of two forks",
+    middleware: [
+      inNetwork("read:repository", (c) => {
+        const { headOwner, headRepo } = parseComparison(c.req.param("basehead") ?? "");
+        return headOwner === undefined ? undefined : { owner: headOwner, repo: headRepo };
+      }),
+    ] as const,
+    request: { params: ComparePath, query: Paging.extend(ShownParts.shape) },
     responses: {
-      200: json(Compare, "What the head reaches and the base does not"),
+      200: page(Compare, "How they differ; the page is one of commits"),
       ...refusals(401, 403, 404),
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const { base, head } = findComparison(code, entry, c.req.valid("param").basehead);
-    const range = { tips: [head.node], excluded: [base.node] };
-    const { items, total } = await listCommits(code, range, { size: COMMITS_MAX, offset: 0 });
-    const read = await readCommits(ctx, code, items, toParts(c.req.valid("query")));
+    const { ctx, entry, relatives, viewer } = c.var;
+    const query = c.req.valid("query");
+    const text = parseComparison(c.req.valid("param").basehead);
+    const headEntry = chooseHeadRepository(entry, relatives, text);
+    const [baseCode, headCode] = await openSideBySide(ctx, entry, headEntry);
+    const revisions = findRevisions(baseCode, headCode, entry, text);
+    const { repository } = headCode;
+    const { graph } = repository;
+
+    const limit = query.limit > 0 ? query.limit : PAGE_SIZE_MAX;
+    const slice = readPage(ctx.config, { page: query.page, limit }, PAGE_SIZE_MAX);
+    const { nodes, aheadCount, behindCount, mergeBase } = compareHistories(graph, revisions, slice);
+    const parts = toParts(query);
+    const told = mergeBase === undefined ? nodes : [...nodes, mergeBase];
+    const read = await readCommits(ctx, headCode, told, parts);
+    const [mergeBaseCommit] = mergeBase === undefined ? [] : read.splice(nodes.length);
+
+    const oldNode = text.isDirect ? revisions.base.node : mergeBase;
+    const files = parts.hasFiles
+      ? await findDifferences(
+          repository,
+          oldNode === undefined ? undefined : graph.rootOid(oldNode),
+          graph.rootOid(revisions.head.node),
+        )
+      : undefined;
+    const sides = {
+      old: oldNode === undefined ? undefined : { repository: entry, commitOid: graph.oid(oldNode) },
+      fresh: { repository: headEntry, commitOid: revisions.head.commitOid },
+    };
+    announceNumberedPage(c, slice, aheadCount);
     return c.json(
-      { total_commits: total, commits: read.map((each) => toCommit(entry, each, viewer)) },
+      {
+        total_commits: aheadCount,
+        commits: read.map((each) => toCommit(headEntry, each, viewer)),
+        ahead_by: aheadCount,
+        behind_by: behindCount,
+        merge_base_commit: mergeBaseCommit ? toCommit(entry, mergeBaseCommit, viewer) : null,
+        files: files?.map((each) => toChangedFile(each, sides, viewer)) ?? null,
+      },
       200,
     );
   },

@@ -7,6 +7,7 @@ import { BLOB } from "../../git/object/kind.ts";
 import { malformed } from "../../lib/failure.ts";
 import { GitBlobResponse, toGitBlob } from "../../shapes/git-blob.ts";
 import { json, refusals } from "../answers.ts";
+import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { RepoPath } from "../repos/paths.ts";
@@ -34,6 +35,7 @@ blobs.openapi(
     const code = await openCode(ctx, entry);
     const place = findObject(code, c.req.valid("param").sha);
     if (!place || code.repository.catalog.kind(place) !== BLOB) throw malformed("sha not found");
-    return c.json(toGitBlob(await readBlob(code.repository, place), entry, viewer), 200);
+    const blob = await readBlob(code.repository, place);
+    return c.json(toGitBlob(blob, entry, viewer), 200, immutableHeaders(c.var, entry));
   },
 );

@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import type { Ctx } from "../../context.ts";
 import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
 import { readContents, type Contents, type Includes } from "../../domain/contents/read-contents.ts";
+import { isPinned } from "../../domain/git/find-revision.ts";
 import { openCode } from "../../domain/git/open-code.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import {
@@ -12,12 +12,16 @@ import {
   type ContentPlace,
 } from "../../shapes/contents.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import type { Viewer } from "../../shapes/viewer.ts";
 import { json, refusals } from "../answers.ts";
+import { answerConditionally, immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
+import type { GuardVariables } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { FilePath, RefQuery } from "./paths.ts";
+
+/** What a request brings that was let in. */
+type Entered = Pick<GuardVariables, "ctx" | "viewer"> & { entry: RepositoryEntry };
 
 /** What `/contents` tells, which has no choice. */
 const ALL: Includes = { content: true, lfs: true, commit: true };
@@ -46,21 +50,27 @@ contents.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    return c.json(await listRoot(ctx, entry, viewer, c.req.valid("query").ref), 200);
+    const { items, headers } = await listRoot(c.var, c.req.valid("query").ref);
+    return c.json(items, 200, headers);
   },
 );
 
 // Clients that put an empty path behind the slash mean the root.
-contents.get("/repos/:owner/:repo/contents/", inRepo("read:repository"), async (c) => {
-  const { ctx, entry, viewer } = c.var;
-  return c.json(await listRoot(ctx, entry, viewer, c.req.query("ref") ?? ""), 200);
-});
+contents.get(
+  "/repos/:owner/:repo/contents/",
+  inRepo("read:repository"),
+  answerConditionally,
+  async (c) => {
+    const { items, headers } = await listRoot(c.var, c.req.query("ref") ?? "");
+    return c.json(items, 200, headers);
+  },
+);
 
-async function listRoot(ctx: Ctx, entry: RepositoryEntry, viewer: Viewer, ref: string) {
-  const { found, place } = await findContents(ctx, entry, "", ref, ALL);
+async function listRoot(request: Entered, ref: string) {
+  const { found, place, headers } = await findContents(request, "", ref, ALL);
   if (found.kind !== "directory") throw notFound();
-  return found.items.map((item) => toContents(item, place, viewer));
+  const items = found.items.map((item) => toContents(item, place, request.viewer));
+  return { items, headers };
 }
 
 contents.openapi(
@@ -81,14 +91,15 @@ contents.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { viewer } = c.var;
     const { filepath } = c.req.valid("param");
     const { ref } = c.req.valid("query");
-    const { found, place } = await findContents(ctx, entry, filepath, ref, ALL);
-    if (found.kind === "item") return c.json(toContents(found.item, place, viewer), 200);
+    const { found, place, headers } = await findContents(c.var, filepath, ref, ALL);
+    if (found.kind === "item") return c.json(toContents(found.item, place, viewer), 200, headers);
     return c.json(
       found.items.map((item) => toContents(item, place, viewer)),
       200,
+      headers,
     );
   },
 );
@@ -116,32 +127,37 @@ contents.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
     const { ref, includes } = c.req.valid("query");
-    const { filepath } = c.req.valid("param");
-    return c.json(await tellExtended(ctx, entry, viewer, filepath, ref, includes), 200);
+    const { told, headers } = await tellExtended(
+      c.var,
+      c.req.valid("param").filepath,
+      ref,
+      includes,
+    );
+    return c.json(told, 200, headers);
   },
 );
 
-contents.get("/repos/:owner/:repo/contents-ext/", inRepo("read:repository"), async (c) => {
-  const { ctx, entry, viewer } = c.var;
-  const { ref = "", includes = "" } = c.req.query();
-  return c.json(await tellExtended(ctx, entry, viewer, "", ref, includes), 200);
-});
+contents.get(
+  "/repos/:owner/:repo/contents-ext/",
+  inRepo("read:repository"),
+  answerConditionally,
+  async (c) => {
+    const { ref = "", includes = "" } = c.req.query();
+    const { told, headers } = await tellExtended(c.var, "", ref, includes);
+    return c.json(told, 200, headers);
+  },
+);
 
-async function tellExtended(
-  ctx: Ctx,
-  entry: RepositoryEntry,
-  viewer: Viewer,
-  path: string,
-  ref: string,
-  includes: string,
-): Promise<z.infer<typeof ContentsExtResponse>> {
+async function tellExtended(request: Entered, path: string, ref: string, includes: string) {
+  const { viewer } = request;
   const wanted = readIncludes(includes);
-  const { found, place } = await findContents(ctx, entry, path, ref, wanted);
-  return found.kind === "item"
-    ? { file_contents: toContents(found.item, place, viewer) }
-    : { dir_contents: found.items.map((item) => toContents(item, place, viewer)) };
+  const { found, place, headers } = await findContents(request, path, ref, wanted);
+  const told: z.infer<typeof ContentsExtResponse> =
+    found.kind === "item"
+      ? { file_contents: toContents(found.item, place, viewer) }
+      : { dir_contents: found.items.map((item) => toContents(item, place, viewer)) };
+  return { told, headers };
 }
 
 function readIncludes(text: string): Includes {
@@ -155,21 +171,22 @@ function readIncludes(text: string): Includes {
 
 /** @throws Failure `not_found` where nothing stands; a repository without a commit has an empty root. */
 async function findContents(
-  ctx: Ctx,
-  entry: RepositoryEntry,
+  { ctx, entry }: Entered,
   path: string,
   ref: string,
   includes: Includes,
-): Promise<{ found: Contents; place: ContentPlace }> {
+): Promise<{ found: Contents; place: ContentPlace; headers: Record<string, string> }> {
   const code = await openCode(ctx, entry);
   const names = splitPath(path);
   const revision = findContentRevision(code, entry, ref);
   if (!revision) {
     if (code.snapshot.refs.length > 0 || ref !== "" || names.length > 0) throw notFound();
     const place: ContentPlace = { repository: entry, kind: "branch", name: "" };
-    return { found: { kind: "directory", items: [] }, place };
+    return { found: { kind: "directory", items: [] }, place, headers: {} };
   }
   const found = await readContents(code.repository, revision, names, includes);
   if (!found) throw notFound();
-  return { found, place: { repository: entry, kind: revision.kind, name: revision.name } };
+  const place: ContentPlace = { repository: entry, kind: revision.kind, name: revision.name };
+  const headers = isPinned(revision, ref) ? immutableHeaders({ ctx }, entry) : {};
+  return { found, place, headers };
 }

@@ -4,14 +4,19 @@ import type { Context } from "hono";
 import type { Ctx } from "../../context.ts";
 import { tellContentType } from "../../domain/contents/content-type.ts";
 import { findFile, type FoundFile } from "../../domain/contents/find-file.ts";
-import { streamBlob } from "../../domain/contents/stream-blob.ts";
+import { type FileContent, openBlob, openMedia } from "../../domain/contents/open-content.ts";
+import { isPinned } from "../../domain/git/find-revision.ts";
 import { openCode, type Code } from "../../domain/git/open-code.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
+import { parseRange } from "../../lib/byte-range.ts";
+import { hasTag } from "../../lib/entity-tag.ts";
 import { notFound } from "../../lib/failure.ts";
+import { formatFilename } from "../../lib/header-value.ts";
 import { log } from "../../lib/log.ts";
 import { streamOf } from "../../lib/stream-of.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { refusals } from "../answers.ts";
+import { immutableHeaders } from "../conditional.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -26,7 +31,8 @@ const bytes = {
       "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
     },
   },
-  304: { description: "What the caller has is the file still" },
+  206: { description: "The part that is asked for by `Range`" },
+  416: { description: "The file has no such part" },
   ...refusals(401, 403, 404),
 };
 
@@ -41,7 +47,7 @@ raw.openapi(
     request: { params: FilePath, query: RefQuery },
     responses: bytes,
   }),
-  (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref),
+  (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref, openBlob),
 );
 
 raw.openapi(
@@ -50,47 +56,95 @@ raw.openapi(
     path: "/repos/{owner}/{repo}/media/{filepath*}",
     operationId: "repoGetRawFileOrLFS",
     tags: ["repository"],
-    summary: "Get the bytes of a file, which may be a pointer of LFS",
+    summary: "Get the bytes of a file, or of the large file that it points at",
     middleware: [inRepo("read:repository")] as const,
     request: { params: FilePath, query: RefQuery },
     responses: bytes,
   }),
-  (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref),
+  (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref, openMedia),
 );
 
 /** The context of a request that a repository's guard let in. */
 type FileContext = Context<ApiEnv & { Variables: GuardVariables & { entry: RepositoryEntry } }>;
 
-async function answerFile(c: FileContext, path: string, ref: string): Promise<Response> {
+async function answerFile(
+  c: FileContext,
+  path: string,
+  ref: string,
+  openContent: typeof openBlob,
+): Promise<Response> {
   const { ctx, entry } = c.var;
   const code = await openCode(ctx, entry);
   const file = await findFile(code, entry, path, ref);
   if (!file) throw notFound();
-  const headers = headersOf(code, file);
-  if (hasTag(c.req.header("if-none-match"), file.entry.oid)) {
+  const content = await openContent(ctx, entry.repo, code, file);
+  const { oid, sizeBytes } = content;
+  const isImmutable = content.isFinal && isPinned(file.revision, ref);
+  const headers = {
+    ...headersOf(code, file, content),
+    ...(isImmutable && immutableHeaders(c.var, entry)),
+  };
+  if (hasTag(c.req.header("if-none-match"), oid)) {
     return new Response(null, { status: 304, headers });
   }
-  const sizeBytes = code.repository.catalog.sizeBytes(file.place);
-  const pieces = streamBlob(ctx, entry.repo, code.repository, file.place);
-  const { value: first = new Uint8Array(0) } = await pieces.next();
-  headers["Content-Type"] = tellContentType(file.name, first);
-  headers["Content-Length"] = String(sizeBytes);
-  const isHead = c.req.method === "HEAD";
-  if (isHead || first.length === sizeBytes) {
-    await pieces.return(undefined);
-    return new Response(isHead ? null : (first as Uint8Array<ArrayBuffer>), { headers });
+  const range = rangeOf(c, sizeBytes, headers);
+  if (range === "none") {
+    const unsatisfied = { ...headers, "Content-Range": `bytes */${sizeBytes}` };
+    return new Response(null, { status: 416, headers: unsatisfied });
   }
-  const sent = streamOf(continued(first, pieces), (sentBytes) => logSent(c, ctx, sentBytes));
-  return new Response(sent.pipeThrough(new FixedLengthStream(sizeBytes)), { headers });
+  const pieces = content.stream();
+  const { value: first = new Uint8Array(0) } = await pieces.next();
+  const isPart = range !== "whole";
+  const { start, end } = isPart ? range : { start: 0, end: sizeBytes };
+  const answer = {
+    status: isPart ? 206 : 200,
+    headers: {
+      ...headers,
+      "Content-Type": tellContentType(file.name, first),
+      "Content-Length": String(end - start),
+      ...(isPart && { "Content-Range": `bytes ${start}-${end - 1}/${sizeBytes}` }),
+    },
+  };
+  const isHead = c.req.method === "HEAD";
+  if (isHead || end <= first.length) {
+    await pieces.return(undefined);
+    const body = first.subarray(start, end) as Uint8Array<ArrayBuffer>;
+    return new Response(isHead ? null : body, answer);
+  }
+  const part = cut(first, pieces, start, end);
+  const sent = streamOf(part, (sentBytes) => logSent(c, ctx, sentBytes));
+  return new Response(sent.pipeThrough(new FixedLengthStream(end - start)), answer);
 }
 
-async function* continued(
+/** The part that is asked for, if what the caller has of the file is still of it. */
+function rangeOf(
+  c: FileContext,
+  sizeBytes: number,
+  { ETag: tag, "Last-Modified": modified }: Record<string, string>,
+): ReturnType<typeof parseRange> {
+  const condition = c.req.header("if-range") ?? tag;
+  const isFresh = condition === tag || condition === modified;
+  return c.req.method === "GET" && isFresh ? parseRange(c.req.header("range"), sizeBytes) : "whole";
+}
+
+/** Bytes `start` to `end` of what begins with `first` and goes on with `rest`. */
+async function* cut(
   first: Uint8Array,
   rest: AsyncGenerator<Uint8Array>,
+  start: number,
+  end: number,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield first;
-    yield* rest;
+    let at = 0;
+    for (let piece = first; ;) {
+      const from = at;
+      // Before it is handed on: its memory goes with it.
+      at += piece.length;
+      yield piece.subarray(Math.max(0, start - from), Math.max(0, end - from));
+      const next = at < end ? await rest.next() : undefined;
+      if (!next || next.done) return;
+      piece = next.value;
+    }
   } finally {
     await rest.return(undefined);
   }
@@ -110,38 +164,19 @@ const SECONDS_MAX = 253_402_300_799;
 function headersOf(
   { repository: { graph } }: Code,
   { entry, name, revision }: FoundFile,
+  { oid }: FileContent,
 ): Record<string, string> {
   // The file is at least as old as the commit that it is read from.
   const seconds = Math.min(graph.times[revision.node] as number, SECONDS_MAX);
   return {
-    ETag: `"${entry.oid}"`,
+    ETag: `"${oid}"`,
     "Last-Modified": new Date(seconds * 1000).toUTCString(),
     "Content-Disposition": `inline; ${formatFilename(name)}`,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Accept-Ranges": "bytes",
     "X-Content-Type-Options": "nosniff",
     "X-Gitea-Object-Type": isSymlinkMode(entry.mode) ? "symlink" : "file",
-    "Access-Control-Expose-Headers": "Content-Disposition, ETag, X-Gitea-Object-Type",
+    "Access-Control-Expose-Headers":
+      "Content-Disposition, Content-Range, ETag, X-Gitea-Object-Type",
   };
-}
-
-/**
- * A name as a header says it: in plain letters for all, and as it is for those who can read it.
- *
- * @see RFC 6266, RFC 8187.
- */
-function formatFilename(name: string): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9 ._-]/g, "_");
-  const exact = encodeURIComponent(name).replaceAll(
-    /['()*!]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `filename="${plain}"; filename*=UTF-8''${exact}`;
-}
-
-/** Whether a condition names the tag of what is there; weakly, as conditions of reading are. */
-function hasTag(condition: string | undefined, tag: string): boolean {
-  if (condition === undefined) return false;
-  return condition
-    .split(",")
-    .some((each) => each.trim() === "*" || each.trim().replace(/^W\//, "") === `"${tag}"`);
 }

@@ -7,6 +7,7 @@ import { malformed } from "../../lib/failure.ts";
 import { GitTreeResponse, toGitEntry } from "../../shapes/git-tree.ts";
 import { apiUrlOf } from "../../shapes/repository-urls.ts";
 import { json, refusals } from "../answers.ts";
+import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { queryFlag, queryInteger } from "../paging.ts";
@@ -46,16 +47,16 @@ trees.openapi(
     const { ctx, entry, viewer } = c.var;
     const query = c.req.valid("query");
     const code = await openCode(ctx, entry);
-    const root = findTree(code, c.req.valid("param").sha);
-    if (!root) throw malformed("sha not found");
+    const found = findTree(code, c.req.valid("param").sha);
+    if (!found) throw malformed("sha not found");
 
     const number = Math.min(Math.max(query.page, 1), PAGE_NUMBER_MAX);
     const size = query.per_page > 0 ? Math.min(query.per_page, PAGE_SIZE_MAX) : PAGE_SIZE_MAX;
     const offset = (number - 1) * size;
     const { repository } = code;
     const isRecursive = query.recursive ?? false;
-    const { items, total } = await listTree(repository, root, isRecursive, { offset, size });
-    const sha = repository.catalog.oid(root);
+    const { items, total } = await listTree(repository, found.place, isRecursive, { offset, size });
+    const sha = repository.catalog.oid(found.place);
     return c.json(
       {
         sha,
@@ -66,6 +67,7 @@ trees.openapi(
         total_count: total,
       },
       200,
+      found.isPinned ? immutableHeaders(c.var, entry) : {},
     );
   },
 );

@@ -3,6 +3,7 @@ import { ACCESS, type Access, type User } from "../../db/schema/index.ts";
 import {
   findRenamed,
   isNamed,
+  isNamedOrRelated,
   selectRepositories,
   toEntry,
   type RepositoryRow,
@@ -28,6 +29,43 @@ export function inRepo(
   return guard(all, isOpen, async (c) => ({
     entry: await enterRepository(c, all, rule.access ?? ACCESS.read),
   }));
+}
+
+/** A repository as a path names it beside its own: by its owner, or by both names. */
+export interface RelativeName {
+  owner: string;
+  repo: string | undefined;
+}
+
+/**
+ * The same for reading, with those repositories of its network that the path names too and the caller
+ * may see.
+ */
+export function inNetwork(
+  scope: Scope,
+  nameOf: (c: GuardContext) => RelativeName | undefined,
+): Guard<{ entry: RepositoryEntry; relatives: RepositoryEntry[] }> {
+  return guard([scope], true, async (c) => {
+    const { owner = "", repo: name = "" } = c.req.param();
+    const relative = nameOf(c);
+    const rows = await enter(c, [scope], (who) =>
+      selectRepositories(c.var.open.db, who).where(
+        relative ? isNamedOrRelated(owner, name, relative) : isNamed(owner, name),
+      ),
+    );
+    const isOwn = (row: RepositoryRow): boolean =>
+      row.owner.lowerName === owner.toLowerCase() && row.repo.lowerName === name.toLowerCase();
+    const entry = await findEntry(c, rows?.find(isOwn), owner, name);
+    const relatives = (rows ?? [])
+      .filter(({ owner: { lowerName } }) => lowerName === relative?.owner.toLowerCase())
+      .filter(
+        ({ repo }) =>
+          relative?.repo === undefined || repo.lowerName === relative.repo.toLowerCase(),
+      )
+      .map((row) => toEntry(c.var.ctx.actor, row))
+      .filter(({ access }) => access !== ACCESS.none);
+    return { entry, relatives };
+  });
 }
 
 /** For people who are signed in and may see the repository: where the route is about both. */

@@ -4,6 +4,7 @@ import { Int64 } from "../../shapes/json.ts";
 import { json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
+import { RESPONSE_BYTES_MAX } from "../paging.ts";
 
 export const settings = endpoints();
 
@@ -37,9 +38,45 @@ settings.openapi(
         explore_page_size_max: config.searchPageSizeMax,
         default_git_trees_per_page: 1000,
         default_max_blob_size: 10_485_760,
-        default_max_response_size: 104_857_600,
+        default_max_response_size: RESPONSE_BYTES_MAX,
       },
       200,
     );
   },
+);
+
+const GeneralRepoSettings = z
+  .object({
+    mirrors_disabled: z.boolean(),
+    http_git_disabled: z.boolean(),
+    migrations_disabled: z.boolean(),
+    stars_disabled: z.boolean(),
+    time_tracking_disabled: z.boolean(),
+    lfs_disabled: z.boolean(),
+  })
+  .openapi("GeneralRepoSettings");
+
+settings.openapi(
+  createRoute({
+    method: "get",
+    path: "/settings/repository",
+    operationId: "getGeneralRepositorySettings",
+    tags: ["settings"],
+    summary: "What repositories can do here",
+    middleware: [anyone()] as const,
+    responses: { 200: json(GeneralRepoSettings, "What is switched off") },
+  }),
+  (c) =>
+    c.json(
+      {
+        // Not served yet.
+        mirrors_disabled: true,
+        migrations_disabled: true,
+        time_tracking_disabled: true,
+        http_git_disabled: false,
+        stars_disabled: false,
+        lfs_disabled: !c.var.ctx.config.isLfsOn,
+      },
+      200,
+    ),
 );

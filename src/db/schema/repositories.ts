@@ -62,6 +62,11 @@ export const repositories = sqliteTable(
     isPrivate: flag(),
     /** Who may see it: private where the flag says so, else as its owner. Kept by a trigger. */
     visibility: text().$type<Visibility>().notNull().default("private"),
+    /** Its topics by name, as its record tells them. */
+    topics: text({ mode: "json" }).$type<string[]>().notNull().default([]),
+    /** What its code was last found to be: the main language and, by SPDX ids, the licenses. */
+    language: text().notNull().default(""),
+    licenses: text({ mode: "json" }).$type<string[]>().notNull().default([]),
     isTemplate: flag().default(false),
     isMirror: flag().default(false),
     isEmpty: flag().default(true),
@@ -76,7 +81,10 @@ export const repositories = sqliteTable(
     networkName: text().notNull().default(""),
     defaultBranch: text().notNull(),
     trustModel: text().notNull().default("default"),
+    /** Of all packs. */
     sizeBytes: integer().notNull().default(0),
+    /** Of all large files. */
+    lfsSizeBytes: integer().notNull().default(0),
     starCount: integer().notNull().default(0),
     forkCount: integer().notNull().default(0),
     watcherCount: integer().notNull().default(0),
@@ -107,6 +115,11 @@ export const repositories = sqliteTable(
     index("repositories_by_created").on(table.visibility, table.createdAt),
     index("repositories_by_updated").on(table.visibility, table.updatedAt),
     index("repositories_by_size").on(table.visibility, table.sizeBytes),
+    index("repositories_by_lfs_size").on(table.visibility, table.lfsSizeBytes),
+    index("repositories_by_total_size").on(
+      table.visibility,
+      sql`(${table.sizeBytes} + ${table.lfsSizeBytes})`,
+    ),
     index("repositories_by_stars").on(table.visibility, table.starCount),
     index("repositories_by_forks").on(table.visibility, table.forkCount),
     index("repositories_parent").on(table.parentId),

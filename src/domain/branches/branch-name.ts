@@ -1,14 +1,24 @@
+import { encodeText } from "../../git/byte-text.ts";
+import { isRefName } from "../../git/ref-name.ts";
 import { invalid } from "../../lib/failure.ts";
-import { checkBranchName } from "../repos/branch-name.ts";
+
+const LENGTH_MAX = 100;
 
 /**
- * Whether a new branch may be called `name`.
+ * Whether a branch may be called `name`, by git's own rules.
  *
  * @param field What the refusal calls it.
  * @throws Failure `invalid`.
+ * @see git-check-ref-format(1)
  */
-export function checkNewBranchName(name: string, field: string): void {
-  checkBranchName(name, field);
-  // Half a character has no bytes, and git takes a branch called HEAD for something else.
-  if (!name.isWellFormed() || name === "HEAD") throw invalid(`[${field}]: GitRefName`);
+export function checkBranchName(name: string, field: string): void {
+  const isName =
+    name.length <= LENGTH_MAX &&
+    // Half a character has no bytes.
+    name.isWellFormed() &&
+    // What git takes for an option, or for something else than a branch.
+    !name.startsWith("-") &&
+    !["HEAD", "@"].includes(name) &&
+    isRefName(encodeText(`refs/heads/${name}`));
+  if (!isName) throw invalid(`[${field}]: GitRefName`);
 }

@@ -8,7 +8,7 @@ import { moveRefs } from "../git/move-refs.ts";
 import { type Code, findRef, openCode } from "../git/open-code.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
-import { checkNewBranchName } from "./branch-name.ts";
+import { checkBranchName } from "./branch-name.ts";
 import { branchRef } from "./find-branch.ts";
 import { readHeads } from "./read-heads.ts";
 
@@ -34,7 +34,7 @@ export async function createBranch(
 ): Promise<BranchEntry> {
   requireWritable(entry);
   const { name } = wanted;
-  checkNewBranchName(name, "NewBranchName");
+  checkBranchName(name, "NewBranchName");
   const code = await openCode(ctx, entry);
   const commitOid = findStart(entry, code, wanted);
   const ref = branchRef(name);

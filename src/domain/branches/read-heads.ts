@@ -1,10 +1,11 @@
 import type { Ctx } from "../../context.ts";
 import { decodeText } from "../../git/byte-text.ts";
-import { parseCommit } from "../../git/object/commit.ts";
+import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PayloadCommitEntry } from "../../shapes/payload-commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
 import type { Code } from "../git/open-code.ts";
+import { verifySignatures } from "../signatures/verify-signatures.ts";
 
 /**
  * The commits of a few branches, by their ids.
@@ -20,7 +21,8 @@ export async function readHeads(
     const stored = await objects.readObject(commitOid);
     if (!stored) throw new Error(`a branch leads to ${commitOid}, which is not there`);
     const { content } = stored;
-    return { commitOid, content, commit: parseCommit(content) };
+    const commit = parseCommit(content);
+    return { commitOid, commit, email: commit.committer.email, split: splitSignature(content) };
   });
   const heads = await Promise.all(read);
   if (heads.length === 0) return new Map();
@@ -28,16 +30,15 @@ export async function readHeads(
     decodeText(author.email),
     decodeText(committer.email),
   ]);
-  const users = await findByAddresses(ctx, addresses);
+  const [users, verified] = await Promise.all([
+    findByAddresses(ctx, addresses),
+    verifySignatures(ctx, heads),
+  ]);
   return new Map(
-    heads.map((head) => {
-      const { author, committer } = head.commit;
-      const entry = {
-        ...head,
-        author: users.get(decodeText(author.email).toLowerCase()),
-        committer: users.get(decodeText(committer.email).toLowerCase()),
-      };
-      return [head.commitOid, entry];
+    verified.map(({ commitOid, commit, verification }) => {
+      const author = users.get(decodeText(commit.author.email).toLowerCase());
+      const committer = users.get(decodeText(commit.committer.email).toLowerCase());
+      return [commitOid, { commitOid, commit, author, committer, verification }];
     }),
   );
 }

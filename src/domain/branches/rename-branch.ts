@@ -7,7 +7,7 @@ import { moveRefs } from "../git/move-refs.ts";
 import { findRef, openCode } from "../git/open-code.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
-import { checkNewBranchName } from "./branch-name.ts";
+import { checkBranchName } from "./branch-name.ts";
 import { branchRef, findBranch } from "./find-branch.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function renameBranch(
   name: string,
 ): Promise<void> {
   requireWritable(entry);
-  checkNewBranchName(name, "Name");
+  checkBranchName(name, "Name");
   const code = await openCode(ctx, entry);
   const { oid } = findBranch(code, oldName);
   const [from, to] = [branchRef(oldName), branchRef(name)];

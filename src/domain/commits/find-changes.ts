@@ -41,13 +41,20 @@ export async function countChangedLines(
   let added = 0;
   let removed = 0;
   for (const change of await findRenames(objects, changes)) {
-    const { old, fresh, isText } = await readSides(objects, change);
-    if (!isText) continue;
-    const stat = countLines(diffLines(old, fresh));
-    added += stat.added;
-    removed += stat.removed;
+    const stat = await countSides(objects, change);
+    added += stat?.added ?? 0;
+    removed += stat?.removed ?? 0;
   }
   return { added, removed };
+}
+
+/** Lines that one change adds and removes; undefined for binary contents. */
+export async function countSides(
+  objects: ObjectReader,
+  change: PathChange,
+): Promise<LineStat | undefined> {
+  const { old, fresh, isText } = await readSides(objects, change);
+  return isText ? countLines(diffLines(old, fresh)) : undefined;
 }
 
 /** The contents of both sides of a change, and whether they can be compared line by line. */

@@ -3,7 +3,8 @@ import { isTreeMode, parseTree } from "../../git/object/tree.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { NO_NODE } from "../../git/walk/commit-graph.ts";
-import { logPath, PathFinder } from "../../git/walk/path-history.ts";
+import { PathFinder } from "../../git/walk/path-finder.ts";
+import { logPath } from "../../git/walk/path-history.ts";
 import { type Code, findRef } from "../git/open-code.ts";
 
 /** Where git keeps notes, unless it is told otherwise. */

@@ -1,7 +1,10 @@
 import { encodeText } from "../../git/byte-text.ts";
+import type { Oid } from "../../git/oid.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
-import { type LogRange, logByTime } from "../../git/walk/log.ts";
-import { logPath, PathFinder } from "../../git/walk/path-history.ts";
+import { countWalk, findWanted, type LogRange, walkByTime } from "../../git/walk/log.ts";
+import { PathFinder } from "../../git/walk/path-finder.ts";
+import { logPath } from "../../git/walk/path-history.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Code } from "../git/open-code.ts";
 import type { Listed, Slice } from "../slice.ts";
 
@@ -16,25 +19,53 @@ export interface CommitQuery extends LogRange {
 /**
  * Commits latest first, as `git log` shows them, with how many there are.
  *
- * Cost: the whole history asked for, since its length is told too; with a path also the trees down
- * to it.
+ * Cost: the whole history asked for is walked, since its length is told too, and ordered as far as the
+ * page; with a path also the trees down to it.
  */
 export async function listCommits(
-  { repository: { catalog, graph, objects } }: Code,
+  { repository }: Code,
   query: CommitQuery,
   { size, offset }: Slice,
 ): Promise<Listed<Node>> {
+  const { graph } = repository;
   const { path, untilSeconds = Number.POSITIVE_INFINITY } = query;
-  const log =
-    path === undefined
-      ? logByTime(graph, query)
-      : logPath(graph, new PathFinder(catalog, objects, encodeText(path)), query);
+  const isListed = (node: Node): boolean => (graph.times[node] as number) <= untilSeconds;
   const items: Node[] = [];
   let total = 0;
-  for await (const node of log) {
-    if ((graph.times[node] as number) > untilSeconds) continue;
-    if (total >= offset && total < offset + size) items.push(node);
-    total++;
+  if (path !== undefined) {
+    const oids = await listOfPath(repository, path, query);
+    for (const node of oids.map((oid) => graph.find(oid))) {
+      if (!isListed(node)) continue;
+      if (total >= offset && total < offset + size) items.push(node);
+      total++;
+    }
+    return { items, total };
+  }
+  const isWanted = findWanted(graph, query);
+  total = countWalk(graph, query.tips, isWanted, isListed);
+  if (offset >= total) return { items, total };
+  let passed = 0;
+  for (const node of walkByTime(graph, query.tips, isWanted)) {
+    if (!isListed(node)) continue;
+    if (passed++ >= offset) items.push(node);
+    if (items.length === size) break;
   }
   return { items, total };
+}
+
+/** The whole history of a path, which is long to find and short to tell. */
+function listOfPath(
+  { answers, catalog, graph, objects }: OpenRepository,
+  path: string,
+  range: LogRange,
+): Promise<Oid[]> {
+  const { tips, excluded = [], sinceSeconds = null } = range;
+  const oidOf = (node: Node): Oid => graph.oid(node);
+  const about = ["path history", path, tips.map(oidOf), excluded.map(oidOf), sinceSeconds];
+  return answers.remember(about, async () => {
+    const oids: Oid[] = [];
+    const finder = new PathFinder(catalog, objects, encodeText(path));
+    for await (const node of logPath(graph, finder, range)) oids.push(graph.oid(node));
+    return oids;
+  });
 }

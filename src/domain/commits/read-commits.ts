@@ -2,12 +2,15 @@ import type { Ctx } from "../../context.ts";
 import { decodeText } from "../../git/byte-text.ts";
 import type { PathChange } from "../../git/diff/tree-diff.ts";
 import type { User } from "../../db/schema/index.ts";
-import { parseCommit } from "../../git/object/commit.ts";
+import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Identity } from "../../git/object/identity.ts";
+import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import type { ChangedFile, CommitEntry } from "../../shapes/commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Code } from "../git/open-code.ts";
+import { type Signable, verifySignatures } from "../signatures/verify-signatures.ts";
 import { countChangedLines, findChanges } from "./find-changes.ts";
 
 /** What of a commit is told beside itself. What is not told is not computed. */
@@ -29,27 +32,43 @@ export async function readCommits(
   nodes: readonly Node[],
   parts: CommitParts,
 ): Promise<CommitEntry[]> {
-  const read = [];
-  for (const node of nodes) read.push(await readCommit(code, node, parts));
+  const read: ReadCommit[] = [];
+  const differences = await readDifferences(code, nodes, parts);
+  for (const [at, node] of nodes.entries()) {
+    const { files, stat } = differences[at] ?? {};
+    read.push({ ...(await readCommit(code, node, parts)), files, stat });
+  }
   const addresses = read.flatMap(({ commit: { author, committer } }) => [
     decodeText(author.email),
     decodeText(committer.email),
   ]);
-  const users =
-    addresses.length > 0 ? await findByAddresses(ctx, addresses) : new Map<string, never>();
+  if (addresses.length === 0) return [];
+  const [users, verified] = await Promise.all([
+    findByAddresses(ctx, addresses),
+    parts.hasVerification ? verifySignatures(ctx, read) : leaveUnverified(read),
+  ]);
   const find = ({ email }: Identity): User | undefined =>
     users.get(decodeText(email).toLowerCase());
-  return read.map((entry) => {
+  return verified.map((entry) => {
     const { author, committer } = entry.commit;
     return Object.assign(entry, { author: find(author), committer: find(committer) });
   });
 }
 
+const leaveUnverified = <T>(read: readonly T[]) =>
+  read.map((entry) => ({ ...entry, verification: undefined }));
+
+/** A commit by itself; its signature, if that is asked for. */
+type ReadCommit = Omit<CommitEntry, "author" | "committer" | "verification"> & Signable;
+
+/** How a commit differs from its first parent, as far as that is asked for. */
+type Difference = Pick<CommitEntry, "files" | "stat">;
+
 async function readCommit(
   { repository: { graph, objects } }: Code,
   node: Node,
-  { hasStat, hasFiles, hasVerification }: CommitParts,
-): Promise<Omit<CommitEntry, "author" | "committer">> {
+  { hasVerification }: CommitParts,
+): Promise<Omit<ReadCommit, keyof Difference>> {
   const content = await objects.readPlace(graph.place(node));
   const commit = parseCommit(content);
   const parentNodes = graph.parents(node);
@@ -57,24 +76,43 @@ async function readCommit(
     const parent = parentNodes[at] ?? NO_NODE;
     return { oid, timeSeconds: parent === NO_NODE ? 0 : (graph.times[parent] as number) };
   });
-  const first = parentNodes[0] ?? NO_NODE;
-  const changes =
-    hasStat || hasFiles
-      ? await findChanges(
-          objects,
-          first === NO_NODE ? undefined : graph.rootOid(first),
-          commit.treeOid,
-        )
-      : undefined;
   return {
     commitOid: graph.oid(node),
-    content,
     commit,
     parents,
-    isVerificationShown: hasVerification,
-    files: hasFiles ? changes?.map(toChangedFile) : undefined,
-    stat: hasStat && changes ? await countChangedLines(objects, changes) : undefined,
+    email: commit.committer.email,
+    split: hasVerification ? splitSignature(content) : undefined,
   };
+}
+
+/** How each of some commits differs from its first parent: all of a page are kept as one. */
+function readDifferences(
+  { repository }: Code,
+  nodes: readonly Node[],
+  { hasStat, hasFiles }: CommitParts,
+): Promise<Difference[]> {
+  const { answers, graph } = repository;
+  if (!hasStat && !hasFiles) {
+    return Promise.resolve(nodes.map(() => ({ files: undefined, stat: undefined })));
+  }
+  const oids = nodes.map((node) => graph.oid(node));
+  return answers.remember(["differences", oids, hasStat, hasFiles], async () => {
+    const differences: Difference[] = [];
+    for (const node of nodes) {
+      const changes = await findOwnChanges(repository, node);
+      differences.push({
+        files: hasFiles ? changes?.map(toChangedFile) : undefined,
+        stat: hasStat && changes ? await countChangedLines(repository.objects, changes) : undefined,
+      });
+    }
+    return differences;
+  });
+}
+
+function findOwnChanges({ graph, objects }: OpenRepository, node: Node) {
+  const [first = NO_NODE] = graph.parents(node);
+  const oldTreeOid = first === NO_NODE ? undefined : graph.rootOid(first);
+  return findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
 }
 
 function toChangedFile(change: PathChange): ChangedFile {

@@ -1,13 +1,13 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import { parseCommit, type Commit } from "../../git/object/commit.ts";
+import { type Commit, parseCommit, splitSignature } from "../../git/object/commit.ts";
 import { TreeDraft } from "../../git/object/tree-draft.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import { checkNewBranchName } from "../branches/branch-name.ts";
+import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { changeCode } from "../git/change-code.ts";
 import { makeCommit } from "../git/make-commit.ts";
@@ -15,14 +15,16 @@ import type { RefMove } from "../git/move-refs.ts";
 import { type Code, findRef } from "../git/open-code.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
+import type { Verification } from "../../shapes/verification.ts";
+import { verifySignatures } from "../signatures/verify-signatures.ts";
 import { type CommitWish, toIdentities, toMessage } from "./commit-wish.ts";
 
 /** A commit that was just made. */
 export interface MadeCommit {
   readonly branch: string;
   readonly commitOid: Oid;
-  readonly content: Uint8Array;
   readonly commit: Commit;
+  readonly verification: Verification;
   readonly parents: readonly { readonly oid: Oid; readonly timeSeconds: number }[];
 }
 
@@ -69,9 +71,13 @@ export async function commitChange<T>(
     const move: RefMove = { ref: branchRef(branch), ...(from && { from }), to: commitOid };
     const parents = parentOids.map((oid) => ({ oid, timeSeconds: timeOfCommit(code, oid) }));
     const commit = parseCommit(content);
-    return { moves: [move], result, commit: { branch, commitOid, content, commit, parents } };
+    const signature = { split: splitSignature(content), email: commit.committer.email };
+    const signed = { branch, commitOid, commit, parents, ...signature };
+    return { moves: [move], result, signed };
   });
-  return { result: made.result, made: made.commit };
+  const [judged] = await verifySignatures(ctx, [made.signed]);
+  if (!judged) throw new Error("a commit was made and not judged");
+  return { result: made.result, made: judged };
 }
 
 /** The branch that a change goes to, the commit that it is based on, and where the branch is now. */
@@ -87,7 +93,7 @@ function findTarget(
     throw notFound("the branch does not exist");
   }
   const target = findRef(code, branchRef(targetName));
-  if (!target) checkNewBranchName(targetName, newBranch ? "NewBranchName" : "BranchName");
+  if (!target) checkBranchName(targetName, newBranch ? "NewBranchName" : "BranchName");
   if (target && targetName !== baseName && !isForced) {
     throw invalid(`branch already exists [name: ${targetName}]`);
   }

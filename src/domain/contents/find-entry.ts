@@ -1,6 +1,7 @@
 import { encodeText } from "../../git/byte-text.ts";
 import { TREE } from "../../git/object/kind.ts";
 import { isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "../../git/object/tree.ts";
+import type { Oid } from "../../git/oid.ts";
 import type { Place } from "../../git/pack/pack-catalog.ts";
 import { type Revision, findRevision } from "../git/find-revision.ts";
 import type { Code } from "../git/open-code.ts";
@@ -44,4 +45,33 @@ export async function findEntry(
     at = next;
   }
   return at;
+}
+
+/** The same for several paths. What they have in common is read once. */
+export async function findEntries(
+  { catalog, objects }: OpenRepository,
+  root: Place,
+  paths: readonly (readonly string[])[],
+): Promise<(TreeEntry | undefined)[]> {
+  const found: (TreeEntry | undefined)[] = paths.map(() => undefined);
+  const pick = async (oid: Oid, names: ReadonlySet<string>): Promise<TreeEntry[]> => {
+    const tree = catalog.find(oid);
+    if (!tree || catalog.kind(tree) !== TREE) return [];
+    return parseTree(await objects.readPlace(tree)).filter(({ name }) => names.has(name));
+  };
+  const descend = async (at: TreeEntry, numbers: number[], depth: number): Promise<void> => {
+    const below = new Map<string, number[]>();
+    for (const number of numbers) {
+      const name = paths[number]?.[depth];
+      if (name === undefined) found[number] = at;
+      else below.set(encodeText(name), [...(below.get(encodeText(name)) ?? []), number]);
+    }
+    if (below.size === 0 || !isTreeMode(at.mode)) return;
+    for (const entry of await pick(at.oid, new Set(below.keys()))) {
+      await descend(entry, below.get(entry.name) ?? [], depth + 1);
+    }
+  };
+  const top: TreeEntry = { mode: MODE_TREE, name: encodeText(""), oid: catalog.oid(root) };
+  await descend(top, [...paths.keys()], 0);
+  return found;
 }

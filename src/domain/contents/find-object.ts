@@ -3,7 +3,7 @@ import { isOid } from "../../git/oid.ts";
 import type { Place } from "../../git/pack/pack-catalog.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { findReachable } from "../../git/walk/reachable.ts";
-import { findRevision } from "../git/find-revision.ts";
+import { findRevision, isPinned } from "../git/find-revision.ts";
 import type { Code } from "../git/open-code.ts";
 
 /**
@@ -22,15 +22,24 @@ export function findObject(code: Code, text: string): Place | undefined {
   return findReachable(catalog, graph, tips).has(place) ? place : undefined;
 }
 
-/** The tree that a text names: a branch, a tag, a commit id, or the id of a tag or of the tree. */
-export function findTree(code: Code, text: string): Place | undefined {
+/**
+ * The tree that a text names: a branch, a tag, a commit id, or the id of a tag or of the tree; and
+ * whether the text names it for ever.
+ */
+export function findTree(
+  code: Code,
+  text: string,
+): { place: Place; isPinned: boolean } | undefined {
   const { catalog, graph } = code.repository;
   const revision = findRevision(code, text);
-  if (revision) return graph.root(revision.node);
+  if (revision) {
+    const root = graph.root(revision.node);
+    return root && { place: root, isPinned: isPinned(revision, text) };
+  }
   const found = findObject(code, text);
   const place = found && catalog.kind(found) === TAG ? peel(catalog, found) : found;
   if (!place) return undefined;
-  const kind = catalog.kind(place);
-  if (kind === COMMIT) return graph.root(graph.nodeAt(place));
-  return kind === TREE ? place : undefined;
+  const isCommit = catalog.kind(place) === COMMIT;
+  const tree = isCommit ? graph.root(graph.nodeAt(place)) : place;
+  return tree && catalog.kind(tree) === TREE ? { place: tree, isPinned: true } : undefined;
 }

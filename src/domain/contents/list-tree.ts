@@ -1,9 +1,9 @@
-import { isTreeMode, parseTree, type TreeEntry } from "../../git/object/tree.ts";
+import { isTreeMode, parseTree, type TreeEntry, visitTree } from "../../git/object/tree.ts";
 import type { Place } from "../../git/pack/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
+import { formatOid, type Oid } from "../../git/oid.ts";
 import { decodeText } from "../../git/byte-text.ts";
-import type { Oid } from "../../git/oid.ts";
 import type { Listed } from "../slice.ts";
 
 /** Trees nested deeper than this are not listed: no checkout could hold them. */
@@ -37,48 +37,65 @@ export async function listTree(
   isRecursive: boolean,
   slice: { offset: number; size: number },
 ): Promise<Listed<PathEntry>> {
-  const lister = new TreeLister(repository, isRecursive, slice);
-  const total = await lister.count(root, 0);
+  const rootOid = repository.catalog.oid(root);
+  const counts = await countEntries(repository, rootOid, isRecursive);
+  const lister = new TreeLister(repository, isRecursive, counts, slice);
   await lister.list(root, "", 0);
-  return { items: lister.items, total };
+  return { items: lister.items, total: counts.get(rootOid) ?? 0 };
+}
+
+/** Entries below a tree, and below each of its trees if these are listed too. */
+async function countEntries(
+  { answers, catalog, objects }: OpenRepository,
+  rootOid: Oid,
+  isRecursive: boolean,
+): Promise<Map<Oid, number>> {
+  const counts = new Map<Oid, number>();
+  const count = async (treeOid: Oid, depth: number): Promise<number> => {
+    const known = counts.get(treeOid);
+    if (known !== undefined) return known;
+    if (depth > DEPTH_MAX) throw tooLarge("trees nested too deep");
+    const place = catalog.find(treeOid);
+    const content = place ? await objects.readPlace(place) : new Uint8Array(0);
+    const children: Oid[] = [];
+    let total = 0;
+    visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
+      total++;
+      if (isRecursive && isTreeMode(mode)) children.push(formatOid(content, oidOffset));
+    });
+    for (const child of children) total += await count(child, depth + 1);
+    total = Math.min(total, Number.MAX_SAFE_INTEGER);
+    counts.set(treeOid, total);
+    return total;
+  };
+  const known = await answers.remember(["tree counts", rootOid, isRecursive], async () => {
+    await count(rootOid, 0);
+    return [...counts];
+  });
+  return new Map(known);
 }
 
 class TreeLister {
   readonly items: PathEntry[] = [];
   private readonly repository: OpenRepository;
   private readonly isRecursive: boolean;
+  private readonly counts: ReadonlyMap<Oid, number>;
   private readonly size: number;
   /** Entries that are still passed over. */
   private toSkip: number;
   private chars = 0;
-  /** Entries below each tree. */
-  private readonly counts = new Map<Oid, number>();
 
   constructor(
     repository: OpenRepository,
     isRecursive: boolean,
+    counts: ReadonlyMap<Oid, number>,
     { offset, size }: { offset: number; size: number },
   ) {
     this.repository = repository;
     this.isRecursive = isRecursive;
+    this.counts = counts;
     this.toSkip = offset;
     this.size = size;
-  }
-
-  async count(tree: Place, depth: number): Promise<number> {
-    const oid = this.repository.catalog.oid(tree);
-    const known = this.counts.get(oid);
-    if (known !== undefined) return known;
-    if (depth > DEPTH_MAX) throw tooLarge("trees nested too deep");
-    const entries = await this.read(tree);
-    let total = entries.length;
-    for (const entry of entries) {
-      const child = this.childOf(entry);
-      if (child) total += await this.count(child, depth + 1);
-    }
-    total = Math.min(total, Number.MAX_SAFE_INTEGER);
-    this.counts.set(oid, total);
-    return total;
   }
 
   async list(tree: Place, above: string, depth: number): Promise<void> {

@@ -5,7 +5,7 @@ import { formatBase64 } from "../../lib/base64.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
 
 /** Contents above this are not told as part of a record, in bytes: there is `/raw` for them. */
-const ENCODED_BYTES_MAX = 10 * 1024 * 1024;
+export const ENCODED_BYTES_MAX = 10 * 1024 * 1024;
 
 /**
  * A blob for a JSON record, without its content where that is too large, or stored as a delta of

@@ -12,12 +12,13 @@ import {
 import type { Place } from "../../git/pack/pack-catalog.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { findLastCommits } from "../../git/walk/last-commits.ts";
+import { findLastCommitsOfPaths } from "../../git/walk/last-commits-of-paths.ts";
 import type { ContentItem, LastCommit } from "../../shapes/contents.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Revision } from "../git/find-revision.ts";
-import { findEntry } from "./find-entry.ts";
+import { findEntries, findEntry, splitPath } from "./find-entry.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
-import { readBlob } from "./read-blob.ts";
+import { ENCODED_BYTES_MAX, readBlob } from "./read-blob.ts";
 import { readSubmoduleUrls } from "./submodule-urls.ts";
 
 /** Longest target of a symlink that is told, in bytes: no system follows a longer one. */
@@ -59,6 +60,31 @@ export async function readContents(
   return { kind: "directory", items };
 }
 
+/**
+ * Reads what stands at each of some paths of a commit, in their order: files with their content,
+ * directories without. A path that leads nowhere, or to the root, is undefined.
+ *
+ * Cost: each directory on the way once, each file, and one walk of history for all paths together.
+ *
+ * @param contentCharsMax What of contents is told at most, encoded: the list ends before a file
+ * that would take it further.
+ */
+export async function readManyContents(
+  repository: OpenRepository,
+  revision: Revision,
+  paths: readonly string[],
+  contentCharsMax: number,
+): Promise<(ContentItem | undefined)[]> {
+  const root = repository.graph.root(revision.node);
+  if (!root) return paths.map(() => undefined);
+  const reader = new ContentsReader(repository, root, revision.node, MANY);
+  return reader.readMany(paths.map(splitPath), contentCharsMax);
+}
+
+const MANY: Includes = { content: true, lfs: true, commit: true };
+
+const isFileMode = (mode: number): boolean => (mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
+
 class ContentsReader {
   private readonly repository: OpenRepository;
   private readonly root: Place;
@@ -75,15 +101,51 @@ class ContentsReader {
   }
 
   async readOne(names: readonly string[], entry: TreeEntry): Promise<ContentItem> {
-    const item = await this.toItem(names.join("/"), entry);
-    const isFile = (entry.mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
-    const place = isFile ? this.repository.catalog.find(entry.oid) : undefined;
+    const item = await this.readItem(names.join("/"), entry);
+    const [last] = await this.findLastCommits(names.slice(0, -1), [entry]);
+    item.lastCommit = last;
+    return item;
+  }
+
+  async readMany(
+    paths: readonly (readonly string[])[],
+    contentCharsMax: number,
+  ): Promise<(ContentItem | undefined)[]> {
+    const { answers, graph, catalog, objects } = this.repository;
+    const entries = await findEntries(this.repository, this.root, paths);
+    const items: (ContentItem | undefined)[] = [];
+    let charsLeft = contentCharsMax;
+    for (const [at, names] of paths.entries()) {
+      const entry = names.length > 0 ? entries[at] : undefined;
+      const place = entry && isFileMode(entry.mode) ? catalog.find(entry.oid) : undefined;
+      const sizeBytes = place ? catalog.sizeBytes(place) : 0;
+      const chars = sizeBytes <= ENCODED_BYTES_MAX ? Math.ceil(sizeBytes / 3) * 4 : 0;
+      if (chars > charsLeft) break;
+      charsLeft -= chars;
+      items.push(entry && (await this.readItem(names.join("/"), entry)));
+    }
+    const found = items.filter((item) => item !== undefined);
+    const names = found.map(({ path }) => encodeText(path));
+    const about = ["last commits of paths", graph.oid(this.tip), names];
+    const oids = await answers.remember(about, async () => {
+      const nodes = await findLastCommitsOfPaths(graph, catalog, objects, this.tip, names);
+      return nodes.map((node) => (node === undefined ? null : graph.oid(node)));
+    });
+    for (const [at, item] of found.entries()) {
+      const oid = oids[at];
+      item.lastCommit = oid ? await this.readCommit(graph.find(oid)) : undefined;
+    }
+    return items;
+  }
+
+  /** What stands at a path, with the content of a file. */
+  private async readItem(path: string, entry: TreeEntry): Promise<ContentItem> {
+    const item = await this.toItem(path, entry);
+    const place = isFileMode(entry.mode) ? this.repository.catalog.find(entry.oid) : undefined;
     if (place && this.includes.content) {
       const { encoding, content } = await readBlob(this.repository, place);
       Object.assign(item, { encoding, content });
     }
-    const [last] = await this.findLastCommits(names.slice(0, -1), [entry]);
-    item.lastCommit = last;
     return item;
   }
 
@@ -137,14 +199,21 @@ class ContentsReader {
     entries: readonly TreeEntry[],
   ): Promise<(LastCommit | undefined)[]> {
     if (!this.includes.commit && !this.includes.message) return [];
-    const { graph, catalog, objects } = this.repository;
+    const { answers, graph, catalog, objects } = this.repository;
     const path = encodeText(directory.join("/"));
     const names = entries.map(({ name }) => name);
-    const nodes = await findLastCommits(graph, catalog, objects, this.tip, path, names);
+    // All names of a directory follow from its path; one of them may be asked for alone.
+    const one = names.length === 1 ? names[0] : null;
+    const about = ["last commits", graph.oid(this.tip), path, one];
+    const oids = await answers.remember(about, async () => {
+      const nodes = await findLastCommits(graph, catalog, objects, this.tip, path, names);
+      return Array.from(nodes, ([name, node]) => [name, graph.oid(node)] as const);
+    });
+    const found = new Map(oids);
     const lasts: (LastCommit | undefined)[] = [];
     for (const name of names) {
-      const node = nodes.get(name);
-      lasts.push(node === undefined ? undefined : await this.readCommit(node));
+      const oid = found.get(name);
+      lasts.push(oid === undefined ? undefined : await this.readCommit(graph.find(oid)));
     }
     return lasts;
   }

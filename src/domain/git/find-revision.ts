@@ -1,7 +1,9 @@
+import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { COMMIT } from "../../git/object/kind.ts";
-import type { Oid } from "../../git/oid.ts";
-import { type CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
+import { type Oid, OID_BYTES } from "../../git/oid.ts";
+import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { peel } from "../../git/walk/peel.ts";
+import { markReachable } from "../../git/walk/reachable.ts";
 import { type Code, findRef } from "./open-code.ts";
 
 /** A commit that somebody named. */
@@ -14,11 +16,17 @@ export interface Revision {
   readonly node: Node;
 }
 
+/** Whether a text names a commit by its whole id, so that it names the same one for ever. */
+export const isPinned = ({ kind }: Revision, text: string): boolean =>
+  kind === "commit" && text.length === OID_DIGITS;
+
+/** Digits of a whole commit id. */
+const OID_DIGITS = 2 * OID_BYTES;
 /** Digits of a commit id at least: fewer name too many. */
 const PREFIX_DIGITS_MIN = 4;
 
 /**
- * The commit that a text names: a branch, a tag, the full name of either, or a commit id, which may
+ * The commit that a text names: HEAD, a branch, a tag, the full name of one, or a commit id, which may
  * be abbreviated as long as it fits one commit alone.
  *
  * SECURITY: a commit is found by its id only if a ref reaches it. What was removed by force stays
@@ -27,6 +35,7 @@ const PREFIX_DIGITS_MIN = 4;
  * @returns Undefined where there is none, or a tag leads to something else than a commit.
  */
 export function findRevision(code: Code, text: string): Revision | undefined {
+  if (text === "HEAD") return findHead(code);
   const names = [
     ["branch", text.startsWith("refs/heads/") ? text : `refs/heads/${text}`],
     ["tag", text.startsWith("refs/tags/") ? text : `refs/tags/${text}`],
@@ -40,8 +49,14 @@ export function findRevision(code: Code, text: string): Revision | undefined {
   return findCommit(code, text);
 }
 
+/** The branch that HEAD names. */
+function findHead(code: Code): Revision | undefined {
+  const { head } = code.snapshot;
+  return head === null ? undefined : findRevision(code, decodeText(head as ByteText));
+}
+
 function findCommit(code: Code, text: string): Revision | undefined {
-  if (!/^[0-9a-f]+$/i.test(text) || text.length < PREFIX_DIGITS_MIN || text.length > 40) {
+  if (!/^[0-9a-f]+$/i.test(text) || text.length < PREFIX_DIGITS_MIN || text.length > OID_DIGITS) {
     return undefined;
   }
   const prefix = text.toLowerCase();
@@ -55,7 +70,7 @@ function findCommit(code: Code, text: string): Revision | undefined {
     }
   }
   if (found.size === 0) return undefined;
-  const reachable = findReachableCommits(graph, code);
+  const reachable = findReachableCommits(code);
   const nodes = [...found].filter((node) => reachable[node] === 1);
   const [node] = nodes;
   if (node === undefined || nodes.length > 1) return undefined;
@@ -76,17 +91,10 @@ function toRevision(
 }
 
 /** For each commit of the graph 1 if a ref reaches it. */
-function findReachableCommits(graph: CommitGraph, { snapshot, repository }: Code): Uint8Array {
-  const seen = new Uint8Array(graph.count);
-  const stack: Node[] = [];
-  for (const { oid, peeledOid } of snapshot.refs) {
-    const place = repository.catalog.find(peeledOid ?? oid);
-    if (place) stack.push(graph.nodeAt(place));
-  }
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (node === NO_NODE || seen[node] === 1) continue;
-    seen[node] = 1;
-    for (const parent of graph.parents(node)) stack.push(parent);
-  }
-  return seen;
+function findReachableCommits({ snapshot, repository: { catalog, graph } }: Code): Uint8Array {
+  const tips = snapshot.refs.flatMap(({ oid, peeledOid }) => {
+    const place = catalog.find(peeledOid ?? oid);
+    return place ? [graph.nodeAt(place)] : [];
+  });
+  return markReachable(graph, tips);
 }

@@ -1,11 +1,24 @@
 import type { Ctx } from "../../context.ts";
+import type { ByteText } from "../../git/byte-text.ts";
 import { type Commit, formatCommit } from "../../git/object/commit.ts";
+import { type Making, signAsService } from "../signatures/sign-as-service.ts";
 
 /**
  * The bytes of a commit that the service makes for somebody. Every such commit is made here.
  *
+ * It is signed where the configuration says so, and author and committer are the people who are behind
+ * it: the caller, if nothing is said of them.
+ *
  * @returns Its content, ready to be stored.
  */
-export function makeCommit(_ctx: Ctx, commit: Omit<Commit, "headers">): Promise<Uint8Array> {
-  return Promise.resolve(formatCommit({ ...commit, headers: [] }));
+export async function makeCommit(
+  ctx: Ctx,
+  commit: Omit<Commit, "headers">,
+  { occasion = "change", people = ctx.actor.user ? [ctx.actor.user] : [] }: Partial<Making> = {},
+): Promise<Uint8Array> {
+  const plain = formatCommit({ ...commit, headers: [] });
+  const identities = [commit.author, commit.committer];
+  const value = await signAsService(ctx, plain, { occasion, people, identities });
+  if (value === undefined) return plain;
+  return formatCommit({ ...commit, headers: [{ name: "gpgsig" as ByteText, value }] });
 }

@@ -25,8 +25,45 @@ export async function openCode(ctx: Ctx, { repo }: RepositoryEntry): Promise<Cod
   return { snapshot, repository: await stored.open(snapshot) };
 }
 
+/**
+ * Opens two repositories of one network side by side: their packs as one, so that what one has can be
+ * compared with what the other has.
+ *
+ * SECURITY: each keeps its own refs, and only what these reach may be told of it. Whoever calls has
+ * seen to it that the caller may read both.
+ *
+ * Cost: the two objects are asked at once.
+ *
+ * @throws Failure `not_found` where the code unit of one is switched off.
+ */
+export async function openSideBySide(
+  ctx: Ctx,
+  left: RepositoryEntry,
+  right: RepositoryEntry,
+): Promise<readonly [Code, Code]> {
+  if (left.repo.id === right.repo.id) {
+    const code = await openCode(ctx, left);
+    return [code, code];
+  }
+  const isOneNetwork = left.repo.networkName === right.repo.networkName;
+  if (!left.repo.hasCode || !right.repo.hasCode || !isOneNetwork) throw notFound();
+  const [stored, other] = [ctx.git.repository(left.repo), ctx.git.repository(right.repo)];
+  const [leftSnapshot, rightSnapshot] = await Promise.all([stored.snapshot(), other.snapshot()]);
+  const packs = new Map(
+    [...leftSnapshot.packs, ...rightSnapshot.packs].map((pack) => [pack.name, pack]),
+  );
+  const repository = await stored.open({ packs: [...packs.values()] });
+  return [
+    { snapshot: leftSnapshot, repository },
+    { snapshot: rightSnapshot, repository },
+  ];
+}
+
 /** A ref by its full name, as people write it. */
-export function findRef({ snapshot }: Code, fullName: string): StoredRef | undefined {
+export function findRef(
+  { snapshot }: Pick<Code, "snapshot">,
+  fullName: string,
+): StoredRef | undefined {
   const { refs } = snapshot;
   const name: ByteText = encodeText(fullName);
   let low = 0;

@@ -6,6 +6,7 @@ import { findMerge } from "../../git/pack/find-merge.ts";
 import { log } from "../../lib/log.ts";
 import type { RepositoryPlace, RetiredPack, Work } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
+import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
 import { tellPush } from "./tell-push.ts";
 
 /** Repositories of a network that are asked whether they need a pack. */
@@ -40,6 +41,7 @@ export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<
   if (repo) {
     await mergePacks(ctx, repo, stored, work);
   } else if (isDone) {
+    await removeLooseFiles(ctx, place.networkName);
     await stored.destroy();
     await db.delete(discardedObjects).where(eq(discardedObjects.objectName, place.objectName));
   }

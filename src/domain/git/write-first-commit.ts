@@ -36,13 +36,14 @@ export async function writeFirstCommit(
     pack.add("tree", content),
   );
   const identity = toIdentity(ctx, author);
-  const commit = await makeCommit(ctx, {
+  const fields = {
     treeOid,
     parentOids: [],
     author: identity,
     committer: identity,
     message: encodeText("Initial commit\n"),
-  });
+  };
+  const commit = await makeCommit(ctx, fields, { occasion: "first_commit", people: [author] });
   const ref = `refs/heads/${repo.defaultBranch}`;
   const moves = [{ ref, to: pack.add("commit", commit) }];
   const { record } = await pushObjects(ctx, entry, empty, { pack, moves, uploadId });

@@ -170,7 +170,7 @@ function isElsewhere(user: User, keys: readonly Named[], condition: SQL): SQL {
 }
 
 /** Whether a row of `gpg_keys` is known to be its account's: proven, or naming a confirmed address. */
-const isTrusted = (keys: SQL): SQL =>
+export const isTrusted = (keys: SQL): SQL =>
   sql`(${keys}.is_proven or exists (select 1 from gpg_keys whole join json_each(whole.emails) email join ${emailAddresses} on ${emailAddresses.lowerEmail} = email.value and ${emailAddresses.userId} = ${keys}.user_id and ${emailAddresses.isActivated} where whole.user_id = ${keys}.user_id and whole.key_id in (${keys}.key_id, ${keys}.primary_key_id)))`;
 
 function toRows(ctx: Ctx, user: User, key: ParsedKey, isProven: boolean) {

@@ -43,6 +43,9 @@ const CLOCK_SKEW_MS = 60 * 60 * 1000;
 export async function readGpgKey(key: PublicKey, now: number): Promise<GpgKey> {
   const at = new Date(now + CLOCK_SKEW_MS);
   const { keyPacket } = key;
+  if ([key, ...key.subkeys].some((each) => isTooLarge(each.keyPacket))) {
+    throw invalid("the key is too large");
+  }
   const data = { key: keyPacket };
 
   const direct = directSignatures(key);
@@ -204,6 +207,24 @@ export function countOwnSignatures(key: PublicKey): number {
 
 function newestFirst(signatures: readonly SignaturePacket[]): SignaturePacket[] {
   return signatures.toSorted((a, b) => madeAt(b) - madeAt(a));
+}
+
+/** Bytes of the numbers that make a key: 16,384 bits, and where they are exponents, what is in use. */
+const NUMBER_BYTES_MAX = 2048;
+const EXPONENT_BYTES_MAX: Readonly<Record<string, number>> = { e: 4, q: 64 };
+
+/**
+ * Whether an RSA, DSA or Elgamal key is larger than anybody's.
+ *
+ * SECURITY: the library computes with such numbers itself, where the platform does not, and one
+ * signature could take minutes.
+ */
+export function isTooLarge({ publicParams }: KeyPacket): boolean {
+  return Object.entries(publicParams).some(
+    ([name, number]) =>
+      number instanceof Uint8Array &&
+      number.length > (EXPONENT_BYTES_MAX[name] ?? NUMBER_BYTES_MAX),
+  );
 }
 
 /** In milliseconds since the epoch. */

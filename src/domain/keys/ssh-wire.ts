@@ -1,7 +1,7 @@
 import { invalid } from "../../lib/failure.ts";
 
 /**
- * Reads the fields of an SSH key blob, one after the other.
+ * Reads the fields of an SSH key or signature, one after the other.
  *
  * Every field is a view into the blob, so a claimed length is checked against what is there and
  * allocates nothing.
@@ -21,14 +21,21 @@ export class SshWireReader {
     return this.#offset === this.#bytes.length;
   }
 
+  /** Bytes that no length stands before. */
+  readBytes(length: number): Uint8Array {
+    const start = this.#offset;
+    if (length > this.#bytes.length - start) throw invalid("the key data ends early");
+    this.#offset = start + length;
+    return this.#bytes.subarray(start, this.#offset);
+  }
+
+  readUint32(): number {
+    const { buffer, byteOffset } = this.readBytes(4);
+    return new DataView(buffer, byteOffset).getUint32(0);
+  }
+
   readString(): Uint8Array {
-    const start = this.#offset + 4;
-    if (start > this.#bytes.length) throw invalid("the key data ends early");
-    const { buffer, byteOffset } = this.#bytes;
-    const end = start + new DataView(buffer, byteOffset).getUint32(this.#offset);
-    if (end > this.#bytes.length) throw invalid("the key data ends early");
-    this.#offset = end;
-    return this.#bytes.subarray(start, end);
+    return this.readBytes(this.readUint32());
   }
 
   /** A string of the protocol itself: bytes that are not ASCII come out as characters no name has. */

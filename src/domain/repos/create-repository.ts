@@ -5,7 +5,7 @@ import { boundTokenId } from "../../auth/actor.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { writeFirstCommit } from "../git/write-first-commit.ts";
-import { checkBranchName } from "./branch-name.ts";
+import { checkBranchName } from "../branches/branch-name.ts";
 import { deleteRepository } from "./delete-repository.ts";
 import { type FirstContent, makeFirstFiles } from "./first-files.ts";
 import { insertRepository } from "./insert-repository.ts";

@@ -22,7 +22,7 @@ import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { checkBranchName } from "./branch-name.ts";
+import { checkBranchName } from "../branches/branch-name.ts";
 import { findParent } from "./find-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 

@@ -47,6 +47,25 @@ export function isNamed(owner: string, name: string): SQL {
   );
 }
 
+/** The condition for a repository by its names, and those of its network that somebody else owns. */
+export function isNamedOrRelated(
+  owner: string,
+  name: string,
+  relative: { owner: string; repo: string | undefined },
+): SQL {
+  const named = sql`select ${repositories.id} as id, ${repositories.networkName} as network from ${users} join ${repositories} on ${repositories.ownerId} = ${users.id} where ${users.lowerName} = ${owner.toLowerCase()} and ${repositories.lowerName} = ${name.toLowerCase()}`;
+  const isRelative = allOf(
+    eq(users.lowerName, relative.owner.toLowerCase()),
+    relative.repo === undefined
+      ? undefined
+      : eq(repositories.lowerName, relative.repo.toLowerCase()),
+    sql`${repositories.networkName} <> ''`,
+    sql`${repositories.networkName} = (select network from named)`,
+  );
+  const related = sql`select ${repositories.id} from ${users} join ${repositories} on ${repositories.ownerId} = ${users.id} where ${isRelative}`;
+  return sql`${repositories.id} in (with named as (${named}) select id from named union all ${related})`;
+}
+
 /** What a repository was forked from, as far as the caller may see it; undefined for no fork. Cost: one query for a fork. */
 export async function findParent(
   ctx: Ctx,

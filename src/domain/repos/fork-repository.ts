@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
-import { repositories, type User, type Visibility } from "../../db/schema/index.ts";
+import { lfsObjects, repositories, type User, type Visibility } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -17,8 +17,8 @@ const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 /**
  * Forks a repository: another one with the same refs, that shares the packs there are.
  *
- * Nothing is copied but the lists of refs and packs, so the time it takes does not depend on the
- * size. The object of the fork is made first and its row last: a fork that can be seen is whole,
+ * Nothing is copied but the lists of refs, packs and large files, so the time it takes does not
+ * depend on the size. The object of the fork is made first and its row last: a fork that can be seen is whole,
  * and an object whose row was never written removes itself.
  *
  * SECURITY: nobody sees a fork who could not see its parent by being anybody: where its owner is
@@ -61,15 +61,28 @@ export async function forkRepository(
     defaultBranch: repo.defaultBranch,
     isEmpty: repo.isEmpty,
     sizeBytes: repo.sizeBytes,
+    lfsSizeBytes: sql<number>`(select lfs_size_bytes from ${repositories} where id = ${repo.id})`,
   };
   try {
-    const entry = await insertRepository(ctx, foundation, columns, (repoId) =>
-      record(ctx, {
-        type: "repository.forked",
-        repoId,
-        ownerId: owner.id,
-        parentId: repo.id,
-      }),
+    const entry = await insertRepository(
+      ctx,
+      foundation,
+      columns,
+      (repoId) =>
+        record(ctx, {
+          type: "repository.forked",
+          repoId,
+          ownerId: owner.id,
+          parentId: repo.id,
+        }),
+      // The files stay where they are: each belongs to whoever has a row of it.
+      (repoId) => [
+        ctx.db
+          .insert(lfsObjects)
+          .select(
+            sql`select ${repoId}, oid, size_bytes, upload_id, ${ctx.now} from ${lfsObjects} where repo_id = ${repo.id}`,
+          ),
+      ],
     );
     const parent = { ...source, repo: { ...repo, forkCount: repo.forkCount + 1 } };
     return { ...entry, parent };

@@ -1,4 +1,5 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
@@ -46,7 +47,7 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
       | "hasPackages"
       | "hasActions"
     >
-  > & { isPrivate: boolean | SQL<boolean> };
+  > & { isPrivate: boolean | SQL<boolean>; lfsSizeBytes?: SQL<number> };
 
 /**
  * Writes the row of a new repository, its event, and what belongs to its creator, in one batch: a
@@ -54,6 +55,7 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
  *
  * @param columns All that is not the same for every new repository.
  * @param toEvent Its event, given the SQL of its id.
+ * @param toRest What else belongs into the batch, given the same.
  * @throws Failure `conflict` for a name that is taken, `forbidden` beyond the number of
  * repositories the owner may have.
  */
@@ -62,6 +64,7 @@ export async function insertRepository(
   { owner, creator, ownsOwner }: Foundation,
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
+  toRest: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
 ): Promise<RepositoryEntry> {
   const { db, now } = ctx;
   const lowerName = columns.name.toLowerCase();
@@ -109,6 +112,7 @@ export async function insertRepository(
             eq(repositoryRedirects.lowerName, lowerName),
           ),
         ),
+      ...toRest(newId),
     ]);
     const repo = only(created);
     // The row was returned before the triggers counted its first watcher.

@@ -3,18 +3,21 @@ import { sql, type SQL } from "drizzle-orm";
 import { openVisibilities } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, quotePhrase } from "../../db/db.ts";
-import { repositories } from "../../db/schema/index.ts";
+import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
 import { givenIds } from "./given-ids.ts";
 import type { RepositoryQuery } from "./repository-query.ts";
 
 /** Matches of a word that are looked at, newest repositories first: what a common word costs. */
 const MATCH_MAX = 1000;
+/** Topics of one query. */
+const TOPICS_MAX = 5;
 /** Characters that the index of words can find at least. */
 const INDEXED_MIN = 3;
 
 /** Ids of the newest repositories with the text in them that everybody like the caller sees, and of what the caller was given. */
 export function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const open = openVisibilities(ctx.actor);
+  if (query.isTopic) return sql`(${byTopic(query, open)} union all ${among(givenIds(ctx), query)})`;
   const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
   // Of two words with a slash between, one may have been too short to be looked for.
   const found = query.text.includes("/") ? among(newest, query) : sql`select id from (${newest})`;
@@ -50,6 +53,28 @@ function byWord(query: RepositoryQuery, open: readonly string[]): SQL {
   return sql`select rowid as id from repositories_search where repositories_search match ${text} order by rowid desc limit ${MATCH_MAX}`;
 }
 
+/** The topics of the query, which may be several with commas between. */
+const topicsOf = (query: RepositoryQuery): string[] =>
+  query.text.split(",", TOPICS_MAX).map((name) => name.trim().toLowerCase());
+
+/** The newest repositories of each topic, by an index in their order below each visibility. */
+function byTopic(query: RepositoryQuery, open: readonly string[]): SQL {
+  const max = sql.raw(String(MATCH_MAX));
+  // D1 takes few parts in one union.
+  const union = (parts: SQL[]): SQL =>
+    parts.length === 0
+      ? sql`select id from ${repositories} where 0`
+      : sql`select id from (${sql.join(parts, sql` union all `)})`;
+  const ofTopic = (name: string): SQL =>
+    union(
+      open.map(
+        (visibility) =>
+          sql`select id from (select repo_id as id from ${repositoryTopics} where topic_id = (select id from ${topics} where name = ${name}) and visibility = ${visibility} order by repo_id desc limit ${max})`,
+      ),
+    );
+  return union(topicsOf(query).map(ofTopic));
+}
+
 /** Words too short for the index are found where a name begins with them. */
 function byBeginning(query: RepositoryQuery, open: readonly string[]): SQL {
   const slash = query.text.indexOf("/");
@@ -68,6 +93,9 @@ function byBeginning(query: RepositoryQuery, open: readonly string[]): SQL {
 export function isMatch(query: RepositoryQuery): SQL | undefined {
   const text = query.text.toLowerCase();
   if (text === "") return undefined;
+  if (query.isTopic) {
+    return sql`exists (select 1 from ${repositoryTopics} where repo_id = ${repositories.id} and topic_id in (select id from ${topics} where name in (select value from json_each(${JSON.stringify(topicsOf(query))}))))`;
+  }
   const slash = text.indexOf("/");
   if (slash >= 0) {
     return sql`(instr(${repositories.ownerLowerName}, ${text.slice(0, slash)}) and instr(${repositories.lowerName}, ${text.slice(slash + 1)}))`;

@@ -29,10 +29,9 @@ export const SORTS = {
   id: [repositories.createdAt, repositories.id],
   created: [repositories.createdAt, repositories.id],
   updated: [repositories.updatedAt, repositories.id],
-  size: [repositories.sizeBytes, repositories.id],
+  size: [sql`(${repositories.sizeBytes} + ${repositories.lfsSizeBytes})`, repositories.id],
   git_size: [repositories.sizeBytes, repositories.id],
-  // None holds large files yet: all are equal.
-  lfs_size: [repositories.createdAt, repositories.id],
+  lfs_size: [repositories.lfsSizeBytes, repositories.id],
   stars: [repositories.starCount, repositories.id],
   forks: [repositories.forkCount, repositories.id],
 } as const satisfies Record<RepositorySort, readonly unknown[]>;
@@ -54,8 +53,6 @@ export async function searchRepositories(
   query: RepositoryQuery,
   slice: Slice,
 ): Promise<Listed<RepositoryEntry>> {
-  // No repository has a topic yet, so none is found by one.
-  if (query.isTopic && query.text !== "") return { items: [], total: 0 };
   // The index of words reads a text up to its first NUL.
   if (query.text.includes("\0")) return { items: [], total: 0 };
   const order = orderOf(query);

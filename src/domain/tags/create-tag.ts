@@ -1,9 +1,10 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import { encodeText } from "../../git/byte-text.ts";
+import { encodeText, encodeUtf8 } from "../../git/byte-text.ts";
 import { stripSpace } from "../../git/object/strip-space.ts";
 import { formatTag } from "../../git/object/tag.ts";
 import { isRefName } from "../../git/ref-name.ts";
+import { joinBytes } from "../../git/wire/pkt-line.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { TagEntry } from "../../shapes/tag.ts";
@@ -14,6 +15,7 @@ import { findRef, openCode } from "../git/open-code.ts";
 import { pushObjects } from "../git/push-objects.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
+import { signAsService } from "../signatures/sign-as-service.ts";
 import { readTag, tagRef } from "./list-tags.ts";
 
 /** A tag to be made. */
@@ -57,7 +59,10 @@ export async function createTag(
   }
   const identity = toIdentity(ctx, tagger);
   const tag = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
-  const content = formatTag({ ...tag, tagger: identity, message: text });
+  const plain = formatTag({ ...tag, tagger: identity, message: text });
+  const making = { occasion: "tag", identities: [identity], people: [tagger] } as const;
+  const signature = await signAsService(ctx, plain, making);
+  const content = signature ? joinBytes([plain, encodeUtf8(`${signature}\n`)]) : plain;
   const pack = ctx.git.repository(entry.repo).startPack();
   const oid = pack.add("tag", content);
   await pushObjects(ctx, entry, code.repository, { pack, moves: [{ ref, to: oid }] });

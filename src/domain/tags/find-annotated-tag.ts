@@ -1,9 +1,12 @@
-import { parseTag, type Tag } from "../../git/object/tag.ts";
+import type { Ctx } from "../../context.ts";
+import { parseTag, splitTagSignature } from "../../git/object/tag.ts";
 import { TAG } from "../../git/object/kind.ts";
-import type { Oid } from "../../git/oid.ts";
 import { tagTarget } from "../../git/walk/peel.ts";
 import { malformed } from "../../lib/failure.ts";
+import { only } from "../../lib/only.ts";
+import type { AnnotatedTagEntry } from "../../shapes/tag.ts";
 import type { Code } from "../git/open-code.ts";
+import { verifySignatures } from "../signatures/verify-signatures.ts";
 
 /**
  * The object of an annotated tag by its id.
@@ -14,9 +17,10 @@ import type { Code } from "../git/open-code.ts";
  * @throws Failure `malformed` if there is none.
  */
 export async function findAnnotatedTag(
+  ctx: Ctx,
   { snapshot, repository: { catalog, objects } }: Code,
   text: string,
-): Promise<{ oid: Oid; content: Uint8Array; tag: Tag }> {
+): Promise<AnnotatedTagEntry> {
   const oid = text.toLowerCase();
   for (const ref of snapshot.refs) {
     let place = ref.peeledOid === null ? undefined : catalog.find(ref.oid);
@@ -25,7 +29,11 @@ export async function findAnnotatedTag(
     }
     if (!place || catalog.oid(place) !== oid || catalog.kind(place) !== TAG) continue;
     const content = await objects.readPlace(place);
-    return { oid, content, tag: parseTag(content) };
+    const tag = parseTag(content);
+    const email = tag.tagger?.email;
+    return only(
+      await verifySignatures(ctx, [{ oid, tag, email, split: splitTagSignature(content) }]),
+    );
   }
   throw malformed("there is no annotated tag of that id");
 }

@@ -29,6 +29,15 @@ export async function findLicense(wantedId: string): Promise<LicenseTemplate | u
   return undefined;
 }
 
+/** Each text once, with the first of its ids: one that two share does not say "or later" itself. */
+export async function listLicenseTexts(): Promise<LicenseTemplate[]> {
+  const { ids, texts } = await load();
+  return texts.flatMap((text, at) => {
+    const id = Object.entries(ids).find(([, each]) => each === at)?.[0];
+    return id === undefined ? [] : [{ id, text }];
+  });
+}
+
 const YEAR = /<year>|\[year\]|\[yyyy\]/gi;
 const OWNER =
   /<owner>|\[owner organization\]|<name of author>|[<[]copyright holders?[>\]]|\[name of copyright (?:owner|holder)\]/gi;

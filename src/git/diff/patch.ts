@@ -1,18 +1,22 @@
 import type { ByteText } from "../byte-text.ts";
-import { NULL_OID } from "../oid.ts";
+import { NULL_OID, type Oid } from "../oid.ts";
 import type { LineDiff } from "./line-diff.ts";
+import { formatMode, quotePath } from "./quote-path.ts";
 import type { PathChange } from "./tree-diff.ts";
 import { CONTEXT_LINES, formatHunk, makeHunks } from "./unified.ts";
 
 /** What a patch shows of the contents of one file. */
 export type PatchContent =
   | { readonly kind: "text"; readonly diff: LineDiff }
-  | { readonly kind: "binary" };
+  /** Contents that are only said to differ. */
+  | { readonly kind: "binary" }
+  /** Contents that are no text, as `formatBinaryPatch` writes them. */
+  | { readonly kind: "encoded"; readonly text: ByteText };
 
 export interface PatchOptions {
   readonly contextLines?: number;
-  /** Digits of the ids on the `index` line. */
-  readonly oidDigits?: number;
+  /** How the ids on the `index` line are written; in full, if it is missing. */
+  readonly abbreviate?: (oid: Oid) => string;
 }
 
 /**
@@ -26,7 +30,7 @@ export function formatPatch(
   content: PatchContent,
   options: PatchOptions = {},
 ): ByteText {
-  const { contextLines = CONTEXT_LINES, oidDigits = 40 } = options;
+  const { contextLines = CONTEXT_LINES, abbreviate = inFull } = options;
   const old = change.kind === "added" ? undefined : change.old;
   const fresh = change.kind === "deleted" ? undefined : change.new;
   const oldPath = quotePath(`a/${(old ?? fresh)?.path}`);
@@ -48,13 +52,16 @@ export function formatPatch(
   if (oldOid === newOid) return `${lines.join("\n")}\n` as ByteText;
 
   const mode = old && fresh && old.mode === fresh.mode ? ` ${formatMode(old.mode)}` : "";
-  lines.push(`index ${oldOid.slice(0, oidDigits)}..${newOid.slice(0, oidDigits)}${mode}`);
+  // Who applies what is encoded must know for certain what it is applied to.
+  const write = content.kind === "encoded" ? inFull : abbreviate;
+  lines.push(`index ${write(oldOid)}..${write(newOid)}${mode}`);
   const from = old ? oldPath : "/dev/null";
   const to = fresh ? newPath : "/dev/null";
   if (content.kind === "binary") {
     lines.push(`Binary files ${from} and ${to} differ`);
     return `${lines.join("\n")}\n` as ByteText;
   }
+  if (content.kind === "encoded") return `${lines.join("\n")}\n${content.text}` as ByteText;
   const hunks = makeHunks(content.diff, contextLines);
   if (hunks.length === 0) return `${lines.join("\n")}\n` as ByteText;
   lines.push(`--- ${endName(from)}`, `+++ ${endName(to)}`, "");
@@ -66,29 +73,4 @@ function endName(name: string): string {
   return name.includes(" ") ? `${name}\t` : name;
 }
 
-function formatMode(mode: number): string {
-  return mode.toString(8).padStart(6, "0");
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  "\x07": "\\a",
-  "\b": "\\b",
-  "\t": "\\t",
-  "\n": "\\n",
-  "\v": "\\v",
-  "\f": "\\f",
-  "\r": "\\r",
-  '"': '\\"',
-  "\\": "\\\\",
-};
-
-/** A path as git quotes it: in C's way, if it holds bytes that a terminal would not show. */
-function quotePath(path: string): string {
-  let quoted = "";
-  for (const char of path) {
-    const code = char.charCodeAt(0);
-    const isPlain = code >= 0x20 && code < 0x7f;
-    quoted += ESCAPES[char] ?? (isPlain ? char : `\\${code.toString(8).padStart(3, "0")}`);
-  }
-  return quoted === path ? path : `"${quoted}"`;
-}
+const inFull = (oid: Oid): string => oid;

@@ -159,9 +159,10 @@ export class RenameMatcher {
       for (const source of this.sources) {
         const score = await this.score(source.entry, target.entry, scoreMin);
         const nameScore = Number(hasSameName(source.entry, target.entry));
-        if (score >= scoreMin) keepBetter(best, { source, target, score, nameScore });
+        // Those hardly alike too: whose place one takes decides between equals.
+        keepBetter(best, { source, target, score, nameScore });
       }
-      found.push(...best);
+      found.push(...best.filter((candidate) => candidate.score >= scoreMin));
     }
     const ordered = found.toSorted(compareCandidates);
     for (const isCopyRound of hasCopies ? [false, true] : [false]) {
@@ -200,7 +201,7 @@ function pair(source: RenameSource, target: RenameTarget, score: number): void {
   target.score = score;
 }
 
-/** Keeps the best few, in the order in which they were met. */
+/** Keeps the best few. A better one takes the place of the worst, as git has it. */
 function keepBetter(best: Candidate[], candidate: Candidate): void {
   if (best.length < CANDIDATES_MAX) {
     best.push(candidate);

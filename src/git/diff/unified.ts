@@ -1,4 +1,4 @@
-import { type ByteText, readByteText } from "../byte-text.ts";
+import { type ByteText, readByteText, utf8Length } from "../byte-text.ts";
 import type { Change, LineDiff } from "./line-diff.ts";
 import { lineBytes, type Lines } from "./lines.ts";
 
@@ -98,9 +98,19 @@ function findHeading(lines: Lines, from: number, downTo: number): ByteText | und
   for (let line = from; line > downTo && line >= 0; line--) {
     const bytes = lineBytes(lines, line);
     const text = readByteText(bytes, 0, Math.min(bytes.length, HEADING_BYTES_MAX));
-    if (/^[A-Za-z_$]/.test(text)) return text.replace(/[\s\v]+$/, "") as ByteText;
+    if (/^[A-Za-z_$]/.test(text)) return cutToUtf8(text.replace(/[ \t\n\r]+$/, "") as ByteText);
   }
   return undefined;
+}
+
+/** What comes before the first byte that is no UTF-8: a long line may end within a character. */
+function cutToUtf8(text: ByteText): ByteText {
+  for (let at = 0; at < text.length;) {
+    const length = utf8Length(text, at);
+    if (length === 0) return text.slice(0, at) as ByteText;
+    at += length;
+  }
+  return text;
 }
 
 const MARKERS = { context: " ", added: "+", removed: "-" } as const;

@@ -56,28 +56,50 @@ export function findHeader(headers: readonly Header[], name: string): ByteText |
   return headers.find((header) => header.name === name)?.value;
 }
 
+/** A signature, and the bytes that it is to hold for. */
+export interface SplitSignature {
+  readonly signature: ByteText;
+  readonly signed: Uint8Array;
+}
+
 /**
- * A signed commit as its signer saw it: the stored bytes without the `gpgsig` header.
+ * A signed commit as its signer saw it: the stored bytes without the headers that hold signatures.
  *
  * The remaining bytes are exactly the stored ones, never a reformatting of parsed values: a
- * signature holds for bytes.
+ * signature holds for bytes. As in git, every header whose name begins with `gpgsig` goes, and the
+ * values of several `gpgsig` follow one another. They count behind the committer alone, so that
+ * taking them out changes nothing of what `parseCommit` reads but its `headers`.
  *
- * @returns The signature and what it signs, or undefined for a commit without signature.
+ * @returns Undefined for a commit without signature.
+ * @see parse_buffer_signed_by_header in git's commit.c.
  */
-export function splitSignature(
-  content: Uint8Array,
-): { signature: ByteText; signed: Uint8Array } | undefined {
-  const text = readByteText(content);
-  const headersEnd = text.indexOf("\n\n") + 1 || text.length;
-  const head = text.slice(0, headersEnd);
-  const start = head.startsWith("gpgsig ") ? 0 : head.indexOf("\ngpgsig ") + 1;
-  if (start === 0 && !head.startsWith("gpgsig ")) return undefined;
-  let end = head.indexOf("\n", start) + 1;
-  while (end > 0 && head.charAt(end) === " ") end = head.indexOf("\n", end) + 1;
-  if (end === 0) return undefined;
-  const value = head.slice(start + "gpgsig ".length, end - 1).replaceAll("\n ", "\n");
-  const signed = new Uint8Array(content.length - (end - start));
-  signed.set(content.subarray(0, start));
-  signed.set(content.subarray(end), start);
-  return { signature: value as ByteText, signed };
+export function splitSignature(content: Uint8Array): SplitSignature | undefined {
+  let end = 0;
+  while (end < content.length && !(content[end] === 0x0a && content[end + 1] === 0x0a)) end++;
+  const head = readByteText(content, 0, Math.min(content.length, end + 1));
+  let kept = "";
+  let signature = "";
+  let part: "kept" | "signature" | "dropped" = "kept";
+  let isBehindCommitter = false;
+  for (let at = 0, next = 0; at < head.length; at = next) {
+    next = head.indexOf("\n", at) + 1 || head.length;
+    const line = head.slice(at, next);
+    const isContinued = line.startsWith(" ");
+    if (!isContinued) {
+      if (!isBehindCommitter || !line.startsWith("gpgsig")) part = "kept";
+      else part = line.startsWith(SIGNATURE_HEADER) ? "signature" : "dropped";
+      isBehindCommitter ||= line.startsWith("committer ");
+    }
+    if (part === "kept") kept += line;
+    if (part === "signature") {
+      signature += line.slice(isContinued ? 1 : SIGNATURE_HEADER.length);
+    }
+  }
+  if (!signature.endsWith("\n")) return undefined;
+  const signed = new Uint8Array(kept.length + content.length - head.length);
+  signed.set(byteTextBytes(kept as ByteText));
+  signed.set(content.subarray(head.length), kept.length);
+  return { signature: signature.slice(0, -1) as ByteText, signed };
 }
+
+const SIGNATURE_HEADER = "gpgsig ";

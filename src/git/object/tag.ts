@@ -1,6 +1,7 @@
 import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import { corrupt } from "../error.ts";
 import { isOid, type Oid } from "../oid.ts";
+import type { SplitSignature } from "./commit.ts";
 import { parseHeaders } from "./headers.ts";
 import { formatIdentity, type Identity, parseIdentity } from "./identity.ts";
 import { isObjectKind, type ObjectKind } from "./kind.ts";
@@ -63,4 +64,16 @@ export function findTagSignature(message: ByteText): number {
     line = next + 1;
   }
   return start;
+}
+
+/**
+ * The signature at the end of a signed tag, and the bytes before it, which it is to hold for.
+ *
+ * @returns Undefined for a tag without signature.
+ */
+export function splitTagSignature(content: Uint8Array): SplitSignature | undefined {
+  const { message } = parseHeaders(content);
+  const signature = message.slice(findTagSignature(message)) as ByteText;
+  if (signature === "") return undefined;
+  return { signature, signed: content.subarray(0, content.length - signature.length) };
 }

@@ -59,6 +59,24 @@ export function visitTree(bytes: Uint8Array, visit: TreeVisitor): void {
 }
 
 /**
+ * The entry of a name, without allocating for any other.
+ *
+ * @throws GitError `corrupt` if the bytes are no tree.
+ */
+export function findTreeEntry(
+  bytes: Uint8Array,
+  name: Uint8Array,
+): { mode: number; oidOffset: number } | undefined {
+  let found: { mode: number; oidOffset: number } | undefined;
+  visitTree(bytes, (mode, nameStart, nameEnd, oidOffset) => {
+    if (found || nameEnd - nameStart !== name.length) return;
+    for (let at = 0; at < name.length; at++) if (bytes[nameStart + at] !== name[at]) return;
+    found = { mode, oidOffset };
+  });
+  return found;
+}
+
+/**
  * The entries of a tree, in stored order.
  *
  * @throws GitError `corrupt` if the bytes are no tree.

@@ -4,6 +4,7 @@ import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { readEntryHeader } from "./entry-header.ts";
 import { inflateWhole } from "./entry-reader.ts";
 import type { PackCatalog } from "./pack-catalog.ts";
+import type { Gauge } from "../store.ts";
 
 /** Stored entries are read in runs of about this size, in bytes. */
 const READ_BYTES = 1024 * 1024;
@@ -23,9 +24,10 @@ export async function sweepChains(
   catalog: PackCatalog,
   pack: number,
   wanted: readonly number[],
+  gauge: Gauge = () => {},
 ): Promise<Map<number, Uint8Array>> {
   const sweep = new ChainSweep(catalog, pack, wanted);
-  return sweep.run();
+  return sweep.run(gauge);
 }
 
 interface Entry {
@@ -60,7 +62,7 @@ class ChainSweep {
     }
   }
 
-  async run(): Promise<Map<number, Uint8Array>> {
+  async run(gauge: Gauge): Promise<Map<number, Uint8Array>> {
     const { catalog, pack } = this;
     const { source, sidecar } = catalog.pack(pack);
     const entries = Array.from(this.waiting.keys(), (position) => ({
@@ -94,6 +96,7 @@ class ChainSweep {
           found.set(entry.position, content);
           this.heldBytes += content.length;
         }
+        gauge(this.heldBytes + run.length);
         if (this.heldBytes > HELD_BYTES_MAX) return found;
       }
     }

@@ -80,6 +80,7 @@ export class IdxFile {
   readonly count: number;
   private readonly bytes: Uint8Array;
   private readonly view: DataView;
+  private offsets: Float64Array | undefined;
 
   /**
    * @throws GitError `unsupported` for another version, `corrupt` if the tables do not fit the
@@ -110,6 +111,18 @@ export class IdxFile {
   /** Hash of the pack that this file belongs to. */
   get packChecksum(): string {
     return formatOid(this.bytes, this.bytes.length - 2 * OID_BYTES);
+  }
+
+  /** Offsets of all entries, ascending. Made when first asked for: eight bytes an object. */
+  get sortedOffsets(): Float64Array {
+    if (this.offsets) return this.offsets;
+    const offsets = new Float64Array(this.count);
+    for (let position = 0; position < this.count; position++) {
+      offsets[position] = this.offset(position);
+    }
+    offsets.sort();
+    this.offsets = offsets;
+    return offsets;
   }
 
   /** Where the raw ids stand, one behind the other in order. */

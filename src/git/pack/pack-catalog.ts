@@ -26,7 +26,7 @@ export interface Place {
  */
 export class PackCatalog {
   readonly packs: readonly OpenPack[];
-  /** Offsets of the entries of each pack, ascending, made when first asked for. */
+  /** Offsets of the entries of each pack that were asked for, ascending. */
   private readonly offsets: (Float64Array | undefined)[] = [];
   private readonly raw = new Uint8Array(OID_BYTES);
 
@@ -99,20 +99,14 @@ export class PackCatalog {
       if ((offsets[middle] as number) <= start) low = middle + 1;
       else high = middle;
     }
-    return { start, end: offsets[low] as number };
+    // The last entry ends where the pack's checksum begins.
+    const { source } = this.pack(place.pack);
+    return { start, end: offsets[low] ?? source.sizeBytes - OID_BYTES };
   }
 
   private offsetsOf(number: number): Float64Array {
-    const known = this.offsets[number];
-    if (known) return known;
-    const { idx, source } = this.pack(number);
-    const offsets = new Float64Array(idx.count + 1);
-    for (let position = 0; position < idx.count; position++) {
-      offsets[position] = idx.offset(position);
-    }
-    offsets[idx.count] = source.sizeBytes - OID_BYTES;
-    offsets.sort();
-    this.offsets[number] = offsets;
-    return offsets;
+    const known = this.offsets[number] ?? this.pack(number).idx.sortedOffsets;
+    this.offsets[number] = known;
+    return known;
   }
 }

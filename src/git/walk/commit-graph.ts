@@ -125,6 +125,13 @@ export class CommitGraph {
     }
   }
 
+  /** How many objects the commit introduces, beside itself. */
+  introducedCount(node: Node): number {
+    const { pack, row } = this.rowOf(node);
+    const { introducedStarts } = this.catalog.pack(pack).sidecar;
+    return (introducedStarts[row + 1] as number) - (introducedStarts[row] as number);
+  }
+
   private rowOf(node: Node): { pack: number; row: number } {
     let pack = 0;
     while ((this.firsts[pack + 1] as number) <= node) pack++;

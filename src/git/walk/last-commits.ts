@@ -4,7 +4,7 @@ import type { PackCatalog } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration } from "./node-queue.ts";
-import { PathFinder } from "./path-history.ts";
+import { PathFinder } from "./path-finder.ts";
 
 /** Directories that are kept parsed: a commit's and its parents'. */
 const PARSED_MAX = 4;

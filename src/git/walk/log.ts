@@ -1,6 +1,10 @@
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration, byTime } from "./node-queue.ts";
 
+/** Marks of a node that a walk has met. */
+const WANTED = 1;
+const EXCLUDED = 2;
+
 /** What part of history is walked. */
 export interface LogRange {
   readonly tips: readonly Node[];
@@ -16,20 +20,50 @@ export interface LogRange {
  * Commits latest first, as `git log` shows them without options. Made one by one: taking the first
  * page of a long history costs that page, unless something is excluded.
  */
-export function* logByTime(graph: CommitGraph, range: LogRange): Generator<Node> {
-  const isWanted = findWanted(graph, range);
+export function logByTime(graph: CommitGraph, range: LogRange): Generator<Node> {
+  return walkByTime(graph, range.tips, findWanted(graph, range), range.isFirstParent);
+}
+
+/** The same where it is known what is wanted: a commit that is not ends the walk there. */
+export function* walkByTime(
+  graph: CommitGraph,
+  tips: readonly Node[],
+  isWanted: (node: Node) => boolean,
+  isFirstParent = false,
+): Generator<Node> {
   const queue = byTime(graph);
-  const seen = new Set<Node>();
+  const seen = new Uint8Array(graph.count);
   const put = (node: Node): void => {
-    if (node === NO_NODE || seen.has(node) || !isWanted(node)) return;
-    seen.add(node);
+    if (node === NO_NODE || seen[node] === 1 || !isWanted(node)) return;
+    seen[node] = 1;
     queue.push(node);
   };
-  for (const tip of range.tips) put(tip);
+  for (const tip of tips) put(tip);
   for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
     yield node;
-    for (const parent of followedParents(graph, node, range.isFirstParent)) put(parent);
+    for (const parent of followedParents(graph, node, isFirstParent)) put(parent);
   }
+}
+
+/** How many commits a walk gives that `isCounted`. Cost: the walk, in any order. */
+export function countWalk(
+  graph: CommitGraph,
+  tips: readonly Node[],
+  isWanted: (node: Node) => boolean,
+  isCounted: (node: Node) => boolean = () => true,
+): number {
+  const seen = new Uint8Array(graph.count);
+  const stack: Node[] = [...tips];
+  let count = 0;
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (node === NO_NODE || seen[node] === 1) continue;
+    seen[node] = 1;
+    if (!isWanted(node)) continue;
+    if (isCounted(node)) count++;
+    // One by one: a commit may have more parents than a call has arguments.
+    for (const parent of graph.parents(node)) stack.push(parent);
+  }
+  return count;
 }
 
 /**
@@ -112,39 +146,36 @@ export function findRange(
   cut: ReadonlySet<Node> = new Set(),
 ): CommitRange {
   const queue = byGeneration(graph);
-  /** True for a node that is excluded. */
-  const marks = new Map<Node, boolean>();
+  const marks = new Uint8Array(graph.count);
   let wanted = 0;
-  const mark = (node: Node, isExcluded: boolean): void => {
+  const mark = (node: Node, next: number): void => {
     if (node === NO_NODE) return;
-    const before = marks.get(node);
-    if (before === undefined) {
-      queue.push(node);
-      if (!isExcluded) wanted++;
-    } else if (!before && isExcluded) {
-      wanted--;
-    }
-    marks.set(node, isExcluded || before === true);
+    const before = marks[node];
+    if (before === next || before === EXCLUDED) return;
+    if (before === 0) queue.push(node);
+    else wanted--;
+    if (next === WANTED) wanted++;
+    marks[node] = next;
   };
-  for (const node of excluded) mark(node, true);
-  for (const node of tips) mark(node, false);
+  for (const node of excluded) mark(node, EXCLUDED);
+  for (const node of tips) mark(node, WANTED);
   const nodes = new Set<Node>();
   while (wanted > 0) {
     const node = queue.pop();
     if (node === undefined) break;
-    const isExcluded = marks.get(node) === true;
-    if (!isExcluded) {
+    const own = marks[node] as number;
+    if (own === WANTED) {
       wanted--;
       nodes.add(node);
     } else if (cut.has(node)) {
       continue;
     }
-    for (const parent of graph.parents(node)) mark(parent, isExcluded);
+    for (const parent of graph.parents(node)) mark(parent, own);
   }
   const boundary = new Set<Node>();
   for (const node of nodes) {
     for (const parent of graph.parents(node)) {
-      if (marks.get(parent) === true) boundary.add(parent);
+      if (parent !== NO_NODE && marks[parent] === EXCLUDED) boundary.add(parent);
     }
   }
   return { nodes, boundary };

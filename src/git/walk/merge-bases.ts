@@ -18,24 +18,26 @@ function paint(
   isIdle: (marks: number) => boolean,
   visit: (node: Node, marks: number) => number,
 ): void {
-  const marks = new Map<Node, number>();
+  const marks = new Uint8Array(graph.count);
+  const queued = new Uint8Array(graph.count);
   const queue = byGeneration(graph);
   /** Queued nodes whose marks can still change the outcome. */
   let busy = 0;
   const mark = (node: Node, added: number): void => {
     if (node === NO_NODE) return;
-    const before = marks.get(node);
-    const after = (before ?? 0) | added;
-    marks.set(node, after);
-    if (before === undefined) queue.push(node);
-    const wasBusy = before !== undefined && !isIdle(before);
+    const before = marks[node] as number;
+    const after = before | added;
+    marks[node] = after;
+    const wasBusy = queued[node] === 1 && !isIdle(before);
+    if (queued[node] === 0) queue.push(node);
+    queued[node] = 1;
     busy += Number(!isIdle(after)) - Number(wasBusy);
   };
   for (const [tip, added] of tips) mark(tip, added);
   while (busy > 0) {
     const node = queue.pop();
     if (node === undefined) break;
-    const own = marks.get(node) ?? 0;
+    const own = marks[node] as number;
     if (!isIdle(own)) busy--;
     const passed = visit(node, own);
     for (const parent of graph.parents(node)) mark(parent, passed);
@@ -66,32 +68,42 @@ export function findMergeBases(graph: CommitGraph, left: Node, rights: readonly 
   return bases;
 }
 
-/** How far two histories have gone apart. */
+/** Where two histories have gone apart. */
 export interface Divergence {
-  /** Commits that only `left` reaches. */
-  readonly ahead: number;
-  /** Commits that only `right` reaches. */
-  readonly behind: number;
+  /** Commits that only the one reaches, children before their parents. */
+  readonly left: readonly Node[];
+  /** Commits that only the other reaches. */
+  readonly right: readonly Node[];
+  /** Their best common ancestors, as `findMergeBases` finds them. */
+  readonly bases: readonly Node[];
 }
 
-/** Counts as `git rev-list --count --left-right left...right`. */
-export function countDivergence(graph: CommitGraph, left: Node, right: Node): Divergence {
-  let ahead = 0;
-  let behind = 0;
+/**
+ * Tells two histories apart: `git rev-list --left-right left...right`, and `git merge-base --all`, in
+ * one walk. Cost: the commits between the tips and their bases.
+ */
+export function findDivergence(graph: CommitGraph, left: Node, right: Node): Divergence {
+  const lefts: Node[] = [];
+  const rights: Node[] = [];
+  const bases: Node[] = [];
   paint(
     graph,
     [
       [left, LEFT],
       [right, RIGHT],
     ],
-    (marks) => marks === BOTH,
-    (_, marks) => {
-      if (marks === LEFT) ahead++;
-      if (marks === RIGHT) behind++;
+    (marks) => (marks & STALE) !== 0,
+    (node, marks) => {
+      if (marks === LEFT) lefts.push(node);
+      else if (marks === RIGHT) rights.push(node);
+      else if ((marks & STALE) === 0) {
+        bases.push(node);
+        return marks | STALE;
+      }
       return marks;
     },
   );
-  return { ahead, behind };
+  return { left: lefts, right: rights, bases };
 }
 
 /**

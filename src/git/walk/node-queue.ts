@@ -16,6 +16,11 @@ export class NodeQueue {
     return this.nodes.length;
   }
 
+  /** The next to be taken. */
+  get first(): Node | undefined {
+    return this.nodes[0];
+  }
+
   push(node: Node): void {
     let at = this.nodes.length;
     this.nodes.push(node);

@@ -27,16 +27,25 @@ export function findReachable(
       if (kind !== TAG) break;
     }
   }
-  const seen = new Uint8Array(graph.count);
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (node === NO_NODE || seen[node] === 1) continue;
-    seen[node] = 1;
+  const marks = markReachable(graph, stack);
+  for (let node = marks.indexOf(1); node >= 0; node = marks.indexOf(1, node + 1)) {
     reached.add(graph.place(node));
     graph.visitIntroduced(node, (place) => reached.add(place));
+  }
+  return reached;
+}
+
+/** For each commit of the graph 1 if `tips` reach it. */
+export function markReachable(graph: CommitGraph, tips: readonly Node[]): Uint8Array {
+  const marks = new Uint8Array(graph.count);
+  const stack = [...tips];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (node === NO_NODE || marks[node] === 1) continue;
+    marks[node] = 1;
     // One by one: a commit may have more parents than a call has arguments.
     for (const parent of graph.parents(node)) stack.push(parent);
   }
-  return reached;
+  return marks;
 }
 
 /**

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ACCESS, repositories } from "../../../src/db/schema/index.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
 import { call, type Sending } from "../../support/call.ts";
+import { History } from "../../support/commits.ts";
 import { makeDatedCommit } from "../../support/dated-commit.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
@@ -134,7 +135,7 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
     expect(seen.body).toEqual({ ...body, user_can_push: false, user_can_merge: false });
   });
 
-  it("shows a signature and what it signs, which no key makes good", async () => {
+  it("shows a signature and what it signs, also where nobody can read it", async () => {
     const { repo } = await makePushed();
     const headers = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n";
     const { oid, pack } = makeDatedCommit("signed", { headers });
@@ -143,7 +144,7 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
     const { verification } = body.commit;
     expect(verification).toMatchObject({
       verified: false,
-      reason: "gpg.error.no_gpg_keys_found",
+      reason: "gpg.error.extract_sign",
       signature: "-----BEGIN PGP SIGNATURE-----\n\nabc\n-----END PGP SIGNATURE-----",
     });
     expect(verification.payload).toMatch(/^tree [0-9a-f]{40}\nauthor Ada .*\n\nsigned\n$/s);
@@ -367,6 +368,112 @@ describe("PATCH /repos/{owner}/{repo}/branches/{branch}", () => {
   });
 });
 
+describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
+  const update = (repo: TestRepo, branch: string, as: TestUser, json: object) =>
+    call("PUT", pathOf(repo, branch), { as, json });
+
+  /** `main` two commits ahead of `old`, and `other` beside it. */
+  async function makeLines() {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const root = history.commit({ files: { a: "1" } });
+    const middle = history.commit({ parents: [root] });
+    const tip = history.commit({ parents: [middle] });
+    const other = history.commit({ files: { b: "1" }, parents: [root] });
+    const tagged = history.tag(tip, "v1");
+    const commands = [
+      { ref: "refs/heads/main", new: tip },
+      { ref: "refs/heads/old", new: root },
+      { ref: "refs/heads/some/other", new: other },
+      { ref: "refs/tags/v1", new: tagged },
+    ];
+    await pushCommands(owner, repo, commands, { pack: history.build() });
+    return { owner, repo, root, middle, tip, other };
+  }
+  const oidOf = async (repo: TestRepo, branch: string) =>
+    (await refsOf(repo)).find(({ name }) => name === `refs/heads/${branch}`)?.oid;
+
+  it("moves a branch along, and back by force alone, and announces it", async () => {
+    const { owner, repo, root, middle, tip, other } = await makeLines();
+    const before = await eventsOf(repo);
+    const json = { new_commit_id: middle, old_commit_id: root };
+    const { answer, line } = await logged(() => update(repo, "old", owner, json));
+    expect(answer).toMatchObject({ status: 204, body: "" });
+    expect(line.d1Rounds).toBeLessThanOrEqual(3);
+    expect(await oidOf(repo, "old")).toBe(middle);
+    expect((await eventsOf(repo)).slice(before.length)).toMatchObject([
+      { payload: { updates: [{ ref: "refs/heads/old", before: root, after: middle }] } },
+    ]);
+    // By an abbreviated id, a tag, and the name of another branch.
+    for (const [name, oid] of [
+      [tip.slice(0, 9), tip],
+      ["v1", tip],
+      ["main", tip],
+      ["HEAD", tip],
+    ] as const) {
+      expect((await update(repo, "old", owner, { new_commit_id: name })).status, name).toBe(204);
+      expect(await oidOf(repo, "old")).toBe(oid);
+    }
+    const aside = { new_commit_id: "some/other" };
+    expect((await update(repo, "old", owner, aside)).status).toBe(409);
+    expect(await oidOf(repo, "old")).toBe(tip);
+    expect((await update(repo, "old", owner, { ...aside, force: true })).status).toBe(204);
+    expect(await oidOf(repo, "old")).toBe(other);
+    const back = { new_commit_id: root, old_commit_id: other.toUpperCase(), force: true };
+    expect((await update(repo, "some%2Fother", owner, back)).status).toBe(204);
+    expect(await oidOf(repo, "some/other")).toBe(root);
+  });
+
+  it("says nothing of a branch that is there already", async () => {
+    const { owner, repo, tip } = await makeLines();
+    const before = await eventsOf(repo);
+    expect((await update(repo, "main", owner, { new_commit_id: tip })).status).toBe(204);
+    expect(await eventsOf(repo)).toEqual(before);
+  });
+
+  it("refuses what is not there, not so any more, or malformed", async () => {
+    const { owner, repo, root, tip, other } = await makeLines();
+    // Stored, and reached by no ref.
+    await pushCommands(owner, repo, [{ ref: "refs/heads/some/other", old: other }], {
+      capabilities: "delete-refs",
+    });
+    const refs = await refsOf(repo);
+    const events = await eventsOf(repo);
+    const refusal = { message: expect.any(String), url: expect.any(String) };
+    const refusals: [string, object, number][] = [
+      ["old", { new_commit_id: tip, old_commit_id: tip }, 409],
+      ["old", { new_commit_id: tip, old_commit_id: tip, force: true }, 409],
+      ["main", { new_commit_id: root }, 409],
+      ["old", { new_commit_id: other, force: true }, 404],
+      ["old", { new_commit_id: "0".repeat(40), force: true }, 404],
+      ["old", { new_commit_id: "f".repeat(64) }, 404],
+      ["old", { new_commit_id: "nothing" }, 404],
+      ["nothing", { new_commit_id: tip }, 404],
+      ["..%2fmain", { new_commit_id: tip }, 404],
+      ["%00", { new_commit_id: tip }, 404],
+      ["x".repeat(5000), { new_commit_id: tip }, 404],
+      ["old", {}, 422],
+      ["old", { new_commit_id: "" }, 422],
+      ["old", { new_commit_id: "x".repeat(5000) }, 422],
+      ["old", { new_commit_id: "main~1" }, 422],
+      ["old", { new_commit_id: "main^" }, 422],
+      ["old", { new_commit_id: "a..b" }, 422],
+      ["old", { new_commit_id: "a\u0000" }, 422],
+      ["old", { new_commit_id: tip, old_commit_id: "main" }, 422],
+      ["old", { new_commit_id: tip, old_commit_id: root.slice(0, 10) }, 422],
+      ["old", { new_commit_id: tip, force: "yes" }, 422],
+    ];
+    for (const [branch, json, status] of refusals) {
+      const answer = await update(repo, branch, owner, json);
+      expect([branch, json, answer.status]).toEqual([branch, json, status]);
+      expect(answer.body).toEqual(status === 404 ? "" : refusal);
+    }
+    expect(await refsOf(repo)).toEqual(refs);
+    expect(await eventsOf(repo)).toEqual(events);
+  });
+});
+
 describe("DELETE /repos/{owner}/{repo}/branches/{branch}", () => {
   it("deletes a branch and announces it", async () => {
     const { owner, repo, commit } = await makePushed();
@@ -393,6 +500,7 @@ describe("a change of branches", () => {
   const changes = [
     ["POST", undefined, { new_branch_name: "x" }],
     ["PATCH", "other", { name: "x" }],
+    ["PUT", "other", { new_commit_id: "main", force: true }],
     ["DELETE", "other", undefined],
   ] as const;
 

@@ -8,8 +8,10 @@ import { makeDatedCommit } from "../../support/dated-commit.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
 import { git, readAllObjects } from "../../support/git.ts";
-import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makeOldGpgKey, makeSshKey, signBytes } from "../../support/keys.ts";
+import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { filesOf, makeCommit, pushCommands, refsOf, storePush } from "../../support/push.ts";
+import { makeSignedTag, type Signer } from "../../support/signed.ts";
 import { statusesOf } from "../../support/statuses.ts";
 import { makeTag } from "../../support/tag.ts";
 import { logged } from "../../support/usage.ts";
@@ -286,11 +288,46 @@ describe("GET /repos/{owner}/{repo}/git/tags/{sha}", () => {
       message: "Two ü\n",
       verification: {
         verified: false,
-        reason: "gpg.error.no_gpg_keys_found",
+        reason: "gpg.error.extract_sign",
         signature,
         payload: signed.content.slice(0, -signature.length),
       },
     });
+  });
+
+  it("verifies its signature by the keys of the tagger, and shows the message without it", async () => {
+    const { owner, repo, commit } = await makePushed();
+    const tagger = await make.user();
+    const ssh = makeSshKey();
+    const gpg = await makeOldGpgKey(tagger.email);
+    await call("POST", "/user/keys", { as: tagger, json: { title: "laptop", key: ssh.line } });
+    const json = { armored_public_key: gpg.armored };
+    await call("POST", "/user/gpg_keys", { as: tagger, json });
+    const signers: [Signer, string][] = [
+      [ssh.sign, ssh.fingerprint],
+      [(bytes) => signBytes(gpg, bytes), gpg.keyId],
+    ];
+    const store = async (email: string, sign: Signer, append?: string) => {
+      const made = await makeSignedTag(commit.oid, { tagger: `T <${email}>`, sign, append });
+      await storePush(repo, `refs/tags/${freshName("v")}`, made.oid, made.pack, commit.oid);
+      const { body } = await call("GET", `${baseOf(repo)}/git/tags/${made.oid}`);
+      expect(body.message).toBe("One\n");
+      return { made, verification: body.verification };
+    };
+    for (const [sign, keyName] of signers) {
+      const { made, verification } = await store(tagger.email, sign);
+      expect(verification).toEqual({
+        verified: true,
+        reason: `${tagger.name} / ${keyName}`,
+        signature: made.signature,
+        payload: made.content,
+        signer: { name: tagger.name, email: tagger.email, username: "" },
+      });
+      const byOwner = await store(owner.email, sign);
+      expect(byOwner.verification.reason).toBe("gpg.error.no_gpg_keys_found");
+      const more = await store(tagger.email, sign, "and a word more\n");
+      expect(more.verification.payload).toBe(made.content);
+    }
   });
 
   it("tells a tag that another tag leads to", async () => {

@@ -104,7 +104,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     expect(body[0]).toMatchObject({
       files: [{ filename: "ü/ö.bin", status: "added" }],
       stats: { total: 0, additions: 0, deletions: 0 },
-      commit: { verification: { verified: false, reason: "gpg.error.no_gpg_keys_found" } },
+      commit: { verification: { verified: false, reason: "gpg.error.extract_sign" } },
     });
     expect(body[3]).toMatchObject({ parents: [], stats: { additions: 4, deletions: 0 } });
   });
@@ -333,12 +333,86 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
   it("finds nothing at what is no commit, and tells nobody who may not see it", async () => {
     const owner = await make.user();
     const { repo } = await makeStory(owner, { isPrivate: true });
-    for (const name of NO_COMMITS) {
-      const path = `${pathOf(repo)}/git/commits/${encodeURIComponent(name)}.diff`;
-      expect(await call("GET", path, { as: owner }), name).toMatchObject({ status: 404, body: "" });
+    for (const type of ["diff", "patch"]) {
+      for (const name of NO_COMMITS) {
+        const path = `${pathOf(repo)}/git/commits/${encodeURIComponent(name)}.${type}`;
+        const answer = await call("GET", path, { as: owner });
+        expect(answer, name).toMatchObject({ status: 404, body: "" });
+      }
+      const path = `${pathOf(repo)}/git/commits/v1.${type}`;
+      expect(await call("GET", path)).toMatchObject({ status: 404, body: "" });
+      expect((await call("GET", path, { as: owner })).status).toBe(200);
     }
-    const path = `${pathOf(repo)}/git/commits/v1.diff`;
-    expect(await call("GET", path)).toMatchObject({ status: 404, body: "" });
-    expect((await call("GET", path, { as: owner })).status).toBe(200);
+  });
+
+  it("answers with a mail, as git makes one of a commit", async () => {
+    const owner = await make.user();
+    const { repo, first } = await makeStory(owner);
+    const path = `${pathOf(repo)}/git/commits`;
+    const { answer, line } = await logged(() => call("GET", `${path}/v1.patch`));
+    expect(answer.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
+    const lines = [
+      `From ${first} Mon Sep 17 00:00:00 2001`,
+      `From: Ada L <${owner.email.toUpperCase()}>`,
+      "Date: Tue, 14 Nov 2023 23:15:20 +0100",
+      "Subject: [PATCH] Say it in words",
+      "",
+      "Because.",
+      "---",
+      " a.txt | 3 ++-",
+      " 1 file changed, 2 insertions(+), 1 deletion(-)",
+      "",
+      "diff --git a/a.txt b/a.txt",
+      "index 01e79c3..533f260 100644",
+      "--- a/a.txt",
+      "+++ b/a.txt",
+      "@@ -1,3 +1,4 @@",
+      " 1",
+      " 2",
+      "-3",
+      "+three",
+      "+four",
+      "-- ",
+      "Edgeforge",
+      "",
+      "",
+    ];
+    expect(answer.body).toBe(lines.join("\n"));
+    expect(line).toMatchObject({ d1Rounds: 1, objectCalls: 1 });
+  });
+
+  it("answers with what a merge brought, bytes that are no text too", async () => {
+    const owner = await make.user();
+    const { repo, side } = await makeStory(owner);
+    const path = `${pathOf(repo)}/git/commits`;
+    const { body } = await call("GET", `${path}/main.patch`);
+    expect(body).toBe((await call("GET", `${path}/${side}.patch`)).body);
+    expect(body).toMatch(/\nGIT binary patch\nliteral 2\nJ\S+\n\nliteral 0\nH\S+\n\n-- \n/);
+  });
+
+  it("answers with nothing for a commit that changes nothing", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const before = history.commit({ files: { a: "a" } });
+    const idle = history.commit({ files: { a: "a" }, parents: [before] });
+    await pushCommands(owner, repo, [{ ref: "refs/heads/main", new: idle }], {
+      pack: history.build(),
+    });
+    const answer = await call("GET", `${pathOf(repo)}/git/commits/main.patch`);
+    expect(answer).toMatchObject({ status: 200, body: "" });
+  });
+
+  it("refuses what is too large for a text", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const oid = history.commit({ files: { large: "a".repeat(4 * 1024 * 1024 + 1) } });
+    await pushCommands(owner, repo, [{ ref: "refs/heads/main", new: oid }], {
+      pack: history.build(),
+    });
+    const path = `${pathOf(repo)}/git/commits/main`;
+    expect((await call("GET", `${path}.patch`)).status).toBe(413);
+    expect((await call("GET", `${path}.diff`)).status).toBe(200);
   });
 });

@@ -66,9 +66,64 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     expect(await shas("topic/new")).toEqual([topic, older]);
   });
 
+  it("tells how far the two have gone apart, from where, and in which files", async () => {
+    const owner = await make.user();
+    const { repo, base, main, topic, orphan } = await makeForked(owner);
+    const { body } = await compare(repo, "main...topic/new");
+    expect(body).toMatchObject({ ahead_by: 2, behind_by: 1, merge_base_commit: { sha: base } });
+    const at = `${repo.owner}/${repo.name}`;
+    expect(body.files).toEqual([
+      {
+        filename: "b",
+        sha: expect.stringMatching(/^[0-9a-f]{40}$/),
+        status: "added",
+        additions: 1,
+        deletions: 0,
+        changes: 1,
+        html_url: `https://forge.example/${at}/src/commit/${topic}/b`,
+        contents_url: `https://forge.example/api/v1/repos/${at}/contents/b?ref=${topic}`,
+        raw_url: `https://forge.example/${at}/raw/commit/${topic}/b`,
+      },
+    ]);
+    const direct = await compare(repo, "topic/new..main");
+    expect(direct.body.files).toMatchObject([
+      { filename: "a", status: "changed", additions: 1, deletions: 1, changes: 2 },
+      { filename: "b", status: "deleted", additions: 0, deletions: 1 },
+    ]);
+    expect(direct.body.files[1].contents_url).toContain(`/contents/b?ref=${topic}`);
+    expect(direct.body.files[0].contents_url).toContain(`/contents/a?ref=${main}`);
+    // Nothing in common: all that the head has is new.
+    expect((await compare(repo, "main...orphan")).body).toMatchObject({
+      ahead_by: 1,
+      behind_by: 2,
+      merge_base_commit: null,
+      files: [{ filename: "c", status: "added" }],
+    });
+    expect((await compare(repo, `${orphan}...${orphan}`)).body).toMatchObject({
+      total_commits: 0,
+      ahead_by: 0,
+      behind_by: 0,
+      merge_base_commit: { sha: orphan },
+      files: [],
+    });
+  });
+
+  it("gives the commits by pages", async () => {
+    const { repo, older, topic } = await makeForked(await make.user());
+    const { body, headers } = await compare(repo, "main...topic/new?limit=1&page=2");
+    expect(body).toMatchObject({ total_commits: 2, commits: [{ sha: older }] });
+    expect(headers.get("X-Total-Count")).toBe("2");
+    expect(headers.get("Link")).toContain('page=1>; rel="prev"');
+    const first = await compare(repo, "main...topic/new?limit=1");
+    expect(first.body.commits).toMatchObject([{ sha: topic }]);
+    expect(first.headers.get("X-HasMore")).toBe("true");
+    expect((await compare(repo, "main...topic/new?page=9")).body.commits).toEqual([]);
+  });
+
   it("leaves out what is not asked for", async () => {
     const { repo } = await makeForked(await make.user());
     const { body } = await compare(repo, "main...orphan?stat=0&files=0&verification=0");
+    expect(body.files).toBeNull();
     expect(body.commits).toMatchObject([
       { stats: null, files: null, commit: { verification: null } },
     ]);
@@ -113,5 +168,123 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     expect(await compare(repo, "main...orphan")).toMatchObject({ status: 404, body: "" });
     expect(await compare(repo, "main...orphan", stranger)).toMatchObject({ status: 404, body: "" });
     expect((await compare(repo, "main...orphan", owner)).status).toBe(200);
+  });
+});
+
+describe("a comparison across forks", () => {
+  /** A fork of `repo`, with a commit on `its` that only it has. */
+  async function makeFork(repo: TestRepo, as: TestUser, parent: string, file = "own") {
+    const { body } = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, {
+      as,
+      json: { name: `${repo.name}-${file}` },
+    });
+    const fork = { ...repo, id: body.id, owner: as.name, name: body.name };
+    const history = new History();
+    const oid = history.commit({ files: { a: "1\n", [file]: "x\n" }, parents: [parent] });
+    const ref = `refs/heads/${file === "own" ? "its" : file}`;
+    expect(
+      (await pushCommands(as, fork, [{ ref, new: oid }], { pack: history.build() })).body,
+    ).toContain("ok");
+    return { fork, oid };
+  }
+
+  it("finds the head in a fork, in what was forked, and in another fork of it", async () => {
+    const [owner, ada, bob] = [await make.user(), await make.user(), await make.user()];
+    const { repo, base, main } = await makeForked(owner);
+    const { fork: adas, oid } = await makeFork(repo, ada, base);
+    const { fork: bobs, oid: bobsOid } = await makeFork(adas, bob, base, "bobs");
+
+    const { answer, line } = await logged(() => compare(repo, `main...${ada.name}:its`));
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        commits: [{ sha: oid, url: expect.stringContaining(`/${ada.name}/${adas.name}/`) }],
+        ahead_by: 1,
+        behind_by: 1,
+        merge_base_commit: { sha: base, url: expect.stringContaining(`/${owner.name}/`) },
+        files: [{ filename: "own", contents_url: expect.stringContaining(`/${ada.name}/`) }],
+      },
+    });
+    // The two objects are asked at once.
+    expect(line).toMatchObject({ d1Rounds: 2, objectCalls: 2 });
+    const shas = async (of: TestRepo, basehead: string) =>
+      (await compare(of, basehead)).body.commits.map(({ sha }: { sha: string }) => sha);
+    expect(await shas(repo, `main...${ada.name}%2F${adas.name}:its`)).toEqual([oid]);
+    expect(await shas(repo, `main...${ada.name.toUpperCase()}:${oid}`)).toEqual([oid]);
+    expect(await shas(adas, `its...${owner.name}:main`)).toEqual([main]);
+    expect(await shas(bobs, `bobs...${owner.name}:main`)).toEqual([main]);
+    expect(await shas(repo, `main...${bob.name}:bobs`)).toEqual([bobsOid]);
+    expect(await shas(bobs, `bobs...${ada.name}:its`)).toEqual([oid]);
+    expect(await shas(repo, `main...${owner.name}/${repo.name}:topic/new`)).toHaveLength(2);
+  });
+
+  // SECURITY: the packs of a network are shared, what they hold is not.
+  it("finds nothing of one fork in another by its id", async () => {
+    const [owner, ada] = [await make.user(), await make.user()];
+    const { repo, base, main } = await makeForked(owner);
+    const { fork, oid } = await makeFork(repo, ada, base);
+    const history = new History();
+    const later = history.commit({ files: { later: "1" }, parents: [main] });
+    await pushCommands(owner, repo, [{ ref: "refs/heads/later", new: later }], {
+      pack: history.build(),
+    });
+    const gone = [
+      [repo, `${oid}...${ada.name}:its`],
+      [repo, `main...${oid}`],
+      [repo, `main...${ada.name}:${later}`],
+      [repo, `main...${ada.name}:${later.slice(0, 12)}`],
+      [fork, `${later}...${owner.name}:main`],
+    ] as const;
+    for (const [of, basehead] of gone) {
+      expect(await compare(of, basehead), basehead).toMatchObject({ status: 404, body: "" });
+    }
+  });
+
+  // SECURITY: that somebody has a private fork is theirs to know.
+  it("tells nobody of a fork that they may not see", async () => {
+    const [owner, stranger] = [await make.user(), await make.user()];
+    // Whose forks are private.
+    const ada = await make.user({ visibility: "private" });
+    const { repo, base } = await makeForked(owner);
+    const { fork, oid } = await makeFork(repo, ada, base);
+    const heads = [`${ada.name}:its`, `${ada.name}/${fork.name}:its`, `${ada.name}:${oid}`];
+    for (const head of heads) {
+      for (const as of [undefined, stranger, owner]) {
+        const answer = await compare(repo, `main...${head}`, as);
+        const nobody = await compare(repo, "main...nobody-at-all:its", as);
+        expect(answer, head).toMatchObject({ status: 404, body: "" });
+        expect(Object.fromEntries(answer.headers)).toEqual({
+          ...Object.fromEntries(nobody.headers),
+          "x-request-id": expect.any(String),
+        });
+      }
+      expect((await compare(repo, `main...${head}`, ada)).status).toBe(200);
+    }
+    // Neither the code of a fork that keeps it to itself.
+    const json = { has_code: false };
+    expect((await call("PATCH", `/repos/${ada.name}/${fork.name}`, { as: ada, json })).status).toBe(
+      200,
+    );
+    expect((await compare(repo, `main...${ada.name}:its`, ada)).status).toBe(404);
+  });
+
+  it("finds nothing in a repository that has nothing to do with it", async () => {
+    const [owner, other] = [await make.user(), await make.user()];
+    const { repo } = await makeForked(owner);
+    const { repo: elsewhere } = await makeForked(other);
+    const heads = [":", "/", "/:main", `${other.name}/:main`, `/${elsewhere.name}:main`];
+    for (const head of [
+      ...heads,
+      `${other.name}:main`,
+      `${other.name}/${elsewhere.name}:main`,
+      `${other.name}/${elsewhere.name}/x:main`,
+      `${other.name}:`,
+      `${other.name}/${"x".repeat(5000)}:main`,
+      `%00:main`,
+      `${owner.name}%2F..%2F${owner.name}:main`,
+    ]) {
+      const answer = await compare(repo, `main...${head}`);
+      expect(answer, head).toMatchObject({ status: 404, body: "" });
+    }
   });
 });

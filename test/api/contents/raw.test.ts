@@ -10,8 +10,15 @@ import { codec } from "../../../src/storage/codec.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
+import {
+  makeLargeFile,
+  pointerTo,
+  type TestFile as LargeFile,
+  upload,
+} from "../../support/large-files.ts";
 import { freshName, make, type TestRepo } from "../../support/make.ts";
 import { filesOf, makeCommit, makeEmptyPack, push, pushCommands } from "../../support/push.ts";
+import { serviceWith } from "../../support/service.ts";
 import { logged } from "../../support/usage.ts";
 
 const FILES = {
@@ -86,6 +93,52 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
       "9",
     ]);
     expect(head.bytes.length).toBe(0);
+  });
+
+  // Long enough to be stored whole and streamed; the other is answered at once.
+  it("gives a part of a file, as long as it is the same file", async () => {
+    const long = Array.from({ length: 60_000 }, (_, at) => `line ${at * 7919}\n`).join("");
+    const { repo, made } = await makePushed({ short: "0123456789", long, empty: "" });
+    const part = async (name: string, range: string, headers: Record<string, string> = {}) => {
+      const path = `${rawOf(repo, noun)}/${name}`;
+      const answer = await read(path, { headers: { Range: range, ...headers } });
+      const text = new TextDecoder().decode(answer.bytes);
+      return [answer.status, answer.headers.get("Content-Range"), text] as const;
+    };
+    const size = long.length;
+    expect(await part("short", "bytes=2-4")).toEqual([206, "bytes 2-4/10", "234"]);
+    expect(await part("short", "bytes=8-99")).toEqual([206, "bytes 8-9/10", "89"]);
+    expect(await part("short", "bytes=-3")).toEqual([206, "bytes 7-9/10", "789"]);
+    expect(await part("short", "bytes=0-")).toEqual([206, "bytes 0-9/10", "0123456789"]);
+    for (const [start, end] of [
+      [0, 10],
+      [300_000, 700_000],
+      [size - 5, size],
+    ] as const) {
+      const range = `${start}-${end - 1}`;
+      const expected = [206, `bytes ${range}/${size}`, long.slice(start, end)];
+      expect(await part("long", `bytes=${range}`)).toEqual(expected);
+    }
+    expect(await part("short", "bytes=10-")).toEqual([416, "bytes */10", ""]);
+    expect(await part("short", "bytes=-0")).toEqual([416, "bytes */10", ""]);
+    expect(await part("empty", "bytes=0-0")).toEqual([416, "bytes */0", ""]);
+    for (const range of ["bytes=4-2", "bytes=0-1,3-4", "lines=1-2", "bytes=x", "bytes=--1"]) {
+      expect([range, ...(await part("short", range))]).toEqual([range, 200, null, "0123456789"]);
+    }
+    const tag = `"${made.oids["short"]}"`;
+    const date = "Tue, 14 Nov 2023 22:13:20 GMT";
+    for (const [condition, status] of [
+      [tag, 206],
+      [date, 206],
+      [`W/${tag}`, 200],
+      ['"other"', 200],
+      ["Tue, 14 Nov 2023 22:13:21 GMT", 200],
+    ] as const) {
+      const [given] = await part("short", "bytes=2-4", { "If-Range": condition });
+      expect([condition, given]).toEqual([condition, status]);
+    }
+    const head = { method: "HEAD", headers: { Range: "bytes=2-4" } };
+    expect(await read(`${rawOf(repo, noun)}/short`, head)).toMatchObject({ status: 200 });
   });
 
   it("reads at a ref of the query, or one that the path begins with", async () => {
@@ -276,5 +329,77 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     const { line } = await logged(() => call("GET", path));
     expect(line).toMatchObject({ objectCalls: 1, r2Calls: 0 });
     expect(line.d1Rounds).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("GET /repos/{owner}/{repo}/media/{filepath}", () => {
+  const makePointing = async (file: LargeFile, isStored: boolean) => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    if (isStored) expect((await upload(owner, repo, file)).status).toBe(200);
+    const pointer = pointerTo(file);
+    const made = makeFiles({
+      "a.png": pointer,
+      link: { mode: MODE_SYMLINK, content: pointer },
+      other: pointerTo({ ...file, size: file.size + 1 }),
+    });
+    expect((await push(owner, repo, made.oid, made.pack)).body).toContain("unpack ok");
+    return { owner, repo, made, pointer };
+  };
+  const png = (length: number): LargeFile => {
+    const bytes = Uint8Array.from({ length }, (_, at) => (at * 7) & 255);
+    bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+    return makeLargeFile(bytes);
+  };
+
+  it("gives the large file that a pointer names, where raw gives the pointer", async () => {
+    for (const length of [9, 700_000]) {
+      const file = png(length);
+      const { repo, made, pointer } = await makePointing(file, true);
+      const { status, headers, bytes } = await read(`${rawOf(repo, "media")}/a.png`);
+      expect([status, bytes]).toEqual([200, file.bytes]);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "content-type": "image/png",
+        "content-length": String(length),
+        "content-security-policy": expect.stringContaining("sandbox"),
+        "x-content-type-options": "nosniff",
+        "cache-control": "max-age=0, private, must-revalidate, no-transform",
+        etag: `"${file.oid}"`,
+      });
+      const raw = await read(`${rawOf(repo)}/a.png`);
+      expect(new TextDecoder().decode(raw.bytes)).toBe(pointer);
+      expect(raw.headers.get("ETag")).toBe(`"${made.oids["a.png"]}"`);
+      const ask = async (method: string, tag: string) => {
+        const init = { method, headers: { "If-None-Match": `"${tag}"` } };
+        const answer = await read(`${rawOf(repo, "media")}/a.png`, init);
+        return [answer.status, answer.headers.get("Content-Length"), answer.bytes.length];
+      };
+      expect(await ask("GET", file.oid)).toEqual([304, null, 0]);
+      expect(await ask("HEAD", made.oids["a.png"] ?? "")).toEqual([200, String(length), 0]);
+      // The records of files tell of it too.
+      const { body } = await call("GET", `${rawOf(repo, "contents")}/a.png`);
+      expect(body).toMatchObject({ lfs_oid: file.oid, lfs_size: length, size: pointer.length });
+    }
+  });
+
+  it("gives the pointer where the repository has no such file, or of another size, and a symlink as it is", async () => {
+    const { repo, pointer } = await makePointing(png(100), true);
+    const text = async (path: string) =>
+      new TextDecoder().decode((await read(`${rawOf(repo, "media")}/${path}`)).bytes);
+    expect(await text("link")).toBe(pointer);
+    expect(await text("other")).toContain("size 101");
+    const none = await makePointing(png(200), false);
+    const { bytes } = await read(`${rawOf(none.repo, "media")}/a.png`);
+    expect(new TextDecoder().decode(bytes)).toBe(none.pointer);
+    const off = serviceWith({ LFS_START_SERVER: "false" });
+    expect((await off("GET", `${rawOf(repo, "media")}/a.png`)).body).toBe(pointer);
+  });
+
+  it("takes two rounds of the database and one more read", async () => {
+    const { repo } = await makePointing(png(100), true);
+    const path = `${rawOf(repo, "media")}/a.png`;
+    await call("GET", path);
+    const { line } = await logged(() => call("GET", path));
+    expect(line).toMatchObject({ objectCalls: 1, r2Calls: 1, d1Rounds: 2 });
   });
 });

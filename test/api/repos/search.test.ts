@@ -347,9 +347,12 @@ describe("GET /repos/search: the filters", () => {
     const owner = await make.user();
     // Few are both, so that the walk of the whole list is short.
     const rare = { isTemplate: true, isMirror: true };
-    const one = { createdAt: 1, updatedAt: 3, sizeBytes: 2048, starCount: 5, forkCount: 1 };
-    const two = { createdAt: 2, updatedAt: 1, sizeBytes: 1024, starCount: 7, forkCount: 0 };
-    const three = { createdAt: 3, updatedAt: 2, sizeBytes: 4096, starCount: 6, forkCount: 2 };
+    const one = { createdAt: 1, updatedAt: 3, starCount: 5, forkCount: 1 };
+    const two = { createdAt: 2, updatedAt: 1, starCount: 7, forkCount: 0 };
+    const three = { createdAt: 3, updatedAt: 2, starCount: 6, forkCount: 2 };
+    Object.assign(one, { sizeBytes: 2048, lfsSizeBytes: 100 });
+    Object.assign(two, { sizeBytes: 1024, lfsSizeBytes: 4000 });
+    Object.assign(three, { sizeBytes: 4096, lfsSizeBytes: 50 });
     const a = await make.repo(owner, { name: `c-${word}`, ...rare, ...one });
     const b = await make.repo(owner, { name: `a-${word}`, ...rare, ...two });
     const c = await make.repo(owner, { name: `b-${word}`, ...rare, ...three });
@@ -358,9 +361,9 @@ describe("GET /repos/search: the filters", () => {
       created: [a, b, c],
       id: [a, b, c],
       updated: [b, c, a],
-      size: [b, a, c],
+      size: [a, c, b],
       git_size: [b, a, c],
-      lfs_size: [a, b, c],
+      lfs_size: [c, a, b],
       stars: [a, c, b],
       forks: [b, a, c],
     };

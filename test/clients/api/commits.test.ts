@@ -17,6 +17,8 @@ interface Commit {
   stats: { additions: number; deletions: number };
 }
 
+const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
 /** A history of a fixture, which both git and the service hold. */
@@ -46,6 +48,10 @@ async function listAll(repo: Repo, query: Record<string, string>) {
     }
   }
 }
+
+/** Compressed data are as good as what compressed them: git's are its own. */
+const withoutData = (mail: string): string =>
+  mail.replaceAll(/^(?:literal|delta) \d+\n(?:[A-Za-z][^\n]+\n)*/gm, "data\n");
 
 const LIGHT = { stat: "false", files: "false", verification: "false" };
 
@@ -175,25 +181,95 @@ describe.each([
     }
   });
 
-  it("a comparison holds what the head is ahead", async () => {
+  it("the patch of each commit is git's, and of a merge those of what it brought", async () => {
+    const all = lines(await git(directory, ["rev-list", "--all", "--parents"]));
+    const merges = all.filter((line) => line.length > 82).slice(0, 6);
+    const others = all.filter((line) => line.length <= 82).slice(0, 25);
+    const mail = ["format-patch", "--stdout", "--signature=Edgeforge"];
+    for (const line of [...others, ...merges]) {
+      const [sha = "", parent, other] = line.split(" ");
+      const answer = await fetch(`${serviceUrl}/api/v1${repo.path}/git/commits/${sha}.patch`);
+      const range = other === undefined ? ["-1", sha] : [`${parent}..${sha}`];
+      const theirs = await git(directory, [...mail, ...range]);
+      expect([sha, withoutData((await answer.text()).replace(/\n$/, ""))]).toEqual([
+        sha,
+        withoutData(theirs),
+      ]);
+    }
+  });
+
+  it("a comparison is git's: commits, both counts, the merge base and the lines of files", async () => {
     for (const base of branches.slice(-4)) {
       for (const head of branches.slice(-4)) {
-        const theirs = lines(await git(directory, ["rev-list", `${base}..${head}`]));
-        const ours = await callApi<{ total_commits: number; commits: Commit[] }>(
-          admin,
-          "GET",
-          `${repo.path}/compare/${base}...${head}?${new URLSearchParams(LIGHT)}`,
-        );
-        expect([base, head, ours.total_commits, ours.commits.map(({ sha }) => sha)]).toEqual([
-          base,
-          head,
-          theirs.length,
-          theirs,
-        ]);
+        const run = (...words: string[]) => git(directory, words);
+        const theirs = lines(await run("rev-list", `${base}..${head}`));
+        const [behind, ahead] = (
+          await run("rev-list", "--left-right", "--count", `${base}...${head}`)
+        ).split("\t");
+        const bases = await run("merge-base", base, head).catch(() => "");
+        for (const dots of ["...", ".."]) {
+          const query = new URLSearchParams({ ...LIGHT, files: "true" });
+          const ours = await callApi<Compare>(
+            admin,
+            "GET",
+            `${repo.path}/compare/${base}${dots}${head}?${query}`,
+          );
+          const from = dots === ".." ? base : bases || EMPTY_TREE;
+          expect([base, dots, head, tell(ours)]).toEqual([
+            base,
+            dots,
+            head,
+            {
+              total: theirs.length,
+              commits: theirs,
+              ahead: Number(ahead),
+              behind: Number(behind),
+              base: bases || undefined,
+              files: readNumstat(await run("diff", "--numstat", "-z", "-M", from, head)),
+            },
+          ]);
+        }
       }
     }
   });
 });
+
+interface Compare {
+  total_commits: number;
+  commits: Commit[];
+  ahead_by: number;
+  behind_by: number;
+  merge_base_commit: Commit | null;
+  files: { filename: string; previous_filename?: string; additions: number; deletions: number }[];
+}
+
+const tell = (compare: Compare) => ({
+  total: compare.total_commits,
+  commits: compare.commits.map(({ sha }) => sha),
+  ahead: compare.ahead_by,
+  behind: compare.behind_by,
+  base: compare.merge_base_commit?.sha,
+  files: compare.files.map(({ additions, deletions, filename, previous_filename }) => ({
+    additions,
+    deletions,
+    filename,
+    previous_filename,
+  })),
+});
+
+/** What `git diff --numstat -z` prints: of a rename, both names behind the counts. */
+function readNumstat(text: string) {
+  const files = [];
+  const parts = text.split("\0");
+  for (let at = 0; at + 1 < parts.length; at++) {
+    const [added = "", removed = "", name = ""] = (parts[at] ?? "").split("\t");
+    const counts = { additions: Number(added) || 0, deletions: Number(removed) || 0 };
+    if (name !== "") files.push({ ...counts, filename: name, previous_filename: undefined });
+    else files.push({ ...counts, filename: parts[at + 2] ?? "", previous_filename: parts[++at] });
+    if (name === "") at++;
+  }
+  return files;
+}
 
 describe("a note", () => {
   it("is what git notes shows, however many there are", async () => {

@@ -165,6 +165,23 @@ describe("parseGpgKeys", () => {
     );
   });
 
+  // The library would compute with them for minutes, for whoever looks at a signature.
+  it.each([
+    ["an RSA exponent", "rsa", "e", 5],
+    ["an RSA modulus", "rsa", "n", 2049],
+    ["the exponent of an RSA subkey", "subkey", "e", 5],
+    ["a DSA group", "dsa", "q", 65],
+    ["a DSA modulus", "dsa", "p", 2049],
+  ])("refuses a key with %s larger than anybody's", async (_, which, name, bytes) => {
+    const userIDs = [{ email: "ada@example.org" }];
+    const made = await generateKey({ type: "rsa", rsaBits: 2048, userIDs, format: "object" });
+    const key =
+      which === "dsa" ? await readKey({ armoredKey: known.DSA_ELGAMAL.armored }) : made.publicKey;
+    const { keyPacket } = which === "subkey" ? only(key.subkeys) : key;
+    Object.assign(keyPacket.publicParams, { [name]: new Uint8Array(bytes).fill(255) });
+    await expect(parseGpgKeys(key.armor(), NOW)).rejects.toThrow("the key is too large");
+  });
+
   it("answers a key that is cut off or damaged anywhere with a refusal or a key", async () => {
     const bytes = (await readKey({ armoredKey: known.EXPIRED.armored })).write();
     const bugs: unknown[] = [];

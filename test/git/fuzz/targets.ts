@@ -3,10 +3,15 @@ import type { ByteText } from "../../../src/git/byte-text.ts";
 import { GitError, missing } from "../../../src/git/error.ts";
 import { checkGitattributes, checkGitmodules } from "../../../src/git/object/check-config-blob.ts";
 import { checkObject } from "../../../src/git/object/check-object.ts";
-import { formatCommit, parseCommit, splitSignature } from "../../../src/git/object/commit.ts";
+import {
+  type Commit,
+  formatCommit,
+  parseCommit,
+  splitSignature,
+} from "../../../src/git/object/commit.ts";
 import type { ObjectKind } from "../../../src/git/object/kind.ts";
 import { KIND_CODES } from "../../../src/git/object/kind.ts";
-import { parseTag } from "../../../src/git/object/tag.ts";
+import { parseTag, splitTagSignature } from "../../../src/git/object/tag.ts";
 import { parseTree } from "../../../src/git/object/tree.ts";
 import { EMPTY_TREE_OID } from "../../../src/git/oid.ts";
 import { applyDelta, readDeltaHeader } from "../../../src/git/pack/delta.ts";
@@ -86,6 +91,20 @@ export async function makeTargets(): Promise<Target[]> {
   ];
 }
 
+const SIGNED_COMMIT = [
+  `tree ${A}\nparent ${B}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000`,
+  "gpgsig-sha256 x\n y\ngpgsig -----BEGIN\n \n abc\n -----END\nencoding x\n z\n\nmessage\n\n m\n",
+].join("\n");
+
+/** What is shown of a commit must be what is signed of it. */
+function requireSame(shown: Commit, signed: Commit): void {
+  const told = ({ headers, ...rest }: Commit): string => {
+    const others = headers.filter(({ name }) => !name.startsWith("gpgsig"));
+    return JSON.stringify([rest, others]);
+  };
+  if (told(shown) !== told(signed)) throw new Error("what is shown is not what is signed");
+}
+
 const damaged = (seeds: readonly Uint8Array[]) => (random: Random) =>
   damage(random, random.pick(seeds));
 
@@ -117,11 +136,13 @@ function objectTargets(repository: string): Target[] {
     },
     {
       name: "commit",
-      makeInput: damaged(read("commit", "main", "left")),
+      makeInput: damaged([...read("commit", "main", "left"), bytesOf(SIGNED_COMMIT)]),
       run: (bytes) => {
         check("commit", bytes);
-        splitSignature(bytes);
-        formatCommit(parseCommit(bytes));
+        const split = splitSignature(bytes);
+        const commit = parseCommit(bytes);
+        formatCommit(commit);
+        if (split) requireSame(commit, parseCommit(split.signed));
       },
     },
     {
@@ -129,6 +150,7 @@ function objectTargets(repository: string): Target[] {
       makeInput: damaged(read("tag", "v1", "nested")),
       run: (bytes) => {
         check("tag", bytes);
+        splitTagSignature(bytes);
         parseTag(bytes);
       },
     },

@@ -91,6 +91,30 @@ describe("commits", () => {
     );
   });
 
+  // As git does, so that both sign and verify the same bytes.
+  it.each([
+    ["of another hash", "gpgsig-sha256 x\n y\ngpgsig a\n b\nencoding c\n", "a\nb", "encoding c\n"],
+    ["twice", "gpgsig a\nencoding c\ngpgsig b\n", "a\nb", "encoding c\n"],
+    ["with a name that goes on", "gpgsig a\ngpgsigned b\n c\nx d\n", "a", "x d\n"],
+    ["of no line", "gpgsig \n", "", ""],
+  ])("leave signatures out of what is signed: %s", (_, headers, signature, kept) => {
+    const who = `tree ${"1".repeat(40)}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n`;
+    const split = splitSignature(bytes(`${who}${headers}\nmessage\n\ngpgsig x\n`));
+    expect(split?.signature).toBe(signature);
+    expect(readByteText(split?.signed ?? new Uint8Array())).toBe(
+      `${who}${kept}\nmessage\n\ngpgsig x\n`,
+    );
+  });
+
+  it.each([
+    ["in front of the author", `tree ${"1".repeat(40)}\ngpgsig a\nauthor A\ncommitter A\n\n`],
+    ["in the message", `tree ${"1".repeat(40)}\nauthor A\ncommitter A\n\ngpgsig a\n`],
+    ["of another hash alone", `tree ${"1".repeat(40)}\nauthor A\ncommitter A\ngpgsig-sha256 a\n\n`],
+    ["without an end", `tree ${"1".repeat(40)}\nauthor A\ncommitter A\ngpgsig a`],
+  ])("with a signature %s are not signed", (_, text) => {
+    expect(splitSignature(bytes(text))).toBeUndefined();
+  });
+
   it.each([
     ["nothing", ""],
     ["no tree", "author A <a@b> 1 +0000\n\n"],

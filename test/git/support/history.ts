@@ -7,6 +7,7 @@ import { MemorySource } from "./sources.ts";
 
 export interface StoredHistory {
   readonly repository: string;
+  readonly catalog: PackCatalog;
   readonly graph: CommitGraph;
   readonly objects: PackedObjects;
 }
@@ -16,5 +17,10 @@ export async function openHistory(repository: string): Promise<StoredHistory> {
   const pack = makePack(repository, [], ["--all", "--delta-base-offset"]);
   const stored = await storePack(pack, gitReader(repository));
   const catalog = new PackCatalog([{ ...stored, source: new MemorySource(stored.pack) }]);
-  return { repository, graph: new CommitGraph(catalog), objects: new PackedObjects(catalog) };
+  return {
+    repository,
+    catalog,
+    graph: new CommitGraph(catalog),
+    objects: new PackedObjects(catalog),
+  };
 }

@@ -1,0 +1,116 @@
+/**
+ * `npm run bench:content`: what the API answers from git data, beside git run on the bare repository.
+ *
+ * The service is the one of `npm start`, with its state in a temporary directory. bench/README.md
+ * explains the numbers.
+ */
+import { join } from "node:path";
+
+import { buildAssets } from "../scripts/build/assets.ts";
+import { buildWorker } from "../scripts/build/worker.ts";
+import { casesOf, findSights, type Case } from "./content/cases.ts";
+import { openContentForge, type ContentForge } from "./content/forge.ts";
+import { parseOptions } from "./content/options.ts";
+import { git, stopGit } from "./git/git.ts";
+import { copySource, makeSource } from "./git/source.ts";
+import { describeMachine } from "./support/machine.ts";
+import { onStage, type Stage } from "./support/stage.ts";
+import { formatCells, whole } from "./support/table.ts";
+
+await onStage(bench);
+
+async function bench(stage: Stage): Promise<void> {
+  const { size, repository, runs, cache } = parseOptions(process.argv.slice(2));
+  console.log(describeMachine());
+  await buildAssets();
+  await buildWorker();
+  const { directory } = stage;
+  await stage.opened({ close: stopGit });
+  const source = repository
+    ? await copySource(size, repository, directory)
+    : await makeSource(size, cache, directory);
+  // A copy: a case adds commits to it.
+  const bare = join(directory, "bare.git");
+  await git(directory, ["clone", "--quiet", "--bare", "--no-local", `file://${source.path}`, bare]);
+  const forge = await stage.opened(openContentForge(join(directory, "data"), source.branch));
+  await git(bare, [...forge.git.options, "push", "--quiet", "--mirror", forge.git.url]);
+  // As an operator would: with bitmaps and a commit graph.
+  await git(bare, ["gc", "--quiet"]);
+  await git(bare, ["commit-graph", "write", "--reachable", "--changed-paths"]);
+
+  const sights = await findSights(bare, source.branch);
+  console.log(
+    `${size}: ${whole(sights.commits)} commits, ${whole(sights.entries)} entries; ${sights.oldFile}; ${sights.farBranch}\n`,
+  );
+  const rows: string[][] = [];
+  for (const one of casesOf(sights)) {
+    const row = await measure(forge, bare, one, runs);
+    if (row) rows.push([one.name, ...row]);
+    console.log(row ? `measured: ${one.name}` : `not measured: ${one.name}: no such route`);
+  }
+  const columns = ["case", "cold ms", "R2", "warm ms", "R2", "bytes", "git ms", "ratio"];
+  console.log(`\n${formatCells(columns, rows)}`);
+}
+
+/** Undefined where the service has no such route. */
+async function measure(
+  forge: ContentForge,
+  bare: string,
+  one: Case,
+  runsAsked: number,
+): Promise<string[] | undefined> {
+  const runs = Math.max(1, Math.round(runsAsked * (one.share ?? 1)));
+  await forge.chill();
+  const cold = await askAll(forge, one, 0);
+  if (!cold) return undefined;
+  const [warm, theirs]: [Asked[], number[]] = [[], []];
+  for (let run = 1; run <= runs; run += 1) {
+    const asked = await askAll(forge, one, run);
+    if (asked) warm.push(asked);
+    theirs.push(await runAll(bare, one, run));
+  }
+  const warmSeconds = middle(warm.map(({ seconds }) => seconds));
+  const gitSeconds = middle(theirs);
+  return [
+    milliseconds(cold.seconds),
+    whole(cold.r2Calls),
+    milliseconds(warmSeconds),
+    whole(middle(warm.map(({ r2Calls }) => r2Calls))),
+    whole(cold.bytes),
+    milliseconds(gitSeconds),
+    (warmSeconds / gitSeconds).toFixed(2),
+  ];
+}
+
+type Asked = { seconds: number; r2Calls: number; bytes: number };
+
+async function askAll(forge: ContentForge, one: Case, run: number): Promise<Asked | undefined> {
+  const sum: Asked = { seconds: 0, r2Calls: 0, bytes: 0 };
+  for (const request of one.requests(run)) {
+    const answer = await forge.ask(request);
+    if (answer.status >= 400) return undefined;
+    sum.seconds += answer.seconds;
+    sum.r2Calls += answer.r2Calls;
+    sum.bytes += answer.bytes;
+  }
+  return sum;
+}
+
+/** Seconds until git was through, its start included. */
+async function runAll(bare: string, one: Case, run: number): Promise<number> {
+  let seconds = 0;
+  for (const { args, input } of one.commands(run)) {
+    const from = performance.now();
+    await git(bare, args, input === undefined ? [] : [input]);
+    seconds += (performance.now() - from) / 1000;
+  }
+  return seconds;
+}
+
+function middle(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+function milliseconds(seconds: number): string {
+  return (seconds * 1000).toFixed(1);
+}

@@ -1,0 +1,147 @@
+import { git } from "../git/git.ts";
+import type { Request } from "./forge.ts";
+
+/** One thing that clients ask for, and what git is asked for the same. */
+export type Case = {
+  name: string;
+  /** One after the other, where it takes several. Another one each time, where it changes something. */
+  requests: (run: number) => Request[];
+  /** The commands, run in the bare repository one after the other; each is a process of its own. */
+  commands: (run: number) => Command[];
+  /** How often each side is measured, of the runs that were asked for: 1, or less for what is slow. */
+  share?: number;
+};
+
+type Command = { args: string[]; input?: string };
+
+/** What the cases are about, in the repository that was pushed. */
+export type Sights = {
+  branch: string;
+  /** A file that was there early, and lies deepest of those. */
+  oldFile: string;
+  /** The branch whose common past with the default branch is the furthest away. */
+  farBranch: string;
+  entries: number;
+  commits: number;
+};
+
+/** Looks for what the cases need. */
+export async function findSights(path: string, branch: string): Promise<Sights> {
+  const list = async (...args: string[]): Promise<string[]> => (await git(path, args)).split("\n");
+  const commits = Number(await git(path, ["rev-list", "--count", branch]));
+  const [early = ""] = await list("rev-list", "--max-count=1", `--skip=${commits - 100}`, branch);
+  const now = new Set(await list("ls-tree", "-r", "--name-only", branch));
+  const old = (await list("ls-tree", "-r", "--name-only", early)).filter((name) => now.has(name));
+  const depth = (name: string): number => name.split("/").length;
+  const [oldFile = ""] = old.toSorted((a, b) => depth(b) - depth(a) || (a < b ? -1 : 1));
+  let farBranch = branch;
+  let farthest = -1;
+  for (const name of await list("for-each-ref", "--format=%(refname:short)", "refs/heads")) {
+    const behind = Number(await git(path, ["rev-list", "--count", `${name}..${branch}`]));
+    if (behind <= farthest) continue;
+    farthest = behind;
+    farBranch = name;
+  }
+  const entries = (await list("ls-tree", "-r", "-t", "--name-only", branch)).length;
+  return { branch, oldFile, farBranch, entries, commits };
+}
+
+const LIGHT = "stat=false&files=false&verification=false";
+const PAGE = 50;
+/** Entries on a page of a tree. */
+const TREE_PAGE = 1000;
+
+const command = (...args: string[]): Command => ({ args });
+
+/** What is listed light, git lists as it stores it; what is listed whole, with the lines of each file. */
+export function casesOf({ branch, oldFile, farBranch, entries, commits }: Sights): Case[] {
+  const deepPage = Math.min(200, Math.floor(commits / PAGE));
+  const read = (name: string, path: string, ...commands: Command[]): Case => ({
+    name,
+    requests: () => [{ path }],
+    commands: () => commands,
+  });
+  const log = (...args: string[]): Command => command("log", "--format=raw", ...args);
+  const deepPath = `limit=${PAGE}&page=${deepPage}`;
+  const deepLog = [`--max-count=${PAGE}`, `--skip=${(deepPage - 1) * PAGE}`];
+  const count = command("rev-list", "--count", branch);
+  const pages = Array.from({ length: Math.ceil(entries / TREE_PAGE) }, (_, at) => at + 1);
+  return [
+    read("commits, page 1", "/commits?limit=30", log("-30", "--numstat", "-M", branch), count),
+    read(
+      "commits, page 1, light",
+      `/commits?limit=${PAGE}&${LIGHT}`,
+      log(`-${PAGE}`, branch),
+      count,
+    ),
+    read(
+      `commits, page ${deepPage}, light`,
+      `/commits?${deepPath}&${LIGHT}`,
+      log(...deepLog, branch),
+      count,
+    ),
+    read("path history", `/commits?path=${oldFile}&${LIGHT}`, log(branch, "--", oldFile)),
+    read(
+      "tree, first page",
+      "/git/trees/HEAD?recursive=1",
+      command("ls-tree", "-r", "-t", "-l", branch),
+    ),
+    {
+      name: "tree, all pages",
+      requests: () => pages.map((page) => ({ path: `/git/trees/HEAD?recursive=1&page=${page}` })),
+      commands: () => [command("ls-tree", "-r", "-t", "-l", branch)],
+    },
+    read(
+      "file",
+      `/contents/${oldFile}`,
+      command("cat-file", "blob", `${branch}:${oldFile}`),
+      log("-1", branch, "--", oldFile),
+    ),
+    read("file, raw", `/raw/${oldFile}`, command("cat-file", "blob", `${branch}:${oldFile}`)),
+    read(
+      "compare",
+      `/compare/${farBranch}...${branch}?limit=30`,
+      command("rev-list", "--left-right", "--count", `${farBranch}...${branch}`),
+      command("merge-base", farBranch, branch),
+      command("diff", "--numstat", "-M", `${farBranch}...${branch}`),
+      log("-30", "--numstat", "-M", `${farBranch}..${branch}`),
+    ),
+    {
+      name: "create a file",
+      requests: (run) => [
+        {
+          method: "POST",
+          path: `/contents/made/by-bench-${run}.txt`,
+          json: {
+            content: Buffer.from(`made ${run}\n`).toString("base64"),
+            message: "Make a file",
+          },
+          statuses: [201, 404, 405],
+        },
+      ],
+      commands: (run) => [
+        { args: ["fast-import", "--quiet", "--done"], input: createFile(branch, run) },
+      ],
+    },
+    {
+      name: "archive",
+      requests: () => [{ path: `/archive/${branch}.tar.gz`, statuses: [200, 404, 405] }],
+      commands: () => [command("archive", "--format=tar.gz", "--output=/dev/null", branch)],
+      share: 0.4,
+    },
+  ];
+}
+
+function createFile(branch: string, run: number): string {
+  const message = "Make a file\n";
+  const text = `made ${run}\n`;
+  return [
+    `commit refs/heads/${branch}\n`,
+    "committer C O Mitter <committer@example.com> 1700000000 +0000\n",
+    `data ${message.length}\n${message}`,
+    `from refs/heads/${branch}^0\n`,
+    `M 100644 inline made/by-bench-${run}.txt\n`,
+    `data ${text.length}\n${text}\n`,
+    "done\n",
+  ].join("");
+}

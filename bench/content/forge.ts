@@ -1,0 +1,101 @@
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { openService, type Service } from "../support/service.ts";
+
+/** The service with one repository in it. Functions rather than methods: they may be handed on. */
+export type ContentForge = {
+  /** Requests a path below the repository, and reads the answer to its end. */
+  ask: (request: Request) => Promise<Answer>;
+  /** Address of the repository for git, and what git needs on its command line to push there. */
+  git: { url: string; options: string[] };
+  /** Starts anew with nothing in memory, and nothing near by: only the bucket has the packs. */
+  chill: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
+export type Request = { method?: "POST"; path: string; json?: object; statuses?: number[] };
+
+type Answer = {
+  status: number;
+  /** Of the body. */
+  bytes: number;
+  seconds: number;
+  /** Calls to the bucket. */
+  r2Calls: number;
+};
+
+/** As much of the log as counts here: the line of a request, and that of a streamed answer's end. */
+const Line = z.looseObject({ id: z.string(), r2Calls: z.number() });
+
+const REPOSITORY = "content";
+/** How long the log may lag behind an answer, in milliseconds. */
+const LOG_WAIT_MS = 2000;
+
+/** Starts the service as `npm start` does, with its state in `data`, and creates an empty repository. */
+export async function openContentForge(data: string, branch: string): Promise<ContentForge> {
+  const password = randomBytes(18).toString("base64url");
+  const administrator = { name: "root", password, email: "root@example.com" };
+  const calls = new Map<string, number>();
+  const start = (): Promise<Service> =>
+    openService(data, {
+      administrator,
+      onLog: ({ level, message }) => {
+        const line = Line.safeParse(message.startsWith("{") ? JSON.parse(message) : undefined);
+        if (line.success) calls.set(line.data.id, line.data.r2Calls);
+        else if (level === "error") console.error(message);
+      },
+    });
+  let service = await start();
+
+  const basic = `Basic ${Buffer.from(`root:${password}`).toString("base64")}`;
+  const send = (authorization: string, path: string, { method, json }: Omit<Request, "path">) =>
+    fetch(new URL(`/api/v1${path}`, service.origin), {
+      method: method ?? "GET",
+      headers: { authorization, "content-type": "application/json" },
+      ...(json && { body: JSON.stringify(json) }),
+    });
+  const wanted = { name: "bench", scopes: ["all"] };
+  const made = await send(basic, "/users/root/tokens", { method: "POST", json: wanted });
+  const { sha1: token } = z.object({ sha1: z.string() }).parse(await made.json());
+  const created = await send(`token ${token}`, "/user/repos", {
+    method: "POST",
+    json: { name: REPOSITORY, default_branch: branch },
+  });
+  if (created.status !== 201) throw new Error(`no repository was made: ${created.status}`);
+
+  const callsOf = async (id: string): Promise<number> => {
+    const end = Date.now() + LOG_WAIT_MS;
+    while (!calls.has(id) && Date.now() < end) await new Promise((go) => setTimeout(go, 5));
+    const count = calls.get(id);
+    if (count === undefined) throw new Error("a request was not logged");
+    return count;
+  };
+  const credentials = Buffer.from(`root:${token}`).toString("base64");
+  return {
+    ask: async ({ path, statuses = [200], ...request }) => {
+      const from = performance.now();
+      const answer = await send(`token ${token}`, `/repos/root/${REPOSITORY}${path}`, request);
+      const body = Buffer.from(await answer.arrayBuffer());
+      const seconds = (performance.now() - from) / 1000;
+      if (!statuses.includes(answer.status)) {
+        throw new Error(`${path} was answered ${answer.status}: ${body.toString().slice(0, 300)}`);
+      }
+      const id = answer.headers.get("x-request-id") ?? "";
+      return { status: answer.status, bytes: body.length, seconds, r2Calls: await callsOf(id) };
+    },
+    git: {
+      url: new URL(`/root/${REPOSITORY}.git`, service.origin).href,
+      options: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
+    },
+    chill: async () => {
+      await service.close();
+      rmSync(join(data, "cache"), { recursive: true, force: true });
+      service = await start();
+    },
+    close: () => service.close(),
+  };
+}

@@ -1,0 +1,181 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { ACCESS, COMMIT_STATES } from "../../db/schema/index.ts";
+import { findRevision } from "../../domain/git/find-revision.ts";
+import { openCode } from "../../domain/git/open-code.ts";
+import { createStatus } from "../../domain/statuses/create-status.ts";
+import {
+  combineStatuses,
+  listStatuses,
+  type StatusQuery,
+} from "../../domain/statuses/list-statuses.ts";
+import type { Ctx } from "../../context.ts";
+import type { Oid } from "../../git/oid.ts";
+import { notFound } from "../../lib/failure.ts";
+import {
+  CombinedStatus,
+  CommitStatus,
+  toCombinedStatus,
+  toCommitStatus,
+} from "../../shapes/commit-status.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { requireUser } from "../guards/guard.ts";
+import { inRepo } from "../guards/repository.ts";
+import { body, optionalText } from "../json-body.ts";
+import { announcePage, pageOf, Paging, readPage, readPageOrWhole } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
+import { CommitPath } from "./query.ts";
+
+const CONTEXT_MAX = 1024;
+const DESCRIPTION_MAX = 4096;
+const URL_MAX = 2048;
+
+const CreateStatus = body({
+  state: z.enum(COMMIT_STATES, `one of ${COMMIT_STATES.join(", ")}`),
+  context: optionalText(CONTEXT_MAX).openapi({ description: "Which check says so" }),
+  description: optionalText(DESCRIPTION_MAX),
+  target_url: optionalText(URL_MAX).openapi({ description: "Where it tells more, on the web" }),
+}).openapi("CreateStatusOption");
+
+const RefPath = RepoPath.extend({
+  ref: z.string().openapi({ description: "Branch, tag, or commit id, which may be abbreviated" }),
+});
+
+/** The orders of a list. No status is ever changed, so what is newer is updated later too. */
+const IS_OLDEST_FIRST: Readonly<Record<string, boolean>> = {
+  oldest: true,
+  leastupdate: true,
+  highestindex: true,
+  recentupdate: false,
+  leastindex: false,
+};
+
+const Listing = Paging.extend({
+  sort: z
+    .string()
+    .optional()
+    .openapi({
+      description: `One of ${Object.keys(IS_OLDEST_FIRST).join(", ")}; the newest first, if none`,
+    }),
+  state: z
+    .string()
+    .optional()
+    .openapi({ description: `One of ${COMMIT_STATES.join(", ")}` }),
+});
+
+const toQuery = ({ sort = "", state }: z.infer<typeof Listing>): StatusQuery => ({
+  isOldestFirst: Object.hasOwn(IS_OLDEST_FIRST, sort) && IS_OLDEST_FIRST[sort] === true,
+  state: COMMIT_STATES.find((each) => each === state),
+});
+
+export const statuses = endpoints();
+
+statuses.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/statuses/{sha}",
+    operationId: "repoCreateStatus",
+    tags: ["repository"],
+    summary: "Say what a check finds of a commit",
+    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    request: { params: CommitPath, body: { required: true, ...json(CreateStatus, "The status") } },
+    responses: { 201: json(CommitStatus, "The new status"), ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const wanted = c.req.valid("json");
+    const commitOid = await findCommit(ctx, entry, c.req.valid("param").sha);
+    const status = await createStatus(ctx, entry, commitOid, requireUser(ctx.actor), {
+      state: wanted.state,
+      context: wanted.context ?? "",
+      description: wanted.description ?? "",
+      targetUrl: wanted.target_url ?? "",
+    });
+    return c.json(toCommitStatus(entry, status, viewer), 201);
+  },
+);
+
+statuses.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/statuses/{sha}",
+    operationId: "repoListStatuses",
+    tags: ["repository"],
+    summary: "List what checks said of a commit",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: CommitPath, query: Listing },
+    responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const query = c.req.valid("query");
+    const commitOid = await findCommit(ctx, entry, c.req.valid("param").sha);
+    const list = listOf(ctx, entry, commitOid, query);
+    const items = await pageOf(c, query, list, readPageOrWhole);
+    return c.json(
+      items.map((item) => toCommitStatus(entry, item, viewer)),
+      200,
+    );
+  },
+);
+
+statuses.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/commits/{ref*}/statuses",
+    operationId: "repoListStatusesByRef",
+    tags: ["repository"],
+    summary: "List what checks said of the commit that a branch or tag is at",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RefPath, query: Listing },
+    responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const query = c.req.valid("query");
+    const commitOid = await findCommit(ctx, entry, c.req.valid("param").ref);
+    const list = listOf(ctx, entry, commitOid, query);
+    const items = await pageOf(c, query, list, readPageOrWhole);
+    return c.json(
+      items.map((item) => toCommitStatus(entry, item, viewer)),
+      200,
+    );
+  },
+);
+
+statuses.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/commits/{ref*}/status",
+    operationId: "repoGetCombinedStatusByRef",
+    tags: ["repository"],
+    summary: "Get what all checks together say of the commit that a branch or tag is at",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RefPath, query: Paging },
+    responses: {
+      200: page(CombinedStatus, "The latest word of each check, and what they come to"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const commitOid = await findCommit(ctx, entry, c.req.valid("param").ref);
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const combined = await combineStatuses(ctx, entry.repo, commitOid, slice);
+    announcePage(c, slice, combined.total);
+    return c.json(toCombinedStatus(entry, { commitOid, ...combined }, viewer), 200);
+  },
+);
+
+const listOf =
+  (ctx: Ctx, { repo }: RepositoryEntry, commitOid: Oid, query: z.infer<typeof Listing>) =>
+  (slice: Parameters<typeof listStatuses>[4]) =>
+    listStatuses(ctx, repo, commitOid, toQuery(query), slice);
+
+async function findCommit(ctx: Ctx, entry: RepositoryEntry, text: string): Promise<Oid> {
+  const revision = findRevision(await openCode(ctx, entry), text);
+  if (!revision) throw notFound();
+  return revision.commitOid;
+}

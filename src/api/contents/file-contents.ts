@@ -1,0 +1,107 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import type { Ctx } from "../../context.ts";
+import { findContentRevision } from "../../domain/contents/find-entry.ts";
+import { readManyContents } from "../../domain/contents/read-contents.ts";
+import { openCode } from "../../domain/git/open-code.ts";
+import { malformed, notFound } from "../../lib/failure.ts";
+import { ContentsResponse, toContents, type ContentPlace } from "../../shapes/contents.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { Viewer } from "../../shapes/viewer.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { body } from "../json-body.ts";
+import { RESPONSE_BYTES_MAX } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
+import { RefQuery } from "./paths.ts";
+
+const GetFiles = body({
+  files: z
+    .array(z.string("a path is expected"), "Required")
+    .openapi({ description: "Their paths" }),
+}).openapi("GetFilesOptions");
+
+const answers = {
+  200: json(
+    z.array(ContentsResponse.nullable()),
+    "What stands at each path, in their order; null where nothing does. What is beyond a page, or too large for one answer, is left out at the end",
+  ),
+  ...refusals(401, 403, 404),
+};
+
+export const fileContents = endpoints();
+
+fileContents.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/file-contents",
+    operationId: "repoGetFileContents",
+    tags: ["repository"],
+    summary: "Get what stands at several paths",
+    middleware: [inRepo("read:repository")] as const,
+    request: {
+      params: RepoPath,
+      query: RefQuery.extend({
+        body: z.string().default("").openapi({ description: `The paths: {"files": ["a", "b/c"]}` }),
+      }),
+    },
+    responses: { ...answers, ...refusals(400) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { ref, body: text } = c.req.valid("query");
+    return c.json(await tellFiles(ctx, entry, viewer, ref, readFiles(text)), 200);
+  },
+);
+
+fileContents.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/file-contents",
+    operationId: "repoGetFileContentsPost",
+    tags: ["repository"],
+    summary: "Get what stands at several paths, more than fit into an address",
+    middleware: [inRepo("write:repository")] as const,
+    request: {
+      params: RepoPath,
+      query: RefQuery,
+      body: { required: true, ...json(GetFiles, "The paths") },
+    },
+    responses: { ...answers, ...refusals(413, 422) },
+  }),
+  async (c) => {
+    const { ctx, entry, viewer } = c.var;
+    const { files } = c.req.valid("json");
+    return c.json(await tellFiles(ctx, entry, viewer, c.req.valid("query").ref, files), 200);
+  },
+);
+
+/** The paths that a text in an address names. */
+function readFiles(text: string): string[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed("the query's body is not JSON");
+  }
+  const { data } = GetFiles.safeParse(value);
+  if (!data) throw malformed('the query\'s body is not of the form {"files": ["a", "b/c"]}');
+  return data.files;
+}
+
+async function tellFiles(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  viewer: Viewer,
+  ref: string,
+  files: readonly string[],
+) {
+  const { repository, ...code } = await openCode(ctx, entry);
+  const revision = findContentRevision({ repository, ...code }, entry, ref);
+  if (!revision) throw notFound();
+  const place: ContentPlace = { repository: entry, kind: revision.kind, name: revision.name };
+  const paths = files.slice(0, ctx.config.pageSizeMax);
+  const items = await readManyContents(repository, revision, paths, RESPONSE_BYTES_MAX);
+  return items.map((item) => (item ? toContents(item, place, viewer) : null));
+}

@@ -1,0 +1,88 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import type { Ctx } from "../../context.ts";
+import { openServiceKey } from "../../domain/signatures/service-key.ts";
+import { notFound } from "../../lib/failure.ts";
+import { refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { anyone } from "../guards/people.ts";
+import { inRepo } from "../guards/repository.ts";
+import { RepoPath } from "../repos/paths.ts";
+
+export const signingKeys = endpoints();
+
+const publicKey = (description: string) => ({
+  200: { description, content: { "text/plain": { schema: z.string() } } },
+});
+const OPENPGP = publicKey("The public key, armored");
+const SSH = publicKey("The public key, in one line of OpenSSH's form");
+
+/**
+ * The public half of the key that signs what the service makes.
+ *
+ * @throws Failure `not_found` if there is none, or one of the other form.
+ */
+async function readKey({ config: { signing }, now }: Ctx, format: "openpgp" | "ssh") {
+  if (signing?.format !== format) throw notFound("no signing key");
+  return (await openServiceKey(signing, now)).publicText;
+}
+
+signingKeys.openapi(
+  createRoute({
+    method: "get",
+    path: "/signing-key.gpg",
+    operationId: "getSigningKey",
+    tags: ["miscellaneous"],
+    summary: "The OpenPGP key that signs what the service makes",
+    middleware: [anyone()] as const,
+    responses: { ...OPENPGP, ...refusals(404) },
+  }),
+  async (c) => c.text(await readKey(c.var.ctx, "openpgp"), 200),
+);
+
+signingKeys.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/signing-key.gpg",
+    operationId: "repoSigningKey",
+    tags: ["repository"],
+    summary: "The OpenPGP key that signs what the service makes in a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath },
+    responses: { ...OPENPGP, ...refusals(401, 403, 404) },
+  }),
+  async (c) => c.text(await readKey(c.var.ctx, "openpgp"), 200),
+);
+
+// Gitea's clients ask for the first; the second is called like the other form.
+for (const [suffix, name] of [
+  ["pub", "SSH"],
+  ["ssh", "OpenSSH"],
+] as const) {
+  signingKeys.openapi(
+    createRoute({
+      method: "get",
+      path: `/signing-key.${suffix}`,
+      operationId: `getSigningKey${name}`,
+      tags: ["miscellaneous"],
+      summary: "The SSH key that signs what the service makes",
+      middleware: [anyone()] as const,
+      responses: { ...SSH, ...refusals(404) },
+    }),
+    async (c) => c.text(await readKey(c.var.ctx, "ssh"), 200),
+  );
+
+  signingKeys.openapi(
+    createRoute({
+      method: "get",
+      path: `/repos/{owner}/{repo}/signing-key.${suffix}`,
+      operationId: `repoSigningKey${name}`,
+      tags: ["repository"],
+      summary: "The SSH key that signs what the service makes in a repository",
+      middleware: [inRepo("read:repository")] as const,
+      request: { params: RepoPath },
+      responses: { ...SSH, ...refusals(401, 403, 404) },
+    }),
+    async (c) => c.text(await readKey(c.var.ctx, "ssh"), 200),
+  );
+}

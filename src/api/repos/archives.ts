@@ -1,0 +1,113 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+
+import { type ArchiveFormat, parseArchiveName } from "../../domain/archives/archive-format.ts";
+import { findArchive } from "../../domain/archives/find-archive.ts";
+import { answerDownload } from "../../lib/download.ts";
+import { log } from "../../lib/log.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { refusals } from "../answers.ts";
+import { endpoints, type ApiEnv } from "../endpoints.ts";
+import type { GuardVariables } from "../guards/guard.ts";
+import { inRepo } from "../guards/repository.ts";
+import { RepoPath } from "./paths.ts";
+
+export const archives = endpoints();
+
+const file = {
+  200: {
+    description: "The file, made as it is sent",
+    content: {
+      "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
+    },
+  },
+  304: { description: "What the caller has is the file still" },
+  ...refusals(401, 403, 404, 413),
+};
+
+const RevisionPath = RepoPath.extend({
+  revision: z
+    .string()
+    .openapi({ description: "Branch, tag, or commit id, which may be abbreviated" }),
+});
+
+archives.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/archive/{archive*}",
+    operationId: "repoGetArchive",
+    tags: ["repository"],
+    summary: "Get a branch, tag or commit as one file",
+    middleware: [inRepo("read:repository")] as const,
+    request: {
+      params: RepoPath.extend({
+        archive: z.string().openapi({
+          description: "A branch, tag or commit, and behind it `.zip`, `.tar.gz` or `.bundle`",
+          example: "main.tar.gz",
+        }),
+      }),
+    },
+    responses: { ...file, ...refusals(400) },
+  }),
+  (c) => {
+    const { ref, format } = parseArchiveName(c.req.valid("param").archive);
+    return answerArchive(c, ref, format);
+  },
+);
+
+archives.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/tarball/{revision*}",
+    operationId: "repoGetTarball",
+    tags: ["repository"],
+    summary: "Get a branch, tag or commit as a tar file, compressed by gzip",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RevisionPath },
+    responses: file,
+  }),
+  (c) => answerArchive(c, c.req.valid("param").revision, "tar.gz"),
+);
+
+archives.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/zipball/{revision*}",
+    operationId: "repoGetZipball",
+    tags: ["repository"],
+    summary: "Get a branch, tag or commit as a zip file",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RevisionPath },
+    responses: file,
+  }),
+  (c) => answerArchive(c, c.req.valid("param").revision, "zip"),
+);
+
+archives.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/bundle/{revision*}",
+    operationId: "repoGetBundle",
+    tags: ["repository"],
+    summary: "Get a branch, tag or commit with its history as a file that `git clone` takes",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RevisionPath },
+    responses: file,
+  }),
+  (c) => answerArchive(c, c.req.valid("param").revision, "bundle"),
+);
+
+/** The context of a request that a repository's guard let in. */
+type ArchiveContext = Context<ApiEnv & { Variables: GuardVariables & { entry: RepositoryEntry } }>;
+
+async function answerArchive(
+  c: ArchiveContext,
+  ref: string,
+  format: ArchiveFormat,
+): Promise<Response> {
+  const { ctx, entry, requestId } = c.var;
+  const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
+  return answerDownload(request, await findArchive(ctx, entry, ref, format), (sentBytes) =>
+    log("archive:sent", { id: requestId, ...ctx.git.usage.counts(), sentBytes }),
+  );
+}

@@ -1,0 +1,48 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { findCodeFacts } from "../../domain/repos/code-facts.ts";
+import { Int64 } from "../../shapes/json.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { RepoPath } from "./paths.ts";
+
+export const codeFacts = endpoints();
+
+codeFacts.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/languages",
+    operationId: "repoGetLanguages",
+    tags: ["repository"],
+    summary: "Get the languages of the default branch and the bytes written in each",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath },
+    responses: {
+      200: json(z.record(z.string(), Int64), "The most first"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    const facts = await findCodeFacts(ctx, entry.repo);
+    return c.json(Object.fromEntries(facts.languages), 200);
+  },
+);
+
+codeFacts.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/licenses",
+    operationId: "repoGetLicenses",
+    tags: ["repository"],
+    summary: "Get the licenses at the root of the default branch",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath },
+    responses: { 200: json(z.array(z.string()), "SPDX ids"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    return c.json((await findCodeFacts(ctx, entry.repo)).licenses, 200);
+  },
+);

@@ -1,0 +1,144 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { ACCESS } from "../../db/schema/index.ts";
+import { searchTopics } from "../../domain/topics/search-topics.ts";
+import { addTopic, removeTopic, setTopics } from "../../domain/topics/set-topics.ts";
+import { ApiError } from "../../shapes/failure.ts";
+import { TopicName, TopicResponse, toTopic } from "../../shapes/topic.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { anyone } from "../guards/people.ts";
+import { inRepo } from "../guards/repository.ts";
+import { body } from "../json-body.ts";
+import { pageOf, Paging, readPageOrWhole } from "../paging.ts";
+import { RepoPath } from "./paths.ts";
+
+/** A refusal that names the topics it is about. */
+const invalidTopics = json(
+  ApiError.extend({ invalidTopics: z.array(z.string()).optional() }),
+  "Topics that can't be, or too many",
+);
+
+const RepoTopicOptions = body({
+  topics: z
+    .array(z.string("a name is expected"), "a list is expected")
+    .default([])
+    .openapi({ description: "All that it is to have" }),
+}).openapi("RepoTopicOptions");
+
+const TopicPath = RepoPath.extend({ topic: z.string().openapi({ description: "Its name" }) });
+
+export const topics = endpoints();
+
+topics.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/topics",
+    operationId: "repoListTopics",
+    tags: ["repository"],
+    summary: "List the topics of a repository",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath, query: Paging },
+    responses: { 200: page(TopicName, "By name"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const all = c.var.entry.repo.topics;
+    const items = await pageOf(
+      c,
+      c.req.valid("query"),
+      async ({ offset, size }) => ({ items: all.slice(offset, offset + size), total: all.length }),
+      readPageOrWhole,
+    );
+    return c.json({ topics: items }, 200);
+  },
+);
+
+topics.openapi(
+  createRoute({
+    method: "put",
+    path: "/repos/{owner}/{repo}/topics",
+    operationId: "repoUpdateTopics",
+    tags: ["repository"],
+    summary: "Give a repository these topics and no others",
+    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    request: {
+      params: RepoPath,
+      body: { required: true, ...json(RepoTopicOptions, "Its topics") },
+    },
+    responses: { 204: empty("It has them"), ...refusals(401, 403, 404), 422: invalidTopics },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    await setTopics(ctx, entry, c.req.valid("json").topics);
+    return c.body(null, 204);
+  },
+);
+
+topics.openapi(
+  createRoute({
+    method: "put",
+    path: "/repos/{owner}/{repo}/topics/{topic}",
+    operationId: "repoAddTopic",
+    tags: ["repository"],
+    summary: "Give a repository one more topic",
+    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    request: { params: TopicPath },
+    responses: { 204: empty("It has it"), ...refusals(401, 403, 404), 422: invalidTopics },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    await addTopic(ctx, entry, c.req.valid("param").topic);
+    return c.body(null, 204);
+  },
+);
+
+topics.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/topics/{topic}",
+    operationId: "repoDeleteTopic",
+    tags: ["repository"],
+    summary: "Take a topic from a repository",
+    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    request: { params: TopicPath },
+    responses: {
+      204: empty("It has it no longer"),
+      ...refusals(401, 403, 404),
+      422: invalidTopics,
+    },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    await removeTopic(ctx, entry, c.req.valid("param").topic);
+    return c.body(null, 204);
+  },
+);
+
+topics.openapi(
+  createRoute({
+    method: "get",
+    path: "/topics/search",
+    operationId: "topicSearch",
+    tags: ["repository"],
+    summary: "Search the topics of public repositories",
+    middleware: [anyone("read:repository")] as const,
+    request: {
+      query: Paging.extend({
+        q: z.string().max(255, "MaxSize").default("").openapi({ description: "Part of the name" }),
+      }),
+    },
+    responses: {
+      200: page(
+        z.object({ topics: z.array(TopicResponse) }).openapi("TopicListResponse"),
+        "Those of the most repositories first",
+      ),
+      ...refusals(401, 403, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx } = c.var;
+    const query = c.req.valid("query");
+    const items = await pageOf(c, query, (slice) => searchTopics(ctx, query.q, slice));
+    return c.json({ topics: items.map(toTopic) }, 200);
+  },
+);

@@ -1,0 +1,45 @@
+import type { Ctx } from "../../context.ts";
+import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import { type BundleRef, formatBundleHeader } from "../../git/archive/bundle.ts";
+import { planFetch } from "../../git/walk/fetch-plan.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { Revision } from "../git/find-revision.ts";
+import { type Code, findRef } from "../git/open-code.ts";
+import { sendPack } from "../git/send-pack.ts";
+
+/** What the branch of a bundle is called that was asked for by a commit's id. */
+const NAMELESS = "refs/heads/bundle" as ByteText;
+
+/** A bundle of a branch, a tag or a commit with its whole history, which `git clone` takes. */
+export async function openBundle(
+  ctx: Ctx,
+  { repo }: RepositoryEntry,
+  code: Code,
+  revision: Revision,
+): Promise<AsyncGenerator<Uint8Array>> {
+  const { snapshot, repository } = code;
+  const ref = toBundleRef(code, revision);
+  const plan = await planFetch(repository.graph, repository.catalog, repository.objects, {
+    wantOids: [ref.oid],
+    haveOids: [],
+    clientShallowOids: [],
+    cut: undefined,
+    filter: undefined,
+    tags: [],
+    isThin: false,
+  });
+  // Without HEAD a clone would check nothing out.
+  const head: BundleRef = { name: "HEAD" as ByteText, oid: revision.commitOid };
+  const origin = { stored: ctx.git.repository(repo), snapshot, repository };
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield formatBundleHeader([ref, head]);
+    yield* sendPack(origin, plan, true);
+  }
+  return pieces();
+}
+
+function toBundleRef(code: Code, { kind, name, commitOid }: Revision): BundleRef {
+  if (kind === "commit") return { name: NAMELESS, oid: commitOid };
+  const fullName = `refs/${kind === "tag" ? "tags" : "heads"}/${name}`;
+  return { name: encodeText(fullName), oid: findRef(code, fullName)?.oid ?? commitOid };
+}

@@ -1,0 +1,99 @@
+import type { Ctx } from "../../context.ts";
+import { abbreviationDigits, countReached } from "../../git/abbreviation.ts";
+import { listEntries } from "../../git/archive/list-entries.ts";
+import { measureTree, type TreeMeasure } from "../../git/archive/measure-tree.ts";
+import { readEntries } from "../../git/archive/read-entries.ts";
+import { formatTar } from "../../git/archive/tar.ts";
+import { formatZip } from "../../git/archive/zip.ts";
+import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import { GitError, missing } from "../../git/error.ts";
+import { parseCommit } from "../../git/object/commit.ts";
+import { toUtf8 } from "../../git/object/reencode.ts";
+import type { Place } from "../../git/pack/pack-catalog.ts";
+import { tooLarge } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { compressor } from "../../storage/compressor.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import { streamBlob } from "../contents/stream-blob.ts";
+import type { Revision } from "../git/find-revision.ts";
+import type { Code } from "../git/open-code.ts";
+import type { ArchiveFormat } from "./archive-format.ts";
+
+/** Entries of an archive at most. */
+const ENTRIES_MAX = 500_000;
+/** Bytes of all its files together at most, before they are compressed. */
+const CONTENT_BYTES_MAX = 8 * 1024 ** 3;
+/** Bytes of a path at most: no system could hold a longer one. */
+const PATH_BYTES_MAX = 4096;
+
+/**
+ * The tree of a commit as a tar or zip file, with the repository's name as its top folder.
+ *
+ * Cost: each tree once before the first byte, and once more behind it; contents are read some MB
+ * ahead.
+ *
+ * @param decorations The refs that lead to the commit.
+ * @throws Failure `too_large` for more than 500,000 entries, 8 GB, or a path of more than 4096 bytes.
+ */
+export async function openTree(
+  ctx: Ctx,
+  { repo }: RepositoryEntry,
+  { repository }: Code,
+  { node, commitOid }: Revision,
+  format: Exclude<ArchiveFormat, "bundle">,
+  decorations: readonly ByteText[],
+): Promise<AsyncGenerator<Uint8Array>> {
+  const { catalog, graph, objects } = repository;
+  const commit = toUtf8(parseCommit(await objects.readPlace(graph.place(node))));
+  const root = graph.root(node);
+  if (!root) throw missing(`tree ${commit.treeOid}`);
+  refuseLarge(await measure(repository, root));
+
+  let digits = 0;
+  const entries = readEntries(catalog, objects, listEntries(catalog, objects, root), {
+    prefix: `${encodeText(repo.lowerName)}/` as ByteText,
+    commit: {
+      oid: commitOid,
+      commit,
+      decorations,
+      // As many as its own history asks for: what others push must not change the file.
+      abbreviate: (oid) => {
+        digits ||= abbreviationDigits(countReached(graph, node));
+        return oid.slice(0, digits);
+      },
+    },
+    stream: (place) => streamBlob(ctx, repo, repository, place),
+    gauge: ctx.git.usage.gauge(),
+  });
+  const head = { commitOid, timeSeconds: commit.committer.timeSeconds };
+  return format === "zip"
+    ? formatZip(head, entries, compressor)
+    : compress(formatTar(head, entries));
+}
+
+async function measure({ catalog, objects }: OpenRepository, root: Place): Promise<TreeMeasure> {
+  try {
+    return await measureTree(catalog, objects, root);
+  } catch (error) {
+    if (error instanceof GitError && error.code === "limit") throw tooLarge(TOO_LARGE);
+    throw error;
+  }
+}
+
+const TOO_LARGE = "the tree is too large for an archive";
+
+function refuseLarge({ entryCount, contentBytes, pathBytes }: TreeMeasure): void {
+  if (entryCount > ENTRIES_MAX || contentBytes > CONTENT_BYTES_MAX || pathBytes > PATH_BYTES_MAX) {
+    throw tooLarge(TOO_LARGE);
+  }
+}
+
+async function* compress(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const deflating = compressor.open("gzip");
+  try {
+    for await (const piece of pieces) yield* await deflating.push(piece);
+    yield* await deflating.finish();
+  } finally {
+    deflating.close();
+  }
+}

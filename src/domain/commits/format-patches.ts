@@ -1,0 +1,88 @@
+import { abbreviate } from "../../git/abbreviation.ts";
+import { type ByteText, byteTextBytes } from "../../git/byte-text.ts";
+import { findRenames } from "../../git/diff/renames.ts";
+import { GitError } from "../../git/error.ts";
+import { formatChanges } from "../../git/mail/format-changes.ts";
+import { formatMail } from "../../git/mail/format-mail.ts";
+import { parseCommit } from "../../git/object/commit.ts";
+import { toUtf8 } from "../../git/object/reencode.ts";
+import { EMPTY_TREE_OID } from "../../git/oid.ts";
+import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
+import { tooLarge } from "../../lib/failure.ts";
+import { codec } from "../../storage/codec.ts";
+import type { Code } from "../git/open-code.ts";
+import { findChanges } from "./find-changes.ts";
+import { listCommits } from "./list-commits.ts";
+
+/** Largest text that is made, in bytes. */
+const TEXT_BYTES_MAX = 16 * 1024 * 1024;
+/** Largest file of which a change is told, in bytes. */
+const CONTENT_BYTES_MAX = 4 * 1024 * 1024;
+/** Commits that a merge brings, of which it is told, at most. */
+const MERGED_MAX = 250;
+
+/** Stands at the end of each mail, where git writes its version. */
+const SIGNATURE = "Edgeforge" as ByteText;
+
+/**
+ * What a commit changes, as `git format-patch --stdout` writes it and `git am` takes it. Of a merge
+ * it is what that brought to its first parent, commit by commit. A commit that changes nothing is
+ * left out.
+ *
+ * @throws Failure `too_large` for more than 3000 changed files, 16 MB of text, a file of more than
+ * 4 MB, or a merge of more than 250 commits.
+ */
+export async function formatPatches(code: Code, node: Node): Promise<Uint8Array> {
+  const nodes = await listMailed(code, node);
+  let text = "";
+  for (const [at, each] of nodes.entries()) {
+    const number = at + 1;
+    const bytesMax = TEXT_BYTES_MAX - text.length;
+    const mail = await formatOne(code, each, { number, total: nodes.length }, bytesMax);
+    if (mail !== "") text += (text === "" ? "" : "\n") + mail;
+  }
+  return byteTextBytes(text as ByteText);
+}
+
+/** A commit alone, or those that a merge brought, oldest first. */
+async function listMailed(code: Code, node: Node): Promise<Node[]> {
+  const { graph } = code.repository;
+  const [first = NO_NODE, ...others] = graph.parents(node);
+  if (others.length === 0) return [node];
+  const range = { tips: [node], excluded: first === NO_NODE ? [] : [first] };
+  const slice = { size: 2 * MERGED_MAX, offset: 0 };
+  const { items, total } = await listCommits(code, range, slice);
+  const single = items.filter((each) => graph.parents(each).length < 2);
+  if (total > items.length || single.length > MERGED_MAX) {
+    throw tooLarge("the merge brings too many commits");
+  }
+  return single.toReversed();
+}
+
+async function formatOne(
+  { repository: { catalog, graph, objects } }: Code,
+  node: Node,
+  place: { number: number; total: number },
+  bytesMax: number,
+): Promise<ByteText> {
+  const [parent = NO_NODE] = graph.parents(node);
+  const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
+  const found = await findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+  if (!found) throw tooLarge("the commit changes too many files");
+  if (found.length === 0) return "" as ByteText;
+  const changes = await findRenames(objects, found);
+  const commit = toUtf8(parseCommit(await objects.readPlace(graph.place(node))));
+  try {
+    const told = await formatChanges(objects, changes, {
+      codec,
+      abbreviate: (oid) => abbreviate(catalog, oid),
+      contentBytesMax: CONTENT_BYTES_MAX,
+      patchBytesMax: bytesMax,
+    });
+    const commitOid = graph.oid(node);
+    return formatMail({ commitOid, commit, ...place, ...told, signature: SIGNATURE });
+  } catch (error) {
+    if (error instanceof GitError && error.code === "limit") throw tooLarge(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Ctx } from "../../context.ts";
+import type { Repository } from "../../db/schema/index.ts";
+import { isSymlinkMode } from "../../git/object/tree.ts";
+import { findObject } from "../lfs/find-objects.ts";
+import type { Code } from "../git/open-code.ts";
+import type { FoundFile } from "./find-file.ts";
+import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
+import { streamBlob } from "./stream-blob.ts";
+
+/** Pieces that a large file is read in, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/** The bytes of a file that was found. */
+export interface FileContent {
+  /** What names these bytes and no others. */
+  readonly oid: string;
+  readonly sizeBytes: number;
+  /** Whether the same commit will always have these. */
+  readonly isFinal: boolean;
+  stream(): AsyncGenerator<Uint8Array>;
+}
+
+/** A file as git has it. */
+export async function openBlob(
+  ctx: Ctx,
+  repo: Repository,
+  { repository }: Code,
+  { entry: { oid }, place }: FoundFile,
+): Promise<FileContent> {
+  const sizeBytes = repository.catalog.sizeBytes(place);
+  const stream = () => streamBlob(ctx, repo, repository, place);
+  return { oid, sizeBytes, isFinal: true, stream };
+}
+
+/** What a file points at, if it is a pointer to a large file that the repository has; else the file. */
+export async function openMedia(
+  ctx: Ctx,
+  repo: Repository,
+  code: Code,
+  file: FoundFile,
+): Promise<FileContent> {
+  const { catalog, objects } = code.repository;
+  const blob = await openBlob(ctx, repo, code, file);
+  const mayPoint =
+    ctx.config.isLfsOn &&
+    !isSymlinkMode(file.entry.mode) &&
+    catalog.sizeBytes(file.place) < POINTER_BYTES_MAX &&
+    !objects.findLarge(file.entry.oid);
+  const pointer = mayPoint ? readLfsPointer(await objects.readPlace(file.place)) : undefined;
+  if (!pointer) return blob;
+  const object = await findObject(ctx, repo, pointer.oid);
+  // It may come yet.
+  if (object?.sizeBytes !== pointer.sizeBytes) return { ...blob, isFinal: false };
+  const { oid, sizeBytes, uploadId } = object;
+  const large = { networkName: repo.networkName, oid, uploadId };
+  const stream = () => ctx.git.largeFiles.stream(large, PIECE_BYTES);
+  return { oid, sizeBytes, isFinal: true, stream };
+}

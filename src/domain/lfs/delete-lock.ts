@@ -1,0 +1,35 @@
+import { and, eq } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { lfsLocks, type Repository, type User } from "../../db/schema/index.ts";
+import { recordIfChanged } from "../../events/record.ts";
+import { forbidden, notFound } from "../../lib/failure.ts";
+import { findLock, type LockEntry } from "./find-lock.ts";
+
+/**
+ * Takes a lock away: one's own, or with `isForced` anybody's.
+ *
+ * @returns The lock as it was.
+ * @throws Failure `not_found` if the repository has no such lock, `forbidden` for somebody else's
+ * without force.
+ */
+export async function deleteLock(
+  ctx: Ctx,
+  repo: Repository,
+  user: User,
+  id: number,
+  isForced: boolean,
+): Promise<LockEntry> {
+  const entry = await findLock(ctx, repo, id);
+  if (!entry) throw notFound("there is no such lock");
+  const { path, ownerId: lockerId } = entry.lock;
+  if (lockerId !== user.id && !isForced) {
+    throw forbidden(`the lock belongs to ${entry.ownerName}: only force takes it away`);
+  }
+  const { id: repoId, ownerId } = repo;
+  await ctx.db.batch([
+    ctx.db.delete(lfsLocks).where(and(eq(lfsLocks.id, id), eq(lfsLocks.repoId, repoId))),
+    recordIfChanged(ctx, { type: "lfs_lock.deleted", repoId, ownerId, path }),
+  ]);
+  return entry;
+}

@@ -1,0 +1,30 @@
+import { and, eq, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
+import { lfsLocks, type LfsLock, type Repository, users } from "../../db/schema/index.ts";
+
+/** A lock, and what its owner is called. */
+export interface LockEntry {
+  lock: LfsLock;
+  ownerName: string;
+}
+
+/** Selects locks of one repository with the names of their owners. */
+export const selectLocks = (db: Database, repo: Repository, where?: SQL) =>
+  db
+    .select({ lock: columnsOf(lfsLocks, "l"), ownerName: users.name })
+    .from(lfsLocks)
+    .innerJoin(users, eq(users.id, lfsLocks.ownerId))
+    .where(and(eq(lfsLocks.repoId, repo.id), where))
+    .$dynamic();
+
+/** SECURITY: a lock of this repository; an id alone says nothing of whose it is. */
+export async function findLock(
+  { db }: Ctx,
+  repo: Repository,
+  id: number,
+): Promise<LockEntry | undefined> {
+  const [found] = await selectLocks(db, repo, eq(lfsLocks.id, id));
+  return found;
+}

@@ -1,0 +1,36 @@
+import { and, asc, eq, gt } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { lfsLocks, type Repository } from "../../db/schema/index.ts";
+import { type LockEntry, selectLocks } from "./find-lock.ts";
+
+/** Which locks are asked for. */
+export interface LockQuery {
+  id?: number | undefined;
+  path?: string | undefined;
+  /** The page begins behind the lock of this id. */
+  afterId: number;
+  limit: number;
+}
+
+/**
+ * Locks of a repository, oldest first.
+ *
+ * @returns A page, and the id behind which the next one begins; undefined behind the last.
+ */
+export async function listLocks(
+  { db }: Ctx,
+  repo: Repository,
+  { id, path, afterId, limit }: LockQuery,
+): Promise<{ locks: LockEntry[]; nextId: number | undefined }> {
+  const isAsked = and(
+    gt(lfsLocks.id, afterId),
+    id === undefined ? undefined : eq(lfsLocks.id, id),
+    path === undefined ? undefined : eq(lfsLocks.path, path),
+  );
+  const found = await selectLocks(db, repo, isAsked)
+    .orderBy(asc(lfsLocks.id))
+    .limit(limit + 1);
+  const locks = found.slice(0, limit);
+  return { locks, nextId: found.length > limit ? locks.at(-1)?.lock.id : undefined };
+}

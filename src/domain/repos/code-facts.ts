@@ -1,0 +1,71 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { type CodeFacts, codeFacts, type Repository, repositories } from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import { branchRef } from "../branches/find-branch.ts";
+import { findRef } from "../git/open-code.ts";
+import { countLanguages } from "../languages/count-languages.ts";
+import { detectLicenses } from "../licenses/detect-licenses.ts";
+
+/** Which rules facts are found by. What was found by others is found again: to be raised with them. */
+const RULES = "1";
+
+/** What the code of the default branch is: its languages with their bytes, its licenses by SPDX ids. */
+export type Facts = Pick<CodeFacts, "languages" | "licenses">;
+
+const NOTHING: Facts = { languages: [], licenses: [] };
+
+/**
+ * What is known of the code at the default branch; of a repository without that branch, nothing.
+ *
+ * Cost: one call of the object beside one to the database. Whoever asks first after a push has it
+ * found out: each tree of the commit is read once, and some files. It is kept behind the answer, and
+ * with it what the repository's record tells; nothing has happened by that, so no event is recorded.
+ *
+ * @throws Failure `not_found` where the code unit is switched off.
+ */
+export async function findCodeFacts(ctx: Ctx, repo: Repository): Promise<Facts> {
+  if (!repo.hasCode) throw notFound();
+  const stored = ctx.git.repository(repo);
+  const [snapshot, [known]] = await Promise.all([
+    stored.snapshot(),
+    ctx.db.select().from(codeFacts).where(eq(codeFacts.repoId, repo.id)),
+  ]);
+  const head = findRef({ snapshot }, branchRef(repo.defaultBranch));
+  if (!head) return NOTHING;
+  if (known?.commitOid === head.oid && known.rules === RULES) return known;
+  const found = await findOut(await stored.open(snapshot), head.oid);
+  const facts = { ...found, repoId: repo.id, commitOid: head.oid, rules: RULES };
+  ctx.defer(answered().then(() => keep(ctx, repo, facts)));
+  return found;
+}
+
+/** Until the answer is made: what is in hand is done first. */
+const answered = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+async function findOut(repository: OpenRepository, commitOid: string): Promise<Facts> {
+  const { graph } = repository;
+  const root = graph.root(graph.find(commitOid));
+  if (!root) return NOTHING;
+  const languages = await countLanguages(repository, root);
+  return { languages, licenses: await detectLicenses(repository, root) };
+}
+
+async function keep({ db }: Ctx, repo: Repository, facts: CodeFacts): Promise<void> {
+  const language = facts.languages[0]?.[0] ?? "";
+  // In the order in which the schema has the columns; a repository that is gone keeps nothing.
+  const row = sql`select id, ${facts.commitOid}, ${facts.rules}, ${JSON.stringify(facts.languages)}, ${JSON.stringify(facts.licenses)} from ${repositories} where id = ${repo.id}`;
+  const { commitOid, rules, languages, licenses } = facts;
+  await db.batch([
+    db.insert(codeFacts).select(row).onConflictDoUpdate({
+      target: codeFacts.repoId,
+      set: { commitOid, rules, languages, licenses },
+    }),
+    db
+      .update(repositories)
+      .set({ language, licenses })
+      .where(and(eq(repositories.id, repo.id), eq(repositories.defaultBranch, repo.defaultBranch))),
+  ]);
+}

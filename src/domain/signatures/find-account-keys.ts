@@ -1,0 +1,87 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
+
+import type { Ctx } from "../../context.ts";
+import { gpgKeys, publicKeys, users } from "../../db/schema/index.ts";
+import { isIn, selectOwners } from "../accounts/find-by-addresses.ts";
+import { isTrusted } from "../keys/gpg-keys.ts";
+import type { ReadSignature, SignerKey } from "./read-signature.ts";
+
+/** A key by its name, wanted of the account that has an address. */
+type WantedKey = { readonly email: string } & Pick<ReadSignature, "kind" | "keyName">;
+
+/** The accounts of addresses, and which of the keys asked for they have. */
+export interface AccountKeys {
+  /** The name of the account that has an address. */
+  findName(email: string): string | undefined;
+  /** The key called so of the account that has an address. */
+  find(email: string, key: Pick<WantedKey, "kind" | "keyName">): SignerKey | undefined;
+}
+
+/**
+ * The keys that may speak for addresses: OpenPGP keys that are known to be the account's, and the SSH
+ * keys that open it. A key that opens a repository speaks for nobody.
+ *
+ * Cost: one round trip. Of each account, no more rows than keys asked for.
+ */
+export async function findAccountKeys(
+  ctx: Ctx,
+  wanted: readonly WantedKey[],
+): Promise<AccountKeys> {
+  const namesOf = (kind: WantedKey["kind"]): string[] =>
+    wanted.filter((key) => key.kind === kind).map(({ keyName }) => keyName);
+  const emails = wanted.map(({ email }) => email);
+  const owners = selectOwners(ctx, emails);
+  const primary = alias(gpgKeys, "primaries");
+  const [accounts, openPgpKeys, sshKeys] = await ctx.db.batch([
+    ctx.db
+      .select({ address: owners.address, name: users.name })
+      .from(owners)
+      .innerJoin(users, eq(users.id, owners.userId)),
+    ctx.db
+      .select({
+        address: owners.address,
+        keyId: gpgKeys.keyId,
+        publicKey: gpgKeys.publicKey,
+        canSign: gpgKeys.canSign,
+        isRevoked: gpgKeys.isRevoked,
+        expiresAt: gpgKeys.expiresAt,
+        isPrimaryRevoked: sql<number | null>`${primary.isRevoked}`.as("is_primary_revoked"),
+        primaryExpiresAt: sql<number | null>`${primary.expiresAt}`.as("primary_expires_at"),
+      })
+      .from(owners)
+      .innerJoin(gpgKeys, eq(gpgKeys.userId, owners.userId))
+      .leftJoin(
+        primary,
+        and(eq(primary.userId, gpgKeys.userId), eq(primary.keyId, gpgKeys.primaryKeyId)),
+      )
+      .where(and(isIn(gpgKeys.keyId, namesOf("openpgp")), isTrusted(sql`gpg_keys`))),
+    ctx.db
+      .select({ address: owners.address, fingerprint: publicKeys.fingerprint })
+      .from(owners)
+      .innerJoin(publicKeys, eq(publicKeys.userId, owners.userId))
+      .where(and(isIn(publicKeys.fingerprint, namesOf("ssh")), isNull(publicKeys.repoId))),
+  ]);
+  const names = new Map(accounts.map(({ address, name }) => [address, name]));
+  const keys = new Map<string, SignerKey>();
+  for (const { address, fingerprint } of sshKeys) {
+    keys.set(nameKey(address, { kind: "ssh", keyName: fingerprint }), { kind: "ssh" });
+  }
+  for (const { address, keyId, isPrimaryRevoked, primaryExpiresAt, ...key } of openPgpKeys) {
+    const ends = [key.expiresAt, primaryExpiresAt].filter((end) => end !== null);
+    keys.set(nameKey(address, { kind: "openpgp", keyName: keyId }), {
+      kind: "openpgp",
+      publicKey: key.publicKey,
+      canSign: key.canSign,
+      isRevoked: key.isRevoked || isPrimaryRevoked === 1,
+      expiresAt: ends.length > 0 ? Math.min(...ends) : null,
+    });
+  }
+  return {
+    findName: (email) => names.get(email.toLowerCase()),
+    find: (email, key) => keys.get(nameKey(email.toLowerCase(), key)),
+  };
+}
+
+const nameKey = (address: string, { kind, keyName }: Pick<WantedKey, "kind" | "keyName">): string =>
+  `${kind} ${keyName} ${address}`;

@@ -1,0 +1,60 @@
+import type { Signing } from "../../config.ts";
+import type { SignerKey } from "./read-signature.ts";
+import { fingerprintOf } from "./ssh-signature.ts";
+import { openSshPrivateKey } from "./ssh-private-key.ts";
+
+/** The key with which the service signs what it makes. */
+export interface ServiceKey {
+  readonly kind: "openpgp" | "ssh";
+  /** What people import: an armored block, or one line of OpenSSH's. */
+  readonly publicText: string;
+  /** Its public half by the names that signatures call it. */
+  readonly keys: ReadonlyMap<string, SignerKey>;
+  /** The armored signature over `bytes`. */
+  readonly sign: (bytes: Uint8Array, now: number) => Promise<string>;
+}
+
+/** Opening a key takes time, and it stays what it is while the isolate lives. */
+const opened = new WeakMap<Signing, ServiceKey>();
+
+/**
+ * Opens the service's key.
+ *
+ * @throws Error for one that can't be used, whatever its form promised: a mistake of the configuration.
+ */
+export async function openServiceKey(signing: Signing, now: number): Promise<ServiceKey> {
+  const known = opened.get(signing);
+  if (known) return known;
+  try {
+    const key = await (signing.format === "ssh" ? openSsh(signing) : openOpenPgp(signing, now));
+    opened.set(signing, key);
+    return key;
+  } catch (error) {
+    throw new Error("wrong configuration: SIGNING_KEY can't be used", { cause: error });
+  }
+}
+
+async function openSsh({ key }: Signing): Promise<ServiceKey> {
+  const { kind, publicKey, sign } = await openSshPrivateKey(key);
+  return {
+    kind: "ssh",
+    publicText: `${kind} ${Buffer.from(publicKey).toString("base64")}\n`,
+    keys: new Map([[fingerprintOf(publicKey), { kind: "ssh" }]]),
+    sign,
+  };
+}
+
+async function openOpenPgp({ key }: Signing, now: number): Promise<ServiceKey> {
+  const { openOpenPgpPrivateKey } = await import("./openpgp-private-key.ts");
+  const { armored, keys, sign } = await openOpenPgpPrivateKey(key, now);
+  const signers = [...keys].map(([keyId, each]): [string, SignerKey] => [
+    keyId,
+    { kind: "openpgp", ...each },
+  ]);
+  return {
+    kind: "openpgp",
+    publicText: armored,
+    keys: new Map(signers),
+    sign: (bytes, at) => sign(bytes, new Date(at)),
+  };
+}

@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+
+import { Failure } from "../../lib/failure.ts";
+import { knownKind, type SshKeyKind } from "../keys/read-ssh-blob.ts";
+import { SshWireReader } from "../keys/ssh-wire.ts";
+import { formatSshMessage, knownHashName, type SshSignature } from "./ssh-signature.ts";
+
+/** A signature as the platform's cryptography takes it. */
+interface Check {
+  readonly key: JsonWebKey;
+  readonly algorithm: { name: string; hash?: string; namedCurve?: string };
+  readonly value: Uint8Array;
+  readonly message: Uint8Array;
+}
+
+/** The flag that says that somebody touched the security key. */
+const USER_PRESENT = 1;
+
+/**
+ * Whether the key that a signature carries made it over `bytes`.
+ *
+ * It may be anybody's key: the caller looks for it among those of an account, which were judged
+ * when they were added. A security key must have been touched. RSA with SHA-1 counts for nothing.
+ *
+ * @returns False also for a key or value that can't be read.
+ * @see PROTOCOL.sshsig and PROTOCOL.u2f of OpenSSH, RFC 8332, RFC 5656 section 3.1.2, RFC 8709 section 6
+ */
+export async function verifySshSignature(
+  signature: SshSignature,
+  bytes: Uint8Array,
+): Promise<boolean> {
+  const hashName = knownHashName(signature.hashName);
+  if (!hashName) return false;
+  let check: Check | undefined;
+  try {
+    check = makeCheck(signature, formatSshMessage(hashName, bytes));
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+  if (!check) return false;
+  const { key, algorithm } = check;
+  const [value, message] = [new Uint8Array(check.value), new Uint8Array(check.message)];
+  try {
+    const imported = await crypto.subtle.importKey("jwk", key, algorithm, false, ["verify"]);
+    return await crypto.subtle.verify(algorithm, imported, value, message);
+  } catch (error) {
+    // A point off its curve, or a value of the wrong length; Node answers false to the latter.
+    if (error instanceof DOMException) return false;
+    throw error;
+  }
+}
+
+function makeCheck({ publicKey, value }: SshSignature, message: Uint8Array): Check | undefined {
+  const key = new SshWireReader(publicKey);
+  const signature = new SshWireReader(value);
+  const kind = knownKind(key.readName());
+  const algorithm = signature.readName();
+  const check = checkOf(kind, algorithm, key, signature, message);
+  return key.isAtEnd && signature.isAtEnd ? check : undefined;
+}
+
+function checkOf(
+  kind: SshKeyKind,
+  algorithm: string,
+  key: SshWireReader,
+  signature: SshWireReader,
+  message: Uint8Array,
+): Check | undefined {
+  if (kind === "ssh-rsa") return rsaCheck(algorithm, key, signature, message);
+  if (algorithm !== kind) return undefined;
+  switch (kind) {
+    case "ssh-ed25519":
+      return { ...ed25519Check(key, signature), message };
+    case "ecdsa-sha2-nistp256":
+      return { ...ecdsaCheck(key, signature, CURVES.nistp256), message };
+    case "ecdsa-sha2-nistp384":
+      return { ...ecdsaCheck(key, signature, CURVES.nistp384), message };
+    case "ecdsa-sha2-nistp521":
+      return { ...ecdsaCheck(key, signature, CURVES.nistp521), message };
+    case "sk-ssh-ed25519@openssh.com": {
+      const check = ed25519Check(key, signature);
+      return touched(check, key, signature, message);
+    }
+    case "sk-ecdsa-sha2-nistp256@openssh.com": {
+      const check = ecdsaCheck(key, signature, CURVES.nistp256);
+      return touched(check, key, signature, message);
+    }
+    default:
+      throw kind satisfies never;
+  }
+}
+
+const RSA_HASHES = new Map([
+  ["rsa-sha2-256", "SHA-256"],
+  ["rsa-sha2-512", "SHA-512"],
+]);
+
+function rsaCheck(
+  algorithm: string,
+  key: SshWireReader,
+  signature: SshWireReader,
+  message: Uint8Array,
+): Check | undefined {
+  const [e, n] = [key.readNatural(), key.readNatural()];
+  const hash = RSA_HASHES.get(algorithm);
+  if (!hash) return undefined;
+  return {
+    key: { kty: "RSA", e: base64url(e), n: base64url(n) },
+    algorithm: { name: "RSASSA-PKCS1-v1_5", hash },
+    // OpenSSH takes a value without its leading zeros too.
+    value: padded(signature.readString(), n.length),
+    message,
+  };
+}
+
+type BareCheck = Omit<Check, "message">;
+
+function ed25519Check(key: SshWireReader, signature: SshWireReader): BareCheck {
+  return {
+    key: { kty: "OKP", crv: "Ed25519", x: base64url(key.readString()) },
+    algorithm: { name: "Ed25519" },
+    value: signature.readString(),
+  };
+}
+
+const CURVES = {
+  nistp256: { crv: "P-256", fieldBytes: 32, hash: "SHA-256" },
+  nistp384: { crv: "P-384", fieldBytes: 48, hash: "SHA-384" },
+  nistp521: { crv: "P-521", fieldBytes: 66, hash: "SHA-512" },
+} as const;
+
+function ecdsaCheck(
+  key: SshWireReader,
+  signature: SshWireReader,
+  { crv, fieldBytes, hash }: (typeof CURVES)[keyof typeof CURVES],
+): BareCheck {
+  key.readName(); // the curve, which the kind names too
+  const point = key.readString();
+  const numbers = new SshWireReader(signature.readString());
+  const [r, s] = [numbers.readNatural(), numbers.readNatural()];
+  return {
+    key: {
+      kty: "EC",
+      crv,
+      x: base64url(point.subarray(1, 1 + fieldBytes)),
+      y: base64url(point.subarray(1 + fieldBytes)),
+    },
+    algorithm: { name: "ECDSA", namedCurve: crv, hash },
+    value: Buffer.concat([padded(r, fieldBytes), padded(s, fieldBytes)]),
+  };
+}
+
+/** What a security key signs: the message between its application and what it did. */
+function touched(
+  check: BareCheck,
+  key: SshWireReader,
+  signature: SshWireReader,
+  message: Uint8Array,
+): Check | undefined {
+  const application = key.readString();
+  const deed = signature.readBytes(5); // flags, and a counter of four bytes
+  // SECURITY: without a touch, whatever runs on the owner's machine could have had it signed.
+  if (((deed[0] ?? 0) & USER_PRESENT) === 0) return undefined;
+  return { ...check, message: Buffer.concat([sha256(application), deed, sha256(message)]) };
+}
+
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
+
+const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
+
+/** Fills up to `length` with zeros in front; what is longer stays, and verifies as nothing. */
+function padded(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length >= length) return bytes;
+  return Buffer.concat([new Uint8Array(length - bytes.length), bytes]);
+}

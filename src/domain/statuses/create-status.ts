@@ -1,0 +1,84 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import {
+  commitStatuses,
+  type CommitState,
+  repositories,
+  type User,
+} from "../../db/schema/index.ts";
+import { recordIfChanged } from "../../events/record.ts";
+import type { Oid } from "../../git/oid.ts";
+import { invalid, notFound } from "../../lib/failure.ts";
+import type { StatusEntry } from "../../shapes/commit-status.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+
+/** Statuses of one commit at most: all of them are looked at for the combined one. */
+const STATUSES_MAX = 10_000;
+
+/** What a check says of a commit. */
+export interface NewStatus {
+  state: CommitState;
+  context: string;
+  description: string;
+  targetUrl: string;
+}
+
+/**
+ * Adds what a check says of a commit. What it said before stays, and counts no longer.
+ *
+ * @throws Failure `invalid` for an address that is none of the web, or once the commit has too many.
+ */
+export async function createStatus(
+  ctx: Ctx,
+  { repo, owner }: RepositoryEntry,
+  commitOid: Oid,
+  creator: User,
+  wanted: NewStatus,
+): Promise<StatusEntry> {
+  const { db, now } = ctx;
+  const { state } = wanted;
+  const context = wanted.context.trim();
+  const targetUrl = wanted.targetUrl.trim();
+  if (targetUrl !== "" && !isWebAddress(targetUrl)) throw invalid("[TargetUrl]: Url");
+  const isOfCommit = and(
+    eq(commitStatuses.repoId, repo.id),
+    eq(commitStatuses.commitOid, commitOid),
+  );
+  const last = sql`(select max(${commitStatuses.number}) from ${commitStatuses} where ${isOfCommit})`;
+  const next = sql`case when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1 end`;
+  try {
+    const [[status]] = await db.batch([
+      db
+        // In the order in which the schema has the columns.
+        .insert(commitStatuses)
+        .select(
+          sql`select null, id, ${commitOid}, ${next}, ${state}, ${context}, ${wanted.description.trim()}, ${targetUrl}, ${creator.id}, ${now} from ${repositories} where id = ${repo.id}`,
+        )
+        .returning(),
+      recordIfChanged(ctx, {
+        type: "commit_status.created",
+        repoId: repo.id,
+        ownerId: owner.id,
+        commitOid,
+        number: last,
+        state,
+        context,
+      }),
+    ]);
+    if (!status) throw notFound();
+    return { status, creator };
+  } catch (error) {
+    if (isViolation(error, "NOT NULL", "commit_statuses.number")) {
+      throw invalid(`a commit has ${STATUSES_MAX} statuses at most`);
+    }
+    throw error;
+  }
+}
+
+/** SECURITY: pages lead there; an address of another kind could be a script. */
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === "https:" || url.protocol === "http:");
+}

@@ -1,0 +1,86 @@
+import { and, eq, sql, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation } from "../../db/db.ts";
+import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
+import { recordIfChanged } from "../../events/record.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { readTopicNames, tooMany, TOPICS_MAX } from "./topic-name.ts";
+
+/**
+ * Gives a repository these topics and no others. Where it has them, nothing changes.
+ *
+ * @throws Failure `invalid` for names that can't be, or too many of them.
+ */
+export async function setTopics(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+  names: readonly string[],
+): Promise<void> {
+  const wanted = readTopicNames(names);
+  await change(ctx, entry, wanted, sql`not in ${idsOf(wanted)}`);
+}
+
+/**
+ * Gives a repository one more topic.
+ *
+ * @throws Failure `invalid` for a name that can't be, and where it has as many as there may be.
+ */
+export async function addTopic(ctx: Ctx, entry: RepositoryEntry, name: string): Promise<void> {
+  const [wanted] = readTopicNames([name]);
+  if (wanted === undefined) throw notFound();
+  await change(ctx, entry, [wanted], sql`in (select 1 where 0)`);
+}
+
+/** @throws Failure `not_found` if the repository has no such topic. */
+export async function removeTopic(ctx: Ctx, entry: RepositoryEntry, name: string): Promise<void> {
+  const [wanted] = readTopicNames([name]);
+  if (wanted === undefined || !entry.repo.topics.includes(wanted)) throw notFound();
+  await change(ctx, entry, [], sql`in ${idsOf([wanted])}`);
+}
+
+/** @param isRemoved Condition on the id of a topic that the repository has. */
+async function change(
+  ctx: Ctx,
+  { repo, owner }: RepositoryEntry,
+  added: readonly string[],
+  isRemoved: SQL,
+): Promise<void> {
+  const { db, now } = ctx;
+  const isOf = eq(repositoryTopics.repoId, repo.id);
+  const names = JSON.stringify(added);
+  // How many it has beside this one, by now: null, which the column refuses, beyond what there may be.
+  const others = sql`(select count(*) from ${repositoryTopics} where repo_id = r.id and topic_id <> t.id and not topic_id ${isRemoved})`;
+  const current = sql`(select json_group_array(name) from (select t.name from ${repositoryTopics} rt join ${topics} t on t.id = rt.topic_id where rt.repo_id = ${repo.id} order by t.name))`;
+  try {
+    await db.batch([
+      db
+        .insert(topics)
+        .select(sql`select null, value, 0, ${now}, ${now} from json_each(${names}) where true`)
+        .onConflictDoUpdate({ target: topics.name, set: { updatedAt: now } }),
+      db
+        .insert(repositoryTopics)
+        .select(
+          sql`select r.id, case when ${others} < ${TOPICS_MAX} then t.id end, r.visibility from ${repositories} r join ${topics} t on t.name in (select value from json_each(${names})) where r.id = ${repo.id}`,
+        )
+        .onConflictDoNothing(),
+      db.delete(repositoryTopics).where(and(isOf, sql`${repositoryTopics.topicId} ${isRemoved}`)),
+      db
+        .update(repositories)
+        .set({ topics: current })
+        .where(and(eq(repositories.id, repo.id), sql`${repositories.topics} <> ${current}`)),
+      recordIfChanged(ctx, {
+        type: "repository.topics_changed",
+        repoId: repo.id,
+        ownerId: owner.id,
+      }),
+    ]);
+  } catch (error) {
+    if (isViolation(error, "NOT NULL", "repository_topics.topic_id")) throw tooMany(added);
+    throw error;
+  }
+}
+
+const idsOf = (names: readonly string[]): SQL =>
+  sql`(select id from ${topics} where name in (select value from json_each(${JSON.stringify(names)})))`;

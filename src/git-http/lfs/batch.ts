@@ -1,0 +1,108 @@
+import type { Context } from "hono";
+import { z } from "zod";
+
+import type { LfsObject } from "../../db/schema/index.ts";
+import { findObjects } from "../../domain/lfs/find-objects.ts";
+import { conflict, tooLarge } from "../../lib/failure.ts";
+import { defined } from "../../lib/defined.ts";
+import { isSha256 } from "../../lib/hex.ts";
+import type { GitHttpEnv, Visit } from "../env.ts";
+import { answerJson, MEDIA_TYPE } from "./dialect.ts";
+import { enterToRead, enterToWrite } from "./enter-lfs.ts";
+import { readJson } from "./read-json.ts";
+
+const Batch = z.object({
+  operation: z.enum(["upload", "download"], "upload or download is expected"),
+  objects: z.array(z.object({ oid: z.string(), size: z.number() })),
+  hash_algo: z.string().nullish(),
+});
+
+/** A large file as a client names it, which may be anything. */
+interface Pointer {
+  oid: string;
+  size: number;
+}
+
+export const isValidPointer = ({ oid, size }: Pointer): boolean =>
+  isSha256(oid) && Number.isSafeInteger(size) && size >= 0;
+
+/** Where a client does something, and what it shows there. */
+interface Action {
+  href: string;
+  header: Record<string, string>;
+}
+
+/** What becomes of one file. */
+interface BatchItem extends Pointer {
+  actions?: Partial<Record<"download" | "upload" | "verify", Action>>;
+  error?: { code: number; message: string };
+}
+
+/**
+ * Answers which large files can be had or are wanted, and where.
+ *
+ * SECURITY: an upload is asked for unless this repository has the file: that others have it, or that
+ * the client knows its id, is no reason to give it.
+ *
+ * @see git-lfs, docs/api/batch.md.
+ */
+export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
+  const { operation, objects, hash_algo: algorithm } = await readJson(c, Batch);
+  if ((algorithm ?? "sha256") !== "sha256") throw conflict("files are named by SHA-256 only");
+  const { lfsBatchMax } = c.var.open.config;
+  if (objects.length > lfsBatchMax) throw tooLarge(`a batch may have ${lfsBatchMax} files at most`);
+  const isUpload = operation === "upload";
+  const visit = isUpload ? await enterToWrite(c, true) : await enterToRead(c);
+  const { ctx, entry } = visit;
+
+  const oids = objects.filter(isValidPointer).map(({ oid }) => oid);
+  const present = await findObjects(ctx, entry.repo, [...new Set(oids)]);
+  const linkTo = linker(c, visit);
+  // A download may be answered near the client, by no less than was read here. What writes, or
+  // follows a write, starts from the primary.
+  const bookmark = defined({ "x-d1-bookmark": c.var.findBookmark() });
+  const items = objects.map((pointer): BatchItem => {
+    const { oid, size } = pointer;
+    const error = findFault(pointer, present.get(oid), isUpload, ctx.config.lfsFileMaxBytes);
+    if (error) return { oid, size, error };
+    if (!isUpload) return { oid, size, actions: { download: linkTo(`objects/${oid}`, bookmark) } };
+    if (present.has(oid)) return { oid, size };
+    const upload = linkTo(`objects/${oid}/${size}`);
+    const verify = linkTo("verify", { Accept: MEDIA_TYPE });
+    return { oid, size, actions: { upload, verify } };
+  });
+  return answerJson({ objects: items });
+}
+
+function findFault(
+  pointer: Pointer,
+  object: LfsObject | undefined,
+  isUpload: boolean,
+  bytesMax: number,
+): BatchItem["error"] {
+  const { oid, size } = pointer;
+  if (!isValidPointer(pointer)) return { code: 422, message: "Oid or size are invalid" };
+  if (object && object.sizeBytes !== size) {
+    return { code: 422, message: `Object ${oid} is not ${size} bytes` };
+  }
+  if (object) return undefined;
+  if (!isUpload) return { code: 404, message: "Not Found" };
+  if (size <= bytesMax) return undefined;
+  return { code: 422, message: `Size must be less than or equal to ${bytesMax}` };
+}
+
+/**
+ * Makes addresses of a repository's large files, with what their requests have to show: the client's
+ * own credential, and whatever else is given.
+ */
+function linker(c: Context<GitHttpEnv>, { ctx, entry: { owner, repo } }: Visit) {
+  const authorization = c.req.header("authorization");
+  const base = `${ctx.rootUrl}/${owner.name}/${repo.name}.git/info/lfs`;
+  return (path: string, headers: Record<string, string> = {}): Action => ({
+    href: `${base}/${path}`,
+    header: {
+      ...(authorization !== undefined && { Authorization: authorization }),
+      ...headers,
+    },
+  });
+}

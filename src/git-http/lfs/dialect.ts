@@ -1,0 +1,36 @@
+import type { Context } from "hono";
+
+import { Failure } from "../../lib/failure.ts";
+import { logBug } from "../../lib/log.ts";
+import { Moved } from "../enter.ts";
+import type { GitHttpEnv } from "../env.ts";
+import { redirect, STATUS } from "../render-failure.ts";
+
+export const MEDIA_TYPE = "application/vnd.git-lfs+json";
+
+/** An answer that is for the one who asked, now: it may hold what opens the repository. */
+export function answerJson(body: object, status = 200): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "Content-Type": MEDIA_TYPE, "Cache-Control": "no-store" },
+  });
+}
+
+/** A refusal, as clients of Git LFS show it. */
+export function refuse(c: Context<GitHttpEnv>, status: number, message: string): Response {
+  return answerJson({ message, request_id: c.var.requestId }, status);
+}
+
+/** Answers what was thrown. */
+export function renderFailure(error: unknown, c: Context<GitHttpEnv>): Response {
+  if (error instanceof Moved) return redirect(error, c);
+  if (error instanceof Failure) {
+    const answer = refuse(c, STATUS[error.kind], error.message);
+    if (error.kind === "unauthenticated") {
+      answer.headers.set("WWW-Authenticate", 'Basic realm="gitea-lfs"');
+    }
+    return answer;
+  }
+  logBug(c.var.requestId, error);
+  return refuse(c, 500, "internal error");
+}

@@ -1,0 +1,95 @@
+import type { Context } from "hono";
+import { z } from "zod";
+
+import { createLock } from "../../domain/lfs/create-lock.ts";
+import { deleteLock } from "../../domain/lfs/delete-lock.ts";
+import type { LockEntry } from "../../domain/lfs/find-lock.ts";
+import { listLocks } from "../../domain/lfs/list-locks.ts";
+import { normalizeLockPath } from "../../domain/lfs/lock-path.ts";
+import { malformed, notFound } from "../../lib/failure.ts";
+import { formatTime } from "../../lib/time.ts";
+import type { GitHttpEnv } from "../env.ts";
+import { answerJson } from "./dialect.ts";
+import { enterSignedIn, enterToWrite } from "./enter-lfs.ts";
+import { readJson } from "./read-json.ts";
+
+/** Ids are texts on the way, and numbers here. */
+const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
+
+const toLock = ({ lock, ownerName }: LockEntry) => ({
+  id: String(lock.id),
+  path: lock.path,
+  locked_at: formatTime(lock.lockedAt),
+  owner: { name: ownerName },
+});
+
+/** A page of a list as clients ask for it. */
+interface PageWords {
+  cursor?: string | null | undefined;
+  limit?: number | null | undefined;
+}
+
+/** @throws Failure `malformed` for what is no page. */
+function readPage({ cursor, limit }: PageWords, limitMax: number) {
+  const after = cursor || "0";
+  if (!isId(after)) throw malformed("cursor: not one that was given here");
+  if (!Number.isInteger(limit ?? 0)) throw malformed("limit: a whole number is expected");
+  const isAny = typeof limit !== "number" || limit <= 0;
+  return { afterId: Number(after), limit: isAny ? limitMax : Math.min(limit, limitMax) };
+}
+
+const nextCursor = (nextId: number | undefined) =>
+  nextId === undefined ? {} : { next_cursor: String(nextId) };
+
+/** Lists locks: all, or that of an id or a path. */
+export async function list(c: Context<GitHttpEnv>): Promise<Response> {
+  const { ctx, entry } = await enterSignedIn(c);
+  const { id = "", path = "", cursor, limit } = c.req.query();
+  const page = readPage(
+    { cursor, limit: limit ? Number(limit) : undefined },
+    ctx.config.lfsLockPageMax,
+  );
+  if (id !== "" && !isId(id)) throw malformed("id: not one that was given here");
+  const { locks, nextId } = await listLocks(ctx, entry.repo, {
+    ...page,
+    id: id === "" ? undefined : Number(id),
+    path: path === "" ? undefined : normalizeLockPath(path),
+  });
+  return answerJson({ locks: locks.map(toLock), ...nextCursor(nextId) });
+}
+
+/** Locks a path. */
+export async function create(c: Context<GitHttpEnv>): Promise<Response> {
+  const { ctx, entry, user } = await enterToWrite(c);
+  const { path } = await readJson(c, z.object({ path: z.string() }));
+  const { entry: lock, isNew } = await createLock(ctx, entry.repo, user, path);
+  const refusal = isNew ? {} : { message: "already created lock" };
+  return answerJson({ lock: toLock(lock), ...refusal }, isNew ? 201 : 409);
+}
+
+/** Lists locks by whether they are the caller's own: what a client looks at before it pushes. */
+export async function verifyLocks(c: Context<GitHttpEnv>): Promise<Response> {
+  const { ctx, entry, user } = await enterToWrite(c);
+  const words = await readJson(
+    c,
+    z.object({ cursor: z.string().nullish(), limit: z.number().nullish() }),
+  );
+  const page = readPage(words, ctx.config.lfsLockPageMax);
+  const { locks, nextId } = await listLocks(ctx, entry.repo, page);
+  const isOurs = ({ lock }: LockEntry): boolean => lock.ownerId === user.id;
+  return answerJson({
+    ours: locks.filter(isOurs).map(toLock),
+    theirs: locks.filter((lock) => !isOurs(lock)).map(toLock),
+    ...nextCursor(nextId),
+  });
+}
+
+/** Takes a lock away. */
+export async function unlock(c: Context<GitHttpEnv>): Promise<Response> {
+  const { ctx, entry, user } = await enterToWrite(c);
+  const { force } = await readJson(c, z.object({ force: z.boolean().nullish() }));
+  const { id = "" } = c.req.param() as { id?: string };
+  if (!isId(id)) throw notFound("there is no such lock");
+  const lock = await deleteLock(ctx, entry.repo, user, Number(id), force ?? false);
+  return answerJson({ lock: toLock(lock) });
+}

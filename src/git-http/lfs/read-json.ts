@@ -1,0 +1,30 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+
+import { malformed } from "../../lib/failure.ts";
+import type { GitHttpEnv } from "../env.ts";
+import { readWholeBody } from "../request-body.ts";
+
+/**
+ * The body of a request as JSON of a shape. An empty one is an object without fields.
+ *
+ * @throws Failure `malformed` for anything else, `too_large` for more than a JSON body may have.
+ */
+export async function readJson<S extends z.ZodType>(
+  c: Context<GitHttpEnv>,
+  schema: S,
+): Promise<z.infer<S>> {
+  const bytes = await readWholeBody(c, c.var.open.config.jsonBodyMaxBytes);
+  const parsed = schema.safeParse(bytes.length === 0 ? {} : parse(bytes));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw malformed(`${issue?.path.join(".") || "the body"}: ${issue?.message}`);
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw malformed("the body is not JSON");
+  }
+}

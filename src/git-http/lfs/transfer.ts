@@ -1,0 +1,99 @@
+import type { Context } from "hono";
+import { z } from "zod";
+
+import { findObject } from "../../domain/lfs/find-objects.ts";
+import { storeObject } from "../../domain/lfs/store-object.ts";
+import { parseRange } from "../../lib/byte-range.ts";
+import { formatFilename } from "../../lib/header-value.ts";
+import { hasTag } from "../../lib/entity-tag.ts";
+import { invalid, notFound } from "../../lib/failure.ts";
+import type { GitHttpEnv } from "../env.ts";
+import { isValidPointer } from "./batch.ts";
+import { answerJson } from "./dialect.ts";
+import { enterToRead, enterToWrite } from "./enter-lfs.ts";
+import { readJson } from "./read-json.ts";
+
+const INVALID = "Oid or size are invalid";
+const NO_OBJECT = "the repository does not have this object";
+
+/** Takes the bytes of a file. */
+export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
+  const { ctx, entry } = await enterToWrite(c);
+  const { oid = "", size = "" } = c.req.param() as { oid?: string; size?: string };
+  const sizeBytes = /^\d{1,16}$/.test(size) ? Number(size) : Number.NaN;
+  if (!isValidPointer({ oid, size: sizeBytes })) throw invalid(INVALID);
+  const { lfsFileMaxBytes } = ctx.config;
+  if (sizeBytes > lfsFileMaxBytes) {
+    throw invalid(`Size must be less than or equal to ${lfsFileMaxBytes}`);
+  }
+  const length = c.req.header("content-length");
+  if (length !== undefined && Number(length) !== sizeBytes) {
+    throw invalid(`the body has ${length} bytes, not ${sizeBytes}`);
+  }
+  const body = c.req.raw.body ?? new Blob([]).stream();
+  const storing = storeObject(ctx, entry.repo, { oid, sizeBytes }, body);
+  // Comes to its end, a bad one too, if the client does not wait for it.
+  ctx.defer(storing.catch(() => undefined));
+  // A client listens only when it has sent all.
+  if (!(await storing)) await body.pipeTo(new WritableStream());
+  return answerJson({});
+}
+
+/** Says whether a file that was uploaded is there. */
+export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
+  const { ctx, entry } = await enterToWrite(c);
+  const pointer = await readJson(c, z.object({ oid: z.string(), size: z.number() }));
+  if (!isValidPointer(pointer)) throw invalid(INVALID);
+  const object = await findObject(ctx, entry.repo, pointer.oid);
+  if (object?.sizeBytes !== pointer.size) throw notFound(NO_OBJECT);
+  return answerJson({});
+}
+
+/**
+ * Gives the bytes of a file, or a part of them.
+ *
+ * SECURITY: they are somebody's, at the service's own address: to be kept, not to be shown.
+ */
+export async function download(c: Context<GitHttpEnv>): Promise<Response> {
+  const { ctx, entry } = await enterToRead(c);
+  const { oid = "", filename = "" } = c.req.param() as { oid?: string; filename?: string };
+  if (!isValidPointer({ oid, size: 0 })) throw invalid(INVALID);
+  const object = await findObject(ctx, entry.repo, oid);
+  if (!object) throw notFound(NO_OBJECT);
+
+  const { sizeBytes, uploadId } = object;
+  const name = decodeName(filename);
+  const headers: Record<string, string> = {
+    ETag: `"${oid}"`,
+    "Accept-Ranges": "bytes",
+    "Content-Type": "application/octet-stream",
+    "Content-Disposition": name === "" ? "attachment" : `attachment; ${formatFilename(name)}`,
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+  };
+  if (hasTag(c.req.header("if-none-match"), oid))
+    return new Response(null, { status: 304, headers });
+  const isSame = (c.req.header("if-range") ?? `"${oid}"`) === `"${oid}"`;
+  const range = isSame ? parseRange(c.req.header("range"), sizeBytes) : "whole";
+  if (range === "none") {
+    headers["Content-Range"] = `bytes */${sizeBytes}`;
+    return new Response(null, { status: 416, headers });
+  }
+  const isWhole = range === "whole";
+  if (!isWhole) headers["Content-Range"] = `bytes ${range.start}-${range.end - 1}/${sizeBytes}`;
+  headers["Content-Length"] = String(isWhole ? sizeBytes : range.end - range.start);
+  const file = { networkName: entry.repo.networkName, oid, uploadId };
+  const isHead = c.req.method === "HEAD";
+  const body = isHead ? null : await ctx.git.largeFiles.open(file, isWhole ? undefined : range);
+  return new Response(body, { status: isWhole ? 200 : 206, headers });
+}
+
+/** What a file is called, as base64 of the path says it; "" if it says nothing. */
+function decodeName(base64: string): string {
+  try {
+    const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
+    return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)));
+  } catch {
+    return "";
+  }
+}

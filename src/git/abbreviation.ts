@@ -1,0 +1,39 @@
+import type { Oid } from "./oid.ts";
+import type { PackCatalog } from "./pack/pack-catalog.ts";
+import { type CommitGraph, NO_NODE, type Node } from "./walk/commit-graph.ts";
+
+const DIGITS_MIN = 7;
+
+/** Digits with which git abbreviates ids where there are so many objects. */
+export function abbreviationDigits(objectCount: number): number {
+  const bits = 32 - Math.clz32(objectCount);
+  return Math.max(DIGITS_MIN, Math.ceil(bits / 2));
+}
+
+/** How many objects a commit reaches; one that came in on two sides of a merge counts twice. */
+export function countReached(graph: CommitGraph, tip: Node): number {
+  const seen = new Uint8Array(graph.count);
+  const stack = [tip];
+  let count = 0;
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (node === NO_NODE || seen[node] === 1) continue;
+    seen[node] = 1;
+    count += 1 + graph.introducedCount(node);
+    for (const parent of graph.parents(node)) stack.push(parent);
+  }
+  return count;
+}
+
+/** The shortest way to write an id that git would take in a repository of these packs. */
+export function abbreviate(catalog: PackCatalog, oid: Oid): string {
+  const objectCount = catalog.packs.reduce((sum, { idx }) => sum + idx.count, 0);
+  let digits = abbreviationDigits(objectCount);
+  const isAmbiguous = (prefix: string): boolean =>
+    catalog.packs.some(({ idx }) => {
+      const { start, end } = idx.findPrefix(prefix);
+      for (let at = start; at < end; at++) if (idx.oid(at) !== oid) return true;
+      return false;
+    });
+  while (digits < oid.length && isAmbiguous(oid.slice(0, digits))) digits++;
+  return oid.slice(0, digits);
+}

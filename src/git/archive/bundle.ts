@@ -1,0 +1,18 @@
+import { type ByteText, byteTextBytes } from "../byte-text.ts";
+import type { Oid } from "../oid.ts";
+
+/** A ref that whoever clones a bundle finds in it. */
+export interface BundleRef {
+  readonly name: ByteText;
+  readonly oid: Oid;
+}
+
+/**
+ * What stands before the pack of a bundle that needs nothing else.
+ *
+ * @see gitformat-bundle(5).
+ */
+export function formatBundleHeader(refs: readonly BundleRef[]): Uint8Array {
+  const lines = refs.map(({ oid, name }) => `${oid} ${name}\n`);
+  return byteTextBytes(`# v2 git bundle\n${lines.join("")}\n` as ByteText);
+}

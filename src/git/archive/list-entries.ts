@@ -1,0 +1,154 @@
+import { AttributeStack } from "../attributes/attribute-stack.ts";
+import { type ByteText, readByteText } from "../byte-text.ts";
+import { missing } from "../error.ts";
+import {
+  isSubmoduleMode,
+  isSymlinkMode,
+  isTreeMode,
+  MODE_EXECUTABLE,
+  MODE_FILE,
+  MODE_SUBMODULE,
+  MODE_TREE,
+  MODE_TYPE,
+  parseTree,
+  type TreeEntry,
+} from "../object/tree.ts";
+import type { Oid } from "../oid.ts";
+import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackedObjects } from "../pack/packed-objects.ts";
+import { EXPORT_ATTRIBUTES, type ExportRules, readExportRules } from "./export-content.ts";
+
+/** An entry of an archive whose content is not read yet. */
+export interface ListedEntry {
+  /** From the root of the tree on, "" for that itself; of a directory with a slash at its end. */
+  readonly path: ByteText;
+  readonly mode: number;
+  readonly oid: Oid;
+  /** Undefined for what has no content. */
+  readonly place: Place | undefined;
+  readonly rules: ExportRules;
+}
+
+/** A file of attributes that is larger is passed over, in bytes. */
+const ATTRIBUTES_BYTES_MAX = 1024 * 1024;
+
+const ATTRIBUTES_NAME = ".gitattributes";
+
+/** A directory that is being gone through. */
+interface Frame {
+  readonly path: ByteText;
+  readonly entries: readonly TreeEntry[];
+  readonly attributes: AttributeStack;
+  /** The directory's own entry, until it is listed. */
+  waiting: ListedEntry | undefined;
+  at: number;
+}
+
+/**
+ * What an archive of a tree holds, in its order, without what attributes leave out.
+ *
+ * A directory stands before the first file below it, even if that is left out; one without files
+ * is not there. That is how git does it.
+ *
+ * Cost: one read for each tree and each `.gitattributes`.
+ */
+export async function* listEntries(
+  catalog: PackCatalog,
+  objects: PackedObjects,
+  root: Place,
+): AsyncGenerator<ListedEntry> {
+  const lister = new EntryLister(catalog, objects);
+  yield* lister.list(root);
+}
+
+class EntryLister {
+  private readonly catalog: PackCatalog;
+  private readonly objects: PackedObjects;
+  private readonly frames: Frame[] = [];
+
+  constructor(catalog: PackCatalog, objects: PackedObjects) {
+    this.catalog = catalog;
+    this.objects = objects;
+  }
+
+  async *list(root: Place): AsyncGenerator<ListedEntry> {
+    const { frames } = this;
+    const top: ListedEntry = {
+      path: "" as ByteText,
+      mode: MODE_TREE,
+      oid: this.catalog.oid(root),
+      place: undefined,
+      rules: NO_RULES,
+    };
+    yield top;
+    await this.enter(root, undefined, top.path);
+    for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
+      const entry = frame.entries[frame.at++];
+      if (!entry) {
+        frames.pop();
+        continue;
+      }
+      const listed = this.toListed(frame, entry);
+      if (isTreeMode(entry.mode)) {
+        if (listed.rules.isIgnored) continue;
+        const place = this.catalog.find(entry.oid);
+        if (!place) throw missing(`tree ${entry.oid}`);
+        await this.enter(place, listed, listed.path);
+        continue;
+      }
+      for (const above of frames) {
+        if (above.waiting) yield above.waiting;
+        above.waiting = undefined;
+      }
+      if (!listed.rules.isIgnored) yield listed;
+    }
+  }
+
+  private toListed(frame: Frame, { name, mode: stored, oid }: TreeEntry): ListedEntry {
+    const mode = toCanonical(stored);
+    const isFolder = isTreeMode(mode) || isSubmoduleMode(mode);
+    const path = `${frame.path}${name}${isFolder ? "/" : ""}` as ByteText;
+    const rules = readExportRules(frame.attributes.find(path));
+    const place = isFolder ? undefined : this.catalog.find(oid);
+    if (!isFolder && !place) throw missing(`blob ${oid}`);
+    return { path, mode, oid, place, rules };
+  }
+
+  private async enter(
+    tree: Place,
+    waiting: ListedEntry | undefined,
+    path: ByteText,
+  ): Promise<void> {
+    const entries = parseTree(await this.objects.readPlace(tree));
+    const text = await this.readAttributes(entries);
+    const above = this.frames.at(-1)?.attributes;
+    const attributes = above
+      ? above.enter(path.slice(0, -1) as ByteText, text)
+      : AttributeStack.root(text, EXPORT_ATTRIBUTES);
+    this.frames.push({ path, entries, attributes, waiting, at: 0 });
+  }
+
+  private async readAttributes(entries: readonly TreeEntry[]): Promise<ByteText> {
+    const entry = entries.find(({ name }) => name === ATTRIBUTES_NAME);
+    const isFile = entry && !isTreeMode(entry.mode) && !isSubmoduleMode(entry.mode);
+    const place = isFile ? this.catalog.find(entry.oid) : undefined;
+    if (!place || this.catalog.sizeBytes(place) > ATTRIBUTES_BYTES_MAX) return "" as ByteText;
+    if (this.objects.findLarge(this.catalog.oid(place))) return "" as ByteText;
+    return readByteText(await this.objects.readPlace(place));
+  }
+}
+
+/** The mode that git takes for one: old ones had more bits. */
+function toCanonical(mode: number): number {
+  if (isTreeMode(mode) || isSymlinkMode(mode)) return mode & MODE_TYPE;
+  if ((mode & MODE_TYPE) !== (MODE_FILE & MODE_TYPE)) return MODE_SUBMODULE;
+  return (mode & 0o100) === 0 ? MODE_FILE : MODE_EXECUTABLE;
+}
+
+const NO_RULES: ExportRules = {
+  isIgnored: false,
+  lineEnds: undefined,
+  hasIdent: false,
+  isSubstituted: false,
+  isBinary: undefined,
+};

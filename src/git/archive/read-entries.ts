@@ -1,0 +1,125 @@
+import type { ByteText } from "../byte-text.ts";
+import { MODE_EXECUTABLE, MODE_TYPE } from "../object/tree.ts";
+import { sweepChains } from "../pack/chain-sweep.ts";
+import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackedObjects } from "../pack/packed-objects.ts";
+import type { Gauge } from "../store.ts";
+import { joinBytes } from "../wire/pkt-line.ts";
+import type { ArchiveEntry } from "./archive-entry.ts";
+import { exportContent, isConverted } from "./export-content.ts";
+import type { FormattedCommit } from "./format-commit.ts";
+import type { ListedEntry } from "./list-entries.ts";
+
+/** Contents that are read together, in bytes. */
+const WINDOW_BYTES = 4 * 1024 * 1024;
+/** Entries of one window at most. */
+const WINDOW_ENTRIES_MAX = 4096;
+/** Larger contents are streamed, in bytes. */
+const WHOLE_BYTES_MAX = 1024 * 1024;
+/** Larger contents are exported as they are stored, whatever attributes say, in bytes. */
+const CONVERTED_BYTES_MAX = 16 * 1024 * 1024;
+
+export interface ReadingOptions {
+  /** What all paths begin with: the name of the top folder and a slash. */
+  readonly prefix: ByteText;
+  readonly commit: FormattedCommit;
+  /** The content of a blob of any size, in pieces that are the taker's own. */
+  readonly stream: (place: Place) => AsyncIterable<Uint8Array>;
+  readonly gauge: Gauge;
+}
+
+/**
+ * Reads the contents of entries ahead, many at a time, in the order in which packs hold them, and
+ * hands the entries on in their own.
+ *
+ * Holds one window of contents, up to 4 MB, and while that is read as much again as resolving its
+ * deltas takes; whatever is larger than 1 MB is streamed.
+ */
+export async function* readEntries(
+  catalog: PackCatalog,
+  objects: PackedObjects,
+  listed: AsyncIterable<ListedEntry>,
+  options: ReadingOptions,
+): AsyncGenerator<ArchiveEntry> {
+  const reader = new EntryReader(catalog, objects, options);
+  let window: ListedEntry[] = [];
+  let bytes = 0;
+  for await (const entry of listed) {
+    window.push(entry);
+    const sizeBytes = entry.place ? catalog.sizeBytes(entry.place) : 0;
+    if (sizeBytes <= WHOLE_BYTES_MAX) bytes += sizeBytes;
+    if (bytes < WINDOW_BYTES && window.length < WINDOW_ENTRIES_MAX) continue;
+    yield* reader.read(window);
+    window = [];
+    bytes = 0;
+  }
+  yield* reader.read(window);
+  options.gauge(0);
+}
+
+class EntryReader {
+  private readonly catalog: PackCatalog;
+  private readonly objects: PackedObjects;
+  private readonly options: ReadingOptions;
+
+  constructor(catalog: PackCatalog, objects: PackedObjects, options: ReadingOptions) {
+    this.catalog = catalog;
+    this.objects = objects;
+    this.options = options;
+  }
+
+  async *read(window: readonly ListedEntry[]): AsyncGenerator<ArchiveEntry> {
+    const contents = await this.readTogether(window);
+    for (const entry of window) yield await this.toEntry(entry, contents);
+  }
+
+  /** Contents by pack and position. What is not among them is read by itself. */
+  private async readTogether(window: readonly ListedEntry[]): Promise<Map<number, Uint8Array>[]> {
+    const positions = this.catalog.packs.map(() => new Set<number>());
+    for (const { place } of window) {
+      if (!place || this.catalog.sizeBytes(place) > WHOLE_BYTES_MAX) continue;
+      positions[place.pack]?.add(place.position);
+    }
+    const contents: Map<number, Uint8Array>[] = [];
+    const { gauge } = this.options;
+    let heldBytes = 0;
+    for (const [pack, wanted] of positions.entries()) {
+      const sweeping: Gauge = (bytes) => gauge(heldBytes + bytes);
+      const found = await sweepChains(this.catalog, pack, [...wanted], sweeping);
+      contents.push(found);
+      for (const content of found.values()) heldBytes += content.length;
+    }
+    gauge(heldBytes);
+    return contents;
+  }
+
+  private async toEntry(
+    { path, mode, oid, place, rules }: ListedEntry,
+    contents: readonly ReadonlyMap<number, Uint8Array>[],
+  ): Promise<ArchiveEntry> {
+    const { prefix, commit, stream } = this.options;
+    const entry = { path: (prefix + path) as ByteText, mode, oid, isBinary: rules.isBinary };
+    if (!place) return { ...entry, sizeBytes: 0, content: new Uint8Array(0) };
+    const sizeBytes = this.catalog.sizeBytes(place);
+    const isFile = (mode & MODE_TYPE) === (MODE_EXECUTABLE & MODE_TYPE);
+    const isChanged =
+      isFile &&
+      isConverted(rules) &&
+      sizeBytes <= CONVERTED_BYTES_MAX &&
+      !this.objects.findLarge(oid);
+    if (sizeBytes > WHOLE_BYTES_MAX && isFile && !isChanged) {
+      return { ...entry, sizeBytes, content: stream(place) };
+    }
+    const stored = contents[place.pack]?.get(place.position) ?? (await this.readAlone(place));
+    const content = isChanged ? exportContent(stored, oid, rules, commit) : stored;
+    return { ...entry, sizeBytes: content.length, content };
+  }
+
+  /** A content that is small enough, and may be stored as a delta of one that is not. */
+  private async readAlone(place: Place): Promise<Uint8Array> {
+    if (!this.objects.findLarge(this.catalog.oid(place))) return this.objects.readPlace(place);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.options.stream(place)) pieces.push(piece);
+    return joinBytes(pieces);
+  }
+}

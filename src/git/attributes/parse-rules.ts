@@ -1,0 +1,144 @@
+import type { ByteText } from "../byte-text.ts";
+import { type Glob, literalLength, parseGlob } from "./glob.ts";
+
+/** What a line says of an attribute: set, unset, back to unspecified, or a text. */
+export type AttributeValue = true | false | "unspecified" | { readonly text: ByteText };
+
+export interface Assignment {
+  readonly name: ByteText;
+  readonly value: AttributeValue;
+}
+
+/** A line that says something of the paths that fit its pattern. */
+export interface AttributeRule {
+  readonly pattern: PathPattern;
+  readonly assignments: readonly Assignment[];
+}
+
+/** A pattern, cut as git cuts it. */
+export interface PathPattern {
+  /** Fits directories only. */
+  readonly isForDirectory: boolean;
+  /** Without a slash: compared with the last name of a path, wherever that is. */
+  readonly isForName: boolean;
+  /** Bytes that stand for themselves at the start. */
+  readonly literal: ByteText;
+  /** Of the bytes behind; undefined if there are none. */
+  readonly glob: Glob | undefined;
+}
+
+/** Lines as long as this are not read, in bytes. */
+const LINE_BYTES_MAX = 2048;
+
+const BLANK = /[ \t\r\n]/;
+
+/**
+ * Reads a `.gitattributes` file. Lines that break the rules say nothing.
+ *
+ * @param onMacro Told what `[attr]` lines define; undefined where they may not.
+ * @see gitattributes(5).
+ */
+export function parseAttributeRules(
+  text: ByteText,
+  onMacro?: (name: ByteText, assignments: readonly Assignment[]) => void,
+): AttributeRule[] {
+  const [content = ""] = text.split("\0", 1);
+  const rules: AttributeRule[] = [];
+  for (const line of content.split("\n")) {
+    const parsed = splitLine(line);
+    const assignments = parsed && parseAssignments(parsed.rest);
+    if (!parsed || !assignments) continue;
+    const { name } = parsed;
+    if (name.startsWith("[attr]") && name.length > "[attr]".length) {
+      const macro = name.slice("[attr]".length) as ByteText;
+      if (isAttributeName(macro)) onMacro?.(macro, assignments);
+      continue;
+    }
+    const pattern = parsePathPattern(name);
+    if (pattern) rules.push({ pattern, assignments });
+  }
+  return rules;
+}
+
+/** The pattern of a line, unquoted, and what stands behind it. */
+function splitLine(line: string): { name: ByteText; rest: string } | undefined {
+  const start = line.search(/[^ \t\r\n]/);
+  if (start < 0 || line.charAt(start) === "#" || line.length >= LINE_BYTES_MAX) return undefined;
+  const trimmed = line.slice(start);
+  const quoted = trimmed.startsWith('"') ? unquote(trimmed) : undefined;
+  if (quoted) return quoted;
+  const end = trimmed.search(BLANK);
+  const name = end < 0 ? trimmed : trimmed.slice(0, end);
+  return { name: name as ByteText, rest: trimmed.slice(name.length) };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  '"': '"',
+  "\\": "\\",
+};
+
+/** Undoes git's quoting in C's way; undefined where the quotes are not closed. */
+function unquote(line: string): { name: ByteText; rest: string } | undefined {
+  let name = "";
+  for (let at = 1; at < line.length; at++) {
+    const char = line.charAt(at);
+    if (char === '"') return { name: name as ByteText, rest: line.slice(at + 1) };
+    if (char !== "\\") {
+      name += char;
+      continue;
+    }
+    const [octal] = /^[0-3][0-7]{2}/.exec(line.slice(at + 1, at + 4)) ?? [];
+    const plain = ESCAPES[line.charAt(at + 1)];
+    if (octal === undefined && plain === undefined) return undefined;
+    name += octal === undefined ? plain : String.fromCharCode(Number.parseInt(octal, 8));
+    at += octal === undefined ? 1 : 3;
+  }
+  return undefined;
+}
+
+/** Undefined if one of them is no name. */
+function parseAssignments(text: string): Assignment[] | undefined {
+  const assignments: Assignment[] = [];
+  for (const word of text.split(/[ \t\r\n]+/)) {
+    if (word === "") continue;
+    const equals = word.indexOf("=");
+    const head = equals < 0 ? word : word.slice(0, equals);
+    const sign = /^[-!]/.exec(head)?.[0];
+    const name = (sign === undefined ? head : head.slice(1)) as ByteText;
+    if (!isAttributeName(name)) return undefined;
+    assignments.push({
+      name,
+      value: toValue(sign, equals < 0 ? undefined : word.slice(equals + 1)),
+    });
+  }
+  return assignments;
+}
+
+function toValue(sign: string | undefined, text: string | undefined): AttributeValue {
+  if (sign === "-") return false;
+  if (sign === "!") return "unspecified";
+  return text === undefined ? true : { text: text as ByteText };
+}
+
+const isAttributeName = (name: string): boolean => /^[A-Za-z0-9_.][-A-Za-z0-9_.]*$/.test(name);
+
+/** Undefined for a pattern that fits nothing. */
+function parsePathPattern(text: ByteText): PathPattern | undefined {
+  if (text.startsWith("!")) return undefined;
+  const isForDirectory = text.endsWith("/");
+  const whole = isForDirectory ? text.slice(0, -1) : text;
+  const isForName = !whole.includes("/");
+  const pattern = (whole.startsWith("/") ? whole.slice(1) : whole) as ByteText;
+  const length = literalLength(pattern);
+  const rest = pattern.slice(length) as ByteText;
+  const glob = rest === "" ? undefined : parseGlob(rest);
+  if (rest !== "" && !glob) return undefined;
+  return { isForDirectory, isForName, literal: pattern.slice(0, length) as ByteText, glob };
+}

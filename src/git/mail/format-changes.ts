@@ -1,0 +1,98 @@
+import { type ByteText, encodeUtf8 } from "../byte-text.ts";
+import type { Codec } from "../codec.ts";
+import { formatBinaryPatch } from "../diff/binary-patch.ts";
+import { type FileStat, formatDiffStat } from "../diff/diffstat.ts";
+import { diffLines, isBinary, type LineDiff } from "../diff/line-diff.ts";
+import { countLines } from "../diff/line-stat.ts";
+import { formatPatch, type PatchContent } from "../diff/patch.ts";
+import { type PathChange, type PathEntry, splitTypeChange } from "../diff/tree-diff.ts";
+import { missing, overLimit } from "../error.ts";
+import { isSubmoduleMode } from "../object/tree.ts";
+import type { Oid } from "../oid.ts";
+import type { ObjectReader } from "../store.ts";
+
+export interface FormatOptions {
+  readonly codec: Codec;
+  /** How ids are written, but those of what is no text. */
+  readonly abbreviate: (oid: Oid) => string;
+  /** Largest content of a file, in bytes. */
+  readonly contentBytesMax: number;
+  /** Longest patch, in bytes. */
+  readonly patchBytesMax: number;
+}
+
+/**
+ * Changes as a mail tells them: in numbers, and as a patch that makes them, whatever they are.
+ *
+ * @param changes With renames, in the order of their paths.
+ * @throws GitError `limit` for contents or a patch of more than is allowed.
+ */
+export async function formatChanges(
+  objects: ObjectReader,
+  changes: readonly PathChange[],
+  options: FormatOptions,
+): Promise<{ stat: ByteText; patch: ByteText }> {
+  const formatter = new ChangeFormatter(objects, options);
+  const stats: FileStat[] = [];
+  let patch = "";
+  for (const change of changes) {
+    const sides = await formatter.readSides(change);
+    stats.push(toStat(change, sides));
+    for (const part of splitTypeChange(change)) {
+      const shown = part === change ? sides : await formatter.readSides(part);
+      patch += formatPatch(part, formatter.toContent(shown), options);
+      if (patch.length > options.patchBytesMax) throw overLimit("the patch is too large");
+    }
+  }
+  return { stat: formatDiffStat(stats), patch: patch as ByteText };
+}
+
+/** The contents of both sides of a change, which may be the same. */
+interface Sides {
+  readonly old: Uint8Array;
+  readonly fresh: Uint8Array;
+  /** Undefined if one of them is no text. */
+  readonly diff: LineDiff | undefined;
+}
+
+const NOTHING = new Uint8Array(0);
+
+class ChangeFormatter {
+  private readonly objects: ObjectReader;
+  private readonly options: FormatOptions;
+
+  constructor(objects: ObjectReader, options: FormatOptions) {
+    this.objects = objects;
+    this.options = options;
+  }
+
+  async readSides(change: PathChange): Promise<Sides> {
+    const oldEntry = change.kind === "added" ? undefined : change.old;
+    const newEntry = change.kind === "deleted" ? undefined : change.new;
+    const old = await this.read(oldEntry);
+    const fresh = oldEntry?.oid === newEntry?.oid ? old : await this.read(newEntry);
+    const isText = !isBinary(old) && !isBinary(fresh);
+    return { old, fresh, diff: isText ? diffLines(old, fresh) : undefined };
+  }
+
+  toContent({ old, fresh, diff }: Sides): PatchContent {
+    if (diff) return { kind: "text", diff };
+    if (old === fresh) return { kind: "binary" };
+    return { kind: "encoded", text: formatBinaryPatch(old, fresh, this.options.codec) };
+  }
+
+  private async read(entry: PathEntry | undefined): Promise<Uint8Array> {
+    if (!entry) return NOTHING;
+    if (isSubmoduleMode(entry.mode)) return encodeUtf8(`Subproject commit ${entry.oid}\n`);
+    const found = await this.objects.readObject(entry.oid);
+    if (!found) throw missing(`blob ${entry.oid}`);
+    if (found.content.length > this.options.contentBytesMax) throw overLimit("a file is too large");
+    return found.content;
+  }
+}
+
+function toStat(change: PathChange, { old, fresh, diff }: Sides): FileStat {
+  if (diff) return { change, isBinary: false, ...countLines(diff) };
+  if (old === fresh) return { change, isBinary: true, added: 0, removed: 0 };
+  return { change, isBinary: true, added: fresh.length, removed: old.length };
+}

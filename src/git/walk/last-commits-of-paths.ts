@@ -1,0 +1,157 @@
+import { type ByteText, readByteText } from "../byte-text.ts";
+import { isTreeMode, visitTree } from "../object/tree.ts";
+import { formatOid } from "../oid.ts";
+import type { PackCatalog } from "../pack/pack-catalog.ts";
+import type { PackedObjects } from "../pack/packed-objects.ts";
+import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { byGeneration } from "./node-queue.ts";
+
+/** Trees of which is remembered what stands at wanted names, so that each is read once for a run of commits. */
+const REMEMBERED_MAX = 10_000;
+
+/** What stands at a path: its mode and id as one text, "" where nothing does. */
+type Occupant = string;
+
+/** Names that are wanted in a directory. */
+interface Wanted {
+  /** Paths that end here or below, by their numbers. */
+  readonly paths: number[];
+  readonly below: Map<string, Wanted>;
+}
+
+/**
+ * The commit that last changed each of some paths, as `git log -1 -- <path>` finds it: where one
+ * parent has what stands there as it is, its history is that parent's.
+ *
+ * Cost: each commit until all are found is looked at once, whatever the number of paths. Of it and
+ * its parents those trees are read that lead to paths still looked for and that differ.
+ *
+ * @param paths Names separated by slashes.
+ * @returns One for each path, undefined where nothing ever stood.
+ */
+export async function findLastCommitsOfPaths(
+  graph: CommitGraph,
+  catalog: PackCatalog,
+  packed: PackedObjects,
+  tip: Node,
+  paths: readonly ByteText[],
+): Promise<(Node | undefined)[]> {
+  const comparer = new PathComparer(catalog, packed, paths);
+  const found: (Node | undefined)[] = paths.map(() => undefined);
+  /** Paths whose last change is in a commit or before it. */
+  const waiting = new Map<Node, Set<number>>([[tip, new Set(paths.keys())]]);
+  const queue = byGeneration(graph);
+  queue.push(tip);
+  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    const left = waiting.get(node) ?? new Set();
+    waiting.delete(node);
+    const own = rootOf(graph, node);
+    for (const parent of graph.parents(node)) {
+      if (parent === NO_NODE || left.size === 0) continue;
+      const same = await comparer.findSame(own, rootOf(graph, parent), left);
+      if (same.length === 0) continue;
+      const known = waiting.get(parent);
+      if (!known) queue.push(parent);
+      waiting.set(parent, new Set([...(known ?? []), ...same]));
+      for (const path of same) left.delete(path);
+    }
+    for (const path of left) found[path] = node;
+    // What is not in the first commit either never was.
+    const isFirst = graph.parents(node).length === 0;
+    for (const path of isFirst ? await comparer.findSame(own, "", left) : []) {
+      found[path] = undefined;
+    }
+  }
+  return found;
+}
+
+function rootOf(graph: CommitGraph, node: Node): Occupant {
+  const oid = graph.rootOid(node);
+  return oid === undefined ? "" : `40000 ${oid}`;
+}
+
+class PathComparer {
+  private readonly catalog: PackCatalog;
+  private readonly packed: PackedObjects;
+  private readonly wanted: Wanted = { paths: [], below: new Map() };
+  private readonly remembered = new Map<Wanted, Map<Occupant, ReadonlyMap<string, Occupant>>>();
+  private rememberedCount = 0;
+
+  constructor(catalog: PackCatalog, packed: PackedObjects, paths: readonly ByteText[]) {
+    this.catalog = catalog;
+    this.packed = packed;
+    for (const [path, text] of paths.entries()) {
+      let at = this.wanted;
+      at.paths.push(path);
+      for (const name of text.split("/")) {
+        const next: Wanted = at.below.get(name) ?? { paths: [], below: new Map() };
+        at.below.set(name, next);
+        next.paths.push(path);
+        at = next;
+      }
+    }
+  }
+
+  /** Those of `paths` at which the same stands in two trees; also where nothing does in either. */
+  async findSame(
+    ours: Occupant,
+    theirs: Occupant,
+    paths: ReadonlySet<number>,
+  ): Promise<readonly number[]> {
+    const same: number[] = [];
+    await this.collect(this.wanted, ours, theirs, paths, same);
+    return same;
+  }
+
+  private async collect(
+    wanted: Wanted,
+    ours: Occupant,
+    theirs: Occupant,
+    paths: ReadonlySet<number>,
+    same: number[],
+  ): Promise<void> {
+    const left = wanted.paths.filter((path) => paths.has(path));
+    if (left.length === 0) return;
+    if (ours === theirs) {
+      same.push(...left);
+      return;
+    }
+    if (wanted.below.size === 0) return;
+    const [here, there] = [await this.read(wanted, ours), await this.read(wanted, theirs)];
+    for (const [name, below] of wanted.below) {
+      await this.collect(below, here.get(name) ?? "", there.get(name) ?? "", paths, same);
+    }
+  }
+
+  /** What stands at the wanted names of a tree. */
+  private async read(wanted: Wanted, tree: Occupant): Promise<ReadonlyMap<string, Occupant>> {
+    const known = this.remembered.get(wanted)?.get(tree);
+    if (known) return known;
+    const entries = new Map<string, Occupant>();
+    const place = tree.startsWith("40000 ") ? this.catalog.find(tree.slice(6)) : undefined;
+    if (place) {
+      const content = await this.packed.readPlace(place);
+      const lengths = new Set(Array.from(wanted.below.keys(), (name) => name.length));
+      visitTree(content, (mode, nameStart, nameEnd, oidOffset) => {
+        if (!lengths.has(nameEnd - nameStart)) return;
+        const name = readByteText(content, nameStart, nameEnd);
+        if (!wanted.below.has(name)) return;
+        const kind = isTreeMode(mode) ? "40000" : mode.toString(8);
+        entries.set(name, `${kind} ${formatOid(content, oidOffset)}`);
+      });
+    }
+    this.remember(wanted, tree, entries);
+    return entries;
+  }
+
+  private remember(wanted: Wanted, tree: Occupant, entries: ReadonlyMap<string, Occupant>): void {
+    if (this.rememberedCount >= REMEMBERED_MAX) {
+      this.remembered.clear();
+      this.rememberedCount = 0;
+    }
+    const known = this.remembered.get(wanted) ?? new Map<Occupant, ReadonlyMap<string, Occupant>>();
+    known.set(tree, entries);
+    this.remembered.set(wanted, known);
+    this.rememberedCount++;
+  }
+}

@@ -1,0 +1,179 @@
+import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { followedParents, type LogRange } from "./log.ts";
+import { byTime, type NodeQueue } from "./node-queue.ts";
+import type { PathFinder } from "./path-finder.ts";
+
+/** Marks of a commit, after git's own. */
+const SEEN = 1;
+const EXCLUDED = 2;
+/** Excluded by name. */
+const BOTTOM = 4;
+/** What stands at the path came from its parents. */
+const UNCHANGED = 8;
+const PARSED = 16;
+const QUEUED = 32;
+
+/** Excluded commits that are looked at beyond the last that could matter: clocks may be wrong. */
+const SLOP = 5;
+
+/**
+ * Commits of a range that changed a path, as `git log <tips> ^<excluded> -- <path>` tells them: to the
+ * last one, also where it depends on the order in which git comes to know that a commit is excluded. A
+ * merge follows a side that left the path as it is unless it knows by then that the side is excluded.
+ *
+ * Cost: the range, and what is excluded as far as its times reach.
+ *
+ * @see `limit_list` and `try_to_simplify_commit` in git's revision.c
+ */
+export async function logPathLimited(
+  graph: CommitGraph,
+  finder: PathFinder,
+  range: LogRange,
+): Promise<Node[]> {
+  return new LimitedWalk(graph, finder, range).run();
+}
+
+class LimitedWalk {
+  private readonly graph: CommitGraph;
+  private readonly finder: PathFinder;
+  private readonly range: LogRange;
+  private readonly queue: NodeQueue;
+  private readonly marks: Uint8Array;
+  /** The one parent that a commit is followed to, where it has the path as it is. */
+  private readonly simplified = new Map<Node, Node>();
+  /** Commits in the queue that are not excluded. */
+  private wantedQueued = 0;
+
+  constructor(graph: CommitGraph, finder: PathFinder, range: LogRange) {
+    this.graph = graph;
+    this.finder = finder;
+    this.range = range;
+    this.queue = byTime(graph);
+    this.marks = new Uint8Array(graph.count);
+  }
+
+  async run(): Promise<Node[]> {
+    const { tips, excluded = [], sinceSeconds = Number.NEGATIVE_INFINITY } = this.range;
+    for (const node of excluded) {
+      this.mark(node, PARSED | BOTTOM);
+      this.exclude(node);
+      this.excludeParents(node);
+    }
+    for (const node of tips) this.mark(node, PARSED);
+    for (const node of [...tips, ...excluded]) this.put(node);
+
+    const listed: Node[] = [];
+    let time = Number.POSITIVE_INFINITY;
+    let slop = SLOP;
+    for (let node = this.take(); node !== undefined; node = this.take()) {
+      const nodeTime = this.graph.times[node] as number;
+      if (nodeTime < sinceSeconds) this.mark(node, EXCLUDED);
+      if (this.has(node, EXCLUDED)) {
+        this.passExclusion(node);
+        this.excludeParents(node);
+        slop = this.nextSlop(time, slop);
+        if (slop === 0) break;
+        continue;
+      }
+      await this.simplify(node);
+      for (const parent of this.parents(node)) {
+        this.mark(parent, PARSED);
+        this.put(parent);
+      }
+      time = nodeTime;
+      listed.push(node);
+    }
+    return listed.filter((node) => !this.has(node, EXCLUDED | UNCHANGED));
+  }
+
+  private has(node: Node, marks: number): boolean {
+    return ((this.marks[node] as number) & marks) !== 0;
+  }
+
+  private mark(node: Node, marks: number): void {
+    this.marks[node] = (this.marks[node] as number) | marks;
+  }
+
+  private put(node: Node): void {
+    if (this.has(node, SEEN)) return;
+    this.mark(node, SEEN | QUEUED);
+    this.queue.push(node);
+    if (!this.has(node, EXCLUDED)) this.wantedQueued++;
+  }
+
+  private take(): Node | undefined {
+    const node = this.queue.pop();
+    if (node === undefined) return undefined;
+    this.marks[node] = (this.marks[node] as number) & ~QUEUED;
+    if (!this.has(node, EXCLUDED)) this.wantedQueued--;
+    return node;
+  }
+
+  /** Parents that are there; of a commit that was simplified, the one. */
+  private parents(node: Node): Iterable<Node> {
+    const one = this.simplified.get(node);
+    if (one !== undefined) return [one];
+    return followedParents(this.graph, node, this.range.isFirstParent).filter(
+      (parent) => parent !== NO_NODE,
+    );
+  }
+
+  private exclude(node: Node): void {
+    if (this.has(node, EXCLUDED)) return;
+    if (this.has(node, QUEUED)) this.wantedQueued--;
+    this.mark(node, EXCLUDED);
+  }
+
+  /** Excludes what a commit reaches, as far as it was read. */
+  private excludeParents(node: Node): void {
+    const stack = [...this.parents(node)];
+    for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+      if (this.has(at, EXCLUDED)) continue;
+      this.exclude(at);
+      if (this.has(at, PARSED)) stack.push(...this.parents(at));
+    }
+  }
+
+  private passExclusion(node: Node): void {
+    for (const parent of this.parents(node)) {
+      this.exclude(parent);
+      this.mark(parent, PARSED);
+      this.excludeParents(parent);
+      this.put(parent);
+    }
+  }
+
+  /** How many more excluded commits are looked at; none, once no wanted one can come any more. */
+  private nextSlop(time: number, slop: number): number {
+    const next = this.queue.first;
+    if (next === undefined) return 0;
+    const mayCome = time <= (this.graph.times[next] as number) || this.wantedQueued > 0;
+    return mayCome ? SLOP : slop - 1;
+  }
+
+  /** Finds whether a commit changed the path, and the one parent to follow if it did not. */
+  private async simplify(node: Node): Promise<void> {
+    const own = await this.finder.findAt(this.graph, node);
+    const parents = [...this.parents(node)];
+    let [hasRelevant, isRelevantChanged, isChanged] = [
+      false,
+      false,
+      parents.length === 0 && own !== "",
+    ];
+    for (const parent of parents) {
+      const isRelevant = this.has(parent, BOTTOM) || !this.has(parent, EXCLUDED);
+      this.mark(parent, PARSED);
+      const isSame = (await this.finder.findAt(this.graph, parent)) === own;
+      if (isSame && isRelevant) {
+        this.simplified.set(node, parent);
+        this.mark(node, UNCHANGED);
+        return;
+      }
+      hasRelevant ||= isRelevant;
+      isRelevantChanged ||= isRelevant && !isSame;
+      isChanged ||= !isSame;
+    }
+    // Sides that are excluded count only where there is no other.
+    if (hasRelevant ? !isRelevantChanged : !isChanged) this.mark(node, UNCHANGED);
+  }
+}

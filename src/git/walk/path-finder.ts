@@ -1,0 +1,81 @@
+import { type ByteText, byteTextBytes } from "../byte-text.ts";
+import { TREE } from "../object/kind.ts";
+import { findTreeEntry } from "../object/tree.ts";
+import { formatOid } from "../oid.ts";
+import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackedObjects } from "../pack/packed-objects.ts";
+import type { CommitGraph, Node } from "./commit-graph.ts";
+
+/** What stands at a path: its mode and id as one text, "" where nothing does. */
+export type Occupant = string;
+
+/** Occupants remembered by tree, so that a directory is read once for a run of commits. */
+const REMEMBERED_MAX = 10_000;
+
+interface Found {
+  readonly occupant: Occupant;
+  /** Where it is, if it is a tree. */
+  readonly tree: Place | undefined;
+}
+
+const NOTHING: Found = { occupant: "", tree: undefined };
+
+/** Finds what stands at one path in one tree after another. */
+export class PathFinder {
+  private readonly catalog: PackCatalog;
+  private readonly packed: PackedObjects;
+  /** Bytes of the names down the path. */
+  private readonly names: readonly Uint8Array[];
+  /** For each name, what was found by the trees it was looked for in. */
+  private readonly remembered: readonly Map<number, Found>[];
+
+  /** @param path Names separated by slashes; "" is the root. */
+  constructor(catalog: PackCatalog, packed: PackedObjects, path: ByteText) {
+    this.catalog = catalog;
+    this.packed = packed;
+    const names = path.split("/").filter((name) => name !== "") as ByteText[];
+    this.names = names.map(byteTextBytes);
+    this.remembered = names.map(() => new Map());
+  }
+
+  /** In the tree of a commit; nothing where that is in no pack. */
+  async findAt(graph: CommitGraph, node: Node): Promise<Occupant> {
+    const root = graph.root(node);
+    return root ? this.find(root) : "";
+  }
+
+  async find(root: Place): Promise<Occupant> {
+    let found: Found = { occupant: "", tree: root };
+    for (const [depth, name] of this.names.entries()) {
+      if (!found.tree) return "";
+      const { tree } = found;
+      const known = this.remembered[depth] as Map<number, Found>;
+      const key = tree.pack * 2 ** 32 + tree.position;
+      // Known ones are not waited for: most commits change other files.
+      found = known.get(key) ?? (await this.look(known, key, tree, name));
+    }
+    return this.names.length === 0 ? `40000 ${this.catalog.oid(root)}` : found.occupant;
+  }
+
+  private async look(
+    known: Map<number, Found>,
+    key: number,
+    tree: Place,
+    name: Uint8Array,
+  ): Promise<Found> {
+    const content = await this.packed.readPlace(tree);
+    const entry = findTreeEntry(content, name);
+    let found = NOTHING;
+    if (entry) {
+      const place = this.catalog.findRaw(content, entry.oidOffset);
+      const isTree = place !== undefined && this.catalog.kind(place) === TREE;
+      found = {
+        occupant: `${entry.mode.toString(8)} ${formatOid(content, entry.oidOffset)}`,
+        tree: isTree ? place : undefined,
+      };
+    }
+    if (known.size >= REMEMBERED_MAX) known.clear();
+    known.set(key, found);
+    return found;
+  }
+}

@@ -1,0 +1,29 @@
+/** Bytes of a file from `start` to before `end`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The part of a file of `sizeBytes` that a request asks for.
+ *
+ * @returns "whole" if it asks for none, for several, or in a way that means nothing, as RFC 9110,
+ * section 14.2, allows; "none" if the file has no such part.
+ */
+export function parseRange(
+  header: string | undefined,
+  sizeBytes: number,
+): ByteRange | "whole" | "none" {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec((header ?? "").trim());
+  if (!match) return "whole";
+  const [, first = "", last = ""] = match;
+  if (first === "") {
+    if (last === "") return "whole";
+    const start = Math.max(0, sizeBytes - Number(last));
+    return start === sizeBytes ? "none" : { start, end: sizeBytes };
+  }
+  const start = Number(first);
+  const end = last === "" ? sizeBytes : Math.min(sizeBytes, Number(last) + 1);
+  if (last !== "" && Number(last) < start) return "whole";
+  return start >= sizeBytes ? "none" : { start, end };
+}

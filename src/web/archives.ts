@@ -1,0 +1,28 @@
+import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import { parseArchiveName } from "../domain/archives/archive-format.ts";
+import { findArchive } from "../domain/archives/find-archive.ts";
+import { answerDownload } from "../lib/download.ts";
+import { log } from "../lib/log.ts";
+import { enterRepository } from "./enter-repository.ts";
+import type { WebEnv } from "./env.ts";
+import { renderFailure } from "./render-failure.ts";
+
+/** A branch, tag or commit as one file, where the records of tags and releases lead. */
+export const archives = new Hono<WebEnv>({ router: new TrieRouter() });
+
+archives.get("/:owner/:repo/archive/:archive{.+}", async (c, next) => {
+  const { owner, repo, archive } = c.req.param();
+  // The API's own addresses begin so, and nobody is called like that.
+  if (owner === "api") return next();
+  const { ctx, entry } = await enterRepository(c, owner, repo);
+  const { ref, format } = parseArchiveName(archive);
+  const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
+  const { requestId } = c.var;
+  return answerDownload(request, await findArchive(ctx, entry, ref, format), (sentBytes) =>
+    log("archive:sent", { id: requestId, ...ctx.git.usage.counts(), sentBytes }),
+  );
+});
+
+archives.onError(renderFailure);

@@ -1,0 +1,268 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { ACCESS, collaborations, repositories, users } from "../../src/db/schema/index.ts";
+import { call, type Sending } from "../support/call.ts";
+import { History } from "../support/commits.ts";
+import { db } from "../support/db.ts";
+import { make, type TestRepo, type TestUser } from "../support/make.ts";
+import { description, operations } from "../support/operations.ts";
+import { makeEmptyPack, pushCommands } from "../support/push.ts";
+import { makeWorld } from "../support/world.ts";
+
+interface Described {
+  get?: { responses: Record<string, { content?: Record<string, unknown> }> };
+}
+
+/** What is read of a repository and comes whole: as a record, or as text. */
+const reads = operations.filter(({ method, path }) => {
+  const { get } = (description.paths?.[path] ?? {}) as Described;
+  const types = Object.keys(get?.responses["200"]?.content ?? {});
+  const comesWhole = types.some((type) => /^(?:application\/json|text\/plain)$/.test(type));
+  return method === "GET" && path.startsWith("/repos/{owner}/{repo}/") && comesWhole;
+});
+
+/** A repository of three commits, the later one of `side` by its owner's address. */
+async function makeStory(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
+  const repo = await make.repo(owner, fields);
+  const history = new History();
+  const blob = "one\ntwo\n";
+  const first = history.commit({ files: { a: blob, "b/c": "deep\n" } });
+  const author = `Ada <${owner.email}>`;
+  const head = history.commit({ files: { a: "1\n" }, parents: [first], author });
+  const side = history.commit({ files: { a: "2\n" }, parents: [first], author });
+  const commands = [
+    { ref: "refs/heads/main", new: head },
+    { ref: "refs/heads/side", new: side },
+  ];
+  await pushCommands(owner, repo, commands, { pack: history.build() });
+  return { repo, first, head, side };
+}
+
+const pathOf = ({ owner, name }: TestRepo, rest: string) => `/repos/${owner}/${name}/${rest}`;
+const ask = (repo: TestRepo, rest: string, sending: Sending = {}) =>
+  call("GET", pathOf(repo, rest), sending);
+
+/** What is read by the whole id of a commit or an object. */
+async function listPinned(repo: TestRepo, oid: string, sending: Sending) {
+  const { body: commit } = await ask(repo, `git/commits/${oid}`, sending);
+  const { body: tree } = await ask(repo, `git/trees/${commit.commit.tree.sha}`, sending);
+  return [
+    `git/trees/${oid}`,
+    `git/trees/${commit.commit.tree.sha}`,
+    `git/trees/${oid}?recursive=1`,
+    `git/blobs/${tree.tree[0].sha}`,
+    `git/commits/${oid}.diff`,
+    `contents?ref=${oid}`,
+    `contents/?ref=${oid}`,
+    `contents/a?ref=${oid}`,
+    `contents-ext/a?ref=${oid}`,
+    `raw/a?ref=${oid.toUpperCase()}`,
+    `media/a?ref=${oid}`,
+  ];
+}
+
+/** What tells of people too, named by the whole id of a commit. */
+const tellOfPeople = (oid: string) => [
+  `commits?sha=${oid}`,
+  `commits?sha=${oid}&path=a`,
+  `git/commits/${oid}`,
+  `compare/${oid}...${oid}`,
+];
+
+const REVALIDATED = "max-age=0, private, must-revalidate, no-transform";
+
+describe("what is read of a repository", () => {
+  it.each(reads.map((operation) => [operation.id, operation] as const))(
+    "is tagged, and not sent again to who has it: %s",
+    async (_, operation) => {
+      const { caller, path } = await makeWorld(operation);
+      const { status, headers } = await call("GET", path, { as: caller });
+      const tag = headers.get("ETag") ?? "";
+      expect([status, tag]).toEqual([200, expect.stringMatching(/^"[^"]+"$/)]);
+      const condition = { "If-None-Match": `"x", W/${tag}` };
+      const again = await call("GET", path, { as: caller, headers: condition });
+      expect([again.status, again.body]).toEqual([304, ""]);
+      expect(again.headers.get("Content-Type")).toBeNull();
+      for (const name of ["ETag", "Cache-Control", "X-Total-Count", "Link"]) {
+        expect([name, again.headers.get(name)]).toEqual([name, headers.get(name)]);
+      }
+    },
+  );
+
+  it("is sent to who has something else, and its headers alone to HEAD", async () => {
+    const { repo, head } = await makeStory(await make.user());
+    for (const rest of [`git/commits/${head}`, `git/commits/${head}.diff`, "contents"]) {
+      const { headers, body } = await ask(repo, rest);
+      const tag = headers.get("ETag") ?? "";
+      for (const condition of ['"other"', tag.slice(0, -2), tag.slice(1, -1), ""]) {
+        const again = await ask(repo, rest, { headers: { "If-None-Match": condition } });
+        expect([condition, again.status, again.body]).toEqual([condition, 200, body]);
+      }
+      for (const condition of [tag, `W/${tag}`, "*"]) {
+        const again = await ask(repo, rest, { headers: { "If-None-Match": condition } });
+        expect([condition, again.status, again.body]).toEqual([condition, 304, ""]);
+      }
+      const bare = await call("HEAD", pathOf(repo, rest));
+      expect([bare.status, bare.headers.get("ETag"), bare.body]).toEqual([200, tag, ""]);
+    }
+  });
+
+  it("is kept for ever where the whole id of an object names it, for others only where all may see it", async () => {
+    const owner = await make.user();
+    const [open, closed] = [await makeStory(owner), await makeStory(owner, { isPrivate: true })];
+    const kept = "max-age=604800, immutable, no-transform";
+    for (const [{ repo, head }, sending, control] of [
+      [open, {}, `public, s-maxage=60, ${kept}`],
+      [open, { as: owner }, `private, ${kept}`],
+      [closed, { as: owner }, `private, ${kept}`],
+    ] as const) {
+      for (const rest of await listPinned(repo, head, sending)) {
+        const { status, headers } = await ask(repo, rest, sending);
+        expect([rest, status, headers.get("Cache-Control")]).toEqual([rest, 200, control]);
+        expect(headers.get("Vary")).toBe("Authorization, Cookie, Sudo");
+      }
+    }
+    const limited = await make.user({ visibility: "limited" });
+    const story = await makeStory(limited);
+    const { headers } = await ask(story.repo, `raw/a?ref=${story.head}`, { as: owner });
+    expect(headers.get("Cache-Control")).toBe(`private, ${kept}`);
+  });
+
+  it("is asked for again where it tells of people, or a name or a part of an id leads to it", async () => {
+    const owner = await make.user();
+    const { repo, first, head } = await makeStory(owner);
+    // A branch may be called like a commit, and goes where it likes.
+    const ref = `refs/heads/${first}`;
+    await pushCommands(owner, repo, [{ ref, new: head }], { pack: makeEmptyPack() });
+    const named = [first, "main", head.slice(0, 20), "HEAD"].flatMap((name) => [
+      `git/trees/${name}`,
+      `git/commits/${name}.diff`,
+      `contents?ref=${name}`,
+      `contents/a?ref=${name}`,
+      `raw/a?ref=${name}`,
+    ]);
+    for (const rest of [...named, ...tellOfPeople(head), "contents", "raw/a", "branches", "tags"]) {
+      const { status, headers } = await ask(repo, rest);
+      expect([rest, status, headers.get("Cache-Control")]).toEqual([rest, 200, REVALIDATED]);
+    }
+  });
+
+  it("is sent anew once the account that it names has changed", async () => {
+    const owner = await make.user();
+    const { repo, head } = await makeStory(owner);
+    for (const rest of tellOfPeople(head)) {
+      const { headers } = await ask(repo, rest, { as: owner });
+      const condition = { "If-None-Match": headers.get("ETag") ?? "" };
+      expect((await ask(repo, rest, { as: owner, headers: condition })).status).toBe(304);
+      const fullName = `Ada at ${rest}`;
+      await db.update(users).set({ fullName }).where(eq(users.id, owner.id));
+      const { status, body } = await ask(repo, rest, { as: owner, headers: condition });
+      expect([rest, status]).toEqual([rest, 200]);
+      expect(JSON.stringify(body)).toContain(fullName);
+    }
+  });
+});
+
+// SECURITY: whoever may not read gets the answer of what does not exist, whatever was kept before.
+describe("what was kept is never given to somebody who may not read it", () => {
+  /** Reads everything, and whatever is kept of it is then kept. */
+  async function warm(repo: TestRepo, oid: string, sending: Sending) {
+    const rests = [...(await listPinned(repo, oid, sending)), ...tellOfPeople(oid)];
+    const tags = new Map<string, string>();
+    for (const rest of rests) {
+      const { status, headers } = await ask(repo, rest, sending);
+      expect([rest, status]).toEqual([rest, 200]);
+      tags.set(rest, headers.get("ETag") ?? "");
+    }
+    return tags;
+  }
+  /** What is answered by more than that it does not exist. */
+  async function listGiven(repo: TestRepo, tags: Map<string, string>, sending: Sending = {}) {
+    const given: string[] = [];
+    for (const [rest, tag] of tags) {
+      const condition = { "If-None-Match": `${tag}, *` };
+      const { status, headers } = await ask(repo, rest, { ...sending, headers: condition });
+      // An id that nothing has is no id, to the routes of objects.
+      const isObject = rest.startsWith("git/blobs") || rest.startsWith("git/trees");
+      const isHidden = status === 404 || (isObject && status === 400);
+      const isKept = headers.has("ETag") || headers.get("Cache-Control") !== REVALIDATED;
+      if (!isHidden || isKept) given.push(`${status} ${rest}`);
+    }
+    return given;
+  }
+
+  it("of a repository that became private", async () => {
+    const [owner, stranger] = [await make.user(), await make.user()];
+    const { repo, head } = await makeStory(owner);
+    const tags = await warm(repo, head, {});
+    const json = { private: true };
+    expect(
+      (await call("PATCH", `/repos/${repo.owner}/${repo.name}`, { as: owner, json })).status,
+    ).toBe(200);
+    expect(await listGiven(repo, tags)).toEqual([]);
+    expect(await listGiven(repo, tags, { as: stranger })).toEqual([]);
+    const { headers } = await ask(repo, `raw/a?ref=${head}`, { as: owner });
+    expect(headers.get("Cache-Control")).toMatch(/^private,/);
+  });
+
+  it("to a collaborator who is none any more", async () => {
+    const [owner, friend] = [await make.user(), await make.user()];
+    const { repo, head } = await makeStory(owner, { isPrivate: true });
+    await make.collaborator(repo, friend, ACCESS.read);
+    const tags = await warm(repo, head, { as: friend });
+    await db.delete(collaborations).where(eq(collaborations.repoId, repo.id));
+    expect(await listGiven(repo, tags, { as: friend })).toEqual([]);
+    await warm(repo, head, { as: owner });
+  });
+
+  it("of a repository whose code was switched off", async () => {
+    const owner = await make.user();
+    const { repo, head } = await makeStory(owner);
+    const tags = await warm(repo, head, { as: owner });
+    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
+    expect(await listGiven(repo, tags, { as: owner })).toEqual([]);
+  });
+
+  it("of a repository that was deleted, by another one of its name", async () => {
+    const owner = await make.user();
+    const { repo, head } = await makeStory(owner);
+    const tags = await warm(repo, head, {});
+    await call("DELETE", `/repos/${repo.owner}/${repo.name}`, { as: owner });
+    expect(await listGiven(repo, tags)).toEqual([]);
+    const json = { name: repo.name, auto_init: true, readme: "Default" };
+    expect((await call("POST", "/user/repos", { as: owner, json })).status).toBe(201);
+    expect(await listGiven(repo, tags)).toEqual([]);
+    expect(await listGiven(repo, tags, { as: owner })).toEqual([]);
+  });
+
+  it("of commits that a forced push took away", async () => {
+    const owner = await make.user();
+    const { repo, first, side } = await makeStory(owner);
+    const tags = await warm(repo, side, { as: owner });
+    const aside = [{ ref: "refs/heads/side", old: side, new: first }];
+    expect((await pushCommands(owner, repo, aside, { pack: makeEmptyPack() })).body).toContain(
+      "ok refs/heads/side",
+    );
+    expect(await listGiven(repo, tags, { as: owner })).toEqual([]);
+    await warm(repo, first, { as: owner });
+  });
+
+  it("of one fork by another", async () => {
+    const [owner, forker] = [await make.user(), await make.user()];
+    const { repo } = await makeStory(owner);
+    const { body } = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, {
+      as: forker,
+      json: {},
+    });
+    const fork = { ...repo, id: body.id, owner: forker.name, name: body.name };
+    const history = new History();
+    const own = history.commit({ files: { a: "own\n" } });
+    await pushCommands(owner, repo, [{ ref: "refs/heads/own", new: own }], {
+      pack: history.build(),
+    });
+    const tags = await warm(repo, own, {});
+    expect(await listGiven(fork, tags)).toEqual([]);
+    expect(await listGiven(fork, tags, { as: forker })).toEqual([]);
+  });
+});
