@@ -1,9 +1,7 @@
+import { formatBase85 } from "../base85.ts";
 import type { ByteText } from "../byte-text.ts";
 import type { Codec } from "../codec.ts";
 import { DeltaEncoder } from "../pack/delta-encoder.ts";
-
-const ALPHABET =
-  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 
 /** Bytes of one line. */
 const LINE_BYTES = 52;
@@ -36,16 +34,7 @@ function encodeBase85(bytes: Uint8Array): string {
   for (let start = 0; start < bytes.length; start += LINE_BYTES) {
     const length = Math.min(LINE_BYTES, bytes.length - start);
     text += String.fromCharCode(length <= 26 ? 0x40 + length : 0x60 + length - 26);
-    for (let at = start; at < start + length; at += 4) {
-      let value = 0;
-      for (let byte = at; byte < at + 4; byte++) value = value * 256 + (bytes[byte] ?? 0);
-      let digits = "";
-      for (let digit = 0; digit < 5; digit++) {
-        digits = ALPHABET.charAt(value % 85) + digits;
-        value = Math.floor(value / 85);
-      }
-      text += digits;
-    }
+    text += formatBase85(bytes.subarray(start, start + length));
     text += "\n";
   }
   return text;
