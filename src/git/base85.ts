@@ -49,19 +49,3 @@ export function parseBase85(text: ByteText, length: number): Uint8Array | undefi
   }
   return bytes;
 }
-
-/** Groups of five digits for four bytes each; the last is filled up with zeros. */
-export function formatBase85(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 4) {
-    let group = 0;
-    for (let byte = at; byte < at + 4; byte++) group = group * 256 + (bytes[byte] ?? 0);
-    let digits = "";
-    for (let digit = 0; digit < GROUP_DIGITS; digit++) {
-      digits = DIGITS.charAt(group % 85) + digits;
-      group = Math.floor(group / 85);
-    }
-    text += digits;
-  }
-  return text;
-}
