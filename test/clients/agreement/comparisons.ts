@@ -162,9 +162,9 @@ export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>
     const { source, url, samples } = comparing;
     const single = await source.lines("rev-list", "--no-merges", "--branches", "--tags");
     for (const sha of source.sample(single, samples)) {
-      const theirs = await source.git("format-patch", "--stdout", "--full-index", "-1", sha);
+      const theirs = await source.git("format-patch", "--stdout", "-1", sha);
       const ours = await readBytes(`${url}/git/commits/${sha}.patch`);
-      note(comparing, sha, withoutSignature(ours), withoutSignature(theirs));
+      note(comparing, sha, withoutNoise(ours), withoutNoise(theirs));
     }
   },
 
@@ -254,11 +254,14 @@ export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>
   },
 };
 
-/** A patch up to the version of the program that made it. */
-const withoutSignature = (patch: Buffer): Buffer => {
-  const at = patch.lastIndexOf("\n-- \n");
-  return at < 0 ? patch : patch.subarray(0, at);
-};
+/** A patch without the version of the program that made it, and how that compressed binary contents. */
+function withoutNoise(patch: Buffer): string {
+  const text = patch.toString("latin1");
+  const end = text.lastIndexOf("\n-- \n");
+  return text
+    .slice(0, end < 0 ? text.length : end)
+    .replaceAll(/^(?:literal|delta) \d+\n(?:[A-Za-z].+\n)*/gm, "data\n");
+}
 
 /** Added and deleted lines of each file, 0 of a binary one. */
 function readNumstat(text: string): [number, number][] {
