@@ -325,6 +325,7 @@ describe("patches that somebody wrote", () => {
     ["a last line that is cut off", (HEAD + HUNK).slice(0, -1)],
     ["a wrong count", HEAD + HUNK.replace("-1,3", "-1,4")],
     ["a hunk that changes nothing", `${HEAD}@@ -1,1 +1,1 @@\n 1\n`],
+    ["a hunk for what another has left", `${HEAD}${HUNK}@@ -2,2 +2,2 @@\n-two\n+zwei\n 3\n`],
     ["a mark that is none", HEAD + HUNK.replace("+two", "*two")],
     ["another context", HEAD + HUNK.replace(" 3", " 4")],
     ["an end that is none", `${HEAD}@@ -1,2 +1,2 @@\n 1\n-2\n+two\n`],

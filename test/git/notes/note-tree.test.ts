@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { hashObject } from "../../../src/git/object/hash-object.ts";
 import { NoteTree } from "../../../src/git/notes/note-tree.ts";
@@ -6,6 +6,9 @@ import type { ObjectReader, StoredObject } from "../../../src/git/store.ts";
 import { git, makeDirectory } from "../support/git.ts";
 import { makeRandom } from "../support/random.ts";
 import { gitReader } from "../support/sidecars.ts";
+
+// Each step starts git several times.
+vi.setConfig({ testTimeout: 60_000 });
 
 const BLOB = hashObject("blob", new Uint8Array());
 
@@ -55,8 +58,10 @@ class ByGit {
 
   /** Notes of the empty blob on each, in one go; the tree afterwards. */
   add(oids: readonly string[]): string {
-    for (const oid of oids)
-      git(this.directory, ["notes", "add", "--allow-empty", "-f", "-C", BLOB, oid]);
+    const [first = ""] = oids;
+    git(this.directory, ["notes", "add", "--allow-empty", "-f", "-C", BLOB, first]);
+    const input = oids.map((oid) => `${first} ${oid}\n`).join("");
+    git(this.directory, ["notes", "copy", "-f", "--stdin"], { input });
     return this.tree();
   }
 
@@ -83,14 +88,29 @@ describe("NoteTree", () => {
       expect([at, root]).toEqual([at, theirs.add(some)]);
     }
     expect(git(directory, ["ls-tree", root ?? ""])).toContain(" tree ");
-    const random = makeRandom(5);
     for (let left = adding; left.length > 0;) {
-      const some = left.slice(0, 1 + random.below(12));
+      const some = left.slice(0, 9);
       left = left.slice(some.length);
       const tree = await NoteTree.open(objects, root);
       for (const oid of some) await tree.remove(oid);
       root = await tree.write(write);
       expect([left.length, root]).toEqual([left.length, theirs.remove(some)]);
+    }
+  });
+
+  it("draws directories together when many notes go at once", async () => {
+    const { directory, objects, write } = makeNotes();
+    const theirs = new ByGit(directory, 700);
+    const random = makeRandom(6);
+    for (let round = 0; round < 5; round++) {
+      const some = theirs.oids.filter(() => random.below(700) < 110 + 12 * round);
+      const before = theirs.add(some);
+      const gone = some.filter(() => random.below(2) === 0);
+      const tree = await NoteTree.open(objects, before);
+      for (const oid of gone) await tree.remove(oid);
+      const after = theirs.remove(gone);
+      expect([round, await tree.write(write)]).toEqual([round, after]);
+      theirs.remove(some.filter((oid) => !gone.includes(oid)));
     }
   });
 
