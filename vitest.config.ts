@@ -13,6 +13,8 @@ export default defineConfig({
           name: "node",
           include: ["test/{lib,git,render,storage/node}/**/*.test.ts", DOCUMENT_TEST],
           environment: "node",
+          // A busy machine takes its time; what has a bound of its own says so itself.
+          testTimeout: 30_000,
         },
       },
       {

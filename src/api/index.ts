@@ -12,11 +12,13 @@ import { notes } from "./git/notes.ts";
 import { blobs } from "./contents/blobs.ts";
 import { fileChanges } from "./contents/changes.ts";
 import { contents } from "./contents/contents.ts";
+import { editorconfig } from "./contents/editorconfig.ts";
 import { fileContents } from "./contents/file-contents.ts";
 import { patches } from "./contents/patches.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
+import { issueTemplates } from "./issues/templates.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
 import { markup } from "./meta/markup.ts";
@@ -71,6 +73,8 @@ const NOUNS = [
   notes,
   contents,
   fileContents,
+  editorconfig,
+  issueTemplates,
   fileChanges,
   patches,
   raw,

@@ -56,19 +56,23 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
   const refusal = tooLarge(`the body is larger than ${bytesMax} bytes`);
   if (Number(c.req.header("content-length") ?? 0) > bytesMax) throw refusal;
 
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  const decode = (chunk: Uint8Array | undefined): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw invalid("[]: the body is not UTF-8");
+    }
+  };
+  let text = "";
   let bytes = 0;
+  // As text at once: a large body is not held as bytes beside it.
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > bytesMax) throw refusal;
-    chunks.push(chunk);
+    text += decode(chunk);
   }
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
-  try {
-    return decoder.decode(await new Blob(chunks).arrayBuffer());
-  } catch {
-    throw invalid("[]: the body is not UTF-8");
-  }
+  return text + decode(undefined);
 }
 
 function checkJson(text: string): void {

@@ -10,6 +10,22 @@ for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(val
 /** Digits that stand for four bytes together. */
 const GROUP_DIGITS = 5;
 
+/** Five digits for each four bytes; zeros fill up the last four. */
+export function formatBase85(bytes: Uint8Array): ByteText {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 4) {
+    let group = 0;
+    for (let byte = at; byte < at + 4; byte++) group = group * 256 + (bytes[byte] ?? 0);
+    let digits = "";
+    for (let digit = 0; digit < GROUP_DIGITS; digit++) {
+      digits = DIGITS.charAt(group % 85) + digits;
+      group = Math.floor(group / 85);
+    }
+    text += digits;
+  }
+  return text as ByteText;
+}
+
 /**
  * Reads `length` bytes from groups of five digits. What the last group has beyond them is left out.
  *

@@ -29,6 +29,12 @@ export interface World {
   json: object | undefined;
 }
 
+/** What operations need in their queries. */
+const QUERIES: Readonly<Record<string, string>> = {
+  repoGetFileContents: '?body={"files":["file"]}',
+  repoGetEditorConfig: "?ref=settings",
+};
+
 /** Makes a world of its own for one request of `operation`. */
 export async function makeWorld(operation: Operation): Promise<World> {
   const isForAdmin = operation.path.startsWith("/admin/");
@@ -91,13 +97,13 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const isAboutCode =
-    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses)(?:\/|$)/.test(
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses|editorconfig|issue_templates|issue_config)(?:\/|$)/.test(
       operation.path,
     );
   const isNoteNew = operation.id === "repoCreateNote";
   const sample = isAboutCode ? await storeSampleCode(repo, !isNoteNew) : undefined;
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
-  const query = operation.id === "repoGetFileContents" ? '?body={"files":["file"]}' : "";
+  const query = QUERIES[operation.id] ?? "";
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,
@@ -150,7 +156,7 @@ function shaFor(path: string, sample: { tagOid: string; blobOid: string } | unde
   return "main";
 }
 
-/** Two branches of one commit of one file, a note on it, and an annotated tag of it. */
+/** Two branches of one commit of one file, a note on it, an annotated tag of it, and one of settings. */
 async function storeSampleCode(repo: TestRepo, hasNote: boolean) {
   const { oid, blobOid, pack } = makeCommit(repo.name);
   await storePush(repo, "refs/heads/main", oid, pack);
@@ -158,6 +164,9 @@ async function storeSampleCode(repo: TestRepo, hasNote: boolean) {
   const history = new History();
   const note = history.commit({ files: { [oid]: "A note\n" } });
   if (hasNote) await storePush(repo, "refs/notes/commits", note, history.build());
+  const settings = { ".editorconfig": "[*]\nindent_size = 2\n" };
+  const withSettings = history.commit({ files: settings });
+  await storePush(repo, "refs/heads/settings", withSettings, history.build());
   const tag = makeTag(oid, "some/tag");
   await storePush(repo, "refs/tags/some/tag", tag.oid, tag.pack, oid);
   return { tagOid: tag.oid, blobOid };

@@ -70,6 +70,9 @@ export async function changeFiles(
   return { items: result, made };
 }
 
+/** Longest message that names all paths, in characters. */
+const DESCRIPTION_MAX = 65_535;
+
 /** `Add a.txt, b.txt`, and so on for what is updated and deleted, each in a line. */
 function describeChanges(operations: readonly FileOperation[]): string {
   const paths = (...kinds: FileOperation["kind"][]): string =>
@@ -82,10 +85,11 @@ function describeChanges(operations: readonly FileOperation[]): string {
     ["Update", paths("update", "upload", "rename")],
     ["Delete", paths("delete")],
   ];
-  return lines
+  const description = lines
     .filter(([, list]) => list !== "")
     .map((line) => line.join(" "))
     .join("\n");
+  return description.length <= DESCRIPTION_MAX ? description : `Change ${operations.length} files`;
 }
 
 async function applyOperation(

@@ -111,7 +111,7 @@ class ContentsReader {
     paths: readonly (readonly string[])[],
     contentCharsMax: number,
   ): Promise<(ContentItem | undefined)[]> {
-    const { graph, catalog, objects } = this.repository;
+    const { answers, graph, catalog, objects } = this.repository;
     const entries = await findEntries(this.repository, this.root, paths);
     const items: (ContentItem | undefined)[] = [];
     let charsLeft = contentCharsMax;
@@ -126,10 +126,14 @@ class ContentsReader {
     }
     const found = items.filter((item) => item !== undefined);
     const names = found.map(({ path }) => encodeText(path));
-    const nodes = await findLastCommitsOfPaths(graph, catalog, objects, this.tip, names);
+    const about = ["last commits of paths", graph.oid(this.tip), names];
+    const oids = await answers.remember(about, async () => {
+      const nodes = await findLastCommitsOfPaths(graph, catalog, objects, this.tip, names);
+      return nodes.map((node) => (node === undefined ? null : graph.oid(node)));
+    });
     for (const [at, item] of found.entries()) {
-      const node = nodes[at];
-      item.lastCommit = node === undefined ? undefined : await this.readCommit(node);
+      const oid = oids[at];
+      item.lastCommit = oid ? await this.readCommit(graph.find(oid)) : undefined;
     }
     return items;
   }

@@ -33,6 +33,8 @@ const HEAD_BYTES = 4 * 1024;
 /** Largest `.gitattributes` that is read, in bytes, and how many of them. */
 const ATTRIBUTES_BYTES_MAX = 64 * 1024;
 const ATTRIBUTES_MAX = 100;
+/** SECURITY: what matching rules may cost: bytes of rules times bytes of paths, for all files. */
+const MATCHING_MAX = 2 ** 29;
 
 const NAMES = [
   "linguist-vendored",
@@ -70,7 +72,13 @@ interface Directory {
   /** With a slash at its end; "" for the root. */
   readonly path: string;
   readonly depth: number;
-  readonly attributes: AttributeStack | undefined;
+  readonly rules: Rules | undefined;
+}
+
+/** What attributes say of languages in a directory, and how long that is, in bytes. */
+interface Rules {
+  readonly stack: AttributeStack;
+  readonly bytes: number;
 }
 
 /** A file whose name leaves open what it is. */
@@ -96,6 +104,7 @@ class LanguageCounter {
   private entriesLeft = ENTRIES_MAX;
   private pathBytesLeft = PATHS_BYTES_MAX;
   private attributesLeft = ATTRIBUTES_MAX;
+  private matchingLeft = MATCHING_MAX;
 
   constructor(repository: OpenRepository, table: LanguageTable) {
     this.repository = repository;
@@ -103,8 +112,10 @@ class LanguageCounter {
   }
 
   async walk(root: Place): Promise<void> {
-    const stack: Directory[] = [{ place: root, path: "", depth: 0, attributes: undefined }];
-    for (let at = stack.pop(); at; at = stack.pop()) stack.push(...(await this.visit(at)));
+    const stack: Directory[] = [{ place: root, path: "", depth: 0, rules: undefined }];
+    for (let at = stack.pop(); at; at = stack.pop()) {
+      for (const below of await this.visit(at)) stack.push(below);
+    }
   }
 
   /** Looks at the files of a directory, and answers with the directories that are to be looked at. */
@@ -112,7 +123,8 @@ class LanguageCounter {
     const { catalog, objects } = this.repository;
     if (catalog.kind(directory.place) !== TREE) return [];
     const entries = parseTree(await objects.readPlace(directory.place));
-    const attributes = await this.enter(directory, entries);
+    const rules = await this.enter(directory, entries);
+    const depth = directory.depth + 1;
     const below: Directory[] = [];
     for (const { mode, name, oid } of entries) {
       const path = directory.path + name;
@@ -122,29 +134,36 @@ class LanguageCounter {
       const place = isLeftOut || path.length > PATH_BYTES_MAX ? undefined : catalog.find(oid);
       if (!place) continue;
       if (!isTreeMode(mode)) {
-        this.addFile(place, mode, path, name, attributes?.find(path as ByteText));
-      } else if (directory.depth < DEPTH_MAX && (attributes || !this.isPassedOver(`${path}/`))) {
-        below.push({ place, path: `${path}/`, depth: directory.depth + 1, attributes });
+        this.addFile(place, mode, path, name, this.findAttributes(rules, path));
+      } else if (depth <= DEPTH_MAX && (rules || !this.isPassedOver(`${path}/`))) {
+        below.push({ place, path: `${path}/`, depth, rules });
       }
     }
     return below;
   }
 
+  private findAttributes(rules: Rules | undefined, path: string): Attributes | undefined {
+    if (!rules) return undefined;
+    this.matchingLeft -= rules.bytes * path.length;
+    return this.matchingLeft > 0 ? rules.stack.find(path as ByteText) : undefined;
+  }
+
   /** The rules of a directory; undefined while none says anything of languages. */
   private async enter(
-    { path, attributes }: Directory,
+    { path, rules }: Directory,
     entries: readonly TreeEntry[],
-  ): Promise<AttributeStack | undefined> {
+  ): Promise<Rules | undefined> {
     const { catalog, objects } = this.repository;
     const file = entries.find(({ name, mode }) => name === ".gitattributes" && !isTreeMode(mode));
     const place = file && !isSymlinkMode(file.mode) ? catalog.find(file.oid) : undefined;
     const isRead = place && catalog.sizeBytes(place) <= ATTRIBUTES_BYTES_MAX;
-    if (!isRead || this.attributesLeft-- <= 0) return attributes;
+    if (!isRead || this.attributesLeft-- <= 0) return rules;
     const text = readByteText(await objects.readPlace(place));
-    if (!text.includes("linguist-")) return attributes;
-    if (path === "") return AttributeStack.root(text, NAMES);
-    const above = attributes ?? AttributeStack.root("" as ByteText, NAMES);
-    return above.enter(path.slice(0, -1) as ByteText, text);
+    const bytes = (rules?.bytes ?? 0) + countBytes(text);
+    if (!text.includes("linguist-")) return rules;
+    if (path === "") return { stack: AttributeStack.root(text, NAMES), bytes };
+    const above = rules?.stack ?? AttributeStack.root("" as ByteText, NAMES);
+    return { stack: above.enter(path.slice(0, -1) as ByteText, text), bytes };
   }
 
   /** Whether nothing at a path is counted; below a directory that is, nothing is. */
@@ -252,6 +271,16 @@ class LanguageCounter {
     this.bytes.set(group, (this.bytes.get(group) ?? 0) + sizeBytes);
   }
 }
+
+/** Bytes of the lines of a `.gitattributes` that say something of languages, also by a macro. */
+function countBytes(text: string): number {
+  const macros = Array.from(text.matchAll(/^\[attr\](\S+)/gm), ([, name = ""]) => name);
+  const words = ["linguist-", ...macros.slice(0, MACROS_MAX)];
+  const lines = text.split("\n").filter((line) => words.some((word) => line.includes(word)));
+  return macros.length > MACROS_MAX ? text.length : lines.join("").length;
+}
+
+const MACROS_MAX = 10;
 
 /**
  * SECURITY: many patterns begin with any number of blanks or letters, and would be tried anew at each

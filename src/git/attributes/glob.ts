@@ -72,6 +72,7 @@ export function parseGlob(pattern: ByteText): Glob | undefined {
  * most the length of the pattern times that of the text.
  */
 export function matchGlob(glob: Glob, text: ByteText): boolean {
+  if (!fitsEnd(glob, text)) return false;
   /** Tokens that may come next, as 1 at their index; behind the last is the end. */
   let open = new Uint8Array(glob.length + 1);
   let next = new Uint8Array(glob.length + 1);
@@ -99,6 +100,17 @@ export function matchGlob(glob: Glob, text: ByteText): boolean {
     next = old.fill(0);
   }
   return open[glob.length] === 1;
+}
+
+/** Whether the last bytes may be those that the pattern ends with: most texts are told apart so. */
+function fitsEnd(glob: Glob, text: ByteText): boolean {
+  for (let back = 1; back <= glob.length; back++) {
+    const token = glob[glob.length - back];
+    if (token?.kind !== "byte") return true;
+    if (back > text.length || token.accepted[text.charCodeAt(text.length - back)] === 0)
+      return false;
+  }
+  return true;
 }
 
 /** Opens a token, and those behind it if it may stand for nothing. */

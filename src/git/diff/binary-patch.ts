@@ -1,9 +1,7 @@
+import { formatBase85 } from "../base85.ts";
 import type { ByteText } from "../byte-text.ts";
 import type { Codec } from "../codec.ts";
 import { DeltaEncoder } from "../pack/delta-encoder.ts";
-
-const ALPHABET =
-  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 
 /** Bytes of one line. */
 const LINE_BYTES = 52;
@@ -26,27 +24,17 @@ function formatSide(from: Uint8Array, to: Uint8Array, codec: Codec): string {
     from.length > 0 && to.length > 0 ? new DeltaEncoder(from).encode(to, whole.length) : undefined;
   const deflated = delta && codec.deflate(delta);
   return delta && deflated && deflated.length < whole.length
-    ? `delta ${delta.length}\n${encodeBase85(deflated)}`
-    : `literal ${to.length}\n${encodeBase85(whole)}`;
+    ? `delta ${delta.length}\n${formatLines(deflated)}`
+    : `literal ${to.length}\n${formatLines(whole)}`;
 }
 
 /** Bytes in lines of base 85, each with its length before it: `A` to `Z` for 1 to 26, then `a` to `z`. */
-function encodeBase85(bytes: Uint8Array): string {
+function formatLines(bytes: Uint8Array): string {
   let text = "";
   for (let start = 0; start < bytes.length; start += LINE_BYTES) {
-    const length = Math.min(LINE_BYTES, bytes.length - start);
-    text += String.fromCharCode(length <= 26 ? 0x40 + length : 0x60 + length - 26);
-    for (let at = start; at < start + length; at += 4) {
-      let value = 0;
-      for (let byte = at; byte < at + 4; byte++) value = value * 256 + (bytes[byte] ?? 0);
-      let digits = "";
-      for (let digit = 0; digit < 5; digit++) {
-        digits = ALPHABET.charAt(value % 85) + digits;
-        value = Math.floor(value / 85);
-      }
-      text += digits;
-    }
-    text += "\n";
+    const line = bytes.subarray(start, start + LINE_BYTES);
+    const length = String.fromCharCode(line.length <= 26 ? 0x40 + line.length : 0x46 + line.length);
+    text += `${length}${formatBase85(line)}\n`;
   }
   return text;
 }

@@ -10,6 +10,8 @@ import type { Gauge } from "../store.ts";
 const READ_BYTES = 1024 * 1024;
 /** Bytes that are not wanted and read all the same, to save a read. */
 const GAP_BYTES_MAX = 64 * 1024;
+/** Runs that are read at once: what is far away takes its time, however little it is. */
+const READS_AHEAD = 4;
 /** Contents held at once, in bytes: those that are asked for and those that wait for their deltas. */
 const HELD_BYTES_MAX = 12 * 1024 * 1024;
 
@@ -34,6 +36,31 @@ interface Entry {
   readonly position: number;
   readonly start: number;
   readonly end: number;
+}
+
+/** Entries that are read at once, with what lies between them. */
+interface Run {
+  readonly start: number;
+  readonly end: number;
+  readonly entries: readonly Entry[];
+}
+
+/** @param entries In the order of their offsets. */
+function cutRuns(entries: readonly Entry[]): Run[] {
+  const runs: Run[] = [];
+  for (let at = 0; at < entries.length;) {
+    const { start, end: firstEnd } = entries[at] as Entry;
+    let end = firstEnd;
+    let stop = at + 1;
+    for (; stop < entries.length; stop++) {
+      const next = entries[stop] as Entry;
+      if (next.start - end > GAP_BYTES_MAX || next.end - start > READ_BYTES) break;
+      end = next.end;
+    }
+    runs.push({ start, end, entries: entries.slice(at, stop) });
+    at = stop;
+  }
+  return runs;
 }
 
 class ChainSweep {
@@ -70,19 +97,21 @@ class ChainSweep {
       ...catalog.range({ pack, position }),
     })).toSorted((a, b) => a.start - b.start);
     const found = new Map<number, Uint8Array>();
-    for (let at = 0; at < entries.length;) {
-      const first = entries[at] as Entry;
-      let { end } = first;
-      let stop = at + 1;
-      for (; stop < entries.length; stop++) {
-        const next = entries[stop] as Entry;
-        if (next.start - end > GAP_BYTES_MAX || next.end - first.start > READ_BYTES) break;
-        end = next.end;
+    const runs = cutRuns(entries);
+    const reading: Promise<Uint8Array>[] = [];
+    for (let next = 0, at = 0; at < runs.length; at++) {
+      for (; next < runs.length && next < at + READS_AHEAD; next++) {
+        const { start, end } = runs[next] as Run;
+        const read = source.read(start, end);
+        // Awaited in its turn; nobody looks before that, or ever where this ends early.
+        read.catch(() => {});
+        reading.push(read);
       }
-      const run = await source.read(first.start, end);
-      for (; at < stop; at++) {
-        const entry = entries[at] as Entry;
-        const stored = run.subarray(entry.start - first.start, entry.end - first.start);
+      const { start, entries: inRun } = runs[at] as Run;
+      const run = (await reading.shift()) as Uint8Array;
+      const readBytes = runs.slice(at, next).reduce((sum, each) => sum + each.end - each.start, 0);
+      for (const entry of inRun) {
+        const stored = run.subarray(entry.start - start, entry.end - start);
         const content = this.resolve(entry.position, stored);
         if (!content) continue;
         if (content.length !== sidecar.sizes[entry.position]) {
@@ -96,7 +125,7 @@ class ChainSweep {
           found.set(entry.position, content);
           this.heldBytes += content.length;
         }
-        gauge(this.heldBytes + run.length);
+        gauge(this.heldBytes + readBytes);
         if (this.heldBytes > HELD_BYTES_MAX) return found;
       }
     }

@@ -62,10 +62,10 @@ export class PackBuilder {
 
   /** The pack. */
   build(): Uint8Array {
-    const body = joinBytes([formatPackHeader(this.count), ...this.pieces]);
+    const pieces = [formatPackHeader(this.count), ...this.pieces];
     const hash = this.codec.createSha1();
-    hash.update(body);
-    return joinBytes([body, hash.digest()]);
+    for (const piece of pieces) hash.update(piece);
+    return joinBytes([...pieces, hash.digest()]);
   }
 
   private push(bytes: Uint8Array): void {

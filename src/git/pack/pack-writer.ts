@@ -209,9 +209,13 @@ class PackWriter {
       bytes += size;
     }
     this.remadeBytes = bytes;
+    const { writtenBytes } = this;
+    const sweeping: Gauge = (held) => this.options.gauge?.(writtenBytes + held);
     // One alone is read as well by itself.
     this.inflated =
-      remade.length > 1 ? await sweepChains(this.catalog, pack, remade) : new Map<number, never>();
+      remade.length > 1
+        ? await sweepChains(this.catalog, pack, remade, sweeping)
+        : new Map<number, never>();
     return at;
   }
 

@@ -272,6 +272,19 @@ describe("verification by an OpenPGP key", () => {
     }
   });
 
+  it("lets a subkey end with the key that it is of", async () => {
+    const { user, key } = await makeSigner({
+      lifetimeSeconds: 30 * 86_400,
+      subkeys: [{ sign: true }],
+    });
+    await db.update(gpgKeys).set({ expiresAt: null }).where(eq(gpgKeys.primaryKeyId, key.keyId));
+    const late = signed(key, { subkey: 0, at: new Date("2023-12-20T00:00:00Z") });
+    expect((await judge(await commitBy(user, late))).verification).toMatchObject(BAD);
+    const inTime = signed(key, { subkey: 0 });
+    const { verification } = await judge(await commitBy(user, inTime));
+    expect(verification).toMatchObject({ verified: true });
+  });
+
   it("takes a signature for nothing after its own end", async () => {
     const { user, key } = await makeSigner();
     const made = await commitBy(user, signed(key, { lifetimeSeconds: 86_400 }));

@@ -594,6 +594,16 @@ describe("POST /repos/{owner}/{repo}/contents", () => {
     });
   });
 
+  it("names no more paths in its message than there is room for", async () => {
+    const { owner, repo } = await makePushed();
+    const name = "x".repeat(250);
+    const files = Array.from({ length: 300 }, (_, at) => {
+      return { operation: "create", path: `${name}${at}`, content: "" };
+    });
+    const { status, body } = await batch(repo, owner, files);
+    expect([status, body.commit.message]).toEqual([201, "Change 300 files\n"]);
+  });
+
   it("moves a symlink as what it is", async () => {
     const { owner, repo } = await makePushed();
     const sha = await shaOf(repo, "link");

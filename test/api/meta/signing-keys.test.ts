@@ -151,6 +151,27 @@ describe("signing", () => {
     });
   });
 
+  it("is told of in the answer to a change, and left out under somebody else's name", async () => {
+    const { armored, fingerprint } = await makeSshSigningKey();
+    const service = serviceWith({ SIGNING_KEY: armored });
+    const user = await make.user();
+    const other = await make.user();
+    const { path } = await makeFirst(service, user);
+    const add = (name: string, author?: object) => {
+      const json = { content: btoa("a file"), author };
+      return logged(() => service("POST", `${path}/contents/${name}`, { as: user, json }));
+    };
+    const own = await add("own");
+    expect(own.answer.status).toBe(201);
+    expect(own.answer.body.verification).toMatchObject({
+      verified: true,
+      reason: `Edgeforge / ${fingerprint}`,
+    });
+    expect(own.line.d1Rounds).toBeLessThanOrEqual(3);
+    const named = await add("named", { name: "O", email: other.email });
+    expect(named.answer.body.verification.reason).toBe("gpg.error.not_signed_commit");
+  });
+
   it("needs no key of an account, and asks the database for none", async () => {
     const { armored } = await makeSshSigningKey();
     const service = serviceWith({ SIGNING_KEY: armored });

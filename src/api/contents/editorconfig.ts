@@ -1,0 +1,39 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
+import { findDefinition } from "../../domain/editorconfig/find-definition.ts";
+import { openCode } from "../../domain/git/open-code.ts";
+import { notFound } from "../../lib/failure.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { FilePath, RefQuery } from "./paths.ts";
+
+export const editorconfig = endpoints();
+
+editorconfig.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/editorconfig/{filepath*}",
+    operationId: "repoGetEditorConfig",
+    tags: ["repository"],
+    summary: "Get what .editorconfig files say of a path",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: FilePath, query: RefQuery },
+    responses: {
+      200: json(z.record(z.string(), z.string()), "Properties by their names"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    const names = splitPath(c.req.valid("param").filepath);
+    const code = await openCode(ctx, entry);
+    const revision = findContentRevision(code, entry, c.req.valid("query").ref);
+    const root = revision && code.repository.graph.root(revision.node);
+    const isPath = names.every((name) => name !== "." && name !== ".." && !name.includes("\0"));
+    const found = root && isPath && (await findDefinition(code.repository, root, names));
+    if (!found) throw notFound();
+    return c.json(found, 200);
+  },
+);

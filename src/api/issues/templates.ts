@@ -1,0 +1,86 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { findIssueConfig, listIssueTemplates } from "../../domain/issues/find-templates.ts";
+import { DEFAULT_ISSUE_CONFIG } from "../../domain/issues/issue-config.ts";
+import type { IssueTemplate as ReadTemplate } from "../../domain/issues/issue-template.ts";
+import { IssueConfig, IssueConfigValidation, IssueTemplate } from "../../shapes/issue-template.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { RepoPath } from "../repos/paths.ts";
+
+export const issueTemplates = endpoints();
+
+issueTemplates.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/issue_templates",
+    operationId: "repoGetIssueTemplates",
+    tags: ["repository"],
+    summary: "List the issue templates of the default branch",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath },
+    responses: {
+      200: json(z.array(IssueTemplate), "Those that keep to the rules"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    return c.json((await listIssueTemplates(ctx, entry)).map(toIssueTemplate), 200);
+  },
+);
+
+issueTemplates.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/issue_config",
+    operationId: "repoGetIssueConfig",
+    tags: ["repository"],
+    summary: "Get how issues are begun beside templates",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath },
+    responses: {
+      200: json(IssueConfig, "As if nothing were said where what is said breaks the rules"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    const found = await findIssueConfig(ctx, entry);
+    const { isBlankAllowed, links } = typeof found === "string" ? DEFAULT_ISSUE_CONFIG : found;
+    return c.json({ blank_issues_enabled: isBlankAllowed, contact_links: links }, 200);
+  },
+);
+
+issueTemplates.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/issue_config/validate",
+    operationId: "repoValidateIssueConfig",
+    tags: ["repository"],
+    summary: "Get what is wrong with how issues are said to be begun",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath },
+    responses: {
+      200: json(IssueConfigValidation, "Whether it keeps to the rules"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    const found = await findIssueConfig(ctx, entry);
+    const message = typeof found === "string" ? found : "";
+    return c.json({ valid: typeof found !== "string", message }, 200);
+  },
+);
+
+const toIssueTemplate = ({
+  path,
+  fields,
+  ...template
+}: ReadTemplate): z.infer<typeof IssueTemplate> => ({
+  ...template,
+  body: (fields as z.infer<typeof IssueTemplate>["body"] | undefined) ?? null,
+  file_name: path,
+});

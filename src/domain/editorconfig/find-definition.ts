@@ -1,0 +1,71 @@
+import { decodeText, readByteText } from "../../git/byte-text.ts";
+import { isSymlinkMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
+import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import { findEntries } from "../contents/find-entry.ts";
+import { type EditorConfig, parseEditorConfig } from "./parse-editorconfig.ts";
+import { matchSection } from "./section-glob.ts";
+
+/** SECURITY: the cost is the length of what is read times that of the path, in bytes and characters. */
+const READ_BYTES_MAX = 128 * 1024;
+const PATH_CHARS_MAX = 1024;
+
+const NAME = ".editorconfig";
+
+/**
+ * What `.editorconfig` files say of a path, from the one at the top to the nearest, as editors read
+ * them. Nothing has to stand at the path.
+ *
+ * Cost: one read for each directory of the path, and one for each file.
+ *
+ * @returns Undefined where there is no such file.
+ */
+export async function findDefinition(
+  repository: OpenRepository,
+  root: Place,
+  names: readonly string[],
+): Promise<Record<string, string> | undefined> {
+  if (names.join("/").length > PATH_CHARS_MAX) return undefined;
+  const paths = names.map((_, at) => names.slice(0, at).concat(NAME));
+  const entries = await findEntries(repository, root, paths);
+  const found: { config: EditorConfig; depth: number }[] = [];
+  let bytesLeft = READ_BYTES_MAX;
+  for (let depth = entries.length - 1; depth >= 0; depth--) {
+    const place = placeOf(repository, entries[depth]);
+    if (!place) continue;
+    bytesLeft -= repository.catalog.sizeBytes(place);
+    if (bytesLeft < 0) break;
+    const text = decodeText(readByteText(await repository.objects.readPlace(place)));
+    const config = parseEditorConfig(text);
+    found.unshift({ config, depth });
+    if (config.isRoot) break;
+  }
+  if (found.length === 0) return undefined;
+  const definition = new Map<string, string>();
+  for (const { config, depth } of found) {
+    const path = `/${names.slice(depth).join("/")}`;
+    for (const { glob, properties } of config.sections) {
+      if (!matchSection(glob, path)) continue;
+      for (const [name, value] of properties) definition.set(name, value);
+    }
+  }
+  complete(definition);
+  return Object.fromEntries(definition);
+}
+
+function placeOf({ catalog }: OpenRepository, entry: TreeEntry | undefined): Place | undefined {
+  const isFile = entry && !isTreeMode(entry.mode) && !isSymlinkMode(entry.mode);
+  return isFile ? catalog.find(entry.oid) : undefined;
+}
+
+/** Adds what follows from other properties. */
+function complete(definition: Map<string, string>): void {
+  if (definition.get("indent_style") === "tab" && !definition.has("indent_size")) {
+    definition.set("indent_size", "tab");
+  }
+  const size = definition.get("indent_size");
+  const width = definition.get("tab_width");
+  if (size === "tab" && width !== undefined) definition.set("indent_size", width);
+  if (size !== undefined && size !== "tab" && width === undefined)
+    definition.set("tab_width", size);
+}

@@ -1,0 +1,105 @@
+import type { Ctx } from "../../context.ts";
+import { decodeText, readByteText } from "../../git/byte-text.ts";
+import {
+  isSubmoduleMode,
+  isSymlinkMode,
+  isTreeMode,
+  parseTree,
+  type TreeEntry,
+} from "../../git/object/tree.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import { findContentRevision, findEntries, splitPath } from "../contents/find-entry.ts";
+import { openCode } from "../git/open-code.ts";
+import { DEFAULT_ISSUE_CONFIG, type IssueConfig, readIssueConfig } from "./issue-config.ts";
+import { type IssueTemplate, readIssueTemplate } from "./issue-template.ts";
+
+const CONFIG_DIRECTORIES = [".gitea", ".github"].flatMap((directory) => [
+  `${directory}/ISSUE_TEMPLATE`,
+  `${directory}/issue_template`,
+]);
+const DIRECTORIES = [
+  "ISSUE_TEMPLATE",
+  "issue_template",
+  ...CONFIG_DIRECTORIES,
+  ".gitlab/ISSUE_TEMPLATE",
+  ".gitlab/issue_template",
+];
+const CONFIGS = CONFIG_DIRECTORIES.flatMap((directory) => [
+  `${directory}/config.yaml`,
+  `${directory}/config.yml`,
+]);
+
+/** SECURITY: what is read takes a second for each 64 KB at worst: the largest file, and all of them. */
+const FILE_BYTES_MAX = 64 * 1024;
+const ALL_BYTES_MAX = 256 * 1024;
+const TEMPLATES_MAX = 50;
+
+/**
+ * The issue templates of the default branch. Those that break the rules of their kind are left out.
+ *
+ * Cost: one read for each directory that may have some, and one for each template.
+ */
+export async function listIssueTemplates(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+): Promise<IssueTemplate[]> {
+  const opened = await openDefault(ctx, entry);
+  if (!opened) return [];
+  const { repository, root } = opened;
+  const { catalog, objects } = repository;
+  const templates: IssueTemplate[] = [];
+  const found = await findEntries(repository, root, DIRECTORIES.map(splitPath));
+  let filesLeft = TEMPLATES_MAX;
+  let bytesLeft = ALL_BYTES_MAX;
+  for (const [at, directory] of found.entries()) {
+    const place = directory && isTreeMode(directory.mode) ? catalog.find(directory.oid) : undefined;
+    const files = place ? parseTree(await objects.readPlace(place)) : [];
+    for (const file of files) {
+      const name = decodeText(file.name);
+      if (!/\.(?:md|ya?ml)$/i.test(name) || /^config\.ya?ml$/i.test(name)) continue;
+      const text = filesLeft-- > 0 ? await readText(repository, file, bytesLeft) : undefined;
+      bytesLeft -= text?.length ?? 0;
+      const template =
+        text === undefined ? undefined : readIssueTemplate(`${DIRECTORIES[at]}/${name}`, text);
+      if (template) templates.push(template);
+    }
+  }
+  return templates;
+}
+
+/** How the default branch says that issues are begun, or what is wrong with what it says. */
+export async function findIssueConfig(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+): Promise<IssueConfig | string> {
+  const opened = await openDefault(ctx, entry);
+  if (!opened) return DEFAULT_ISSUE_CONFIG;
+  const { repository, root } = opened;
+  const found = await findEntries(repository, root, CONFIGS.map(splitPath));
+  const file = found.find((each) => each !== undefined);
+  if (!file) return DEFAULT_ISSUE_CONFIG;
+  const text = await readText(repository, file);
+  return text === undefined ? "not a file, or too large" : readIssueConfig(text);
+}
+
+/** Undefined where there is no default branch. */
+async function openDefault(ctx: Ctx, entry: RepositoryEntry) {
+  const code = await openCode(ctx, entry);
+  const revision = findContentRevision(code, entry, "");
+  const root = revision && code.repository.graph.root(revision.node);
+  return root && { repository: code.repository, root };
+}
+
+/** Undefined for what is no file, or too large to be read here. */
+async function readText(
+  { catalog, objects }: OpenRepository,
+  { mode, oid }: TreeEntry,
+  bytesMax = FILE_BYTES_MAX,
+): Promise<string | undefined> {
+  const isFile = !isTreeMode(mode) && !isSymlinkMode(mode) && !isSubmoduleMode(mode);
+  const place = isFile ? catalog.find(oid) : undefined;
+  const isRead = place && catalog.sizeBytes(place) <= Math.min(bytesMax, FILE_BYTES_MAX);
+  if (!isRead || objects.findLarge(oid)) return undefined;
+  return decodeText(readByteText(await objects.readPlace(place)));
+}

@@ -1,0 +1,46 @@
+import { z } from "zod";
+
+import { readYaml } from "./read-yaml.ts";
+
+/** How issues are begun beside templates. */
+export interface IssueConfig {
+  /** Whether without a template too. */
+  isBlankAllowed: boolean;
+  /** Places elsewhere to turn to. */
+  links: { name: string; url: string; about: string }[];
+}
+
+export const DEFAULT_ISSUE_CONFIG: IssueConfig = { isBlankAllowed: true, links: [] };
+
+const LinkText = z.string("a text is expected").nullish();
+const Config = z.object({
+  blank_issues_enabled: z.boolean("true or false is expected").nullish(),
+  contact_links: z
+    .array(z.object({ name: LinkText, url: LinkText, about: LinkText }, "a mapping is expected"))
+    .nullish(),
+});
+
+/** @returns The configuration, or what is wrong with it. */
+export function readIssueConfig(text: string): IssueConfig | string {
+  let value: unknown;
+  try {
+    value = readYaml(text) ?? {};
+  } catch (error) {
+    return `not YAML: ${error instanceof Error ? error.message : ""}`;
+  }
+  const { data, error } = Config.safeParse(value);
+  if (!data) {
+    const [issue] = error.issues;
+    return [issue?.path.join("."), issue?.message].filter((part) => part !== "").join(": ");
+  }
+  const links: IssueConfig["links"] = [];
+  for (const [at, { name, url, about }] of (data.contact_links ?? []).entries()) {
+    const missing = Object.entries({ name, url, about }).find(([, part]) => !part)?.[0];
+    if (!name || !url || !about) {
+      return `contact_link at position ${at + 1} is missing ${missing} key`;
+    }
+    if (!URL.canParse(url)) return `${url} is not a valid URL`;
+    links.push({ name, url, about });
+  }
+  return { isBlankAllowed: data.blank_issues_enabled ?? true, links };
+}

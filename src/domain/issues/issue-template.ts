@@ -1,0 +1,149 @@
+import { z } from "zod";
+
+import { readYaml } from "./read-yaml.ts";
+
+const Filled = z.string().refine((text) => text.trim() !== "");
+const Text = z.string().optional();
+const Flag = z.boolean().optional();
+
+const Required = z.looseObject({ required: Flag });
+const Labelled = { label: Filled, description: Text };
+const Field = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("markdown"), attributes: z.looseObject({ value: Filled }) }),
+  z.looseObject({
+    type: z.literal("textarea"),
+    attributes: z.looseObject({ ...Labelled, placeholder: Text, value: Text, render: Text }),
+    validations: Required.optional(),
+  }),
+  z.looseObject({
+    type: z.literal("input"),
+    attributes: z.looseObject({ ...Labelled, placeholder: Text, value: Text }),
+    validations: Required.extend({ is_number: Flag, regex: Text }).optional(),
+  }),
+  z.looseObject({
+    type: z.literal("dropdown"),
+    attributes: z.looseObject({ ...Labelled, multiple: Flag, options: z.array(z.string()).min(1) }),
+    validations: Required.optional(),
+  }),
+  z.looseObject({
+    type: z.literal("checkboxes"),
+    attributes: z.looseObject({
+      ...Labelled,
+      options: z.array(z.looseObject({ label: Filled, required: Flag })).min(1),
+    }),
+  }),
+]);
+
+/** What every field may have beside what is its kind's. */
+const Common = z.looseObject({
+  id: z
+    .union([z.string(), z.number()])
+    .transform(String)
+    .pipe(z.string().regex(/^[\w-]*$/))
+    .optional(),
+  visible: z.array(z.enum(["form", "content"])).optional(),
+});
+
+const words = (text: string): string[] => text.split(",").map((word) => word.trim());
+const Words = z
+  .union([z.array(z.string()), z.string().transform(words)])
+  .nullish()
+  .transform((list) => (list ?? []).filter((word) => word !== ""));
+
+const Head = z.looseObject({
+  name: z.string().default(""),
+  title: z.string().nullish(),
+  about: z.string().nullish(),
+  description: z.string().nullish(),
+  labels: Words,
+  assignees: Words,
+  ref: z.string().nullish(),
+});
+const Form = Head.extend({ body: z.array(Field.and(Common)).min(1) });
+
+interface FormField {
+  type: string;
+  id: string;
+  attributes: Record<string, unknown>;
+  validations: Record<string, unknown>;
+  visible: string[];
+}
+
+/** What a new issue begins with: a text, or a form with fields. */
+export interface IssueTemplate {
+  path: string;
+  name: string;
+  about: string;
+  title: string;
+  labels: string[];
+  assignees: string[];
+  /** The full name of a branch or tag, or "". */
+  ref: string;
+  content: string;
+  fields: FormField[] | undefined;
+}
+
+/** Longest first words of a text that tell what it is about, in characters. */
+const ABOUT_CHARS_MAX = 80;
+
+/** Reads a template; undefined for one that breaks the rules of its kind. */
+export function readIssueTemplate(path: string, text: string): IssueTemplate | undefined {
+  const template = /\.md$/i.test(path) ? readText(path, text) : readForm(path, text);
+  const isNamed = template && template.name.trim() !== "" && template.about.trim() !== "";
+  return isNamed ? template : undefined;
+}
+
+function readText(path: string, text: string): IssueTemplate {
+  const [, front = "", content = ""] =
+    /^---[ \t]*\r?\n([^]*?)^---[ \t]*(?:\r?\n([^]*))?$(?![^])/m.exec(text) ?? [];
+  const head = front === "" ? undefined : Head.safeParse(valueOf(front)).data;
+  if (head) return { ...toTemplate(path, head), content, fields: undefined };
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const about = Array.from(text).slice(0, ABOUT_CHARS_MAX).join("");
+  return {
+    ...toTemplate(path, Head.parse({ name, about })),
+    content: text,
+    fields: undefined,
+  };
+}
+
+function readForm(path: string, text: string): IssueTemplate | undefined {
+  const { data: form } = Form.safeParse(valueOf(text));
+  if (!form) return undefined;
+  const fields = form.body.map((field, at): FormField => {
+    const isSubmitted = field.type !== "markdown";
+    return {
+      type: field.type,
+      id: field.id || String(at),
+      attributes: field.attributes,
+      validations:
+        "validations" in field ? ((field.validations as FormField["validations"]) ?? {}) : {},
+      visible: field.visible ?? (isSubmitted ? ["form", "content"] : ["form"]),
+    };
+  });
+  const ids = fields.filter(({ type }) => type !== "markdown").map(({ id }) => id);
+  if (new Set(ids).size < ids.length) return undefined;
+  return { ...toTemplate(path, form), content: "", fields };
+}
+
+/** Undefined for what is no YAML. */
+function valueOf(text: string): unknown {
+  try {
+    return readYaml(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function toTemplate(path: string, head: z.infer<typeof Head>) {
+  const ref = head.ref ?? "";
+  return {
+    path,
+    name: head.name,
+    about: head.about || head.description || "",
+    title: head.title ?? "",
+    labels: head.labels,
+    assignees: head.assignees,
+    ref: ref === "" || ref.startsWith("refs/") ? ref : `refs/heads/${ref}`,
+  };
+}
