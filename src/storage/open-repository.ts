@@ -3,6 +3,13 @@ import { PackedObjects } from "../git/pack/packed-objects.ts";
 import type { Gauge } from "../git/store.ts";
 import { CommitGraph } from "../git/walk/commit-graph.ts";
 import type { KeptAnswers } from "./kept-answers.ts";
+import { Recent } from "./recent.ts";
+
+/** Commits of lists of packs that were read lately, in bytes: with the tables of the packs, which they hold. */
+const graphs = new Recent<CommitGraph>(16 * 1024 * 1024);
+
+/** Bytes of a commit's or an object's row in the tables of a pack, about. */
+const TABLE_ROW_BYTES = 60;
 
 /** A repository at one moment, open for reading. */
 export class OpenRepository {
@@ -11,12 +18,22 @@ export class OpenRepository {
   /** What was worked out of it before. */
   readonly answers: KeptAnswers;
   private readonly openGauge: () => Gauge;
+  private readonly graphKey: string | undefined;
   private knownGraph: CommitGraph | undefined;
 
-  /** @param openGauge For what reading holds in memory. */
-  constructor(packs: readonly OpenPack[], answers: KeptAnswers, openGauge: () => Gauge) {
+  /**
+   * @param openGauge For what reading holds in memory.
+   * @param graphKey  What these packs and no others are called, all together.
+   */
+  constructor(
+    packs: readonly OpenPack[],
+    answers: KeptAnswers,
+    openGauge: () => Gauge,
+    graphKey?: string,
+  ) {
     this.answers = answers;
     this.openGauge = openGauge;
+    this.graphKey = graphKey;
     this.catalog = new PackCatalog(packs);
     this.objects = new PackedObjects(this.catalog, openGauge());
   }
@@ -24,9 +41,25 @@ export class OpenRepository {
   /** All commits. Made when first asked for, since most reads of single objects need none. */
   get graph(): CommitGraph {
     if (this.knownGraph) return this.knownGraph;
-    this.knownGraph = new CommitGraph(this.catalog);
-    this.openGauge()(this.knownGraph.heldBytes);
-    return this.knownGraph;
+    const graph = (this.graphKey && graphs.get(this.graphKey)) || this.makeGraph();
+    this.openGauge()(graph.heldBytes);
+    this.knownGraph = graph;
+    return graph;
+  }
+
+  private makeGraph(): CommitGraph {
+    // By the tables alone: the files are read on behalf of this request, which the graph outlives.
+    const packs = this.catalog.packs.map(({ idx, sidecar, source: { sizeBytes } }) => ({
+      idx,
+      sidecar,
+      source: { sizeBytes, read: refuseRead },
+    }));
+    const graph = new CommitGraph(new PackCatalog(packs));
+    const rows = packs.reduce((sum, { idx }) => sum + idx.count, 0);
+    if (this.graphKey) {
+      graphs.set(this.graphKey, graph, graph.heldBytes + TABLE_ROW_BYTES * rows);
+    }
+    return graph;
   }
 
   /** The same with one more pack, which is the youngest. */
@@ -34,3 +67,5 @@ export class OpenRepository {
     return new OpenRepository([...this.catalog.packs, pack], this.answers, this.openGauge);
   }
 }
+
+const refuseRead = (): Promise<never> => Promise.reject(new Error("a graph reads no pack"));

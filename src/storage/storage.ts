@@ -109,7 +109,9 @@ export class StoredRepository {
   /** Opens the packs of a snapshot. Cost: two reads for each that the isolate does not know. */
   async open({ packs }: Pick<Snapshot, "packs">): Promise<OpenRepository> {
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
-    return new OpenRepository(await Promise.all(opened), this.answers, () => this.openGauge());
+    const key = packs.map(({ name }) => name).join(" ");
+    const gauge = (): Gauge => this.openGauge();
+    return new OpenRepository(await Promise.all(opened), this.answers, gauge, key);
   }
 
   /** For what is held in memory of this repository. */
