@@ -5,7 +5,10 @@ import {
   isSubmoduleMode,
   isSymlinkMode,
   isTreeMode,
+  MODE_EXECUTABLE,
   MODE_FILE,
+  MODE_SUBMODULE,
+  MODE_SYMLINK,
   MODE_TYPE,
 } from "../object/tree.ts";
 import type { DraftEntry, TreeDraft } from "../object/tree-draft.ts";
@@ -81,7 +84,7 @@ class Applier {
       await this.checkFree(newName);
     }
     const name = oldName ?? newName ?? ("" as ByteText);
-    const newMode = patch.newMode ?? (found ? found.mode : MODE_FILE);
+    const newMode = plainMode(patch.newMode ?? (found ? found.mode : MODE_FILE));
     if (found) checkModes(patch, found.mode, newMode);
 
     const old = found?.content ?? new Uint8Array();
@@ -219,6 +222,13 @@ class Applier {
     this.bytesLeft -= bytes;
     if (this.bytesLeft < 0) throw overLimit("the files are too large to be patched here");
   }
+}
+
+/** A mode as git keeps it. Git takes what is called a directory for a submodule, and anything else for a file. */
+function plainMode(mode: number): number {
+  if (isSymlinkMode(mode)) return MODE_SYMLINK;
+  if (isSubmoduleMode(mode) || isTreeMode(mode)) return MODE_SUBMODULE;
+  return (mode & 0o100) === 0 ? MODE_FILE : MODE_EXECUTABLE;
 }
 
 /** A patch may change what a file permits, not what it is. */

@@ -309,6 +309,10 @@ describe("patches that somebody wrote", () => {
       "diff --git a/run b/run\ndeleted file mode 100755\n--- a/run\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\ndiff --git a/run/x b/run/x\nnew file mode 100644\n--- /dev/null\n+++ b/run/x\n@@ -0,0 +1 @@\n+y\n",
     ],
     ["with a hunk without counts", "--- a/run\n+++ b/run\n@@ -1 +1 @@ func()\n-x\n+y\n"],
+    [
+      "of a mode that git keeps in another way",
+      "diff --git a/n b/n\nnew file mode 100775\ndiff --git a/m b/m\nnew file mode 100664\n",
+    ],
   ])("apply %s", async (_, patch) => {
     const { ours, theirs } = await run(patch);
     expect(ours).toEqual(theirs);
