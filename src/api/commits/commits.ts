@@ -120,7 +120,7 @@ commits.openapi(
 commits.openapi(
   createRoute({
     method: "get",
-    path: "/repos/{owner}/{repo}/git/commits/{sha}",
+    path: "/repos/{owner}/{repo}/git/commits/{sha*}",
     operationId: "repoGetSingleCommit",
     tags: ["repository"],
     summary: "Get a commit",

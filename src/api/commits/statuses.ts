@@ -75,7 +75,7 @@ export const statuses = endpoints();
 statuses.openapi(
   createRoute({
     method: "post",
-    path: "/repos/{owner}/{repo}/statuses/{sha}",
+    path: "/repos/{owner}/{repo}/statuses/{sha*}",
     operationId: "repoCreateStatus",
     tags: ["repository"],
     summary: "Say what a check finds of a commit",
@@ -100,7 +100,7 @@ statuses.openapi(
 statuses.openapi(
   createRoute({
     method: "get",
-    path: "/repos/{owner}/{repo}/statuses/{sha}",
+    path: "/repos/{owner}/{repo}/statuses/{sha*}",
     operationId: "repoListStatuses",
     tags: ["repository"],
     summary: "List what checks said of a commit",

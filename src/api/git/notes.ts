@@ -32,7 +32,7 @@ export const notes = endpoints();
 notes.openapi(
   createRoute({
     method: "get",
-    path: "/repos/{owner}/{repo}/git/notes/{sha}",
+    path: "/repos/{owner}/{repo}/git/notes/{sha*}",
     operationId: "repoGetNote",
     tags: ["repository"],
     summary: "Get the note on a commit",
@@ -54,7 +54,7 @@ notes.openapi(
 notes.openapi(
   createRoute({
     method: "post",
-    path: "/repos/{owner}/{repo}/git/notes/{sha}",
+    path: "/repos/{owner}/{repo}/git/notes/{sha*}",
     operationId: "repoCreateNote",
     tags: ["repository"],
     summary: "Create the note on a commit",
@@ -83,7 +83,7 @@ notes.openapi(
 notes.openapi(
   createRoute({
     method: "patch",
-    path: "/repos/{owner}/{repo}/git/notes/{sha}",
+    path: "/repos/{owner}/{repo}/git/notes/{sha*}",
     operationId: "repoEditNote",
     tags: ["repository"],
     summary: "Edit the note on a commit",
@@ -109,7 +109,7 @@ notes.openapi(
 notes.openapi(
   createRoute({
     method: "delete",
-    path: "/repos/{owner}/{repo}/git/notes/{sha}",
+    path: "/repos/{owner}/{repo}/git/notes/{sha*}",
     operationId: "repoDeleteNote",
     tags: ["repository"],
     summary: "Delete the note on a commit",

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import { type ByteText, encodeText, encodeUtf8 } from "../../git/byte-text.ts";
-import { editTree, type TreeEdit } from "../../git/object/edit-tree.ts";
+import { encodeText, encodeUtf8 } from "../../git/byte-text.ts";
 import { MODE_FILE } from "../../git/object/tree.ts";
+import { TreeDraft } from "../../git/object/tree-draft.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { makeCommit } from "./make-commit.ts";
@@ -27,14 +27,12 @@ export async function writeFirstCommit(
   const { uploadId, snapshot } = await stored.beginUpload(ctx.now);
   const empty = await stored.open(snapshot);
   const pack = stored.startPack();
-  const edits = new Map<ByteText, TreeEdit>();
+  const tree = new TreeDraft(empty.objects, undefined);
   for (const [name, text] of files) {
     const oid = pack.add("blob", encodeUtf8(text));
-    edits.set(encodeText(name), { mode: MODE_FILE, oid });
+    await tree.put([encodeText(name)], { mode: MODE_FILE, oid });
   }
-  const treeOid = await editTree(empty.objects, undefined, edits, (content) =>
-    pack.add("tree", content),
-  );
+  const treeOid = await tree.write((content) => pack.add("tree", content));
   const identity = toIdentity(ctx, author);
   const fields = {
     treeOid,

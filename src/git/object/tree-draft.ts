@@ -2,13 +2,15 @@ import type { ByteText } from "../byte-text.ts";
 import { missing, overLimit } from "../error.ts";
 import { EMPTY_TREE_OID, type Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
-import type { TreeSink } from "./edit-tree.ts";
 import { formatTree, isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "./tree.ts";
 
 /** Entries of trees that one draft reads at most: each takes some hundred bytes. */
 const ENTRIES_MAX = 200_000;
 /** Trees that one draft reads at most: each may be a read of its own. */
 const TREES_MAX = 4000;
+
+/** Takes a new tree and answers its id: `PackBuilder.add`, with the tree it was made from. */
+type TreeSink = (content: Uint8Array, baseOid: Oid | undefined) => Oid;
 
 /** What stands at a path. A directory of a draft has no id of its own yet. */
 export interface DraftEntry {

@@ -258,12 +258,11 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
   it("answers for a branch, a tag and an abbreviated id", async () => {
     const owner = await make.user();
     const { repo, first, side, tag } = await makeStory(owner);
-    const shaOf = async (name: string) => {
-      const path = `${pathOf(repo)}/git/commits/${encodeURIComponent(name)}`;
-      return (await call("GET", path)).body.sha;
-    };
+    const shaOf = async (name: string) =>
+      (await call("GET", `${pathOf(repo)}/git/commits/${name}`)).body.sha;
     expect(await shaOf("v1")).toBe(first);
     expect(await shaOf("with/slash")).toBe(side);
+    expect(await shaOf("with%2Fslash")).toBe(side);
     expect(await shaOf(first)).toBe(first);
     expect(await shaOf(first.slice(0, 12))).toBe(first);
     // A tag's own id is no commit's.

@@ -73,7 +73,7 @@ describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
     for (const name of ["noted", noted.slice(0, 7), "refs/tags/noted"]) {
       expect((await noteOf(repo, name)).body, name).toEqual(answer.body);
     }
-    const path = `/repos/${repo.owner}/${repo.name}/git/notes/noted`;
+    const path = `/repos/${repo.owner}/${repo.name}/git/notes/refs/tags/noted`;
     const { body } = await call("GET", `${path}?stat=false&files=false&verification=false`);
     expect(body.commit).toMatchObject({ files: null, stats: null, commit: { verification: null } });
   });
