@@ -17,10 +17,10 @@ export type ContentForge = {
   close: () => Promise<void>;
 };
 
-export type Request = { method?: "POST"; path: string; json?: object; statuses?: number[] };
+/** `status` is that of the answer that is wanted: 200 if it does not say. */
+export type Request = { method?: "POST"; path: string; json?: object; status?: number };
 
 type Answer = {
-  status: number;
   /** Of the body. */
   bytes: number;
   seconds: number;
@@ -76,16 +76,16 @@ export async function openContentForge(data: string, branch: string): Promise<Co
   };
   const credentials = Buffer.from(`root:${token}`).toString("base64");
   return {
-    ask: async ({ path, statuses = [200], ...request }) => {
+    ask: async ({ path, status = 200, ...request }) => {
       const from = performance.now();
       const answer = await send(`token ${token}`, `/repos/root/${REPOSITORY}${path}`, request);
       const body = Buffer.from(await answer.arrayBuffer());
       const seconds = (performance.now() - from) / 1000;
-      if (!statuses.includes(answer.status)) {
+      if (answer.status !== status) {
         throw new Error(`${path} was answered ${answer.status}: ${body.toString().slice(0, 300)}`);
       }
       const id = answer.headers.get("x-request-id") ?? "";
-      return { status: answer.status, bytes: body.length, seconds, r2Calls: await callsOf(id) };
+      return { bytes: body.length, seconds, r2Calls: await callsOf(id) };
     },
     git: {
       url: new URL(`/root/${REPOSITORY}.git`, service.origin).href,

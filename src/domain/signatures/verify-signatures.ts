@@ -2,6 +2,7 @@ import type { Signing } from "../../config.ts";
 import type { Ctx } from "../../context.ts";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import type { SplitSignature } from "../../git/object/commit.ts";
+import { log } from "../../lib/log.ts";
 import type { Verification } from "../../shapes/verification.ts";
 import { type AccountKeys, findAccountKeys } from "./find-account-keys.ts";
 import { checkSignature, type ReadSignature, readSignature } from "./read-signature.ts";
@@ -79,9 +80,15 @@ async function openKeyring(ctx: Ctx, claims: readonly Claim[]): Promise<Keyring>
   };
 }
 
-async function openService(signing: Signing, now: number): Promise<Service> {
-  const { keys } = await openServiceKey(signing, now);
-  return { keys, signer: { name: signing.name, email: signing.email } };
+/** Undefined for a key that can't be used: what was signed by it is unverified then, not unreadable. */
+async function openService(signing: Signing, now: number): Promise<Service | undefined> {
+  try {
+    const { keys } = await openServiceKey(signing, now);
+    return { keys, signer: { name: signing.name, email: signing.email } };
+  } catch {
+    log("signing:unusable-key", { format: signing.format });
+    return undefined;
+  }
 }
 
 async function judge(

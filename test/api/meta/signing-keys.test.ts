@@ -211,6 +211,17 @@ describe("signing", () => {
     const repos = await call("GET", `/users/${user.name}/repos`, { as: user });
     for (const { id } of repos.body) expect(await refsOf(await placeOf(id))).toEqual([]);
   });
+
+  it("of which the key broke shows what it signed, unverified", async () => {
+    const { armored } = await makeSshSigningKey();
+    const user = await make.user();
+    const { path } = await makeFirst(serviceWith({ SIGNING_KEY: armored }), user);
+    const broken = await makeDamaged(Promise.resolve({ armored }));
+    const service = serviceWith({ SIGNING_KEY: broken.armored });
+    const { status, body } = await service("GET", `${path}/git/commits/main`, { as: user });
+    expect([status, body.commit.verification]).toMatchObject([200, { verified: false }]);
+    expect(body.commit.verification.signature).toContain("BEGIN SSH SIGNATURE");
+  });
 });
 
 async function makeDamaged(made: Promise<{ armored: string }>) {
