@@ -21,6 +21,8 @@ export type Sights = {
   oldFile: string;
   /** The branch whose common past with the default branch is the furthest away. */
   farBranch: string;
+  /** A commit of the default branch that many came after, and not too many files changed since. */
+  earlier: string;
   entries: number;
   commits: number;
 };
@@ -42,8 +44,9 @@ export async function findSights(path: string, branch: string): Promise<Sights> 
     farthest = behind;
     farBranch = name;
   }
+  const [earlier = ""] = await list("rev-parse", `${branch}~${Math.min(1000, commits >> 3)}`);
   const entries = (await list("ls-tree", "-r", "-t", "--name-only", branch)).length;
-  return { branch, oldFile, farBranch, entries, commits };
+  return { branch, oldFile, farBranch, earlier, entries, commits };
 }
 
 const LIGHT = "stat=false&files=false&verification=false";
@@ -54,7 +57,7 @@ const TREE_PAGE = 1000;
 const command = (...args: string[]): Command => ({ args });
 
 /** What is listed light, git lists as it stores it; what is listed whole, with the lines of each file. */
-export function casesOf({ branch, oldFile, farBranch, entries, commits }: Sights): Case[] {
+export function casesOf({ branch, oldFile, farBranch, earlier, entries, commits }: Sights): Case[] {
   const deepPage = Math.min(200, Math.floor(commits / PAGE));
   const read = (name: string, path: string, ...commands: Command[]): Case => ({
     name,
@@ -65,6 +68,15 @@ export function casesOf({ branch, oldFile, farBranch, entries, commits }: Sights
   const deepPath = `limit=${PAGE}&page=${deepPage}`;
   const deepLog = [`--max-count=${PAGE}`, `--skip=${(deepPage - 1) * PAGE}`];
   const count = command("rev-list", "--count", branch);
+  const compare = (name: string, base: string): Case =>
+    read(
+      name,
+      `/compare/${base}...${branch}?limit=30`,
+      command("rev-list", "--left-right", "--count", `${base}...${branch}`),
+      command("merge-base", base, branch),
+      command("diff", "--numstat", "-M", `${base}...${branch}`),
+      log("-30", "--numstat", "-M", `${base}..${branch}`),
+    );
   const pages = Array.from({ length: Math.ceil(entries / TREE_PAGE) }, (_, at) => at + 1);
   return [
     read("commits, page 1", "/commits?limit=30", log("-30", "--numstat", "-M", branch), count),
@@ -98,14 +110,8 @@ export function casesOf({ branch, oldFile, farBranch, entries, commits }: Sights
       log("-1", branch, "--", oldFile),
     ),
     read("file, raw", `/raw/${oldFile}`, command("cat-file", "blob", `${branch}:${oldFile}`)),
-    read(
-      "compare",
-      `/compare/${farBranch}...${branch}?limit=30`,
-      command("rev-list", "--left-right", "--count", `${farBranch}...${branch}`),
-      command("merge-base", farBranch, branch),
-      command("diff", "--numstat", "-M", `${farBranch}...${branch}`),
-      log("-30", "--numstat", "-M", `${farBranch}..${branch}`),
-    ),
+    compare("compare, distant", farBranch),
+    compare("compare, 1,000 commits", earlier),
     {
       name: "create a file",
       requests: (run) => [
