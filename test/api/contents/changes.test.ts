@@ -324,7 +324,7 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     [{ dates: { author: "yesterday" } }, "[DatesAuthor]: a time in RFC 3339 is expected"],
     [{ dates: { author: "1969-12-31T23:59:59Z" } }, "[DatesAuthor]: a time before 1970"],
     [{ author: "me" }, "[Author]: an object is expected"],
-  ])("refuses %o", async (json, message) => {
+  ])("refuses %j", async (json, message) => {
     const { owner, repo } = await makePushed();
     const answer = await refused(repo, () => create(repo, owner, "x", json));
     expect(answer).toMatchObject({ status: 422, body: { message } });
