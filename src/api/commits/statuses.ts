@@ -1,4 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 
 import { ACCESS, COMMIT_STATES } from "../../db/schema/index.ts";
 import { findRevision } from "../../domain/git/find-revision.ts";
@@ -20,8 +21,8 @@ import {
 } from "../../shapes/commit-status.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { json, page, refusals } from "../answers.ts";
-import { endpoints } from "../endpoints.ts";
-import { requireUser } from "../guards/guard.ts";
+import { type ApiEnv, endpoints } from "../endpoints.ts";
+import { type GuardVariables, requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, optionalText } from "../json-body.ts";
 import { announcePage, pageOf, Paging, readPage, readPageOrWhole } from "../paging.ts";
@@ -108,17 +109,7 @@ statuses.openapi(
     request: { params: CommitPath, query: Listing },
     responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const query = c.req.valid("query");
-    const commitOid = await findCommit(ctx, entry, c.req.valid("param").sha);
-    const list = listOf(ctx, entry, commitOid, query);
-    const items = await pageOf(c, query, list, readPageOrWhole);
-    return c.json(
-      items.map((item) => toCommitStatus(entry, item, viewer)),
-      200,
-    );
-  },
+  async (c) => c.json(await listPage(c, c.req.valid("param").sha, c.req.valid("query")), 200),
 );
 
 statuses.openapi(
@@ -132,17 +123,7 @@ statuses.openapi(
     request: { params: RefPath, query: Listing },
     responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const query = c.req.valid("query");
-    const commitOid = await findCommit(ctx, entry, c.req.valid("param").ref);
-    const list = listOf(ctx, entry, commitOid, query);
-    const items = await pageOf(c, query, list, readPageOrWhole);
-    return c.json(
-      items.map((item) => toCommitStatus(entry, item, viewer)),
-      200,
-    );
-  },
+  async (c) => c.json(await listPage(c, c.req.valid("param").ref, c.req.valid("query")), 200),
 );
 
 statuses.openapi(
@@ -169,10 +150,18 @@ statuses.openapi(
   },
 );
 
-const listOf =
-  (ctx: Ctx, { repo }: RepositoryEntry, commitOid: Oid, query: z.infer<typeof Listing>) =>
-  (slice: Parameters<typeof listStatuses>[4]) =>
-    listStatuses(ctx, repo, commitOid, toQuery(query), slice);
+/** The context of a request that a repository's guard let in. */
+type StatusContext = Context<ApiEnv & { Variables: GuardVariables & { entry: RepositoryEntry } }>;
+
+/** A page of what was said of a commit, and its headers. */
+async function listPage(c: StatusContext, revision: string, query: z.infer<typeof Listing>) {
+  const { ctx, entry, viewer } = c.var;
+  const commitOid = await findCommit(ctx, entry, revision);
+  const list = (slice: Parameters<typeof listStatuses>[4]) =>
+    listStatuses(ctx, entry.repo, commitOid, toQuery(query), slice);
+  const items = await pageOf(c, query, list, readPageOrWhole);
+  return items.map((item) => toCommitStatus(entry, item, viewer));
+}
 
 async function findCommit(ctx: Ctx, entry: RepositoryEntry, text: string): Promise<Oid> {
   const revision = findRevision(await openCode(ctx, entry), text);

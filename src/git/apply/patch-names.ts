@@ -1,32 +1,5 @@
 import type { ByteText } from "../byte-text.ts";
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: "\x07",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-  "\\": "\\",
-  '"': '"',
-};
-
-/**
- * A name in quotes at the start of `text`, as git quotes those that hold odd bytes.
- *
- * @returns The name and what stands behind it; undefined for no such name.
- */
-function unquote(text: string): { name: string; rest: string } | undefined {
-  const [quoted] = /^"(?:[^"\\\n]|\\(?:[abfnrtv\\"]|[0-3][0-7]{2}))*"/.exec(text) ?? [];
-  if (quoted === undefined) return undefined;
-  const name = quoted
-    .slice(1, -1)
-    .replaceAll(/\\([0-3][0-7]{2}|.)/gs, (_, code: string) =>
-      code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (ESCAPES[code] ?? ""),
-    );
-  return { name, rest: text.slice(quoted.length) };
-}
+import { readQuotedName } from "../quoted-name.ts";
 
 /** A path without its first `count` directories; undefined if it has no more than these. */
 export function stripDirectories(path: string, count: number): string | undefined {
@@ -56,7 +29,7 @@ export function readName(
   end: "nothing" | "tab" | "time",
 ): ByteText | undefined {
   const line = text.replace(/\n$/, "");
-  const quoted = unquote(line);
+  const quoted = readQuotedName(line);
   const timeless = end === "time" ? line.replace(TIME, "") : line;
   const tab = end === "nothing" ? -1 : timeless.indexOf("\t");
   const plain = tab < 0 ? timeless : timeless.slice(0, tab);
@@ -78,10 +51,10 @@ export function isEpoch(text: string): boolean {
  */
 export function readCommonName(text: string): ByteText | undefined {
   const line = text.replace(/\n$/, "");
-  const first = unquote(line);
+  const first = readQuotedName(line);
   if (first) {
     const rest = first.rest.trimStart();
-    const second = rest.startsWith('"') ? unquote(rest)?.name : rest;
+    const second = rest.startsWith('"') ? readQuotedName(rest)?.name : rest;
     const name = stripDirectories(first.name, 1);
     return second !== undefined && name !== undefined && stripDirectories(second, 1) === name
       ? (name as ByteText)
@@ -91,7 +64,7 @@ export function readCommonName(text: string): ByteText | undefined {
   if (rest === undefined) return undefined;
   const quote = rest.indexOf('"');
   if (quote >= 0) {
-    const second = unquote(rest.slice(quote));
+    const second = readQuotedName(rest.slice(quote));
     const name = second && stripDirectories(second.name, 1);
     const isSame = name !== undefined && rest.startsWith(name) && rest.length > name.length;
     return isSame && /^\s/.test(rest.slice(name.length)) && name.length < quote

@@ -1,4 +1,5 @@
 import type { ByteText } from "../byte-text.ts";
+import { readQuotedName } from "../quoted-name.ts";
 import { type Glob, literalLength, parseGlob } from "./glob.ts";
 
 /** What a line says of an attribute: set, unset, back to unspecified, or a text. */
@@ -65,42 +66,11 @@ function splitLine(line: string): { name: ByteText; rest: string } | undefined {
   const start = line.search(/[^ \t\r\n]/);
   if (start < 0 || line.charAt(start) === "#" || line.length >= LINE_BYTES_MAX) return undefined;
   const trimmed = line.slice(start);
-  const quoted = trimmed.startsWith('"') ? unquote(trimmed) : undefined;
+  const quoted = readQuotedName(trimmed);
   if (quoted) return quoted;
   const end = trimmed.search(BLANK);
   const name = end < 0 ? trimmed : trimmed.slice(0, end);
   return { name: name as ByteText, rest: trimmed.slice(name.length) };
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: "\x07",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-  '"': '"',
-  "\\": "\\",
-};
-
-/** Undoes git's quoting in C's way; undefined where the quotes are not closed. */
-function unquote(line: string): { name: ByteText; rest: string } | undefined {
-  let name = "";
-  for (let at = 1; at < line.length; at++) {
-    const char = line.charAt(at);
-    if (char === '"') return { name: name as ByteText, rest: line.slice(at + 1) };
-    if (char !== "\\") {
-      name += char;
-      continue;
-    }
-    const [octal] = /^[0-3][0-7]{2}/.exec(line.slice(at + 1, at + 4)) ?? [];
-    const plain = ESCAPES[line.charAt(at + 1)];
-    if (octal === undefined && plain === undefined) return undefined;
-    name += octal === undefined ? plain : String.fromCharCode(Number.parseInt(octal, 8));
-    at += octal === undefined ? 1 : 3;
-  }
-  return undefined;
 }
 
 /** Undefined if one of them is no name. */
