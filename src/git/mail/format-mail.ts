@@ -3,6 +3,7 @@ import type { Commit } from "../object/commit.ts";
 import { formatDate } from "../object/format-date.ts";
 import type { Identity } from "../object/identity.ts";
 import { splitMessage } from "../object/message.ts";
+import { trimBlanks } from "../object/strip-space.ts";
 import type { Oid } from "../oid.ts";
 import { encodeWords, foldLine, isEightBit, needsEncoding, quoteName } from "./header-text.ts";
 
@@ -44,8 +45,8 @@ export function formatMail(mail: MailedCommit): ByteText {
     isEightBit(commit.message.split("\0", 1)[0] as ByteText) ? EIGHT_BIT : "",
     "\n",
   ].join("");
-  const lines = body.split("\n").map((line) => trimEnd(line));
-  const text = `${trimEnd(head + lines.join("\n"))}\n`;
+  const lines = body.split("\n").map((line) => trimBlanks(line));
+  const text = `${trimBlanks(head + lines.join("\n"))}\n`;
   // Without a message, what was trimmed ends the headers.
   const end = text.length <= head.length ? "\n" : "";
   return `${text}${end}---\n${stat}\n${patch}-- \n${signature}\n\n` as ByteText;
@@ -53,8 +54,6 @@ export function formatMail(mail: MailedCommit): ByteText {
 
 const EIGHT_BIT =
   "MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: 8bit\n";
-
-const trimEnd = (text: string): string => text.replace(/[ \t\r\n]+$/, "");
 
 function formatFrom({ name, email }: Identity): string {
   const start = "From: ";

@@ -1,4 +1,5 @@
 import type { ByteText } from "../byte-text.ts";
+import { trimBlanks } from "./strip-space.ts";
 
 /** A message as git takes it apart. */
 export interface MessageParts {
@@ -10,22 +11,19 @@ export interface MessageParts {
   readonly body: ByteText;
 }
 
-/** What git takes as white space at the end of a line. */
-const trimEnd = (line: string): string => line.replace(/[ \t\r\n]+$/, "");
-
 /** Takes a message apart. What stands behind a NUL is not part of it. */
 export function splitMessage(message: ByteText): MessageParts {
   const [text = ""] = message.split("\0", 1);
   const lines = text.split("\n");
   let at = 0;
   const skipBlank = (): void => {
-    while (at < lines.length && trimEnd(lines[at] as string) === "") at++;
+    while (at < lines.length && trimBlanks(lines[at] as string) === "") at++;
   };
   skipBlank();
   const first = at;
   const subject: string[] = [];
   for (; at < lines.length; at++) {
-    const line = trimEnd(lines[at] as string);
+    const line = trimBlanks(lines[at] as string);
     if (line === "") break;
     subject.push(line);
   }
