@@ -4,8 +4,7 @@ import {
   isSubmoduleMode,
   isSymlinkMode,
   isTreeMode,
-  MODE_FILE,
-  MODE_TYPE,
+  isRegularMode,
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
@@ -83,8 +82,6 @@ export async function readManyContents(
 
 const MANY: Includes = { content: true, lfs: true, commit: true };
 
-const isFileMode = (mode: number): boolean => (mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
-
 class ContentsReader {
   private readonly repository: OpenRepository;
   private readonly root: Place;
@@ -117,7 +114,7 @@ class ContentsReader {
     let charsLeft = contentCharsMax;
     for (const [at, names] of paths.entries()) {
       const entry = names.length > 0 ? entries[at] : undefined;
-      const place = entry && isFileMode(entry.mode) ? catalog.find(entry.oid) : undefined;
+      const place = entry && isRegularMode(entry.mode) ? catalog.find(entry.oid) : undefined;
       const sizeBytes = place ? catalog.sizeBytes(place) : 0;
       const chars = sizeBytes <= ENCODED_BYTES_MAX ? Math.ceil(sizeBytes / 3) * 4 : 0;
       if (chars > charsLeft) break;
@@ -141,7 +138,7 @@ class ContentsReader {
   /** What stands at a path, with the content of a file. */
   private async readItem(path: string, entry: TreeEntry): Promise<ContentItem> {
     const item = await this.toItem(path, entry);
-    const place = isFileMode(entry.mode) ? this.repository.catalog.find(entry.oid) : undefined;
+    const place = isRegularMode(entry.mode) ? this.repository.catalog.find(entry.oid) : undefined;
     if (place && this.includes.content) {
       const { encoding, content } = await readBlob(this.repository, place);
       Object.assign(item, { encoding, content });

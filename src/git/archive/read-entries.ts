@@ -1,5 +1,5 @@
 import type { ByteText } from "../byte-text.ts";
-import { MODE_EXECUTABLE, MODE_TYPE } from "../object/tree.ts";
+import { isRegularMode } from "../object/tree.ts";
 import { sweepChains } from "../pack/chain-sweep.ts";
 import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
@@ -101,7 +101,7 @@ class EntryReader {
     const entry = { path: (prefix + path) as ByteText, mode, oid, isBinary: rules.isBinary };
     if (!place) return { ...entry, sizeBytes: 0, content: new Uint8Array(0) };
     const sizeBytes = this.catalog.sizeBytes(place);
-    const isFile = (mode & MODE_TYPE) === (MODE_EXECUTABLE & MODE_TYPE);
+    const isFile = isRegularMode(mode);
     const isChanged =
       isFile &&
       isConverted(rules) &&

@@ -1,5 +1,5 @@
 import { type ByteText, byteTextBytes, readByteText } from "../byte-text.ts";
-import { MODE_EXECUTABLE, MODE_TYPE } from "../object/tree.ts";
+import { isRegularMode } from "../object/tree.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../object/tree.ts";
 import type { ArchiveEntry, ArchiveHead } from "./archive-entry.ts";
 import { PieceJoiner } from "./piece-joiner.ts";
@@ -35,7 +35,7 @@ export async function* formatTar(
   output.push(formatExtension(TYPE.global, "pax_global_header", comment + late, mtime));
   for await (const entry of entries) {
     output.push(formatHead(entry, mtime));
-    if (isFile(entry.mode)) {
+    if (isRegularMode(entry.mode)) {
       const pieces = entry.content instanceof Uint8Array ? [entry.content] : entry.content;
       for await (const piece of pieces) {
         output.push(piece);
@@ -50,8 +50,6 @@ export async function* formatTar(
   output.push(new Uint8Array(tail < 2 * RECORD_BYTES ? tail + BLOCK_BYTES : tail));
   yield output.take();
 }
-
-const isFile = (mode: number): boolean => (mode & MODE_TYPE) === (MODE_EXECUTABLE & MODE_TYPE);
 
 const paddingOf = (length: number, unit: number): number => (unit - (length % unit)) % unit;
 
@@ -81,7 +79,7 @@ function formatHead(entry: ArchiveEntry, mtime: number): Uint8Array {
       fields.linkName = `see ${oid}.paxheader`;
     }
   }
-  let sizeBytes = isFile(mode) ? entry.sizeBytes : 0;
+  let sizeBytes = isRegularMode(mode) ? entry.sizeBytes : 0;
   if (sizeBytes > NUMBER_MAX) {
     extension += formatRecord("size", String(sizeBytes));
     sizeBytes = 0;

@@ -1,4 +1,4 @@
-import { MODE_FILE, MODE_TYPE } from "../object/tree.ts";
+import { isRegularMode } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 import {
@@ -217,8 +217,7 @@ function keepBetter(best: Candidate[], candidate: Candidate): void {
 const compareCandidates = (a: Candidate, b: Candidate): number =>
   b.score - a.score || b.nameScore - a.nameScore;
 
-const isRegular = (entry: PathEntry): boolean =>
-  (entry.mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
+const isRegular = (entry: PathEntry): boolean => isRegularMode(entry.mode);
 
 /** Files may differ in permission; other entries are the same only with the same mode. */
 const isAlikeInMode = (a: PathEntry, b: PathEntry): boolean =>

@@ -1,8 +1,8 @@
+import { isRegularMode } from "../object/tree.ts";
 import type { ByteText } from "../byte-text.ts";
 import { mergeFile } from "./merge-file.ts";
 import {
   BASE,
-  isRegularMode,
   isSameType,
   isSameVersion,
   type MergePath,

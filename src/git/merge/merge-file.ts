@@ -1,11 +1,11 @@
 import type { ByteText } from "../byte-text.ts";
 import { isBinary } from "../diff/line-diff.ts";
 import { missing } from "../error.ts";
-import { isSubmoduleMode } from "../object/tree.ts";
+import { isSubmoduleMode, isRegularMode } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 import { type ConflictStyle, hasConflict, mergeLines } from "./merge-lines.ts";
-import { isRegularMode, isSameType, type ThreeWay, type Version } from "./merge-path.ts";
+import { isSameType, type ThreeWay, type Version } from "./merge-path.ts";
 import { type ConflictLabels, mergedText } from "./merged-text.ts";
 import type { NewObjects } from "./new-objects.ts";
 

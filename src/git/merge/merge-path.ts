@@ -1,6 +1,12 @@
 import type { ByteText } from "../byte-text.ts";
 import { MODE_EXECUTABLE, MODE_FILE, MODE_SUBMODULE, MODE_TYPE } from "../object/tree.ts";
-import { isSymlinkMode, isTreeMode, MODE_SYMLINK, MODE_TREE } from "../object/tree.ts";
+import {
+  isRegularMode,
+  isSymlinkMode,
+  isTreeMode,
+  MODE_SYMLINK,
+  MODE_TREE,
+} from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
 
 /** The sides of a merge, as indexes. */
@@ -73,9 +79,6 @@ export function canonicalMode(mode: number): number {
   if (!isRegularMode(mode)) return MODE_SUBMODULE;
   return (mode & 0o100) === 0 ? MODE_FILE : MODE_EXECUTABLE;
 }
-
-export const isRegularMode = (mode: number): boolean =>
-  (mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
 
 export const isSameType = (a: number, b: number): boolean => (a & MODE_TYPE) === (b & MODE_TYPE);
 

@@ -1,10 +1,10 @@
+import { isRegularMode } from "../object/tree.ts";
 import type { ByteText } from "../byte-text.ts";
 import { mergeFile } from "./merge-file.ts";
 import {
   ALL_MASK,
   BASE,
   BASE_MASK,
-  isRegularMode,
   isSameType,
   makeMergePath,
   type MergePath,

@@ -20,6 +20,9 @@ export interface TreeEntry {
   readonly oid: Oid;
 }
 
+/** Whether a mode is a file's, executable or not; a symlink's is none. */
+export const isRegularMode = (mode: number): boolean =>
+  (mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
 export const isTreeMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_TREE;
 export const isSubmoduleMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_SUBMODULE;
 export const isSymlinkMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_SYMLINK;
