@@ -30,7 +30,7 @@ const LINE_LENGTH = 70;
  * @see PROTOCOL.sshsig of OpenSSH
  */
 export function parseSshSignature(armored: string): SshSignature | undefined {
-  const lines = armored.replace(/\s+$/, "").split(/\r?\n/);
+  const lines = armored.trimEnd().split(/\r?\n/);
   if (armored.length > LENGTH_MAX || lines.shift() !== BEGIN || lines.pop() !== END) {
     return undefined;
   }
