@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { type HostList, parseHostList } from "./lib/host-list.ts";
+
 const flag = (fallback: boolean) =>
   z
     .enum(["true", "false"], "true or false")
@@ -17,6 +19,19 @@ const count = (fallback: number, min: number, max: number) => {
     .default(String(fallback))
     .transform(Number)
     .pipe(z.number().min(min, allowed).max(max, allowed));
+};
+
+const hostList = (fallback: string) => {
+  const allowed = "external, private, loopback, *, networks and names, separated by commas";
+  return z
+    .string(allowed)
+    .default(fallback)
+    .transform((list, context) => {
+      const hosts = parseHostList(list);
+      if (hosts) return hosts;
+      context.addIssue({ code: "custom", message: allowed });
+      return z.NEVER;
+    });
 };
 
 /** Armor, and of the OpenSSH form the beginning that says that there is no passphrase. */
@@ -79,6 +94,16 @@ const Variables = z.object({
   LFS_MAX_BATCH_SIZE: count(0, 0, 1_000_000),
   /** Locks of large files on a page at most. */
   LFS_LOCKS_PAGING_NUM: count(50, 1, 1000),
+  /** Where requests of the service may go: webhooks, mirrors and whatever else asks other hosts. */
+  ALLOWED_HOST_LIST: hostList("external"),
+  /** Where they may not, even if that list has it. */
+  BLOCKED_HOST_LIST: hostList(""),
+  /** Looks up where a name leads, over HTTPS in the JSON form of DNS; "" reaches only names that the list names. */
+  DNS_RESOLVER_URL: text(
+    "an http or https address, or empty",
+    /^(https?:\/\/[^?#\s]+)?$/,
+    "https://cloudflare-dns.com/dns-query",
+  ),
   /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
@@ -141,6 +166,9 @@ export interface Config {
   lfsFileMaxBytes: number;
   lfsBatchMax: number;
   lfsLockPageMax: number;
+  allowedHosts: HostList;
+  blockedHosts: HostList;
+  dnsResolverUrl: string;
   logsD1Rows: boolean;
   signing: Signing | undefined;
   firstAdministrator: { name: string; password: string; email: string } | undefined;
@@ -190,6 +218,9 @@ export function parseConfig(env: object): Config {
     lfsFileMaxBytes: variables.LFS_MAX_FILE_SIZE || Number.POSITIVE_INFINITY,
     lfsBatchMax: variables.LFS_MAX_BATCH_SIZE || Number.POSITIVE_INFINITY,
     lfsLockPageMax: variables.LFS_LOCKS_PAGING_NUM,
+    allowedHosts: variables.ALLOWED_HOST_LIST,
+    blockedHosts: variables.BLOCKED_HOST_LIST,
+    dnsResolverUrl: variables.DNS_RESOLVER_URL,
     logsD1Rows: variables.LOG_D1_ROWS,
     signing: toSigning(variables),
     firstAdministrator:

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { parseConfig } from "../src/config.ts";
 
+const HOST_LIST = "external, private, loopback, *, networks and names, separated by commas";
+
 /** What each variable refuses; every value is also what must not be repeated in the message. */
 const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> = {
   ROOT_URL: {
@@ -113,11 +115,30 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
   SIGNING_INITIAL_COMMIT: { allowed: "true or false", values: wrongFlags() },
   SIGNING_CRUD_ACTIONS: { allowed: "true or false", values: wrongFlags() },
   SIGNING_TAGS: { allowed: "true or false", values: wrongFlags() },
+  ALLOWED_HOST_LIST: { allowed: HOST_LIST, values: wrongHostLists() },
+  BLOCKED_HOST_LIST: { allowed: HOST_LIST, values: wrongHostLists() },
+  DNS_RESOLVER_URL: {
+    allowed: "an http or https address, or empty",
+    values: ["1.1.1.1", "udp://1.1.1.1", "https://dns.example/?name=x", "https://dns.example/ x"],
+  },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },
 };
 
 function wrongNumbers(...outside: string[]): string[] {
   return [...outside, "", "many", "1.5", "1e3", " 5", "0x10", "9".repeat(13)];
+}
+
+function wrongHostLists(): string[] {
+  return [
+    "external private",
+    "10.0.0.0/33",
+    "10.0.0/8",
+    "127.1",
+    "http://a.example",
+    "a..b",
+    "[::1]",
+    "a:80",
+  ];
 }
 
 function wrongFlags(): string[] {

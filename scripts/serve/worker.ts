@@ -13,11 +13,18 @@ export type WorkerDescription = {
 /** Secrets that a service does well without: wrangler.toml can name only those it must have. */
 const OPTIONAL_SECRETS = ["SIGNING_KEY"];
 
+/** Settings that on one machine are others than on Cloudflare: whoever receives webhooks may run beside it. */
+const LOCAL_VARS: Vars = { ALLOWED_HOST_LIST: "external, loopback" };
+
 export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
   const { toml, vars, miniflare } = readWranglerToml();
   return {
     name: toml.name,
-    vars: overlayVars(vars, [...(toml.secrets?.required ?? []), ...OPTIONAL_SECRETS], env),
+    vars: overlayVars(
+      { ...LOCAL_VARS, ...vars },
+      [...(toml.secrets?.required ?? []), ...OPTIONAL_SECRETS],
+      env,
+    ),
     crons: toml.triggers.crons,
     options: {
       ...miniflare,
