@@ -11,7 +11,7 @@ export default defineConfig({
         // Pure rooms: bytes and text in, values out, in plain Node.
         test: {
           name: "node",
-          include: ["test/{lib,git,render,storage/node}/**/*.test.ts", DOCUMENT_TEST],
+          include: ["test/{lib,git,render,storage/node,outgoing/node}/**/*.test.ts", DOCUMENT_TEST],
           environment: "node",
           // A busy machine takes its time; what has a bound of its own says so itself.
           testTimeout: 30_000,
@@ -57,10 +57,11 @@ export default defineConfig({
         test: {
           name: "worker",
           include: [
-            "test/{auth,db,domain,events,jobs,shapes,storage,api,git-http,web}/**/*.test.ts",
+            "test/{auth,db,domain,events,jobs,outgoing,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
-          exclude: [DOCUMENT_TEST, "test/storage/node/**"],
+          exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**"],
+          globalSetup: ["test/support/start-receiver.ts"],
           setupFiles: ["test/support/apply-migrations.ts"],
           // One isolate for all files: each test makes rows with names of its own.
           isolate: false,

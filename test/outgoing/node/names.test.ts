@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { parseHostList } from "../../../src/lib/host-list.ts";
+import { parseIpAddress } from "../../../src/lib/ip-address.ts";
+import type { NameResolver, Resolution } from "../../../src/outgoing/name-resolver.ts";
+import { Outgoing } from "../../../src/outgoing/outgoing.ts";
+
+const LIMITS = { timeoutMs: 5000, bodyBytesMax: 100, redirectsMax: 3 };
+
+/** Where names lead; those that are not here have no address, and "failed" is never known. */
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  "public.example.com": ["93.184.216.34", "2606:4700::1111"],
+  "office.example.com": ["10.0.0.1"],
+  "mixed.example.com": ["93.184.216.34", "10.0.0.1"],
+  "loop.example.com": ["127.0.0.1"],
+  "metadata.example.com": ["169.254.169.254"],
+  "translated.example.com": ["64:ff9b::a00:1"],
+};
+
+function resolverOf(asked: string[]): NameResolver {
+  return {
+    resolve: (name) => {
+      asked.push(name);
+      const addresses = (ADDRESSES[name] ?? []).flatMap((text) => parseIpAddress(text) ?? []);
+      const answer: Resolution =
+        addresses.length > 0
+          ? { kind: "found", addresses }
+          : { kind: name.startsWith("failed.") ? "failed" : "absent" };
+      return Promise.resolve(answer);
+    },
+  };
+}
+
+/** What is sent out, and a service that answers each request by `answer`. */
+function open(
+  allowed = "external",
+  blocked = "",
+  ownUrl = "",
+  answer: (url: string) => Response = () => new Response("hello"),
+) {
+  const sent: string[] = [];
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", (url: URL) => {
+    sent.push(url.href);
+    return Promise.resolve(answer(url.href));
+  });
+  const lists = { allowed: parseHostList(allowed), blocked: parseHostList(blocked) };
+  if (!lists.allowed || !lists.blocked) throw new Error("a list is wrong");
+  const rules = { allowed: lists.allowed, blocked: lists.blocked, ownUrl };
+  return { sent, asked, outgoing: new Outgoing(rules, resolverOf(asked), "Edgeforge") };
+}
+
+const to = (location: string) => new Response(null, { status: 302, headers: { location } });
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("where a request may go", () => {
+  it.each([
+    ["external", "", "public.example.com"],
+    ["external", "", "PUBLIC.example.com."],
+    ["external", "", "93.184.216.34"],
+    ["external", "10.0.0.0/8", "public.example.com"],
+    ["private", "", "office.example.com"],
+    ["10.0.0.0/8", "", "office.example.com"],
+    ["office.example.com", "", "office.example.com"],
+    ["*.example.com", "", "mixed.example.com"],
+    ["*", "", "mixed.example.com"],
+    ["loopback", "", "loop.example.com"],
+    ["loopback", "", "localhost"],
+    ["loopback", "", "a.localhost"],
+    ["loopback", "", "[::1]"],
+    // A name of the operator's own network is known there alone.
+    ["git.corp", "", "git.corp"],
+    ["gitserver", "", "gitserver"],
+    ["169.254.0.0/16", "", "metadata.example.com"],
+  ])("with %j and without %j: %s", async (allowed, blocked, host) => {
+    const { outgoing, sent } = open(allowed, blocked);
+    const outcome = await outgoing.fetchGuarded(`http://${host}/`, {}, LIMITS);
+    expect(outcome).toMatchObject({ kind: "answered", status: 200 });
+    expect(sent).toHaveLength(1);
+    expect(await outgoing.check(`http://${host}/`, 1000)).toBeUndefined();
+  });
+
+  it.each([
+    ["external", "", "127.0.0.1"],
+    ["external", "", "2130706433"],
+    ["external", "", "[::ffff:127.0.0.1]"],
+    ["external", "", "localhost"],
+    ["external", "", "LOCALHOST."],
+    ["external", "", "a.localhost"],
+    ["external", "", "office.example.com"],
+    // One forbidden address among many forbids the name.
+    ["external", "", "mixed.example.com"],
+    ["external", "", "loop.example.com"],
+    ["external", "", "metadata.example.com"],
+    ["external", "", "translated.example.com"],
+    ["external", "", "metadata.google.internal"],
+    ["external", "", "printer.local"],
+    ["external", "", "gitserver"],
+    ["*", "", "gitserver"],
+    ["*", "", "loop.example.com"],
+    ["*", "", "metadata.example.com"],
+    // A name that is listed still leads neither to this machine nor to a cloud's credentials.
+    ["*.example.com", "", "loop.example.com"],
+    ["*.example.com", "", "metadata.example.com"],
+    ["private, 64:ff9b::/96", "10.0.0.0/8", "translated.example.com"],
+    ["*", "public.example.com", "public.example.com"],
+    ["*", "*.example.com", "public.example.com"],
+    ["*", "93.184.0.0/16", "public.example.com"],
+    ["external", "*", "public.example.com"],
+    ["", "", "public.example.com"],
+  ])("with %j and without %j, not: %s", async (allowed, blocked, host) => {
+    const { outgoing, sent } = open(allowed, blocked);
+    const outcome = await outgoing.fetchGuarded(`http://${host}/`, {}, LIMITS);
+    expect(outcome).toMatchObject({ kind: "blocked" });
+    expect(sent).toEqual([]);
+    expect(await outgoing.check(`http://${host}/`, 1000)).toEqual(outcome);
+  });
+
+  it.each(["unknown.example.com", "failed.example.com"])(
+    "nor where nobody knows: %s",
+    async (host) => {
+      const { outgoing, sent } = open();
+      const outcome = await outgoing.fetchGuarded(`https://${host}/`, {}, LIMITS);
+      expect(outcome).toMatchObject({ kind: "network" });
+      expect(sent).toEqual([]);
+    },
+  );
+
+  // The operator's word is for names that only the operator's network knows, not for a resolver that is down.
+  it("nor by a listed name that could not be looked up", async () => {
+    const { outgoing, sent } = open("failed.example.com");
+    const outcome = await outgoing.fetchGuarded("https://failed.example.com/", {}, LIMITS);
+    expect(outcome).toMatchObject({ kind: "network" });
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    ["https://public.example.com", "https://public.example.com/x", true],
+    ["https://public.example.com", "http://public.example.com:8080/x", true],
+    ["http://127.0.0.1:8787", "http://localhost:8787/", true],
+    ["http://localhost:8787", "http://[::1]:8787/", true],
+    ["http://127.0.0.1:8787", "http://127.0.0.1:9000/", false],
+    ["https://other.example.com", "https://public.example.com/", false],
+  ])("of the service at %s, %s is its own: %s", async (ownUrl, url, isOwn) => {
+    const { outgoing, sent } = open("external, loopback", "", ownUrl);
+    const outcome = await outgoing.fetchGuarded(url, {}, LIMITS);
+    expect(outcome.kind).toBe(isOwn ? "blocked" : "answered");
+    expect(sent).toHaveLength(isOwn ? 0 : 1);
+  });
+
+  it("asks no resolver about addresses and this machine", async () => {
+    const { outgoing, asked } = open();
+    for (const host of ["127.0.0.1", "[::1]", "localhost", "a.localhost", "0x7f.1"]) {
+      await outgoing.fetchGuarded(`http://${host}/`, {}, LIMITS);
+    }
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("a redirect", () => {
+  it("is judged as the first address was, each time", async () => {
+    const { outgoing, sent, asked } = open("external", "", "", (url) =>
+      url.endsWith("/1") ? to("/2") : url.endsWith("/2") ? to("//mixed.example.com/") : to("x"),
+    );
+    const outcome = await outgoing.fetchGuarded("http://public.example.com/1", {}, LIMITS);
+    expect(outcome).toMatchObject({ kind: "blocked" });
+    expect(sent).toEqual(["http://public.example.com/1", "http://public.example.com/2"]);
+    expect(asked).toEqual(["public.example.com", "public.example.com", "mixed.example.com"]);
+  });
+
+  it.each([
+    "http://127.0.0.1/",
+    "http://0177.1/",
+    "file:///etc/passwd",
+    "http://user:x@public.example.com/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://public.example.com:22/",
+    "http://[",
+    "\\\\127.0.0.1\\x",
+  ])("to %s is not followed", async (location) => {
+    const { outgoing, sent } = open("external", "", "", () => to(location));
+    const outcome = await outgoing.fetchGuarded("https://public.example.com/", {}, LIMITS);
+    expect(outcome).toMatchObject({ kind: "blocked" });
+    expect(sent).toHaveLength(1);
+  });
+});
