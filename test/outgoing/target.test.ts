@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { parseTarget } from "../../../src/outgoing/target.ts";
+import { parseTarget } from "../../src/outgoing/target.ts";
 
+// In the runtime itself: it is its parser of addresses that decides where a request goes.
 describe("parseTarget", () => {
   it.each([
     ["http://example.com", "example.com"],
