@@ -1,6 +1,7 @@
 export * from "./accounts.ts";
 export * from "./events.ts";
 export * from "./facts.ts";
+export * from "./hooks.ts";
 export * from "./keys.ts";
 export * from "./lfs.ts";
 export * from "./organizations.ts";

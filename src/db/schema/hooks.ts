@@ -1,0 +1,150 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+import { repositories } from "./repositories.ts";
+
+/** Whose events a hook gets: a repository's, those of all repositories of an account, or all. */
+export const HOOK_LEVELS = [
+  "repository",
+  "organization",
+  "user",
+  "system",
+  /** Gets none: it is copied to each new repository. */
+  "default",
+] as const;
+export type HookLevel = (typeof HOOK_LEVELS)[number];
+
+/** Who is told, and so in which form. */
+export const HOOK_TYPES = [
+  "gitea",
+  "gogs",
+  "slack",
+  "discord",
+  "msteams",
+  "telegram",
+  "feishu",
+  "matrix",
+] as const;
+export type HookType = (typeof HOOK_TYPES)[number];
+
+export const HOOK_CONTENT_TYPES = ["json", "form"] as const;
+export type HookContentType = (typeof HOOK_CONTENT_TYPES)[number];
+
+/** How a chat shows what it is told. */
+export interface ChatSettings {
+  channel?: string;
+  username?: string;
+  iconUrl?: string;
+  color?: string;
+}
+
+const flag = () => integer({ mode: "boolean" }).notNull();
+
+export const hooks = sqliteTable(
+  "hooks",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    level: text().$type<HookLevel>().notNull(),
+    /** Of a repository's hook only. */
+    repoId: integer().references(() => repositories.id, { onDelete: "cascade" }),
+    /** The user or organization whose hook it is. */
+    ownerId: integer().references(() => users.id, { onDelete: "cascade" }),
+    /**
+     * Who last set it up, 0 for the service itself. It gets nothing once they may not do so any more.
+     * It may outlive the account, so it refers to none.
+     */
+    approverId: integer().notNull(),
+    type: text().$type<HookType>().notNull(),
+    url: text().notNull(),
+    contentType: text().$type<HookContentType>().notNull(),
+    chat: text({ mode: "json" }).$type<ChatSettings>().notNull(),
+    /** Sealed, null for none: what signs deliveries, and the `Authorization` header that goes with them. */
+    secret: text(),
+    authorization: text(),
+    /** A glob; "" for every branch. */
+    branchFilter: text().notNull().default(""),
+    /** Names of `HOOK_EVENTS`, sorted. */
+    events: text({ mode: "json" }).$type<string[]>().notNull(),
+    isActive: flag(),
+    /** How the last delivery ended. */
+    lastStatus: text().$type<"none" | "succeeded" | "failed">().notNull().default("none"),
+    lastDeliveredAt: integer(),
+    /** Since when no delivery has succeeded, null where the last one did. */
+    failingSince: integer(),
+    /** When it was given up; it gets nothing until somebody activates it again. */
+    pausedAt: integer(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    index("hooks_repo").on(table.repoId, table.id),
+    index("hooks_owner").on(table.ownerId, table.id),
+    index("hooks_level").on(table.level, table.id),
+    check(
+      "hooks_level",
+      sql`${table.level} in ('repository', 'organization', 'user', 'system', 'default')`,
+    ),
+    check("hooks_repository", sql`(${table.level} = 'repository') = (${table.repoId} is not null)`),
+    check(
+      "hooks_account",
+      sql`(${table.level} in ('organization', 'user')) = (${table.ownerId} is not null)`,
+    ),
+  ],
+);
+export type Hook = typeof hooks.$inferSelect;
+
+/** How far a delivery is: to be sent, received, or given up. */
+export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** What one hook is told of one event, kept until the retention sweeps it. */
+export const hookDeliveries = sqliteTable(
+  "hook_deliveries",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    hookId: integer()
+      .notNull()
+      .references(() => hooks.id, { onDelete: "cascade" }),
+    /** The row of `events` it tells of, which may be swept before it. */
+    eventId: integer().notNull(),
+    /** Which of the payloads of that event, from 0: a push of two branches makes two. */
+    part: integer().notNull().default(0),
+    /** What receivers know it by, the same on every attempt and redelivery. */
+    uuid: text().notNull(),
+    /** A name of `HOOK_EVENTS`. */
+    event: text().notNull(),
+    status: text().$type<DeliveryStatus>().notNull().default("pending"),
+    attemptCount: integer().notNull().default(0),
+    /** When it is to be sent, null where it is not to be. */
+    nextAttemptAt: integer(),
+    /** Of the last attempt, as is all that follows. Secrets are left out of the headers. */
+    requestUrl: text().notNull().default(""),
+    requestHeaders: text({ mode: "json" }).$type<Record<string, string>>(),
+    /** The exact text that was signed, null before the first attempt. */
+    requestBody: text(),
+    responseStatus: integer(),
+    responseHeaders: text({ mode: "json" }).$type<Record<string, string>>(),
+    /** Its beginning, as text. */
+    responseBody: text(),
+    /** Why there was no answer, "" where there was one. */
+    failure: text().notNull().default(""),
+    durationMs: integer(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("hook_deliveries_uuid").on(table.uuid),
+    // An event may be handed out twice: the second time adds nothing.
+    uniqueIndex("hook_deliveries_part").on(table.hookId, table.eventId, table.part),
+    index("hook_deliveries_hook").on(table.hookId, table.id),
+    index("hook_deliveries_by_status").on(table.hookId, table.status, table.id),
+    index("hook_deliveries_by_event").on(table.hookId, table.event, table.id),
+    index("hook_deliveries_due")
+      .on(table.nextAttemptAt)
+      .where(sql`${table.nextAttemptAt} is not null`),
+    index("hook_deliveries_by_age").on(table.createdAt),
+    check("hook_deliveries_status", sql`${table.status} in ('pending', 'succeeded', 'failed')`),
+  ],
+);
+export type HookDelivery = typeof hookDeliveries.$inferSelect;
