@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+
+import { matchGlob, parseGlob } from "../../src/lib/glob.ts";
+
+function matches(pattern: string, text: string, separators = ""): boolean | undefined {
+  const glob = parseGlob(pattern, separators);
+  return glob && matchGlob(glob, text);
+}
+
+describe("matchGlob", () => {
+  it.each([
+    ["main", "main", true],
+    ["main", "Main", false],
+    ["main", "main2", false],
+    ["", "", true],
+    ["", "a", false],
+    ["*", "", true],
+    ["*", "a/b", true],
+    ["**", "a/b", true],
+    ["release/*", "release/1/x", true],
+    ["release/*", "release", false],
+    ["?ain", "main", true],
+    ["?ain", "ain", false],
+    ["a?b", "a/b", true],
+    ["?", "\u{1F600}", true],
+    ["[mn]ain", "nain", true],
+    ["[a-c]1", "b1", true],
+    ["[a-c]1", "d1", false],
+    ["[!a-c]1", "d1", true],
+    ["[!a-c]1", "a1", false],
+    ["[a-]", "-", true],
+    ["[\\]]", "]", true],
+    ["{main,release/*}", "release/2", true],
+    ["{main,release/*}", "mainx", false],
+    ["{a,}b", "b", true],
+    ["v{1,2{0,1}}", "v21", true],
+    ["v{1,2{0,1}}", "v2", false],
+    ["{a\\,b,c}", "a,b", true],
+    ["a,b", "a,b", true],
+    ["a}", "a}", true],
+    ["\\*", "*", true],
+    ["\\*", "a", false],
+    ["*a*b*", "xxaxxbxx", true],
+    ["*a*b*", "xxbxxaxx", false],
+  ])("%j and %j: %j", (pattern, text, expected) => {
+    expect(matches(pattern, text)).toBe(expected);
+  });
+
+  it.each([
+    ["*", "a/b", false],
+    ["*/*", "a/b", true],
+    ["a?b", "a/b", false],
+    ["**", "a/b", true],
+    ["release/**", "release/1/x", true],
+    ["release/*", "release/1/x", false],
+    ["{*,x}/c", "a/b/c", false],
+  ])("with slashes apart, %j and %j: %j", (pattern, text, expected) => {
+    expect(matches(pattern, text, "/")).toBe(expected);
+  });
+
+  it.each(["[", "[a", "[]", "[!]", "[a-", "{", "{a", "{a,b", "\\", "a{b,[c}", "[\\"])(
+    "takes %j for no pattern",
+    (pattern) => {
+      expect(parseGlob(pattern)).toBeUndefined();
+    },
+  );
+
+  // SECURITY: a pattern is anybody's, and is matched with every push.
+  it.each(["*a".repeat(120), "{*,*a,**}".repeat(28), "{".repeat(120) + "a" + "}".repeat(120)])(
+    "takes no long time for one that is made to: %.12s",
+    (pattern) => {
+      const start = performance.now();
+      matches(pattern, "a".repeat(2000) + "b");
+      expect(performance.now() - start).toBeLessThan(1000);
+    },
+  );
+});
