@@ -38,6 +38,9 @@ const hostList = (fallback: string) => {
 const SIGNING_KEY =
   /^\s*(-----BEGIN PGP PRIVATE KEY BLOCK-----\s[^]+-----END PGP PRIVATE KEY BLOCK-----\s*|-----BEGIN OPENSSH PRIVATE KEY-----\s+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ[^]+-----END OPENSSH PRIVATE KEY-----\s*)?$/;
 
+const SEALING_KEYS =
+  "names and keys of 32 bytes in base64, as in name:key, with commas between, or empty";
+
 /** Every variable the service reads, with what it allows and what it is when nobody sets it. */
 const Variables = z.object({
   /** Where people and clients reach the service; "" takes it from each request. */
@@ -123,6 +126,14 @@ const Variables = z.object({
   SIGNING_CRUD_ACTIONS: flag(true),
   /** Whether annotated tags are signed that are made by API. */
   SIGNING_TAGS: flag(true),
+  /**
+   * Seal what must be read back, such as the secrets of webhooks: a secret itself. The first key seals,
+   * each of them opens. Without it such things are refused.
+   */
+  SEALING_KEYS: z
+    .string(SEALING_KEYS)
+    .refine((list) => parseSealingKeys(list) !== undefined, SEALING_KEYS)
+    .default(""),
   /** Whether the log line of a request also counts the D1 rows it read and wrote. It reads every row twice. */
   LOG_D1_ROWS: flag(false),
 });
@@ -138,6 +149,14 @@ export interface Signing {
   readonly name: string;
   readonly email: string;
   readonly occasions: ReadonlySet<SigningOccasion>;
+}
+
+/** A key for what is stored sealed. */
+export interface SealingKey {
+  /** What sealed texts call it by. */
+  readonly name: string;
+  /** 32 bytes. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface Config {
@@ -171,6 +190,8 @@ export interface Config {
   dnsResolverUrl: string;
   logsD1Rows: boolean;
   signing: Signing | undefined;
+  /** The first seals, each opens. */
+  sealingKeys: readonly SealingKey[];
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
@@ -223,6 +244,7 @@ export function parseConfig(env: object): Config {
     dnsResolverUrl: variables.DNS_RESOLVER_URL,
     logsD1Rows: variables.LOG_D1_ROWS,
     signing: toSigning(variables),
+    sealingKeys: parseSealingKeys(variables.SEALING_KEYS) ?? [],
     firstAdministrator:
       variables.FIRST_ADMIN_PASSWORD === ""
         ? undefined
@@ -249,4 +271,18 @@ function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
     email: variables.SIGNING_EMAIL,
     occasions: new Set(signed.filter(([, isSigned]) => isSigned).map(([occasion]) => occasion)),
   };
+}
+
+/** @returns Undefined for a text that is no list of keys, or names two of them alike. */
+function parseSealingKeys(list: string): SealingKey[] | undefined {
+  const items = list.split(",").map((item) => item.trim());
+  if (items.length === 1 && items[0] === "") return [];
+  const keys: SealingKey[] = [];
+  for (const item of items) {
+    const [, name, base64] = /^([a-z0-9-]{1,32}):([0-9A-Za-z+/]{43}=)$/.exec(item) ?? [];
+    if (name === undefined || base64 === undefined) return undefined;
+    if (keys.some((key) => key.name === name)) return undefined;
+    keys.push({ name, bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) });
+  }
+  return keys;
 }

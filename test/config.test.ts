@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { parseConfig } from "../src/config.ts";
+import { formatBase64 } from "../src/lib/base64.ts";
 
 const HOST_LIST = "external, private, loopback, *, networks and names, separated by commas";
 
@@ -105,6 +106,20 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
       "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
       // What ssh-keygen makes with a passphrase begins so.
       "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAACmFlczI1Ni1jdHIAAAAGYmNyeXB0\n-----END OPENSSH PRIVATE KEY-----",
+    ],
+  },
+  SEALING_KEYS: {
+    allowed: "names and keys of 32 bytes in base64, as in name:key, with commas between, or empty",
+    values: [
+      "hunter2",
+      `${"A".repeat(43)}=`,
+      `one:${"A".repeat(42)}==`,
+      `one:${"A".repeat(87)}=`,
+      `One:${"A".repeat(43)}=`,
+      `:${"A".repeat(43)}=`,
+      `one:${"A".repeat(43)}=,`,
+      // Which of the two would open?
+      `one:${"A".repeat(43)}=,one:${"B".repeat(42)}A=`,
     ],
   },
   SIGNING_NAME: { allowed: "a name of one line, or empty", values: ["a\nb", "a <b>"] },
@@ -217,6 +232,15 @@ describe("parseConfig", () => {
       pageSizeDefault: 10,
       pageSizeMax: 10,
     });
+  });
+
+  it("reads the keys that seal, in their order", () => {
+    const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+    const SEALING_KEYS = `new:${formatBase64(one)}, old:${formatBase64(two)}`;
+    expect(parseConfig({ SEALING_KEYS }).sealingKeys).toEqual([
+      { name: "new", bytes: one },
+      { name: "old", bytes: two },
+    ]);
   });
 
   it("takes the largest and the smallest of what it allows", () => {

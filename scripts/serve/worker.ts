@@ -11,7 +11,7 @@ export type WorkerDescription = {
 };
 
 /** Secrets that a service does well without: wrangler.toml can name only those it must have. */
-const OPTIONAL_SECRETS = ["SIGNING_KEY"];
+const OPTIONAL_SECRETS = ["SIGNING_KEY", "SEALING_KEYS"];
 
 /** Settings that on one machine are others than on Cloudflare: whoever receives webhooks may run beside it. */
 const LOCAL_VARS: Vars = { ALLOWED_HOST_LIST: "external, loopback" };
