@@ -18,6 +18,10 @@ import { patches } from "./contents/patches.ts";
 import { raw } from "./contents/raw.ts";
 import { trees } from "./contents/trees.ts";
 import { refs } from "./git/refs.ts";
+import { organizationHooks } from "./hooks/organization-hooks.ts";
+import { ownHooks } from "./hooks/own-hooks.ts";
+import { repositoryHooks } from "./hooks/repository-hooks.ts";
+import { siteHooks } from "./hooks/site-hooks.ts";
 import { issueTemplates } from "./issues/templates.ts";
 import { gitignoreTemplates } from "./meta/gitignore-templates.ts";
 import { licenses } from "./meta/licenses.ts";
@@ -65,6 +69,7 @@ const NOUNS = [
   codeFacts,
   topics,
   deployKeys,
+  repositoryHooks,
   branches,
   tags,
   commits,
@@ -86,6 +91,7 @@ const NOUNS = [
   emails,
   publicKeys,
   gpgKeys,
+  ownHooks,
   stars,
   watchedRepositories,
   users,
@@ -95,7 +101,9 @@ const NOUNS = [
   organizationMembers,
   organizationRepositories,
   teams,
+  organizationHooks,
   adminUsers,
+  siteHooks,
 ];
 
 /** The Gitea-compatible API, below `/api/v1`. */

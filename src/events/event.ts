@@ -32,6 +32,23 @@ export type Event =
     }
   | { type: "repository.topics_changed"; repoId: number; ownerId: number }
   | { type: "lfs_lock.created" | "lfs_lock.deleted"; repoId: number; ownerId: number; path: string }
+  | {
+      type: "hook.created" | "hook.edited" | "hook.deleted";
+      /** 0 for the hooks of the service. */
+      ownerId: number;
+      repoId?: number;
+      hookId: number;
+    }
+  | {
+      /** Somebody asks for a sample delivery to this hook alone. */
+      type: "hook.tested";
+      repoId: number;
+      ownerId: number;
+      hookId: number;
+      /** Full name of the branch or tag, or the commit's id where neither was named. */
+      ref: string;
+      commitOid: string;
+    }
   | { type: "star.created" | "star.deleted"; repoId: number; ownerId: number }
   | { type: "watch.created" | "watch.deleted"; repoId: number; ownerId: number }
   | { type: "follow.created" | "follow.deleted"; ownerId: number }

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows } from "../../src/db/schema/index.ts";
+import { findHooks } from "../../src/domain/hooks/find-hooks.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { db } from "../support/db.ts";
 import { makeSshKey } from "../support/keys.ts";
@@ -34,7 +35,7 @@ const call = serviceWith({}, { DB: listening });
 const visit = doorsWith({}, { DB: listening });
 
 const GROWING =
-  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses|commit_statuses|topics|repository_topics|lfs_objects|lfs_locks|lfs_loose_files";
+  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses|commit_statuses|hooks|hook_deliveries|topics|repository_topics|lfs_objects|lfs_locks|lfs_loose_files";
 
 /** What reads a whole table that grows: neither by an index nor by its key. */
 async function fullScans(statements: string[]): Promise<string[]> {
@@ -106,6 +107,9 @@ const READS: [string, () => string][] = [
   ["a search for users", () => "/users/search?q=something"],
   ["a search for users by a short word", () => "/users/search?q=so"],
   ["a list of users", () => "/users/search"],
+  ["webhooks of a repository", () => `${at()}/hooks`],
+  ["one's webhooks", () => "/user/hooks"],
+  ["webhooks of the service", () => "/admin/hooks?type=all"],
   ["commits and their signatures", () => `${at()}/commits`],
 ];
 
@@ -153,6 +157,21 @@ describe("no table that grows is read as a whole", () => {
       const answer = await call(method, path, { as: other, ...(json !== undefined && { json }) });
       expect(answer.status).toBeLessThan(300);
     }
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+
+  it("for webhooks and whom to tell", async () => {
+    sent.length = 0;
+    const json = { type: "gitea", config: { url: "https://a.example/", content_type: "json" } };
+    const created = await call("POST", `${at()}/hooks`, { as: user, json });
+    const path = `${at()}/hooks/${created.body.id}`;
+    await call("PATCH", path, { as: user, json: { active: true } });
+    await call("POST", `${path}/tests`, { as: user });
+    await call("DELETE", path, { as: user });
+    const { db: listened } = systemCtx({ DB: listening }, Date.now());
+    await findHooks({ db: listened }, { event: "push", ownerId: user.id, repoId: repo.id });
+    await findHooks({ db: listened }, { event: "package", ownerId: user.id });
+    expect(sent.length).toBeGreaterThan(10);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });
 

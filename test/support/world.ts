@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import {
   follows,
   gpgKeys,
+  hooks,
   organizationMembers,
   publicKeys,
   repositories,
@@ -71,13 +72,33 @@ export async function makeWorld(operation: Operation): Promise<World> {
     emails: [],
     addedAt,
   };
-  const [userKeys, deployKeys, ownGpgKeys] = await db.batch([
+  const hook = {
+    approverId: caller.id,
+    type: "gitea" as const,
+    url: "https://receiver.example/hook",
+    contentType: "json" as const,
+    chat: {},
+    events: ["push"],
+    isActive: true,
+    createdAt: 1000,
+    updatedAt: 1000,
+  };
+  const [userKeys, deployKeys, ownGpgKeys, ownHooks] = await db.batch([
     db.insert(publicKeys).values(key).returning(),
     db
       .insert(publicKeys)
       .values({ ...key, repoId: repo.id })
       .returning(),
     db.insert(gpgKeys).values(gpg).returning(),
+    db
+      .insert(hooks)
+      .values([
+        { ...hook, level: "repository", repoId: repo.id },
+        { ...hook, level: "organization", ownerId: org.id },
+        { ...hook, level: "user", ownerId: user.id },
+        { ...hook, level: "system" },
+      ])
+      .returning(),
     db.insert(stars).values(marks),
     db.insert(watches).values(marks),
     db.insert(follows).values({ followerId: user.id, followedId: friend.id, createdAt: 1000 }),
@@ -89,15 +110,20 @@ export async function makeWorld(operation: Operation): Promise<World> {
 
   const topic = await giveTopic(repo);
 
+  const hookAt = (level: string) => ownHooks.find((each) => each.level === level)?.id ?? 0;
   const ids: [RegExp, number][] = [
     [/^\/repositories\//, repo.id],
     [/^\/repos\/.*\/keys\//, only(deployKeys).id],
     [/^\/user\/keys\//, only(userKeys).id],
     [/^\/user\/gpg_keys\//, only(ownGpgKeys).id],
+    [/^\/repos\/.*\/hooks\//, hookAt("repository")],
+    [/^\/orgs\/.*\/hooks\//, hookAt("organization")],
+    [/^\/user\/hooks\//, hookAt("user")],
+    [/^\/admin\/hooks\//, hookAt("system")],
     [/^\/teams\//, team.id],
   ];
   const isAboutCode =
-    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses|editorconfig|issue_templates|issue_config)(?:\/|$)/.test(
+    /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses|editorconfig|issue_templates|issue_config|tests)(?:\/|$)/.test(
       operation.path,
     );
   const isNoteNew = operation.id === "repoCreateNote";
@@ -175,6 +201,13 @@ async function storeSampleCode(repo: TestRepo, hasNote: boolean) {
 const NEW_FILE_PATCH =
   "diff --git a/made b/made\nnew file mode 100644\n--- /dev/null\n+++ b/made\n@@ -0,0 +1 @@\n+x\n";
 
+const NEW_HOOK = {
+  type: "gitea",
+  config: { url: "https://receiver.example/hook", content_type: "json" },
+  events: ["push"],
+  branch_filter: "main",
+};
+
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
 function bodyOf(
   operationId: string,
@@ -215,6 +248,14 @@ function bodyOf(
     repoEditNote: { message: "a word" },
     repoApplyDiffPatch: { content: NEW_FILE_PATCH },
     createFork: { name, organization },
+    repoCreateHook: NEW_HOOK,
+    repoEditHook: { active: false },
+    orgCreateHook: NEW_HOOK,
+    orgEditHook: { active: false },
+    userCreateHook: NEW_HOOK,
+    userEditHook: { active: false },
+    adminCreateHook: { ...NEW_HOOK, config: { ...NEW_HOOK.config, is_system_webhook: "true" } },
+    adminEditHook: { active: false },
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },
     adminRenameUser: { new_username: name },

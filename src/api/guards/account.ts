@@ -49,7 +49,7 @@ export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
 /** What an organization guard may ask for beyond seeing it. */
 interface OrganizationRule {
   isOpen: boolean;
-  needs?: "membership";
+  needs?: "membership" | "ownership";
   /** How an organization that does not exist for the caller is refused; by 404 where it says nothing. */
   unknown?: "invalid";
 }
@@ -70,6 +70,9 @@ export function inOrg(
     const membership = toMembership(c.var.ctx.actor, org);
     if (rule.needs === "membership" && !membership.isMember) {
       throw forbidden("Must be an organization member");
+    }
+    if (rule.needs === "ownership" && !membership.isOwner) {
+      throw forbidden("Must be an organization owner");
     }
     return { org: org.account, membership };
   });

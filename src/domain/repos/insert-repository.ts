@@ -15,6 +15,7 @@ import type { record } from "../../events/record.ts";
 import { conflict, forbidden } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { copyDefaultHooks } from "../hooks/copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 
 /** Who gets a repository, and from whom. */
@@ -51,7 +52,8 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
 
 /**
  * Writes the row of a new repository, its event, and what belongs to its creator, in one batch: a
- * watch and, in an organization where they own nothing, the role of an administrator of it.
+ * watch and, in an organization where they own nothing, the role of an administrator of it. The
+ * default hooks come with it.
  *
  * @param columns All that is not the same for every new repository.
  * @param toEvent Its event, given the SQL of its id.
@@ -112,6 +114,7 @@ export async function insertRepository(
             eq(repositoryRedirects.lowerName, lowerName),
           ),
         ),
+      copyDefaultHooks(ctx, newId),
       ...toRest(newId),
     ]);
     const repo = only(created);

@@ -1,0 +1,45 @@
+import { and, eq } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { hooks, type Hook } from "../../db/schema/index.ts";
+import { recordIfChanged } from "../../events/record.ts";
+import { notFound } from "../../lib/failure.ts";
+import { findHook } from "./find-hook.ts";
+import { eventPlace, isAt, type HookPlace } from "./hook-place.ts";
+import { toColumns, type HookWish } from "./hook-wish.ts";
+import { requireApprover } from "./require-approver.ts";
+
+/**
+ * Changes of a hook what is named. Whoever does so answers for it from then on; activating it also ends
+ * a pause.
+ *
+ * @throws Failure `not_found` for a hook that is not at this place, else as `createHook`.
+ */
+export async function editHook(
+  ctx: Ctx,
+  place: HookPlace,
+  id: number,
+  wish: HookWish,
+): Promise<Hook> {
+  const approver = requireApprover(ctx.actor, place);
+  const hook = await findHook(ctx, place, id);
+  const columns = await toColumns(ctx, hook.type, wish, hook.chat);
+  const [edited] = await ctx.db.batch([
+    ctx.db
+      .update(hooks)
+      .set({
+        ...columns,
+        ...(columns.isActive && { pausedAt: null, failingSince: null }),
+        // What the service made of a default hook is a person's once they change it.
+        approverId: approver.id,
+        updatedAt: ctx.now,
+      })
+      .where(and(eq(hooks.id, id), isAt(place)))
+      .returning(),
+    recordIfChanged(ctx, { type: "hook.edited", ...eventPlace(place), hookId: id }),
+  ]);
+  const [row] = edited;
+  // Somebody deleted it meanwhile.
+  if (!row) throw notFound();
+  return row;
+}

@@ -1,0 +1,673 @@
+import { desc, eq } from "drizzle-orm";
+import { beforeEach, describe, expect, it } from "vitest";
+
+import { unseal } from "../../../src/auth/seal.ts";
+import { parseConfig } from "../../../src/config.ts";
+import { events, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
+import { formatBase64 } from "../../../src/lib/base64.ts";
+import { call } from "../../support/call.ts";
+import { makeHistory } from "../../support/hooks.ts";
+import { db } from "../../support/db.ts";
+import { freshName, make, type TestUser } from "../../support/make.ts";
+import { serviceWith } from "../../support/service.ts";
+
+const SEALING_KEYS = `test:${formatBase64(new Uint8Array(32).fill(7))}`;
+const callSealing = serviceWith({ SEALING_KEYS });
+const { sealingKeys } = parseConfig({ SEALING_KEYS });
+
+const freshUrl = () => `https://receiver.example/${freshName("hook")}`;
+const toBody = (url: string) => ({ type: "gitea", config: { url, content_type: "json" } });
+const hooksTo = (url: string) => db.select().from(hooks).where(eq(hooks.url, url));
+const hookOf = async (id: number) => (await db.select().from(hooks).where(eq(hooks.id, id)))[0];
+
+/** The newest event of a kind that somebody set off. */
+const lastEvent = async (actor: TestUser) =>
+  (
+    await db
+      .select()
+      .from(events)
+      .where(eq(events.actorId, actor.id))
+      .orderBy(desc(events.id))
+      .limit(1)
+  )[0];
+
+interface Place {
+  /** Where the hooks are. */
+  path: string;
+  /** Another place of the same kind, or of another. */
+  elsewhere: string;
+  /** Who may set them up, and who may do so elsewhere. */
+  admin: TestUser;
+  /** Who may not, and what they get. */
+  refused: { who: TestUser | undefined; status: number }[];
+  row: object;
+}
+
+const PLACES: Record<string, () => Promise<Place>> = {
+  repository: async () => {
+    const admin = await make.user();
+    const [repo, other] = [await make.repo(admin), await make.repo(admin)];
+    const writer = await make.user();
+    await make.collaborator(repo, writer, 2);
+    return {
+      path: `/repos/${admin.name}/${repo.name}/hooks`,
+      elsewhere: `/repos/${admin.name}/${other.name}/hooks`,
+      admin,
+      refused: [
+        { who: undefined, status: 401 },
+        { who: writer, status: 403 },
+        { who: await make.user(), status: 403 },
+      ],
+      row: { level: "repository", repoId: repo.id, ownerId: null },
+    };
+  },
+  organization: async () => {
+    const admin = await make.user();
+    const [org, other] = [await make.org([admin]), await make.org([admin])];
+    const member = await make.user();
+    await make.member(org, await make.team(org, { access: 3 }), member);
+    return {
+      path: `/orgs/${org.name}/hooks`,
+      elsewhere: `/orgs/${other.name}/hooks`,
+      admin,
+      refused: [
+        { who: undefined, status: 401 },
+        { who: member, status: 403 },
+        { who: await make.user(), status: 403 },
+      ],
+      row: { level: "organization", repoId: null, ownerId: org.id },
+    };
+  },
+  user: async () => {
+    const admin = await make.user();
+    const org = await make.org([admin]);
+    return {
+      path: "/user/hooks",
+      elsewhere: `/orgs/${org.name}/hooks`,
+      admin,
+      refused: [{ who: undefined, status: 401 }],
+      row: { level: "user", repoId: null, ownerId: admin.id },
+    };
+  },
+  service: async () => ({
+    path: "/admin/hooks",
+    elsewhere: "/user/hooks",
+    admin: await make.admin(),
+    refused: [
+      { who: undefined, status: 401 },
+      { who: await make.user(), status: 403 },
+    ],
+    row: { level: "default", repoId: null, ownerId: null },
+  }),
+};
+
+describe.each(Object.entries(PLACES))("hooks of a %s", (kind, makePlace) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await makePlace();
+  });
+  const post = (json: object) => call("POST", place.path, { as: place.admin, json });
+  async function add(json: object = {}) {
+    const answer = await post({ ...toBody(freshUrl()), active: true, ...json });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    return answer.body;
+  }
+
+  it("are created, and it is announced", async () => {
+    const url = freshUrl();
+
+    const answer = await post({ ...toBody(url), events: ["create", "push"], branch_filter: "v*" });
+
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        id: expect.any(Number),
+        type: "gitea",
+        // As in Gitea: whoever does not ask for it has it asleep.
+        active: false,
+        config: { url, content_type: "json" },
+        events: ["create", "push"],
+        branch_filter: "v*",
+        authorization_header: "",
+        last_status: "none",
+        paused_at: null,
+      },
+    });
+    const { id } = answer.body;
+    expect(await hooksTo(url)).toMatchObject([{ id, ...place.row, approverId: place.admin.id }]);
+    expect(await lastEvent(place.admin)).toMatchObject({
+      type: "hook.created",
+      payload: { hookId: id },
+    });
+  });
+
+  it("are told of pushes where nothing is said", async () => {
+    expect((await add()).events).toEqual(["push"]);
+    expect((await add({ events: [] })).events).toEqual(["push"]);
+  });
+
+  it("are listed oldest first, all or a page, with their number", async () => {
+    const ids = [(await add()).id, (await add()).id, (await add()).id];
+    const list = async (query: string) => {
+      const answer = await call("GET", place.path + query, { as: place.admin });
+      expect(answer.status).toBe(200);
+      return answer;
+    };
+    const all = await list("?type=default");
+    const own = all.body.map(({ id }: { id: number }) => id);
+    expect(own.slice(-3)).toEqual(ids);
+    expect(all.headers.get("X-Total-Count")).toBe(String(own.length));
+
+    const page = await list(`?type=default&limit=1&page=${own.length - 1}`);
+    expect(page.body).toMatchObject([{ id: ids[1] }]);
+    expect(page.headers.get("X-Total-Count")).toBe(String(own.length));
+    const beyond = await list(`?type=default&limit=50&page=1000`);
+    expect(beyond.body).toEqual([]);
+  });
+
+  it("are read, changed and deleted by id", async () => {
+    const hook = await add();
+    const path = `${place.path}/${hook.id}`;
+    const as = place.admin;
+
+    expect(await call("GET", path, { as })).toMatchObject({ status: 200, body: hook });
+    const edited = await call("PATCH", path, { as, json: { events: ["wiki"] } });
+    expect(edited).toMatchObject({
+      status: 200,
+      body: { ...hook, updated_at: expect.any(String), events: ["wiki"] },
+    });
+    expect(await lastEvent(as)).toMatchObject({
+      type: "hook.edited",
+      payload: { hookId: hook.id },
+    });
+    expect(await call("DELETE", path, { as })).toMatchObject({ status: 204, body: "" });
+    expect(await lastEvent(as)).toMatchObject({ type: "hook.deleted" });
+    expect(await hookOf(hook.id)).toBeUndefined();
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      const answer = await call(method, path, { as, ...(method === "PATCH" && { json: {} }) });
+      expect(answer, method).toMatchObject({ status: 404, body: "" });
+    }
+  });
+
+  // SECURITY: an id counts together with its place only.
+  it("do not exist elsewhere", async () => {
+    const hook = await add();
+    const before = await hookOf(hook.id);
+    const last = await lastEvent(place.admin);
+
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      const answer = await call(method, `${place.elsewhere}/${hook.id}`, {
+        as: place.admin,
+        ...(method === "PATCH" && { json: { active: false } }),
+      });
+      expect(answer, method).toMatchObject({ status: 404, body: "" });
+    }
+    expect(await hookOf(hook.id)).toEqual(before);
+    expect(await lastEvent(place.admin)).toEqual(last);
+  });
+
+  it("are nobody else's business", async () => {
+    const hook = await add();
+    const before = await hookOf(hook.id);
+    const url = freshUrl();
+
+    for (const { who, status } of place.refused) {
+      const as = who && { as: who };
+      const path = `${place.path}/${hook.id}`;
+      const statuses = [
+        await call("GET", place.path, { ...as }),
+        await call("POST", place.path, { ...as, json: toBody(url) }),
+        await call("GET", path, { ...as }),
+        await call("PATCH", path, { ...as, json: { active: false } }),
+        await call("DELETE", path, { ...as }),
+      ].map((answer) => answer.status);
+      expect(statuses).toEqual([status, status, status, status, status]);
+      expect(who && (await lastEvent(who))).toBeUndefined();
+    }
+    expect(await hooksTo(url)).toEqual([]);
+    expect(await hookOf(hook.id)).toEqual(before);
+  });
+
+  // SECURITY: what a hook tells outlives the token that made it.
+  it("are not set up by a token that reaches less than they tell", async () => {
+    const url = freshUrl();
+    const bound = await make.token(place.admin, { repos: [await make.repo(place.admin)] });
+    const publicOnly = await make.token(place.admin, { scopes: "public-only,all" });
+    for (const token of [bound, publicOnly]) {
+      const { status } = await call("POST", place.path, { token, json: toBody(url) });
+      expect([403, 404]).toContain(status);
+    }
+    expect(await hooksTo(url)).toEqual([]);
+  });
+
+  it("of other ids are not found", async () => {
+    for (const id of ["0", "-1", "git", "%00", "..%2f1", "9".repeat(30), "x".repeat(5000)]) {
+      const answer = await call("GET", `${place.path}/${id}`, { as: place.admin });
+      expect(answer.status, id).toBe(404);
+    }
+  });
+
+  it.each([
+    ["an unknown type", { type: "dingdong" }, "Invalid hook type: dingdong"],
+    ["no type", { type: "" }, "[Type]: Required"],
+    ["an unknown event", { events: ["push", "lunch"] }, "Invalid hook event: lunch"],
+    ["no address", { config: { content_type: "json" } }, "Missing config option: url"],
+    ["no content type", { config: { url: "http://a" } }, "Missing config option: content_type"],
+    [
+      "another content type",
+      { config: { url: "http://a", content_type: "xml" } },
+      "Invalid content type",
+    ],
+    ["what is no glob", { branch_filter: "[a" }, "[BranchFilter]: Invalid glob pattern"],
+    [
+      "a header that begins another",
+      { authorization_header: "a\r\nHost: b" },
+      "[AuthorizationHeader]: Invalid header",
+    ],
+  ])("are not made of %s", async (_, json, message) => {
+    const url = freshUrl();
+    const last = await lastEvent(place.admin);
+    const wrong: object = { ...toBody(url), ...json };
+
+    expect(await post(wrong)).toMatchObject({ status: 422, body: { message } });
+    expect(await hooksTo(url)).toEqual([]);
+    expect(await lastEvent(place.admin)).toEqual(last);
+    expect(kind).toBeDefined();
+  });
+});
+
+describe("what a hook is asked to be", () => {
+  const post = (as: TestUser, json: object) => call("POST", "/user/hooks", { as, json });
+
+  it.each([
+    "ftp://receiver.example/",
+    "javascript:alert(1)",
+    "//receiver.example/",
+    "receiver.example",
+    "http://",
+    "http:///x",
+    "https://user@receiver.example/",
+    "https://user:pass@receiver.example/",
+    "https://receiver.example\\@other.example/",
+    "https://receiver.example/\nx",
+    " https://receiver.example/",
+    "https://receiver.example/a b",
+    "https://[::1/",
+    "http://a:99999/",
+  ])("never leads to %j, also by a change", async (url) => {
+    const user = await make.user();
+    const json = toBody(url);
+
+    expect(await post(user, json)).toMatchObject({ status: 422, body: { message: "Invalid url" } });
+    const { id } = (await post(user, toBody(freshUrl()))).body;
+    const before = await hookOf(id);
+    expect(
+      await call("PATCH", `/user/hooks/${id}`, { as: user, json: { config: { url } } }),
+    ).toMatchObject({ status: 422, body: { message: "Invalid url" } });
+    expect(await hookOf(id)).toEqual(before);
+  });
+
+  it("names events by aliases, whatever their case, and tells them sorted and once", async () => {
+    const user = await make.user();
+    const eventsOf = async (names: string[]) =>
+      (await post(user, { ...toBody(freshUrl()), events: names })).body.events;
+
+    expect(await eventsOf(["Wiki", "push", "PUSH"])).toEqual(["push", "wiki"]);
+    expect(await eventsOf(["issues"])).toEqual([
+      "issue_assign",
+      "issue_comment",
+      "issue_label",
+      "issue_milestone",
+      "issues",
+    ]);
+    expect(await eventsOf(["issues_only"])).toEqual(["issues"]);
+    expect(await eventsOf(["pull_request_only", "pull_request_sync"])).toEqual([
+      "pull_request",
+      "pull_request_sync",
+    ]);
+    expect(await eventsOf(["pull_request"])).toHaveLength(8);
+  });
+
+  it.each(["gogs", "msteams", "telegram", "feishu", "matrix"])("may be for %s", async (type) => {
+    const user = await make.user();
+    const answer = await post(user, { ...toBody(freshUrl()), type });
+    expect(answer).toMatchObject({ status: 201, body: { type } });
+  });
+
+  it("says how a chat shows it", async () => {
+    const user = await make.user();
+    const url = freshUrl();
+    const chat = {
+      channel: "#builds",
+      username: "forge",
+      icon_url: "https://a/i.png",
+      color: "red",
+    };
+    const config = { url, content_type: "json" };
+
+    const slack = await post(user, { type: "slack", config: { ...config, ...chat } });
+    expect(slack.body.config).toEqual({ ...config, ...chat });
+    const path = `/user/hooks/${slack.body.id}`;
+    const edited = await call("PATCH", path, { as: user, json: { config: { color: "blue" } } });
+    expect(edited.body.config).toEqual({ ...config, ...chat, color: "blue" });
+    const discord = await post(user, { type: "discord", config: { ...config, ...chat } });
+    expect(discord.body.config).toEqual({
+      ...config,
+      username: "forge",
+      icon_url: "https://a/i.png",
+    });
+    const plain = await post(user, { type: "gitea", config: { ...config, ...chat } });
+    expect(plain.body.config).toEqual(config);
+  });
+
+  it("names a channel of Slack that can be one", async () => {
+    const user = await make.user();
+    const url = freshUrl();
+    const config = { url, content_type: "json" };
+
+    expect(await post(user, { type: "slack", config })).toMatchObject({
+      status: 422,
+      body: { message: "Missing config option: channel" },
+    });
+    expect(
+      await post(user, { type: "slack", config: { ...config, channel: "No way!" } }),
+    ).toMatchObject({
+      status: 400,
+      body: { message: "Invalid slack channel name" },
+    });
+    expect(await hooksTo(url)).toEqual([]);
+  });
+});
+
+describe("a change of a hook", () => {
+  it("touches only what it names", async () => {
+    const user = await make.user();
+    const url = freshUrl();
+    const json = {
+      ...toBody(url),
+      config: { url, content_type: "form", secret: "hunter2" },
+      authorization_header: "Bearer abc",
+      events: ["wiki"],
+      branch_filter: "main",
+      active: true,
+    };
+    const { id } = (await callSealing("POST", "/user/hooks", { as: user, json })).body;
+    const before = await hookOf(id);
+    const edit = async (changes: object) => {
+      const answer = await callSealing("PATCH", `/user/hooks/${id}`, { as: user, json: changes });
+      expect(answer.status).toBe(200);
+      return hookOf(id);
+    };
+    const updatedAt = expect.any(Number);
+
+    expect(await edit({})).toEqual({ ...before, updatedAt });
+    expect(await edit({ active: false })).toEqual({ ...before, updatedAt, isActive: false });
+    expect(await edit({ active: true, branch_filter: "" })).toEqual({
+      ...before,
+      updatedAt,
+      branchFilter: "",
+    });
+    expect(await edit({ config: { content_type: "json" } })).toEqual({
+      ...before,
+      updatedAt,
+      branchFilter: "",
+      contentType: "json",
+    });
+    expect(await edit({ authorization_header: "", config: { secret: "" } })).toEqual({
+      ...before,
+      updatedAt,
+      branchFilter: "",
+      contentType: "json",
+      secret: null,
+      authorization: null,
+    });
+  });
+
+  it("ends a pause by activating", async () => {
+    const user = await make.user();
+    const { id } = (
+      await call("POST", "/user/hooks", { as: user, json: { ...toBody(freshUrl()), active: true } })
+    ).body;
+    await db.update(hooks).set({ pausedAt: 2000, failingSince: 1000 }).where(eq(hooks.id, id));
+    const edit = (json: object) => call("PATCH", `/user/hooks/${id}`, { as: user, json });
+
+    expect((await edit({ events: ["push"] })).body.paused_at).toBe("1970-01-01T00:00:02Z");
+    expect((await edit({ active: true })).body.paused_at).toBeNull();
+    expect(await hookOf(id)).toMatchObject({ pausedAt: null, failingSince: null });
+  });
+});
+
+describe("secrets of a hook", () => {
+  const SECRETS = { secret: "hunter2-secret", authorization: "Bearer hunter2-header" };
+  const bodyWith = (url: string) => ({
+    type: "gitea",
+    config: { url, content_type: "json", secret: SECRETS.secret },
+    authorization_header: SECRETS.authorization,
+  });
+
+  // SECURITY: write-only, and unreadable in the database.
+  it("are stored sealed and never told", async () => {
+    const user = await make.user();
+    const url = freshUrl();
+
+    const created = await callSealing("POST", "/user/hooks", { as: user, json: bodyWith(url) });
+    expect(created.status).toBe(201);
+    const path = `/user/hooks/${created.body.id}`;
+    const answers = [
+      created,
+      await callSealing("GET", path, { as: user }),
+      await callSealing("GET", "/user/hooks", { as: user }),
+      await callSealing("PATCH", path, { as: user, json: bodyWith(url) }),
+    ];
+    const row = await hookOf(created.body.id);
+    const told = JSON.stringify([answers.map(({ body }) => body), row, await lastEvent(user)]);
+    expect(told).not.toContain("hunter2");
+    expect(await unseal(sealingKeys, row?.secret ?? "", "hook.secret")).toEqual({
+      kind: "open",
+      text: SECRETS.secret,
+    });
+    expect(await unseal(sealingKeys, row?.authorization ?? "", "hook.authorization")).toEqual({
+      kind: "open",
+      text: SECRETS.authorization,
+    });
+  });
+
+  it("are refused where the service has no key, and hooks without them are not", async () => {
+    const user = await make.user();
+    const url = freshUrl();
+    const without = serviceWith({});
+
+    expect(await without("POST", "/user/hooks", { as: user, json: bodyWith(url) })).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining("no key") },
+    });
+    expect(await hooksTo(url)).toEqual([]);
+    const empty = { url, content_type: "json", secret: "" };
+    const json = { type: "gitea", config: empty, authorization_header: "" };
+    expect((await without("POST", "/user/hooks", { as: user, json })).status).toBe(201);
+  });
+});
+
+describe("hooks of the service", () => {
+  const post = (as: TestUser, url: string, more: object) =>
+    call("POST", "/admin/hooks", {
+      as,
+      json: { ...toBody(url), config: { url, content_type: "json", ...more } },
+    });
+
+  it("fire for all repositories or are copied to new ones, and are listed apart", async () => {
+    const admin = await make.admin();
+    const [system, byDefault] = [freshUrl(), freshUrl()];
+    expect((await post(admin, system, { is_system_webhook: "true" })).status).toBe(201);
+    expect((await post(admin, byDefault, { is_system_webhook: "0" })).status).toBe(201);
+    const urls = async (query: string) => {
+      const { body } = await call("GET", `/admin/hooks${query}`, { as: admin });
+      const all: string[] = body.map(({ config }: { config: { url: string } }) => config.url);
+      return all.filter((url) => url === system || url === byDefault);
+    };
+
+    expect(await urls("")).toEqual([system]);
+    expect(await urls("?type=default")).toEqual([byDefault]);
+    expect(await urls("?type=all")).toEqual([system, byDefault]);
+    expect((await call("GET", "/admin/hooks?type=other", { as: admin })).status).toBe(422);
+  });
+
+  it("are refused where nobody can tell which they are to be", async () => {
+    const url = freshUrl();
+    const answer = await post(await make.admin(), url, { is_system_webhook: "perhaps" });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { message: "Invalid is_system_webhook value" },
+    });
+    expect(await hooksTo(url)).toEqual([]);
+  });
+
+  it("come with a new repository by default, as its own, and with forks", async () => {
+    const [admin, user, forker] = [await make.admin(), await make.user(), await make.user()];
+    const [url, system] = [freshUrl(), freshUrl()];
+    const json = { ...bodyWithAll(url), active: true };
+    const { id } = (await callSealing("POST", "/admin/hooks", { as: admin, json })).body;
+    await post(admin, system, { is_system_webhook: "true" });
+    await db.update(hooks).set({ lastStatus: "failed", pausedAt: 1 }).where(eq(hooks.id, id));
+
+    const name = freshName("repo");
+    const repo = (await call("POST", "/user/repos", { as: user, json: { name } })).body;
+    const [original, copy, ...rest] = await hooksTo(url);
+    expect(rest).toEqual([]);
+    expect(copy).toEqual({
+      ...original,
+      id: expect.any(Number),
+      level: "repository",
+      repoId: repo.id,
+      approverId: 0,
+      lastStatus: "none",
+      pausedAt: null,
+      createdAt: expect.any(Number),
+      updatedAt: expect.any(Number),
+    });
+    expect(await hooksTo(system)).toHaveLength(1);
+
+    await call("DELETE", `/admin/hooks/${id}`, { as: admin });
+    const path = `/repos/${user.name}/${name}/hooks/${copy?.id}`;
+    expect(await call("GET", path, { as: user })).toMatchObject({
+      status: 200,
+      body: { config: { url } },
+    });
+
+    const second = freshUrl();
+    await post(admin, second, {});
+    const fork = await call("POST", `/repos/${user.name}/${name}/forks`, { as: forker, json: {} });
+    expect(fork.status).toBe(202);
+    expect((await hooksTo(second)).map(({ repoId }) => repoId)).toEqual([null, fork.body.id]);
+  });
+
+  const bodyWithAll = (url: string) => ({
+    type: "slack",
+    config: { url, content_type: "form", secret: "s", channel: "x", color: "red" },
+    events: ["push", "wiki"],
+    branch_filter: "main",
+    authorization_header: "Bearer x",
+  });
+});
+
+describe("hooks of what is deleted", () => {
+  it("go with the repository, and with the account", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const [ofRepo, ofOwner] = [freshUrl(), freshUrl()];
+    const path = `/repos/${owner.name}/${repo.name}`;
+    const { id } = (await call("POST", `${path}/hooks`, { as: owner, json: toBody(ofRepo) })).body;
+    await call("POST", "/user/hooks", { as: owner, json: toBody(ofOwner) });
+    await db.insert(hookDeliveries).values({
+      hookId: id,
+      eventId: 1,
+      uuid: crypto.randomUUID(),
+      event: "push",
+      createdAt: 1,
+      updatedAt: 1,
+    });
+
+    await call("DELETE", path, { as: owner });
+    expect(await hooksTo(ofRepo)).toEqual([]);
+    expect(await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id))).toEqual([]);
+    await db.delete(users).where(eq(users.id, owner.id));
+    expect(await hooksTo(ofOwner)).toEqual([]);
+  });
+});
+
+describe("POST /repos/{owner}/{repo}/hooks/{id}/tests", () => {
+  const deliveriesOf = (id: number) =>
+    db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id));
+
+  async function makeTested(json: object = {}) {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const path = `/repos/${owner.name}/${repo.name}/hooks`;
+    const body = { ...toBody(freshUrl()), ...json };
+    const { id } = (await call("POST", path, { as: owner, json: body })).body;
+    const test = (query = "", as = owner) => call("POST", `${path}/${id}/tests${query}`, { as });
+    return { owner, repo, id: id as number, path, test };
+  }
+
+  it("puts one delivery of a push on its way to this hook, and announces it", async () => {
+    const { owner, repo, id, test } = await makeTested();
+    const { main, some } = await makeHistory(repo);
+
+    expect(await test()).toMatchObject({ status: 204, body: "" });
+    const event = await lastEvent(owner);
+    expect(event).toMatchObject({
+      type: "hook.tested",
+      repoId: repo.id,
+      payload: { hookId: id, ref: "refs/heads/main", commitOid: main },
+    });
+    expect(await deliveriesOf(id)).toMatchObject([
+      { eventId: event?.id, event: "push", status: "pending", attemptCount: 0 },
+    ]);
+    expect((await deliveriesOf(id))[0]?.nextAttemptAt).not.toBeNull();
+
+    expect((await test("?ref=some/branch")).status).toBe(204);
+    expect(await lastEvent(owner)).toMatchObject({
+      payload: { ref: "refs/heads/some/branch", commitOid: some },
+    });
+    expect((await test(`?ref=${main}`)).status).toBe(204);
+    expect(await lastEvent(owner)).toMatchObject({ payload: { ref: main, commitOid: main } });
+    expect(await deliveriesOf(id)).toHaveLength(3);
+  });
+
+  it("tells nothing to a hook that is told of no pushes", async () => {
+    const { repo, id, test } = await makeTested({ events: ["wiki"] });
+    await makeHistory(repo);
+
+    expect((await test()).status).toBe(204);
+    expect(await deliveriesOf(id)).toEqual([]);
+  });
+
+  it("finds no hook elsewhere, no revision that is not there, and nothing in an empty repository", async () => {
+    const { owner, repo, id, path, test } = await makeTested();
+    expect(await test()).toMatchObject({ status: 404 });
+    await makeHistory(repo);
+    const other = await make.repo(owner);
+    const last = await lastEvent(owner);
+
+    const refs = ["nope", "../x", "%00", "0".repeat(40), "a%2f..%2fb", "refs/heads/", "HEAD~1"];
+    for (const ref of refs) expect((await test(`?ref=${ref}`)).status, ref).toBe(404);
+    expect((await test(`?ref=${"x".repeat(5000)}`)).status).toBe(422);
+    const foreign = `/repos/${owner.name}/${other.name}/hooks/${id}/tests`;
+    expect((await call("POST", foreign, { as: owner })).status).toBe(404);
+    expect((await call("POST", `${path}/${id + 1_000_000}/tests`, { as: owner })).status).toBe(404);
+    expect(await deliveriesOf(id)).toEqual([]);
+    expect(await lastEvent(owner)).toEqual(last);
+  });
+
+  it("is for those who administer the repository", async () => {
+    const { repo, id, path, test } = await makeTested();
+    await makeHistory(repo);
+    const writer = await make.user();
+    await make.collaborator(repo, writer, 2);
+
+    expect((await test("", writer)).status).toBe(403);
+    expect((await call("POST", `${path}/${id}/tests`)).status).toBe(401);
+    expect(await deliveriesOf(id)).toEqual([]);
+    expect(await lastEvent(writer)).toBeUndefined();
+  });
+});
