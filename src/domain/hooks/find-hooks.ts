@@ -30,8 +30,8 @@ export interface Occasion {
  * The hooks that are to be told of something: those of the repository, then those of its owner, then
  * those of the service; within these, oldest first.
  *
- * SECURITY: a hook of a repository or an organization is passed over once whoever answers for it may
- * not administer that any more: they would go on reading by it. Whoever may has it back by an edit.
+ * SECURITY: a hook is passed over once whoever answers for it may not administer its place any more:
+ * they would go on reading by it. Whoever may has it back by an edit.
  */
 export async function findHooks({ db }: Pick<Ctx, "db">, occasion: Occasion): Promise<Hook[]> {
   const { event, ownerId, repoId, ref } = occasion;
@@ -47,7 +47,7 @@ export async function findHooks({ db }: Pick<Ctx, "db">, occasion: Occasion): Pr
         eq(hooks.isActive, true),
         isNull(hooks.pausedAt),
         isTold,
-        or(ofRepository, ofOwner, eq(hooks.level, "system")),
+        or(ofRepository, ofOwner, and(eq(hooks.level, "system"), isApprovedByAdministrator)),
       ),
     )
     .orderBy(
@@ -68,6 +68,8 @@ export function isAbout(branchFilter: string, ref: string): boolean {
 
 const isApprover = (condition: SQL): SQL =>
   sql`(${hooks.approverId} = 0 or exists (select 1 from ${users} where ${users.id} = ${hooks.approverId} and ${users.isActive} and not ${users.isLoginProhibited} and (${users.isAdmin} or ${condition})))`;
+
+const isApprovedByAdministrator = isApprover(sql`0`);
 
 const ownsOrganization = isApprover(
   sql`exists (select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teamMembers.userId} = ${hooks.approverId} and ${teams.orgId} = ${hooks.ownerId} and ${teams.access} = ${ACCESS.owner})`,

@@ -1,7 +1,7 @@
 import { invalid } from "../../lib/failure.ts";
 
 /** What a hook can be told of. */
-export const HOOK_EVENTS = [
+const HOOK_EVENTS = [
   "create",
   "delete",
   "fork",

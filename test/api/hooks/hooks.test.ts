@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { unseal } from "../../../src/auth/seal.ts";
 import { parseConfig } from "../../../src/config.ts";
 import { events, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
+import { SEALED_FOR } from "../../../src/domain/hooks/hook-wish.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { call } from "../../support/call.ts";
 import { makeHistory } from "../../support/hooks.ts";
@@ -462,11 +463,11 @@ describe("secrets of a hook", () => {
     const row = await hookOf(created.body.id);
     const told = JSON.stringify([answers.map(({ body }) => body), row, await lastEvent(user)]);
     expect(told).not.toContain("hunter2");
-    expect(await unseal(sealingKeys, row?.secret ?? "", "hook.secret")).toEqual({
+    expect(await unseal(sealingKeys, row?.secret ?? "", SEALED_FOR.secret)).toEqual({
       kind: "open",
       text: SECRETS.secret,
     });
-    expect(await unseal(sealingKeys, row?.authorization ?? "", "hook.authorization")).toEqual({
+    expect(await unseal(sealingKeys, row?.authorization ?? "", SEALED_FOR.authorization)).toEqual({
       kind: "open",
       text: SECRETS.authorization,
     });

@@ -25,7 +25,7 @@ describe("findHooks", () => {
     const owner = await make.user();
     const [repo, other] = [await make.repo(owner), await make.repo(owner)];
     const approverId = owner.id;
-    const system = await makeHook({ level: "system", approverId });
+    const system = await makeHook({ level: "system", approverId: (await make.admin()).id });
     const own = await makeHook({ level: "user", approverId, ownerId: owner.id });
     const first = await makeHook({ level: "repository", approverId, repoId: repo.id });
     const second = await makeHook({ level: "repository", approverId: 0, repoId: repo.id });
@@ -97,22 +97,27 @@ describe("findHooks", () => {
     const byLead = await at("repository", lead, orgRepo.id);
     const byCoOwner = await at("organization", coOwner, org.id);
     const leadOfOrg = await at("organization", lead, org.id);
-    const all = [byCollaborator, byLead, byCoOwner, leadOfOrg];
+    const [admin, demoted] = [await make.admin(), await make.admin()];
+    const byAdmin = await makeHook({ level: "system", approverId: admin.id });
+    const byDemoted = await makeHook({ level: "system", approverId: demoted.id });
+    const all = [byCollaborator, byLead, byCoOwner, leadOfOrg, byAdmin, byDemoted];
     const inRepo = () => told({ ownerId: owner.id, repoId: repo.id }, all);
     const inOrg = () => told({ ownerId: org.id, repoId: orgRepo.id }, all);
 
-    expect(await inRepo()).toEqual([byCollaborator.id]);
-    expect(await inOrg()).toEqual(idsOf([byLead, byCoOwner]));
+    expect(await inRepo()).toEqual(idsOf([byCollaborator, byAdmin, byDemoted]));
+    expect(await inOrg()).toEqual(idsOf([byLead, byCoOwner, byAdmin, byDemoted]));
+
+    await db.update(users).set({ isAdmin: false }).where(eq(users.id, demoted.id));
 
     await db
       .update(collaborations)
       .set({ access: 2 })
       .where(eq(collaborations.userId, collaborator.id));
-    expect(await inRepo()).toEqual([]);
+    expect(await inRepo()).toEqual([byAdmin.id]);
     await db.delete(teamMembers).where(eq(teamMembers.userId, lead.id));
-    expect(await inOrg()).toEqual([byCoOwner.id]);
+    expect(await inOrg()).toEqual(idsOf([byCoOwner, byAdmin]));
     await db.update(users).set({ isLoginProhibited: true }).where(eq(users.id, coOwner.id));
-    expect(await inOrg()).toEqual([]);
+    expect(await inOrg()).toEqual([byAdmin.id]);
   });
 });
 
