@@ -16,6 +16,7 @@ import { refuseTakenPort } from "./serve/port.ts";
 import { openRuntime, type Runtime } from "./serve/runtime.ts";
 import { startSchedule } from "./serve/schedule.ts";
 import { parseSettings } from "./serve/settings.ts";
+import { withSealingKeys } from "./serve/sealing-key.ts";
 import { onStopSignal } from "./serve/signals.ts";
 import { refuseInvalidVars } from "./serve/vars.ts";
 import { describeWorker } from "./serve/worker.ts";
@@ -46,7 +47,9 @@ async function start(): Promise<void> {
   await buildAssets();
   if (await buildWorker()) console.log("built the Worker");
 
-  runtime = await openRuntime(worker, data, (pid) => lock.setRuntime(pid));
+  const vars = withSealingKeys(worker.vars, data);
+  await refuseInvalidVars(vars);
+  runtime = await openRuntime({ ...worker, vars }, data, (pid) => lock.setRuntime(pid));
   const applied = await migrate(await runtime.database(), inProject("migrations"));
   if (applied.length > 0) console.log(`applied migrations: ${applied.join(", ")}`);
   const first = await createFirstAdministrator(await runtime.setup(), administrator);

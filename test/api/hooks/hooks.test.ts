@@ -463,6 +463,9 @@ describe("secrets of a hook", () => {
     const row = await hookOf(created.body.id);
     const told = JSON.stringify([answers.map(({ body }) => body), row, await lastEvent(user)]);
     expect(told).not.toContain("hunter2");
+    const answered = JSON.stringify(answers.map(({ body }) => body));
+    expect(row?.secret).toMatch(/^1\.test\./);
+    expect(answered).not.toContain("1.test.");
     expect(await unseal(sealingKeys, row?.secret ?? "", SEALED_FOR.secret)).toEqual({
       kind: "open",
       text: SECRETS.secret,

@@ -1,0 +1,40 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { withSealingKeys } from "../../../scripts/serve/sealing-key.ts";
+import { refuseInvalidVars } from "../../../scripts/serve/vars.ts";
+import { makeDirectory } from "../support/temporary.ts";
+
+describe("withSealingKeys", () => {
+  it("makes a key that the Worker takes, and has the same at the next start", async () => {
+    const data = makeDirectory();
+
+    const vars = withSealingKeys({ APP_NAME: "a" }, data);
+    expect(vars).toEqual({
+      APP_NAME: "a",
+      SEALING_KEYS: expect.stringMatching(/^local:[0-9A-Za-z+/]{43}=$/),
+    });
+    await refuseInvalidVars(vars);
+    expect(withSealingKeys({ APP_NAME: "a" }, data)).toEqual(vars);
+    expect(withSealingKeys({}, makeDirectory())).not.toEqual({
+      SEALING_KEYS: vars["SEALING_KEYS"],
+    });
+  });
+
+  // SECURITY: whoever reads it opens every secret.
+  it("keeps it from everybody else on the machine", () => {
+    const data = makeDirectory();
+    withSealingKeys({}, data);
+    expect(statSync(join(data, "sealing-keys")).mode & 0o777).toBe(0o600);
+  });
+
+  it("leaves the operator's own as they are", () => {
+    const data = makeDirectory();
+    writeFileSync(join(data, "sealing-keys"), "local:stored\n");
+    const vars = { SEALING_KEYS: "mine:key" };
+    expect(withSealingKeys(vars, data)).toBe(vars);
+    expect(readFileSync(join(data, "sealing-keys"), "utf8")).toBe("local:stored\n");
+  });
+});
