@@ -6,6 +6,7 @@ import type { Commit } from "../git/object/commit.ts";
 import type { Identity } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
 import { formatTime } from "../lib/time.ts";
+import type { ChangedFile } from "./commit.ts";
 import { NEVER, Time } from "./json.ts";
 import type { RepositoryEntry } from "./repository.ts";
 import {
@@ -42,23 +43,68 @@ export interface PayloadCommitEntry {
 
 /** What leads to a commit as events show it: which files it changes is not told. */
 export function toPayloadCommit(
-  { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,
-  { commitOid, commit, author, committer, verification }: PayloadCommitEntry,
+  where: Pick<RepositoryEntry, "repo" | "owner">,
+  entry: PayloadCommitEntry,
   viewer: Viewer,
 ): z.infer<typeof PayloadCommit> {
   return {
-    id: commitOid,
-    message: decodeText(commit.message),
-    url: `${viewer.rootUrl}/${owner.name}/${repo.name}/commit/${commitOid}`,
-    author: toPayloadUser(commit.author, author),
-    committer: toPayloadUser(commit.committer, committer),
-    verification: toVerification(verification),
-    timestamp: formatGitTime(commit.author.timeSeconds),
+    ...toCommitFields(where, entry, viewer),
+    verification: toVerification(entry.verification),
     added: null,
     removed: null,
     modified: null,
   };
 }
+
+/** A commit as a push tells it: with the files it changes, and without a word on its signature. */
+export type PushedCommit = Omit<z.infer<typeof PayloadCommit>, "verification"> & {
+  verification: null;
+};
+
+/** A commit that was pushed; its files are undefined where it changes too many. */
+export type PushedCommitEntry = Omit<PayloadCommitEntry, "verification"> & {
+  readonly files: readonly ChangedFile[] | undefined;
+};
+
+/** Characters of a message that a push tells. */
+const MESSAGE_CHARS_MAX = 64 * 1024;
+/** Characters of all paths of a commit together; of more, none is told. */
+const PATHS_CHARS_MAX = 256 * 1024;
+
+/** A commit as those see it who are told of a push. Its size is bounded: at most 1 MB as JSON. */
+export function toPushedCommit(
+  where: Pick<RepositoryEntry, "repo" | "owner">,
+  entry: PushedCommitEntry,
+  viewer: Viewer,
+): PushedCommit {
+  const fields = toCommitFields(where, entry, viewer);
+  const files = entry.files?.map(({ path, status }) => ({ name: decodeText(path), status })) ?? [];
+  const length = files.reduce((sum, { name }) => sum + name.length, 0);
+  const isTold = entry.files !== undefined && length <= PATHS_CHARS_MAX;
+  const list = (status: ChangedFile["status"]): string[] | null =>
+    isTold ? files.filter((file) => file.status === status).map(({ name }) => name) : null;
+  return {
+    ...fields,
+    message: fields.message.slice(0, MESSAGE_CHARS_MAX).toWellFormed(),
+    verification: null,
+    added: list("added"),
+    removed: list("removed"),
+    modified: list("modified"),
+  };
+}
+
+const toCommitFields = (
+  { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,
+  { commitOid, commit, author, committer }: Omit<PayloadCommitEntry, "verification">,
+  viewer: Viewer,
+) => ({
+  id: commitOid,
+  message: decodeText(commit.message),
+  url: `${viewer.rootUrl}/${owner.name}/${repo.name}/commit/${commitOid}`,
+  author: toPayloadUser(commit.author, author),
+  committer: toPayloadUser(commit.committer, committer),
+  timestamp: formatGitTime(commit.author.timeSeconds),
+});
 
 const toPayloadUser = ({ name, email }: Identity, user: UserRow | undefined) => ({
   name: decodeText(name),

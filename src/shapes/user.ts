@@ -71,6 +71,33 @@ export function toUser(user: UserRow, viewer: Viewer): User {
   };
 }
 
+/** Stands where an account is gone, or where nobody acted. */
+export const toGhost = (viewer: Viewer): User => ({
+  id: -1,
+  login: "Ghost",
+  username: "Ghost",
+  login_name: "",
+  source_id: 0,
+  full_name: "",
+  email: `ghost@${viewer.noReplyDomain}`,
+  avatar_url: `${viewer.rootUrl}/avatars/0`,
+  html_url: `${viewer.rootUrl}/Ghost`,
+  language: "",
+  is_admin: false,
+  last_login: NEVER,
+  created: NEVER,
+  restricted: false,
+  active: false,
+  prohibit_login: false,
+  location: "",
+  website: "",
+  description: "",
+  visibility: "public",
+  followers_count: 0,
+  following_count: 0,
+  starred_repos_count: 0,
+});
+
 /** SECURITY: nobody learns a hidden address, and anonymous callers learn none at all. */
 function shownEmail(user: UserRow, viewer: Viewer): string {
   const isOwn = viewer.isSiteAdmin || viewer.userId === user.id;

@@ -1,0 +1,76 @@
+import type { Oid } from "../../git/oid.ts";
+import type { Event } from "../event.ts";
+
+/** A ref that was moved; null where there was none, or is none any more. */
+export interface MovedRef {
+  /** Full name. */
+  readonly ref: string;
+  readonly before: Oid | null;
+  readonly after: Oid | null;
+}
+
+/** Something that hooks are told of. It names rows: what they hold is read for the payload. */
+export type Announcement =
+  | { readonly event: "repository"; readonly repoId: number; action: "created" | "deleted" }
+  /** Of the repository that was forked. */
+  | { readonly event: "fork"; readonly repoId: number; readonly forkId: number }
+  | ({ readonly event: "create" | "push" | "delete"; readonly repoId: number } & MovedRef)
+  | {
+      readonly event: "status";
+      readonly repoId: number;
+      readonly commitOid: Oid;
+      readonly number: number;
+    };
+
+/**
+ * What hooks are told of an event, in order; nothing of most. With the event's id, the place in the
+ * list names an announcement for good.
+ */
+export function listAnnouncements(event: Event): Announcement[] {
+  switch (event.type) {
+    case "repository.created":
+      return [{ event: "repository", repoId: event.repoId, action: "created" }];
+    case "repository.deleted":
+      return [{ event: "repository", repoId: event.repoId, action: "deleted" }];
+    case "repository.forked":
+      return [
+        { event: "fork", repoId: event.parentId, forkId: event.repoId },
+        { event: "repository", repoId: event.repoId, action: "created" },
+      ];
+    case "repository.pushed":
+      return event.updates.flatMap((update) => listOfRef(event.repoId, update));
+    case "commit_status.created": {
+      const { repoId, commitOid, number } = event;
+      return [{ event: "status", repoId, commitOid, number }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** A branch that is deleted makes no push; what is neither branch nor tag is not told. */
+function listOfRef(repoId: number, { ref, before, after }: MovedRef): Announcement[] {
+  const kind = kindOfRef(ref);
+  if (kind === undefined || (before === null && after === null)) return [];
+  const tell = (event: "create" | "push" | "delete"): Announcement => ({
+    event,
+    repoId,
+    ref,
+    before,
+    after,
+  });
+  if (after === null) return kind === "tag" ? [tell("push"), tell("delete")] : [tell("delete")];
+  if (before !== null) return [tell("push")];
+  return kind === "tag" ? [tell("push"), tell("create")] : [tell("create"), tell("push")];
+}
+
+const PREFIXES = { branch: "refs/heads/", tag: "refs/tags/" } as const;
+
+/** Undefined for what is neither. */
+export function kindOfRef(ref: string): "branch" | "tag" | undefined {
+  if (ref.startsWith(PREFIXES.branch)) return "branch";
+  return ref.startsWith(PREFIXES.tag) ? "tag" : undefined;
+}
+
+/** A branch or tag without the folder it is in. */
+export const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, "");

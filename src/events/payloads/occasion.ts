@@ -1,0 +1,12 @@
+import type { User as UserRow } from "../../db/schema/index.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { Viewer } from "../../shapes/viewer.ts";
+
+/** Where something happened, by whom, and who is told. */
+export interface Occasion {
+  /** The repository, with what its hooks may be shown of it. */
+  readonly where: RepositoryEntry;
+  /** Undefined for an account that is gone. */
+  readonly sender: UserRow | undefined;
+  readonly viewer: Viewer;
+}

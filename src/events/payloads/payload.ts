@@ -1,0 +1,13 @@
+import type { PushPayload } from "./push-payload.ts";
+import type { CreatePayload, DeletePayload } from "./ref-payload.ts";
+import type { ForkPayload, RepositoryPayload } from "./repository-payload.ts";
+import type { StatusPayload } from "./status-payload.ts";
+
+/** What a hook is told, by its event. */
+export type Payload =
+  | { readonly event: "repository"; readonly body: RepositoryPayload }
+  | { readonly event: "fork"; readonly body: ForkPayload }
+  | { readonly event: "create"; readonly body: CreatePayload }
+  | { readonly event: "delete"; readonly body: DeletePayload }
+  | { readonly event: "push"; readonly body: PushPayload }
+  | { readonly event: "status"; readonly body: StatusPayload };

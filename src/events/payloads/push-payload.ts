@@ -1,0 +1,73 @@
+import { NULL_OID, type Oid } from "../../git/oid.ts";
+import {
+  type PushedCommit,
+  type PushedCommitEntry,
+  toPushedCommit,
+} from "../../shapes/payload-commit.ts";
+import { type Repository, toRepository } from "../../shapes/repository.ts";
+import { encodePath, htmlUrlOf } from "../../shapes/repository-urls.ts";
+import type { User } from "../../shapes/user.ts";
+import { kindOfRef, type MovedRef, shortRef } from "./announcement.ts";
+import type { Occasion } from "./occasion.ts";
+import { toSender } from "./receiver.ts";
+
+/** Commits that a push lists; `total_commits` counts the others too. */
+const LISTED_COMMITS_MAX = 5;
+
+export interface PushPayload {
+  /** Full name. */
+  ref: string;
+  before: Oid;
+  after: Oid;
+  compare_url: string;
+  commits: PushedCommit[];
+  total_commits: number;
+  head_commit: PushedCommit | null;
+  repository: Repository;
+  pusher: User;
+  sender: User;
+}
+
+/** What a push brought to one ref. A tag brings no commits. */
+export interface Pushed extends MovedRef {
+  /** Newest first; those after the first 5 are not listed. */
+  readonly commits: readonly PushedCommitEntry[];
+  /** How many commits are new on the branch. */
+  readonly total: number;
+  /** What the ref leads to; undefined where it is gone, or leads to no commit. */
+  readonly head: PushedCommitEntry | undefined;
+  /** Of a new branch: the parent of the oldest commit that is new on it. */
+  readonly baseOid?: Oid | undefined;
+}
+
+export function toPushPayload(
+  { where, sender, viewer }: Occasion,
+  { ref, before, after, commits, total, head, baseOid }: Pushed,
+): PushPayload {
+  const from = before ?? baseOid ?? findBase(where.repo.defaultBranch, ref);
+  const range = `${encodePath(from ?? "")}...${after ?? ""}`;
+  const isComparable = from !== undefined && after !== null;
+  const pusher = toSender(sender, viewer);
+  return {
+    ref,
+    before: before ?? NULL_OID,
+    after: after ?? NULL_OID,
+    compare_url: isComparable
+      ? `${htmlUrlOf(where, viewer)}/compare/${range}`
+      : `${viewer.rootUrl}/`,
+    commits: commits
+      .slice(0, LISTED_COMMITS_MAX)
+      .map((entry) => toPushedCommit(where, entry, viewer)),
+    total_commits: total,
+    head_commit: head ? toPushedCommit(where, head, viewer) : null,
+    repository: toRepository(where, viewer),
+    pusher,
+    sender: pusher,
+  };
+}
+
+/** What a ref that begins with the history is compared with; a default branch with nothing. */
+function findBase(defaultBranch: string, ref: string): string | undefined {
+  if (kindOfRef(ref) === "tag") return NULL_OID;
+  return shortRef(ref) === defaultBranch ? undefined : defaultBranch;
+}

@@ -1,0 +1,52 @@
+import { NULL_OID, type Oid } from "../../git/oid.ts";
+import { type Repository, toRepository } from "../../shapes/repository.ts";
+import type { User } from "../../shapes/user.ts";
+import { kindOfRef, type MovedRef, shortRef } from "./announcement.ts";
+import type { Occasion } from "./occasion.ts";
+import { toSender } from "./receiver.ts";
+
+export interface CreatePayload {
+  sha: Oid;
+  /** Short name. */
+  ref: string;
+  ref_type: "branch" | "tag";
+  repository: Repository;
+  sender: User;
+}
+
+/** A new branch or tag. */
+export function toCreatePayload(
+  { where, sender, viewer }: Occasion,
+  { ref, after }: MovedRef,
+): CreatePayload {
+  return {
+    sha: after ?? NULL_OID,
+    ref: shortRef(ref),
+    ref_type: kindOfRef(ref) ?? "branch",
+    repository: toRepository(where, viewer),
+    sender: toSender(sender, viewer),
+  };
+}
+
+export interface DeletePayload {
+  /** Short name. */
+  ref: string;
+  ref_type: "branch" | "tag";
+  pusher_type: "user";
+  repository: Repository;
+  sender: User;
+}
+
+/** A branch or tag that is gone. */
+export function toDeletePayload(
+  { where, sender, viewer }: Occasion,
+  { ref }: MovedRef,
+): DeletePayload {
+  return {
+    ref: shortRef(ref),
+    ref_type: kindOfRef(ref) ?? "branch",
+    pusher_type: "user",
+    repository: toRepository(where, viewer),
+    sender: toSender(sender, viewer),
+  };
+}

@@ -1,0 +1,44 @@
+import { type Repository, type RepositoryEntry, toRepository } from "../../shapes/repository.ts";
+import { toUser, type User } from "../../shapes/user.ts";
+import type { Occasion } from "./occasion.ts";
+import { toSender } from "./receiver.ts";
+
+export interface RepositoryPayload {
+  action: "created" | "deleted";
+  repository: Repository;
+  /** The owner, be it an organization or a user. */
+  organization: User;
+  sender: User;
+}
+
+export function toRepositoryPayload(
+  { where, sender, viewer }: Occasion,
+  action: RepositoryPayload["action"],
+): RepositoryPayload {
+  return {
+    action,
+    repository: toRepository(where, viewer),
+    organization: toUser(where.owner, viewer),
+    sender: toSender(sender, viewer),
+  };
+}
+
+export interface ForkPayload {
+  /** What was forked. */
+  forkee: Repository;
+  /** The fork. */
+  repository: Repository;
+  sender: User;
+}
+
+/** What the hooks of a repository are told of a fork of it. */
+export function toForkPayload(
+  { where, sender, viewer }: Occasion,
+  fork: RepositoryEntry,
+): ForkPayload {
+  return {
+    forkee: toRepository(where, viewer),
+    repository: toRepository(fork, viewer),
+    sender: toSender(sender, viewer),
+  };
+}

@@ -1,0 +1,49 @@
+import type { CommitState, CommitStatus as CommitStatusRow } from "../../db/schema/index.ts";
+import type { Oid } from "../../git/oid.ts";
+import { formatTime } from "../../lib/time.ts";
+import {
+  type PushedCommit,
+  type PushedCommitEntry,
+  toPushedCommit,
+} from "../../shapes/payload-commit.ts";
+import { type Repository, toRepository } from "../../shapes/repository.ts";
+import type { User } from "../../shapes/user.ts";
+import type { Occasion } from "./occasion.ts";
+import { toSender } from "./receiver.ts";
+
+export interface StatusPayload {
+  commit: PushedCommit;
+  context: string;
+  created_at: string;
+  description: string;
+  /** Among all statuses there are. */
+  id: number;
+  repository: Repository;
+  sender: User;
+  sha: Oid;
+  state: CommitState;
+  target_url: string;
+  updated_at: string;
+}
+
+/** What a check said of a commit. */
+export function toStatusPayload(
+  { where, sender, viewer }: Occasion,
+  status: CommitStatusRow,
+  commit: PushedCommitEntry,
+): StatusPayload {
+  const createdAt = formatTime(status.createdAt);
+  return {
+    commit: toPushedCommit(where, commit, viewer),
+    context: status.context,
+    created_at: createdAt,
+    description: status.description,
+    id: status.id,
+    repository: toRepository(where, viewer),
+    sender: toSender(sender, viewer),
+    sha: status.commitOid,
+    state: status.state,
+    target_url: status.targetUrl,
+    updated_at: createdAt,
+  };
+}

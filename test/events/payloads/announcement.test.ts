@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+
+import type { Event } from "../../../src/events/event.ts";
+import { listAnnouncements } from "../../../src/events/payloads/announcement.ts";
+import { familyOf, HOOK_EVENTS } from "../../../src/events/payloads/hook-event.ts";
+import { oidOf } from "../../support/occasions.ts";
+
+const push = (ref: string, before: string | null, after: string | null): Event => ({
+  type: "repository.pushed",
+  repoId: 7,
+  ownerId: 1,
+  pushId: "p",
+  refCount: 1,
+  updates: [{ ref, before, after }],
+});
+const namesOf = (event: Event): string[] => listAnnouncements(event).map((each) => each.event);
+
+describe("what hooks are told of an event", () => {
+  it.each([
+    ["a new branch", "refs/heads/x", null, oidOf(1), ["create", "push"]],
+    ["a moved branch", "refs/heads/x", oidOf(1), oidOf(2), ["push"]],
+    ["a branch that is gone", "refs/heads/x", oidOf(1), null, ["delete"]],
+    ["a new tag", "refs/tags/x", null, oidOf(1), ["push", "create"]],
+    ["a moved tag", "refs/tags/x", oidOf(1), oidOf(2), ["push"]],
+    ["a tag that is gone", "refs/tags/x", oidOf(1), null, ["push", "delete"]],
+    ["another ref", "refs/notes/commits", null, oidOf(1), []],
+  ])("%s, in order", (_, ref, before, after, names) => {
+    expect(namesOf(push(ref, before, after))).toEqual(names);
+  });
+
+  it("tells a fork to the source, and to whom the fork belongs", () => {
+    const event: Event = { type: "repository.forked", repoId: 8, ownerId: 2, parentId: 7 };
+    expect(listAnnouncements(event)).toEqual([
+      { event: "fork", repoId: 7, forkId: 8 },
+      { event: "repository", repoId: 8, action: "created" },
+    ]);
+  });
+
+  it("keeps what no hook can ask for to the event stream", () => {
+    const silent: Event[] = [
+      { type: "star.created", repoId: 7, ownerId: 1 },
+      { type: "watch.deleted", repoId: 7, ownerId: 1 },
+      { type: "repository.renamed", repoId: 7, ownerId: 1, from: "a", to: "b" },
+      { type: "repository.visibility_changed", repoId: 7, ownerId: 1, isPrivate: true },
+      { type: "public_key.added", ownerId: 1, fingerprint: "f" },
+      { type: "organization.member_added", ownerId: 1, userId: 2, teamId: 3 },
+    ];
+    expect(silent.flatMap(listAnnouncements)).toEqual([]);
+  });
+
+  it("names every event by its family", () => {
+    const families = new Set(HOOK_EVENTS.map(familyOf));
+    expect([...families].toSorted()).toEqual([
+      "create",
+      "delete",
+      "fork",
+      "issue_comment",
+      "issues",
+      "package",
+      "pull_request",
+      "pull_request_approved",
+      "pull_request_comment",
+      "pull_request_rejected",
+      "push",
+      "release",
+      "repository",
+      "status",
+      "wiki",
+      "workflow_job",
+      "workflow_run",
+    ]);
+    expect(familyOf("pull_request_comment")).toBe("issue_comment");
+  });
+});

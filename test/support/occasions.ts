@@ -1,0 +1,67 @@
+import { ACCESS, type Repository, type User } from "../../src/db/schema/index.ts";
+import type { Occasion } from "../../src/events/payloads/occasion.ts";
+import { toReceiver } from "../../src/events/payloads/receiver.ts";
+import { encodeText } from "../../src/git/byte-text.ts";
+import type { Identity } from "../../src/git/object/identity.ts";
+import { EMPTY_TREE_OID } from "../../src/git/oid.ts";
+import type { ChangedFile } from "../../src/shapes/commit.ts";
+import type { PushedCommitEntry } from "../../src/shapes/payload-commit.ts";
+import { make } from "./make.ts";
+
+export const ROOT_URL = "https://forge.example";
+
+/** Something happens in a repository, by its owner unless `sender` is somebody else. */
+export async function makeOccasion({
+  owner: ownerFields = {},
+  repo: repoFields = {},
+}: { owner?: Partial<User>; repo?: Partial<Repository> } = {}): Promise<Occasion> {
+  const owner = await make.user(ownerFields);
+  const repo = await make.repo(owner, repoFields);
+  return {
+    where: { repo, owner, access: ACCESS.owner },
+    sender: owner,
+    viewer: toReceiver({ rootUrl: ROOT_URL, noReplyDomain: "noreply.forge.example" }),
+  };
+}
+
+/** The id that ends in this number. */
+export const oidOf = (number: number): string => number.toString(16).padStart(40, "0");
+
+/** A commit as it is read, with one file of each kind. */
+export function makeCommit(
+  number: number,
+  {
+    message = `Change ${number}\n`,
+    authorName = "Ada",
+    files = [
+      { path: "new.txt", status: "added" },
+      { path: "old.txt", status: "removed" },
+      { path: "same.txt", status: "modified" },
+    ],
+  }: {
+    message?: string;
+    authorName?: string;
+    files?: { path: string; status: ChangedFile["status"] }[] | undefined;
+  } = {},
+): PushedCommitEntry {
+  const identity: Identity = {
+    name: encodeText(authorName),
+    email: encodeText("ada@example.com"),
+    timeSeconds: 1_700_000_000,
+    zone: "+0200",
+  };
+  return {
+    commitOid: oidOf(number),
+    commit: {
+      treeOid: EMPTY_TREE_OID,
+      parentOids: [],
+      author: identity,
+      committer: identity,
+      headers: [],
+      message: encodeText(message),
+    },
+    author: undefined,
+    committer: undefined,
+    files: files.map(({ path, status }) => ({ path: encodeText(path), status })),
+  };
+}

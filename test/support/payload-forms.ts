@@ -1,0 +1,52 @@
+/** What kind of JSON each field of an object is. */
+export type Form = Record<string, Kind>;
+type Kind = "string" | "number" | "boolean" | "array" | "object" | "null";
+
+export const formOf = (value: object): Form =>
+  Object.fromEntries(Object.entries(value).map(([key, field]) => [key, kindOf(field)]));
+
+function kindOf(value: unknown): Kind {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value as Kind;
+}
+
+const fields = (kind: Kind, names: string): Form =>
+  Object.fromEntries(names.split(" ").map((name) => [name, kind]));
+
+export const USER: Form = {
+  ...fields("number", "id source_id followers_count following_count starred_repos_count"),
+  ...fields("boolean", "active is_admin prohibit_login restricted"),
+  ...fields(
+    "string",
+    "avatar_url created description email full_name html_url language last_login location login login_name username visibility website",
+  ),
+};
+
+/** Of a repository that keeps its issues and its wiki itself. */
+export const REPOSITORY: Form = {
+  ...fields(
+    "number",
+    "id size stars_count forks_count watchers_count open_issues_count open_pr_counter release_counter",
+  ),
+  ...fields(
+    "boolean",
+    "allow_fast_forward_only_merge allow_manual_merge allow_merge_commits allow_rebase allow_rebase_explicit allow_rebase_update allow_squash_merge archived autodetect_manual_merge default_allow_maintainer_edit default_delete_branch_after_merge empty fork has_actions has_code has_issues has_packages has_projects has_pull_requests has_releases has_wiki ignore_whitespace_conflicts internal mirror private template",
+  ),
+  ...fields(
+    "string",
+    "archived_at avatar_url clone_url created_at default_branch default_merge_style description full_name html_url language languages_url link mirror_interval mirror_updated name object_format_name original_url projects_mode ssh_url updated_at url website",
+  ),
+  ...fields("array", "licenses topics"),
+  ...fields("object", "owner permissions internal_tracker"),
+};
+
+/** Of a commit that was pushed. */
+export const COMMIT: Form = {
+  ...fields("string", "id message url timestamp"),
+  ...fields("object", "author committer"),
+  ...fields("array", "added removed modified"),
+  verification: "null",
+};
+
+export const COMMIT_USER: Form = fields("string", "name email username");
