@@ -1,0 +1,72 @@
+import { familyOf, type HookEvent } from "../payloads/hook-event.ts";
+import type { Hook } from "./hook.ts";
+import { type Signatures, signContent } from "./sign-content.ts";
+
+/** One telling of one event to one hook. */
+export interface Delivery {
+  /** A UUID, the same each time it is tried. */
+  readonly id: string;
+  readonly event: HookEvent;
+  /** As `formatContent` made it. */
+  readonly content: string;
+}
+
+/** What is sent. Names of headers are written as receivers of the field know them. */
+export interface DeliveryRequest {
+  readonly method: "POST" | "PUT";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** The request of a delivery. The same hook and delivery make the same bytes. */
+export async function toDeliveryRequest(hook: Hook, delivery: Delivery): Promise<DeliveryRequest> {
+  const encoder = new TextEncoder();
+  const content = encoder.encode(delivery.content);
+  const takesPayload = hook.type === "gitea" || hook.type === "gogs";
+  const isForm = takesPayload && hook.contentType === "form";
+  const headers = {
+    "Content-Type": isForm ? "application/x-www-form-urlencoded" : "application/json",
+    ...toHeaders(hook, delivery, await signContent(hook.secret, content)),
+  };
+  const body = isForm
+    ? encoder.encode(new URLSearchParams({ payload: delivery.content }).toString())
+    : content;
+  if (hook.type !== "matrix") return { method: "POST", url: hook.url, headers, body };
+  // A room takes each transaction once, however often it is sent.
+  return { method: "PUT", url: appendName(hook.url, delivery.id), headers, body };
+}
+
+/** The headers that name a delivery and prove where it is from. What is signed is the JSON, also in a form. */
+function toHeaders(
+  { level, authorizationHeader }: Hook,
+  { id, event }: Delivery,
+  { sha1, sha256 }: Signatures,
+): Record<string, string> {
+  const family = familyOf(event);
+  return {
+    "X-Gitea-Delivery": id,
+    "X-Gitea-Event": family,
+    "X-Gitea-Event-Type": event,
+    "X-Gitea-Signature": sha256,
+    "X-Gitea-Hook-Installation-Target-Type": level,
+    "X-Gogs-Delivery": id,
+    "X-Gogs-Event": family,
+    "X-Gogs-Event-Type": event,
+    "X-Gogs-Signature": sha256,
+    "X-Hub-Signature": `sha1=${sha1}`,
+    "X-Hub-Signature-256": `sha256=${sha256}`,
+    "X-GitHub-Delivery": id,
+    "X-GitHub-Event": family,
+    "X-GitHub-Event-Type": event,
+    "X-GitHub-Hook-Installation-Target-Type": level,
+    ...(authorizationHeader !== "" && { Authorization: authorizationHeader }),
+  };
+}
+
+/** An address with one more name in its path; the query stays behind it. */
+function appendName(address: string, name: string): string {
+  const url = new URL(address);
+  url.pathname = `${url.pathname.replace(/\/$/, "")}/${name}`;
+  return url.href;
+}

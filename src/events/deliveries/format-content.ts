@@ -1,0 +1,39 @@
+import { toDiscordMessage } from "../messages/discord.ts";
+import { toFeishuMessage } from "../messages/feishu.ts";
+import { toMatrixMessage } from "../messages/matrix.ts";
+import { type Message, toMessage } from "../messages/message.ts";
+import { toTeamsMessage } from "../messages/msteams.ts";
+import { type SlackSettings, toSlackMessage } from "../messages/slack.ts";
+import { toTelegramMessage } from "../messages/telegram.ts";
+import type { Payload } from "../payloads/payload.ts";
+import type { Hook } from "./hook.ts";
+
+const NO_SETTINGS: SlackSettings = { channel: "", username: "", iconUrl: "", color: "" };
+
+/**
+ * What a hook is told of a payload: JSON, indented by two spaces. It is what is signed, and what is
+ * told again unchanged when the delivery is repeated.
+ *
+ * @returns Undefined where the hook is a chat and there is nothing to say.
+ */
+export function formatContent(
+  hook: Pick<Hook, "type" | "slack">,
+  payload: Payload,
+): string | undefined {
+  if (hook.type === "gitea" || hook.type === "gogs") return formatJson(payload.body);
+  const message = toMessage(payload);
+  return message && formatJson(CHATS[hook.type](message, hook.slack ?? NO_SETTINGS));
+}
+
+type Chat = Exclude<Hook["type"], "gitea" | "gogs">;
+
+const CHATS: Record<Chat, (message: Message, settings: SlackSettings) => object> = {
+  slack: toSlackMessage,
+  discord: toDiscordMessage,
+  msteams: toTeamsMessage,
+  telegram: toTelegramMessage,
+  feishu: toFeishuMessage,
+  matrix: toMatrixMessage,
+};
+
+const formatJson = (value: object): string => JSON.stringify(value, null, 2);

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+
+import { formatContent } from "../../../src/events/deliveries/format-content.ts";
+import { HOOK_TYPES, type HookType } from "../../../src/events/deliveries/hook.ts";
+import type { Payload } from "../../../src/events/payloads/payload.ts";
+import { type Pushed, toPushPayload } from "../../../src/events/payloads/push-payload.ts";
+import { toCreatePayload, toDeletePayload } from "../../../src/events/payloads/ref-payload.ts";
+import {
+  toForkPayload,
+  toRepositoryPayload,
+} from "../../../src/events/payloads/repository-payload.ts";
+import { toStatusPayload } from "../../../src/events/payloads/status-payload.ts";
+import type { CommitStatus } from "../../../src/db/schema/index.ts";
+import { makeCommit, makeOccasion, oidOf } from "../../support/occasions.ts";
+
+const CHATS = HOOK_TYPES.filter((type) => type !== "gitea" && type !== "gogs");
+const SLACK = { channel: "#forge", username: "forge", iconUrl: "", color: "#123456" };
+
+// oxlint-disable-next-line typescript/no-explicit-any -- six forms, each read where it is known
+const read = (type: HookType, payload: Payload): any => {
+  const content = formatContent({ type, slack: SLACK }, payload);
+  return content === undefined ? undefined : JSON.parse(content);
+};
+
+const pushOf = (commits: Pushed["commits"]): Pushed => ({
+  ref: "refs/heads/main",
+  before: oidOf(1),
+  after: oidOf(2),
+  commits,
+  total: commits.length,
+  head: commits[0],
+});
+
+/** Text that is markup in one chat or another. */
+const HOSTILE = '<!channel> <at user_id="all"> [a](https://evil.example) @everyone *b* `c` & "d"';
+
+async function tellPush(commits = [makeCommit(2, { message: `${HOSTILE}\n\nMore` })]) {
+  const occasion = await makeOccasion();
+  return { event: "push", body: toPushPayload(occasion, pushOf(commits)) } as const;
+}
+
+const status = (fields: Partial<CommitStatus>): CommitStatus => ({
+  id: 1,
+  repoId: 1,
+  commitOid: oidOf(2),
+  number: 1,
+  state: "failure",
+  context: "ci",
+  description: "",
+  targetUrl: "",
+  creatorId: null,
+  createdAt: 0,
+  ...fields,
+});
+
+describe("messages of chats", () => {
+  it("writes a push down for each without a word of it counting as markup", async () => {
+    const push = await tellPush();
+    const { full_name: name, html_url: html } = push.body.repository;
+    const { login, html_url: profile } = push.body.sender;
+    const commit = `${html}/commit/${oidOf(2)}`;
+
+    const slack = read("slack", push);
+    expect(slack).toMatchObject({ channel: "#forge", username: "forge", link_names: 0 });
+    expect(slack.text).toBe(
+      `[<${html}|${name}>:<${html}/src/branch/main|main>] <${commit}|1 new commit> by <${profile}|${login}>`,
+    );
+    expect(slack.attachments).toMatchObject([{ color: "#123456", title_link: html }]);
+    expect(slack.attachments[0].text).toBe(
+      `<${commit}|0000000> &lt;!channel&gt; &lt;at user_id="all"&gt; [a](https://evil.example) @everyone *b* \`c\` &amp; "d" - Ada`,
+    );
+
+    const discord = read("discord", push);
+    expect(discord.allowed_mentions).toEqual({ parse: [] });
+    expect(discord.embeds[0]).toMatchObject({ url: commit, author: { name: login } });
+    expect(discord.embeds[0].title).toBe(`\\[${name}:main\\] 1 new commit`);
+    expect(discord.embeds[0].description).toBe(
+      `[0000000](${commit}) ` +
+        String.raw`\<!channel\> \<at user\_id="all"\> \[a\]\(https\://evil.example\) @everyone \*b\* \`c\` & "d" - Ada`,
+    );
+
+    const teams = read("msteams", push);
+    expect(teams).toMatchObject({ "@type": "MessageCard", themeColor: "1a7f37" });
+    expect(teams.title).toBe(`[${name}:main] 1 new commit`);
+    expect(teams.sections[0].text).toBe(discord.embeds[0].description);
+    expect(teams.potentialAction[0].targets).toEqual([{ os: "default", uri: commit }]);
+
+    const telegram = read("telegram", push);
+    expect(telegram.parse_mode).toBe("HTML");
+    expect(telegram.text).toContain(
+      `<a href="${commit}">0000000</a> &lt;!channel&gt; &lt;at user_id=&quot;all&quot;&gt; [a]`,
+    );
+
+    const feishu = read("feishu", push);
+    expect(feishu.msg_type).toBe("text");
+    expect(feishu.content.text).not.toContain("<at");
+    expect(feishu.content.text).toContain(`0000000 (${commit})`);
+
+    const matrix = read("matrix", push);
+    expect(matrix).toMatchObject({ msgtype: "m.notice", "m.mentions": {} });
+    expect(matrix.formatted_body).toContain(`<br><a href="${commit}">0000000</a> &lt;!channel&gt;`);
+    expect(matrix.body).toContain(`\n0000000 (${commit}) <!channel>`);
+  });
+
+  it("tells every event there is in every chat", async () => {
+    const occasion = await makeOccasion();
+    const { where: fork } = await makeOccasion();
+    const created = { ref: "refs/heads/a b", before: null, after: oidOf(1) };
+    const payloads: Payload[] = [
+      await tellPushOf(occasion),
+      { event: "repository", body: toRepositoryPayload(occasion, "created") },
+      { event: "repository", body: toRepositoryPayload(occasion, "deleted") },
+      { event: "fork", body: toForkPayload(occasion, fork) },
+      { event: "create", body: toCreatePayload(occasion, created) },
+      { event: "delete", body: toDeletePayload(occasion, { ...created, ref: "refs/tags/v1" }) },
+      { event: "status", body: toStatusPayload(occasion, status({}), makeCommit(2)) },
+    ];
+    const name = occasion.where.repo.name;
+    for (const payload of payloads) {
+      for (const type of CHATS) {
+        expect(JSON.stringify(read(type, payload)), `${payload.event} ${type}`).toContain(name);
+      }
+    }
+    const titles = payloads.map((payload) => read("msteams", payload).title);
+    const full = `${occasion.where.owner.name}/${name}`;
+    expect(titles).toEqual([
+      `[${full}:main] 1 new commit`,
+      `[${full}] Repository created`,
+      `[${full}] Repository deleted`,
+      `${full} is forked to ${fork.owner.name}/${fork.repo.name}`,
+      `[${full}] branch a b created`,
+      `[${full}] tag v1 deleted`,
+      `[${full}] 0000000 ci: failure`,
+    ]);
+  });
+
+  it("says nothing of a push without commits", async () => {
+    const push = await tellPush([]);
+    for (const type of CHATS) expect(read(type, push)).toBeUndefined();
+    expect(read("gitea", push)).toMatchObject({ commits: [] });
+  });
+
+  it("stays within what each chat takes", async () => {
+    const commits = Array.from({ length: 5 }, (_, at) =>
+      makeCommit(at, { message: "<*&".repeat(500), authorName: "[&]".repeat(100) }),
+    );
+    const push = await tellPush(commits);
+    expect(read("telegram", push).text.length).toBeLessThanOrEqual(4096);
+    expect(read("discord", push).embeds[0].title.length).toBeLessThanOrEqual(256);
+    expect(read("discord", push).embeds[0].description.length).toBeLessThanOrEqual(4096);
+    // What is left out is left out by whole lines: no tag stays open.
+    const { text } = read("telegram", push) as { text: string };
+    expect(text.split("<a ").length).toBe(text.split("</a>").length);
+    for (const type of CHATS) {
+      expect(JSON.stringify(read(type, push)).length).toBeLessThan(28_000);
+    }
+  });
+
+  // A check names its address itself.
+  it("lets an address that a check names end no link", async () => {
+    const payload = await tellStatus('https://ci.example/a|b>c)d"e');
+    expect(read("discord", payload).embeds[0].description).toBe(
+      '[Look](https://ci.example/a|b%3Ec%29d"e)',
+    );
+    expect(read("slack", payload).attachments[0].text).toBe(
+      '<https://ci.example/a%7Cb&gt;c)d"e|Look>',
+    );
+    expect(read("telegram", payload).text).toContain(
+      '<a href="https://ci.example/a|b&gt;c)d&quot;e">Look</a>',
+    );
+  });
+
+  it("links no script that a check names", async () => {
+    const payload = await tellStatus("javascript:alert(1)");
+    for (const type of CHATS) {
+      expect(JSON.stringify(read(type, payload))).not.toContain("javascript");
+    }
+  });
+});
+
+async function tellPushOf(occasion: Awaited<ReturnType<typeof makeOccasion>>): Promise<Payload> {
+  return { event: "push", body: toPushPayload(occasion, pushOf([makeCommit(2)])) };
+}
+
+async function tellStatus(targetUrl: string): Promise<Payload> {
+  const row = status({ targetUrl, description: "Look" });
+  const body = toStatusPayload(await makeOccasion(), row, makeCommit(2));
+  return { event: "status", body };
+}
