@@ -12,7 +12,7 @@ import type { Occasion } from "./occasion.ts";
 import { toSender } from "./receiver.ts";
 
 /** Commits that a push lists; `total_commits` counts the others too. */
-const LISTED_COMMITS_MAX = 5;
+export const LISTED_COMMITS_MAX = 5;
 
 export interface PushPayload {
   /** Full name. */
