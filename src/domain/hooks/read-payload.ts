@@ -42,7 +42,7 @@ export async function readPayload(
 ): Promise<Payload | undefined> {
   const ctx: Ctx = { ...someCtx, actor: ANONYMOUS };
   const { where, fork, sender, status } = await readRows(ctx, announcement, actorId);
-  if (!where) return undefined;
+  if (!where || (needsCode(announcement) && !where.repo.hasCode)) return undefined;
   const { rootUrl, config } = ctx;
   const viewer = toReceiver({ rootUrl, noReplyDomain: noReplyDomain(config, rootUrl) });
   const occasion: Occasion = { where, sender, viewer };
@@ -75,6 +75,8 @@ export async function readPayload(
       return announcement satisfies never;
   }
 }
+
+const needsCode = ({ event }: Announcement): boolean => event === "push" || event === "status";
 
 async function readRows({ db }: Ctx, announcement: Announcement, actorId: number) {
   const { repoId } = announcement;

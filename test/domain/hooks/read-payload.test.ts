@@ -85,6 +85,13 @@ describe("what is read for a payload", () => {
     });
   });
 
+  it("tells nothing of code that is switched off", async () => {
+    const { repo, oid } = await makeHistory();
+    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
+    const moved = { ref: "refs/heads/main", before: null, after: oid(11) };
+    expect(await read({ event: "push", repoId: repo.id, ...moved })).toBeUndefined();
+  });
+
   it("reads what a check said of a commit", async () => {
     const { owner, repo, oid } = await makeHistory();
     await db.insert(commitStatuses).values({
