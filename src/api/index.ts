@@ -29,14 +29,18 @@ import { markup } from "./meta/markup.ts";
 import { settings } from "./meta/settings.ts";
 import { signingKeys } from "./meta/signing-keys.ts";
 import { version } from "./meta/version.ts";
+import { organizationActivities } from "./orgs/activities.ts";
+import { organizationEvents } from "./orgs/events.ts";
 import { organizations } from "./orgs/organizations.ts";
 import { organizationMembers } from "./orgs/members.ts";
 import { organizationRepositories } from "./orgs/repositories.ts";
 import { teams } from "./orgs/teams.ts";
 import { adminUsers } from "./admin/users.ts";
+import { repositoryActivities } from "./repos/activities.ts";
 import { archives } from "./repos/archives.ts";
 import { codeFacts } from "./repos/code-facts.ts";
 import { deployKeys } from "./repos/deploy-keys.ts";
+import { repositoryEvents } from "./repos/events.ts";
 import { forks } from "./repos/forks.ts";
 import { repositories } from "./repos/repositories.ts";
 import { repositorySearch } from "./repos/search.ts";
@@ -44,12 +48,14 @@ import { stargazers } from "./repos/stargazers.ts";
 import { subscriptions } from "./repos/subscriptions.ts";
 import { topics } from "./repos/topics.ts";
 import { emails } from "./self/emails.ts";
+import { ownEvents } from "./self/events.ts";
 import { gpgKeys } from "./self/gpg-keys.ts";
 import { publicKeys } from "./self/public-keys.ts";
 import { self } from "./self/self.ts";
 import { stars } from "./self/stars.ts";
 import { watchedRepositories } from "./self/subscriptions.ts";
 import { accessTokens } from "./users/access-tokens.ts";
+import { userActivities } from "./users/activities.ts";
 import { follows } from "./users/follows.ts";
 import { users } from "./users/users.ts";
 
@@ -68,6 +74,8 @@ const NOUNS = [
   forks,
   codeFacts,
   topics,
+  repositoryActivities,
+  repositoryEvents,
   deployKeys,
   repositoryHooks,
   branches,
@@ -94,12 +102,16 @@ const NOUNS = [
   ownHooks,
   stars,
   watchedRepositories,
+  ownEvents,
   users,
+  userActivities,
   follows,
   accessTokens,
   organizations,
   organizationMembers,
   organizationRepositories,
+  organizationActivities,
+  organizationEvents,
   teams,
   organizationHooks,
   adminUsers,

@@ -1,3 +1,5 @@
+import type { KeptUpdate } from "../shapes/activity.ts";
+
 /** Everything that happens and is worth telling. A new kind is one variant here and one payload. */
 export type Event =
   | { type: "repository.created"; repoId: number; ownerId: number; name: string }
@@ -18,7 +20,8 @@ export type Event =
       pushId: string;
       /** Refs that were moved; of very many, `updates` names the first only. */
       refCount: number;
-      updates: { ref: string; before: string | null; after: string | null }[];
+      /** Where commits are known, the latest that came to a branch, and how many came. */
+      updates: KeptUpdate[];
     }
   | {
       type: "commit_status.created";

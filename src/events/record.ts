@@ -3,6 +3,7 @@ import { is, SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { events } from "../db/schema/index.ts";
+import type { EventKind } from "../shapes/event.ts";
 import type { Event } from "./event.ts";
 
 /** Numbers of rows that the same batch inserts are known as SQL only. */
@@ -52,7 +53,7 @@ function insertEvent({ db, actorId, now }: Occasion, event: Recordable, conditio
   return db
     .insert(events)
     .select(
-      sql`select null, ${type}, ${actorId}, ${ownerId}, ${repoId}, ${payload}, ${now} where ${condition}`,
+      sql`select null, ${type satisfies EventKind}, ${actorId}, ${ownerId}, ${repoId}, ${payload}, ${now} where ${condition}`,
     )
     .onConflictDoNothing();
 }

@@ -27,11 +27,14 @@ interface Visit {
  * Lets a request into the repository of its path, to read it, or refuses it.
  *
  * SECURITY: a repository that does not exist and one that the caller may not see are the same.
+ *
+ * @param ending What follows the repository's name in an address that ends with it, such as `.rss`.
  */
 export async function enterRepository(
   c: Context<WebEnv>,
   owner: string,
   name: string,
+  ending?: string,
 ): Promise<Visit> {
   const { open } = c.var;
   const credential = readCredential(c.req.header("authorization"), new URL(c.req.url).searchParams);
@@ -50,6 +53,6 @@ export async function enterRepository(
   const moved = row ? undefined : await findRenamed(ctx, owner, name);
   if (!moved) throw notFound();
   const { pathname, search } = new URL(c.req.url);
-  const rest = pathname.split("/").slice(3).join("/");
-  throw new Moved(`${ctx.rootUrl}/${moved.owner.name}/${moved.repo.name}/${rest}${search}`);
+  const rest = ending ?? `/${pathname.split("/").slice(3).join("/")}`;
+  throw new Moved(`${ctx.rootUrl}/${moved.owner.name}/${moved.repo.name}${rest}${search}`);
 }

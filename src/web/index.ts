@@ -5,8 +5,9 @@ import { archives } from "./archives.ts";
 import { avatars } from "./avatars.ts";
 import { documentation } from "./documentation.ts";
 import type { WebEnv } from "./env.ts";
+import { feeds } from "./feeds.ts";
 import { health } from "./health.ts";
 
 /** What is served outside the API. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const door of [avatars, documentation, health, archives]) web.route("/", door);
+for (const door of [avatars, documentation, health, archives, feeds]) web.route("/", door);

@@ -110,6 +110,14 @@ const READS: [string, () => string][] = [
   ["webhooks of a repository", () => `${at()}/hooks`],
   ["one's webhooks", () => "/user/hooks"],
   ["webhooks of the service", () => "/admin/hooks?type=all"],
+  ["the events of a repository", () => `${at()}/events?after=7`],
+  ["one's events", () => "/user/events?limit=3"],
+  ["the activities of a repository", () => `${at()}/activities/feeds`],
+  ["the activities of a day", () => `${at()}/activities/feeds?date=2026-01-31`],
+  ["the feed of a user", () => `/users/${user.name}/activities/feeds`],
+  ["what a user did", () => `/users/${user.name}/activities/feeds?only-performed-by=true`],
+  ["the feed of a team", () => "/teams/1/activities/feeds"],
+  ["a heat map", () => `/users/${user.name}/heatmap`],
   ["commits and their signatures", () => `${at()}/commits`],
 ];
 

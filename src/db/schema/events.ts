@@ -2,6 +2,14 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /**
+ * Kinds that feeds of activity show, as SQL: indexes hold these alone, so that what is told often and
+ * shown nowhere, like the states of commits, keeps no feed waiting.
+ */
+export const ACTIVITY_KINDS = sql.raw(
+  "('repository.created', 'repository.forked', 'repository.renamed', 'repository.pushed', 'star.created', 'watch.created')",
+);
+
+/**
  * What happened, in the order it happened. A row outlives what it speaks of, so it refers to
  * nothing by foreign key.
  */
@@ -20,6 +28,16 @@ export const events = sqliteTable(
   (table) => [
     index("events_repo").on(table.repoId, table.id),
     index("events_owner").on(table.ownerId, table.id),
+    // One index for each feed, latest first.
+    index("events_activity_actor")
+      .on(table.actorId, table.createdAt, table.id)
+      .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
+    index("events_activity_repo")
+      .on(table.repoId, table.createdAt, table.id)
+      .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
+    index("events_activity_owner")
+      .on(table.ownerId, table.createdAt, table.id)
+      .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
     // A push is told again where nobody knows whether it was: the second time changes nothing.
     uniqueIndex("events_push")
       .on(sql`${table.payload} ->> 'pushId'`)

@@ -19,6 +19,7 @@ import type {
   RefUpdate,
   RepositorySummary,
 } from "../../storage/repository-records.ts";
+import { listPushedCommits } from "./list-pushed-commits.ts";
 import { tellPush } from "./tell-push.ts";
 
 /** Bytes of a ref's name at most: as a file it must fit a path of the client's. */
@@ -82,7 +83,7 @@ export async function pushRefs(
   if (push.uploadId !== undefined && !outcome?.arePacksKept) {
     ctx.defer(stored.dropUpload(push.uploadId));
   }
-  if (outcome?.entry) await tell(ctx, repo, outcome.entry, outcome.summary);
+  if (outcome?.entry) await tell(ctx, repo, push, outcome.entry, outcome.summary);
   if (outcome?.isTendingDue) ctx.defer(ctx.git.tendLater(repo));
   return push.commands.map(({ ref }) => {
     const result = results.get(ref);
@@ -158,11 +159,13 @@ function toResult(outcome: RefOutcome): RefResult {
 async function tell(
   ctx: Ctx,
   repo: Repository,
+  { repository, pack }: RefPush,
   entry: OutboxEntry,
   summary: RepositorySummary,
 ): Promise<void> {
   try {
-    await tellPush(ctx.db, repo, entry, summary);
+    const brought = pack && (await listPushedCommits(repository, entry.updates));
+    await tellPush(ctx.db, repo, entry, summary, brought);
     ctx.defer(ctx.git.repository(repo).settle(entry.pushId));
   } catch {
     log("receive:not-recorded", { repoId: repo.id, pushId: entry.pushId });

@@ -5,6 +5,7 @@ import { repositories, type Repository } from "../../db/schema/index.ts";
 import { recordFor } from "../../events/record.ts";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import type { OutboxEntry, RepositorySummary } from "../../storage/repository-records.ts";
+import type { BroughtCommits } from "./list-pushed-commits.ts";
 
 /** Updates that an event names. */
 const EVENT_UPDATES_MAX = 50;
@@ -13,12 +14,15 @@ const EVENT_UPDATES_MAX = 50;
  * Brings a repository's row up to date and records the event of a push, in one batch.
  *
  * May be done again for the same push, at the same time too: the event is recorded once.
+ *
+ * @param brought The commits it brought, by refs, where they are known.
  */
 export async function tellPush(
   db: Database,
   repo: Pick<Repository, "id" | "ownerId">,
   { pushId, updates, updateCount, actorId, at }: OutboxEntry,
   { head, hasRefs, packBytes }: RepositorySummary,
+  brought: ReadonlyMap<string, BroughtCommits> = new Map(),
 ): Promise<void> {
   await db.batch([
     db
@@ -42,6 +46,7 @@ export async function tellPush(
           ref: decodeText(ref as ByteText),
           before: oldOid,
           after: newOid,
+          ...brought.get(ref),
         })),
       },
     ),

@@ -1,0 +1,24 @@
+import { z } from "@hono/zod-openapi";
+
+import { Activity } from "../shapes/activity.ts";
+import { page } from "./answers.ts";
+import { Paging } from "./paging.ts";
+
+/** The first moment of a day in UTC, in milliseconds; undefined for one that no calendar has. */
+function parseDay(text: string): number | undefined {
+  const at = Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at;
+}
+
+/** The query of a feed. */
+export const FeedPaging = Paging.extend({
+  date: z
+    .string()
+    .refine((text) => text === "" || parseDay(text) !== undefined, "must be a day, as 2026-01-31")
+    .transform(parseDay)
+    .optional()
+    .openapi({ type: "string", format: "date", description: "Only what was done on this day, in UTC" }),
+});
+
+/** A page of a feed. */
+export const feedPage = page(z.array(Activity), "Latest first");

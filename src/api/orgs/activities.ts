@@ -1,0 +1,71 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import {
+  listOrganizationActivities,
+  listTeamActivities,
+} from "../../domain/activities/list-activities.ts";
+import { findTeam } from "../../domain/orgs/find-team.ts";
+import { toActivity } from "../../shapes/activity.ts";
+import { refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { FeedPaging, feedPage } from "../feed-query.ts";
+import { inOrg } from "../guards/account.ts";
+import { signedIn } from "../guards/people.ts";
+import { announcePage, pageOf, readPage } from "../paging.ts";
+import { PathId } from "../path-id.ts";
+import { OrgPath } from "./paths.ts";
+
+export const organizationActivities = endpoints();
+
+organizationActivities.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}/activities/feeds",
+    operationId: "orgListActivityFeeds",
+    tags: ["organization"],
+    summary: "List what people did in the repositories of an organization",
+    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    request: { params: OrgPath, query: FeedPaging },
+    responses: { 200: feedPage, ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, org, viewer } = c.var;
+    const { date: dayAt, ...query } = c.req.valid("query");
+    const items = await pageOf(c, query, (slice) =>
+      listOrganizationActivities(ctx, org, { dayAt }, slice),
+    );
+    return c.json(
+      items.map((item) => toActivity(item, viewer, org.id)),
+      200,
+    );
+  },
+);
+
+organizationActivities.openapi(
+  createRoute({
+    method: "get",
+    path: "/teams/{id}/activities/feeds",
+    operationId: "orgListTeamActivityFeeds",
+    tags: ["organization"],
+    summary: "List what people did in the repositories that a team reaches",
+    middleware: [signedIn("read:organization")] as const,
+    request: { params: z.object({ id: PathId }), query: FeedPaging },
+    responses: { 200: feedPage, ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const { date: dayAt, ...query } = c.req.valid("query");
+    const { id } = c.req.valid("param");
+    const slice = readPage(ctx.config, query);
+    // Asked at once; whoever may not see the team is refused before the list is looked at.
+    const [{ items, total }, { org }] = await Promise.all([
+      listTeamActivities(ctx, id, { dayAt }, slice),
+      findTeam(ctx, id),
+    ]);
+    announcePage(c, slice, total);
+    return c.json(
+      items.map((item) => toActivity(item, viewer, org.id)),
+      200,
+    );
+  },
+);

@@ -1,0 +1,30 @@
+import { createRoute } from "@hono/zod-openapi";
+
+import { listRepositoryEvents } from "../../domain/events/list-events.ts";
+import { refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { EventCursor, eventPage, eventPageOf } from "../event-cursor.ts";
+import { inRepo } from "../guards/repository.ts";
+import { RepoPath } from "./paths.ts";
+
+export const repositoryEvents = endpoints();
+
+repositoryEvents.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/events",
+    operationId: "repoListEvents",
+    tags: ["repository"],
+    summary: "Read what happened in a repository, from where an earlier answer ended",
+    middleware: [inRepo("read:repository")] as const,
+    request: { params: RepoPath, query: EventCursor },
+    responses: { 200: eventPage, ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, entry } = c.var;
+    const page = await eventPageOf(c, c.req.valid("query"), (cursor) =>
+      listRepositoryEvents(ctx, entry, cursor),
+    );
+    return c.json(page, 200);
+  },
+);

@@ -1,0 +1,138 @@
+import { asc, eq, sql, type SQL } from "drizzle-orm";
+
+import { boundTokenId, seesPublicOnly } from "../../auth/actor.ts";
+import { isRepositoryVisible } from "../../auth/policy.ts";
+import type { Ctx } from "../../context.ts";
+import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
+import { ACCESS, events, repositories, users, type User } from "../../db/schema/index.ts";
+import type { EventEntry } from "../../shapes/event.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { Membership } from "../accounts/find-account.ts";
+import { isActorShown } from "./is-actor-shown.ts";
+
+/** Which part of a stream is asked for. */
+export interface Cursor {
+  /** Only what happened after this event; 0 for everything. */
+  readonly after: number;
+  readonly size: number;
+}
+
+export interface EventSlice {
+  readonly items: EventEntry[];
+  /** The cursor for what follows. */
+  readonly next: number;
+}
+
+/** Events looked at for one page: of those that the caller may not see, it passes over so many at most. */
+const LOOKED_AT_MAX = 1000;
+
+/** What happened in a repository, oldest first. */
+export function listRepositoryEvents(
+  ctx: Ctx,
+  { repo, access }: RepositoryEntry,
+  cursor: Cursor,
+): Promise<EventSlice> {
+  const isTold = isRepositoryEventTold(ctx, access >= ACCESS.admin);
+  return listEvents(ctx, eq(events.repoId, repo.id), isTold, cursor);
+}
+
+/** What happened in an organization and its repositories, oldest first. */
+export function listOrganizationEvents(
+  ctx: Ctx,
+  org: User,
+  { isMember, isOwner }: Membership,
+  cursor: Cursor,
+): Promise<EventSlice> {
+  const isInside = isMember && !isNarrowed(ctx);
+  const ownsAll = isOwner && !isNarrowed(ctx);
+  const isTold = anyOf(
+    isRepositoryEventTold(ctx, ownsAll),
+    sql`(${events.repoId} is null and ${isInside ? sql`1` : eq(events.type, "organization.created")})`,
+    ownsAll ? isDeletionTold : undefined,
+  );
+  return listEvents(ctx, eq(events.ownerId, org.id), isTold, cursor);
+}
+
+/** What happened to the caller's account and in their repositories, oldest first. */
+export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<EventSlice> {
+  const isWhole = !isNarrowed(ctx);
+  const isTold = anyOf(
+    isRepositoryEventTold(ctx, isWhole),
+    isWhole ? sql`${events.repoId} is null` : undefined,
+    isWhole ? isDeletionTold : undefined,
+  );
+  return listEvents(ctx, eq(events.ownerId, user.id), isTold, cursor);
+}
+
+/** Whether the credential reaches less than the caller's own account. */
+const isNarrowed = ({ actor }: Ctx): boolean =>
+  seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
+
+const isKeyEvent = sql`${events.type} in ('public_key.added', 'public_key.removed')`;
+const isCodeEvent = sql`${events.type} in ('repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted')`;
+/** Of a repository that is gone nothing is told but that. */
+const isDeletionTold = sql`(${repositories.id} is null and ${events.type} = 'repository.deleted')`;
+
+/**
+ * The condition for an event of a repository that the caller may see now.
+ *
+ * SECURITY: who may see it is decided when it is read, not when it happened.
+ */
+const isRepositoryEventTold = (ctx: Ctx, areKeysTold: boolean): SQL =>
+  allOf(
+    sql`${repositories.id} is not null`,
+    isRepositoryVisible(ctx.actor),
+    sql`(${repositories.hasCode} or not ${isCodeEvent})`,
+    areKeysTold ? undefined : sql`not ${isKeyEvent}`,
+  );
+
+/**
+ * A part of a stream: events in the order of their ids.
+ *
+ * A cursor passes over nothing that comes later. D1 has one writer: an id is given within the
+ * transaction that writes the row, and the next transaction begins when that one is stored, so whoever
+ * sees an event sees all that have smaller ids. A replica that lags shows a shorter stream, never one
+ * with gaps.
+ *
+ * Cost: one round; `LOOKED_AT_MAX` rows of the index at most.
+ */
+async function listEvents(
+  ctx: Ctx,
+  isIn: SQL,
+  isTold: SQL,
+  { after, size }: Cursor,
+): Promise<EventSlice> {
+  const looked = sql`(select ${events.id} as id from ${events} where ${isIn} and ${events.id} > ${after} order by ${events.id} limit ${LOOKED_AT_MAX}) looked`;
+  const [rows, [last]] = await ctx.db.batch([
+    ctx.db
+      .select({
+        event: columnsOf(events, "e"),
+        actor: columnsOf(users, "u"),
+        isActorShown: flagColumn(isActorShown(ctx.actor), "is_actor_shown"),
+        repoId: sql<number | null>`${repositories.id}`.as("told_repo_id"),
+        repoName: sql<string>`${repositories.name}`.as("told_repo_name"),
+        repoOwner:
+          sql<string>`(select o.name from users o where o.id = ${repositories.ownerId})`.as(
+            "told_repo_owner",
+          ),
+      })
+      .from(events)
+      .innerJoin(looked, sql`looked.id = ${events.id}`)
+      .leftJoin(repositories, eq(repositories.id, events.repoId))
+      .leftJoin(users, eq(users.id, events.actorId))
+      .where(isTold)
+      .orderBy(asc(events.id))
+      .limit(size),
+    ctx.db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(looked),
+  ]);
+  const items = rows.map(({ event, actor, isActorShown: isShown, ...repo }) => ({
+    event,
+    actor: isShown ? actor : undefined,
+    repo:
+      repo.repoId === null
+        ? undefined
+        : { id: repo.repoId, name: repo.repoName, owner: repo.repoOwner },
+  }));
+  const lastTold = items.length === size ? items.at(-1)?.event.id : undefined;
+  return { items, next: lastTold ?? last?.id ?? after };
+}

@@ -1,0 +1,80 @@
+import { decodeText } from "../../git/byte-text.ts";
+import { parseCommit } from "../../git/object/commit.ts";
+import { PackCatalog } from "../../git/pack/pack-catalog.ts";
+import { CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
+import { countWalk, walkByTime } from "../../git/walk/log.ts";
+import type { KeptCommit } from "../../shapes/activity.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import type { RefUpdate } from "../../storage/repository-records.ts";
+
+/** What a push brought to a branch. */
+export interface BroughtCommits {
+  /** The latest ones. */
+  readonly commits: readonly KeptCommit[];
+  /** Of all. */
+  readonly commitCount: number;
+}
+
+/** Branches of one push whose commits are told, and commits told of each. */
+const BRANCHES_MAX = 5;
+const COMMITS_MAX = 5;
+/** Characters of a message that are told. */
+const MESSAGE_LENGTH_MAX = 1000;
+
+/**
+ * The commits that a push brought, by the branches it brought them to: those in its own pack, which
+ * the repository did not have before.
+ *
+ * Feeds keep them with the event: to find them when a page is read would open each repository on it.
+ *
+ * Cost: a walk of the pack's own commits, and one read for each commit that is told.
+ *
+ * @param repository With that pack, which is its youngest.
+ */
+export async function listPushedCommits(
+  repository: OpenRepository,
+  updates: readonly RefUpdate[],
+): Promise<Map<string, BroughtCommits>> {
+  const { catalog, objects } = repository;
+  const pack = catalog.packs.at(-1);
+  const brought = new Map<string, BroughtCommits>();
+  const branches = updates.filter(({ ref, newOid }) => newOid && ref.startsWith("refs/heads/"));
+  if (!pack || branches.length === 0) return brought;
+  const graph = new CommitGraph(new PackCatalog([pack]));
+  const isNew = (node: Node): boolean =>
+    catalog.find(graph.oid(node))?.pack === catalog.packs.length - 1;
+  for (const { ref, newOid } of branches.slice(0, BRANCHES_MAX)) {
+    const tip = newOid === null ? NO_NODE : graph.find(newOid);
+    if (tip === NO_NODE) continue;
+    const latest: Promise<KeptCommit>[] = [];
+    for (const node of walkByTime(graph, [tip], isNew)) {
+      if (latest.length === COMMITS_MAX) break;
+      const oid = graph.oid(node);
+      latest.push(
+        objects.readObject(oid).then((stored) => toKeptCommit(oid, stored?.content)),
+      );
+    }
+    brought.set(ref, {
+      commits: await Promise.all(latest),
+      commitCount: countWalk(graph, [tip], isNew),
+    });
+  }
+  return brought;
+}
+
+function toKeptCommit(oid: string, content: Uint8Array | undefined): KeptCommit {
+  if (!content) throw new Error(`a push brought ${oid}, which is not there`);
+  const { author, committer, message } = parseCommit(content);
+  return {
+    oid,
+    message: decodeText(message).slice(0, MESSAGE_LENGTH_MAX),
+    authorName: decodeText(author.name),
+    authorEmail: decodeText(author.email),
+    committerName: decodeText(committer.name),
+    committerEmail: decodeText(committer.email),
+    timeSeconds: Math.min(author.timeSeconds, TIME_SECONDS_MAX),
+  };
+}
+
+/** The last second that a year of four digits has. */
+const TIME_SECONDS_MAX = 253_402_300_799;

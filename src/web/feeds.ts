@@ -1,0 +1,104 @@
+import { type Context, Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import type { Ctx } from "../context.ts";
+import {
+  listOrganizationActivities,
+  listRepositoryActivities,
+  listUserActivities,
+} from "../domain/activities/list-activities.ts";
+import { type ActivityEntry, activityId, findDeed, type OpType } from "../shapes/activity.ts";
+import { enterAccount } from "./enter-account.ts";
+import { enterRepository } from "./enter-repository.ts";
+import type { WebEnv } from "./env.ts";
+import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
+import { renderFailure } from "./render-failure.ts";
+
+/** What people do in a repository, or of an account, for readers of news. */
+export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });
+
+const ITEMS = { size: 30, offset: 0 };
+
+feeds.get("/:name{.+\\.(?:rss|atom)}", async (c) => {
+  const [name, ending] = splitEnding(c.req.param("name"));
+  const { ctx, account } = await enterAccount(c, name, ending);
+  const { items } =
+    account.kind === "organization"
+      ? await listOrganizationActivities(ctx, account, {}, ITEMS)
+      : await listUserActivities(ctx, account, { isOwnOnly: true }, ITEMS);
+  const about = { name: account.name, description: account.description };
+  return answerFeed(c, ctx, ending, about, items);
+});
+
+feeds.get("/:owner/:name{.+\\.(?:rss|atom)}", async (c, next) => {
+  const owner = c.req.param("owner");
+  // The API's own addresses begin so, and nobody is called like that.
+  if (owner === "api") return next();
+  const [name, ending] = splitEnding(c.req.param("name"));
+  const { ctx, entry } = await enterRepository(c, owner, name, ending);
+  const { items } = await listRepositoryActivities(ctx, entry.repo, {}, ITEMS);
+  const about = {
+    name: `${entry.owner.name}/${entry.repo.name}`,
+    description: entry.repo.description,
+  };
+  return answerFeed(c, ctx, ending, about, items);
+});
+
+feeds.onError(renderFailure);
+
+/** `project.rss` → `project`, `.rss`. */
+function splitEnding(text: string): [name: string, ending: string] {
+  const at = text.lastIndexOf(".");
+  return [text.slice(0, at), text.slice(at)];
+}
+
+function answerFeed(
+  c: Context<WebEnv>,
+  { rootUrl }: Ctx,
+  ending: string,
+  { name, description }: { name: string; description: string },
+  entries: readonly ActivityEntry[],
+): Response {
+  const pageUrl = `${rootUrl}/${name}`;
+  const document: FeedDocument = {
+    title: `Feed of ${name}`,
+    description,
+    pageUrl,
+    feedUrl: `${pageUrl}${ending}`,
+    items: entries.map((entry) => toItem(entry, rootUrl)),
+  };
+  const isAtom = ending === ".atom";
+  return c.body(isAtom ? formatAtom(document) : formatRss(document), 200, {
+    "Content-Type": `application/${isAtom ? "atom" : "rss"}+xml; charset=utf-8`,
+  });
+}
+
+function toItem(entry: ActivityEntry, rootUrl: string): FeedDocument["items"][number] {
+  const { event, actor, place } = entry;
+  const { opType, update } = findDeed(entry);
+  const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "";
+  const repoName = `${place.owner.name}/${place.repo.name}`;
+  const repoUrl = `${rootUrl}/${repoName}`;
+  const compared = update?.before && update.after ? `${update.before}...${update.after}` : "";
+  return {
+    // The same after a rename, too.
+    id: `tag:${new URL(rootUrl).hostname},2025:activity:${activityId(entry)}`,
+    title: `${actor.name} ${DEEDS[opType](ref)} ${repoName}`,
+    text: (update?.commits ?? []).map(({ oid, message }) => `${oid}\n${message}`).join("\n"),
+    url: compared === "" ? repoUrl : `${repoUrl}/compare/${compared}`,
+    authorName: actor.fullName || actor.name,
+    at: event.createdAt,
+  };
+}
+
+const DEEDS: Readonly<Record<OpType, (ref: string) => string>> = {
+  create_repo: () => "created repository",
+  rename_repo: () => "renamed repository",
+  star_repo: () => "starred",
+  watch_repo: () => "started watching",
+  commit_repo: (ref) => `pushed to ${ref} at`,
+  transfer_repo: () => "transferred repository",
+  push_tag: (ref) => `pushed tag ${ref} to`,
+  delete_tag: (ref) => `deleted tag ${ref} from`,
+  delete_branch: (ref) => `deleted branch ${ref} from`,
+};

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+
+import { pushOf, tell } from "../../support/activities.ts";
+import { call } from "../../support/call.ts";
+import { readAll } from "../../support/list.ts";
+import { make } from "../../support/make.ts";
+import { logged } from "../../support/usage.ts";
+
+async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
+  const owner = await make.user();
+  const repo = await make.repo(owner, fields);
+  return { owner, repo, path: `/repos/${owner.name}/${repo.name}/activities/feeds` };
+}
+
+const deedsIn = (body: { op_type: string }[]) => body.map((each) => each.op_type);
+
+describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
+  it("lists what people did, latest first, in the field's words", async () => {
+    const { owner, repo, path } = await scene();
+    await tell(repo, owner);
+    await tell(repo, owner, "repository.renamed", { from: "before", to: repo.name });
+    await tell(repo, owner, "star.created", {});
+    await tell(repo, owner, "commit_status.created", {});
+    const refs = ["refs/heads/main", "refs/notes/commits", "refs/tags/v1", "refs/tags/v0 gone"];
+    await tell(repo, owner, "repository.pushed", pushOf(...refs, "refs/heads/old gone"));
+
+    const { answer, line } = await logged(() => call("GET", path));
+    expect(answer.status).toBe(200);
+    expect(deedsIn(answer.body)).toEqual([
+      "commit_repo",
+      "push_tag",
+      "delete_tag",
+      "delete_branch",
+      "rename_repo",
+      "create_repo",
+    ]);
+    expect(answer.headers.get("X-Total-Count")).toBe("6");
+    expect(line.d1Rounds).toBeLessThanOrEqual(2);
+    expect([line.objectCalls, line.r2Calls]).toEqual([0, 0]);
+    expect(answer.body[0]).toMatchObject({
+      act_user_id: owner.id,
+      act_user: { login: owner.name },
+      repo_id: repo.id,
+      repo: { full_name: `${owner.name}/${repo.name}` },
+      comment_id: 0,
+      comment: null,
+      ref_name: "refs/heads/main",
+      is_private: false,
+    });
+    expect(answer.body[4]).toMatchObject({ content: "before", ref_name: "" });
+    expect(new Set(answer.body.map(({ id }: { id: number }) => id)).size).toBe(6);
+  });
+
+  it("tells what a real push brought", async () => {
+    const { owner, path } = await scene();
+    const made = { name: "pushed", auto_init: true };
+    const { body: repo } = await call("POST", "/user/repos", { as: owner, json: made });
+    const feed = path.replace(/[^/]+(?=\/activities)/, "pushed");
+    const { body } = await call("GET", feed);
+    expect(deedsIn(body)).toEqual(["commit_repo", "create_repo"]);
+    expect(body[0]).toMatchObject({ repo_id: repo.id, ref_name: "refs/heads/main" });
+    const first = JSON.parse(body[0].content);
+    expect(first).toMatchObject({ CompareURL: "", Len: 1 });
+    expect(first.Commits).toEqual([first.HeadCommit]);
+    expect(first.HeadCommit).toMatchObject({ Message: expect.stringContaining("commit") });
+
+    const file = { content: "YQ==", message: "Say a" };
+    const at = `/repos/${repo.full_name}/contents/a`;
+    const { body: changed } = await call("POST", at, { as: owner, json: file });
+    const again = JSON.parse((await call("GET", feed)).body[0].content);
+    expect(again).toMatchObject({
+      Len: 1,
+      HeadCommit: { Sha1: changed.commit.sha, Message: expect.stringContaining("Say a") },
+      CompareURL: `${repo.full_name}/compare/${first.HeadCommit.Sha1}...${changed.commit.sha}`,
+    });
+  });
+
+  it("has pages and a total, of one push too", async () => {
+    const { owner, repo, path } = await scene();
+    await tell(repo, owner);
+    const refs = Array.from({ length: 5 }, (_, at) => `refs/heads/b${at}`);
+    await tell(repo, owner, "repository.pushed", pushOf(...refs));
+    await tell(repo, owner);
+    const { pages, ids, totals } = await readAll(path, {}, { limit: 3 });
+    expect(totals).toEqual([7]);
+    expect(pages.map((page) => page.length)).toEqual([3, 3, 1]);
+    expect(new Set(ids).size).toBe(7);
+    expect((await call("GET", `${path}?page=9`)).body).toEqual([]);
+  });
+
+  it("lists one day alone", async () => {
+    const { owner, repo, path } = await scene();
+    const day = Date.parse("2026-01-31T00:00:00Z");
+    for (const at of [day - 1, day, day + 86_399_999, day + 86_400_000]) {
+      await tell(repo, owner, "repository.created", {}, at);
+    }
+    const { body, headers } = await call("GET", `${path}?date=2026-01-31`);
+    expect(body.map(({ created }: { created: string }) => created)).toEqual([
+      "2026-01-31T23:59:59Z",
+      "2026-01-31T00:00:00Z",
+    ]);
+    expect(headers.get("X-Total-Count")).toBe("2");
+    for (const date of ["2026-02-30", "x", "20260131", "\u0000", "9".repeat(500)]) {
+      const answer = await call("GET", `${path}?date=${encodeURIComponent(date)}`);
+      expect([answer.status, answer.body.message], date).toEqual([
+        422,
+        "[Date]: must be a day, as 2026-01-31",
+      ]);
+    }
+  });
+
+  it("shows nothing to those who don't see the repository, and nobody who hides", async () => {
+    const { owner, repo, path } = await scene({ isPrivate: true });
+    const friend = await make.user({ isActivityHidden: true });
+    await make.collaborator(repo, friend, 2);
+    await tell(repo, friend);
+    expect(await call("GET", path)).toMatchObject({ status: 404, body: "" });
+    expect((await call("GET", path, { as: owner })).body).toEqual([]);
+    expect((await call("GET", path, { as: friend })).body).toMatchObject([{ is_private: true }]);
+    expect((await call("GET", path, { as: await make.admin() })).body).toHaveLength(1);
+  });
+
+  it("shows no pushes where the code unit is switched off", async () => {
+    const { owner, repo, path } = await scene({ hasCode: false });
+    await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
+    expect((await call("GET", path)).body).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+
+import { call } from "../../support/call.ts";
+import { tell } from "../../support/activities.ts";
+import { make } from "../../support/make.ts";
+import { logged } from "../../support/usage.ts";
+
+async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
+  const owner = await make.user();
+  const repo = await make.repo(owner, fields);
+  return { owner, repo, path: `/repos/${owner.name}/${repo.name}/events` };
+}
+
+const idsOf = (body: { events: { id: number }[] }): number[] => body.events.map(({ id }) => id);
+
+describe("GET /repos/{owner}/{repo}/events", () => {
+  it("tells what happened in its order, and where to go on", async () => {
+    const { owner, repo, path } = await scene();
+    const ids = [];
+    for (let count = 0; count < 5; count++) ids.push(await tell(repo, owner));
+
+    const { answer: first, line } = await logged(() => call("GET", `${path}?limit=2`));
+    expect(first.status).toBe(200);
+    expect(idsOf(first.body)).toEqual(ids.slice(0, 2));
+    expect(first.body.next).toBe(ids[1]);
+    expect(first.headers.get("Link")).toBe(
+      `<https://forge.example/api/v1${path}?after=${ids[1]}&limit=2>; rel="next"`,
+    );
+    expect(line.d1Rounds).toBeLessThanOrEqual(2);
+    expect(first.body.events[0]).toMatchObject({
+      type: "repository.created",
+      actor: { login: owner.name },
+      repository: { id: repo.id, name: repo.name, full_name: `${owner.name}/${repo.name}` },
+      payload: { name: repo.name },
+    });
+
+    const rest = await call("GET", `${path}?after=${ids[1]}`);
+    expect(idsOf(rest.body)).toEqual(ids.slice(2));
+  });
+
+  it("keeps the cursor on an empty page, from which a later event is found", async () => {
+    const { owner, repo, path } = await scene();
+    const first = await tell(repo, owner);
+    const none = await call("GET", `${path}?after=${first}`);
+    expect(none.body).toEqual({ events: [], next: first });
+    const later = await tell(repo, owner, "repository.edited", { changed: ["website"] });
+    const some = await call("GET", `${path}?after=${none.body.next}`);
+    expect(idsOf(some.body)).toEqual([later]);
+  });
+
+  // Writers at once: whatever page is read in between, the next one holds what it left out.
+  it("loses nothing that is written while it is read", async () => {
+    const { owner, repo, path } = await scene();
+    const writing = Promise.all(Array.from({ length: 20 }, () => tell(repo, owner)));
+    const seen: number[] = [];
+    let after = 0;
+    for (let count = 0; count < 6; count++) {
+      const { body } = await call("GET", `${path}?after=${after}&limit=5`);
+      seen.push(...idsOf(body));
+      after = body.next;
+    }
+    const written = await writing;
+    const { body } = await call("GET", `${path}?after=${after}&limit=50`);
+    expect(seen.concat(idsOf(body))).toEqual(written.toSorted((a, b) => a - b));
+  });
+
+  it("is for those who see the repository, at the time they ask", async () => {
+    const { owner, repo, path } = await scene({ isPrivate: true });
+    const friend = await make.user();
+    await tell(repo, owner);
+    expect(await call("GET", path)).toMatchObject({ status: 404, body: "" });
+    expect(await call("GET", path, { as: friend })).toMatchObject({ status: 404, body: "" });
+    await make.collaborator(repo, friend, 1);
+    expect((await call("GET", path, { as: friend })).body.events).toHaveLength(1);
+    const narrow = await make.token(owner, { scopes: "read:user" });
+    expect((await call("GET", path, { token: narrow })).status).toBe(403);
+  });
+
+  // SECURITY: each of these says something that the page of the repository does not.
+  it("tells of keys to its administrators, of nobody who hides, and of no fork's parent", async () => {
+    const { owner, repo, path } = await scene();
+    const hidden = await make.user({ isActivityHidden: true });
+    const key = await tell(repo, owner, "public_key.added", { fingerprint: "SHA256:x" });
+    await tell(repo, hidden, "star.created", {});
+    await tell(repo, owner, "repository.forked", { parentId: 123456789 });
+
+    const open = await call("GET", path);
+    expect(idsOf(open.body)).not.toContain(key);
+    expect(open.body.events).toMatchObject([{ actor: null }, { type: "repository.forked" }]);
+    expect(JSON.stringify(open.body)).not.toContain("123456789");
+    expect(JSON.stringify(open.body)).not.toContain(hidden.name);
+
+    const own = await call("GET", path, { as: owner });
+    expect(own.body.events).toHaveLength(3);
+    expect(own.body.events[0]).toMatchObject({ payload: { fingerprint: "SHA256:x" } });
+  });
+
+  it("tells nothing of code where that unit is switched off", async () => {
+    const { owner, repo, path } = await scene({ hasCode: false });
+    const pushed = { pushId: crypto.randomUUID(), refCount: 0, updates: [] };
+    await tell(repo, owner, "repository.pushed", pushed);
+    expect((await call("GET", path)).body.events).toEqual([]);
+  });
+
+  it.each(["-1", "x", "1.5", "9".repeat(30), " "])("refuses the cursor %j", async (after) => {
+    const { path } = await scene();
+    const answer = await call("GET", `${path}?after=${encodeURIComponent(after)}`);
+    expect(answer.status).toBe(422);
+    expect(answer.body.message).toContain("[After]");
+  });
+});

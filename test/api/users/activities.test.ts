@@ -1,0 +1,120 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { collaborations, watches } from "../../../src/db/schema/index.ts";
+import { pushOf, tell } from "../../support/activities.ts";
+import { call } from "../../support/call.ts";
+import { db } from "../../support/db.ts";
+import { readAll } from "../../support/list.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+
+const feedOf = (user: { name: string }) => `/users/${user.name}/activities/feeds`;
+const reposIn = (body: { repo_id: number }[]) => body.map((each) => each.repo_id);
+
+const watch = (user: TestUser, { id: repoId, visibility }: TestRepo) =>
+  db.insert(watches).values({ userId: user.id, repoId, visibility, createdAt: 1000 });
+
+describe("GET /users/{username}/activities/feeds", () => {
+  it("lists what the user did and what others did where they watch, each once, latest first", async () => {
+    const user = await make.user();
+    const other = await make.user();
+    const own = await make.repo(user);
+    const watched = await make.repo(other);
+    const stranger = await make.repo(other);
+    await watch(user, watched);
+    await watch(user, own);
+    await tell(own, user);
+    await tell(watched, other, "repository.pushed", pushOf("refs/heads/a", "refs/heads/b"));
+    await tell(stranger, other);
+    await tell(watched, other, "star.created", {});
+    await tell(stranger, user, "star.created", {});
+
+    const { body, headers } = await call("GET", feedOf(user));
+    expect(reposIn(body)).toEqual([stranger.id, watched.id, watched.id, own.id]);
+    expect(body.map((each: { ref_name: string }) => each.ref_name)).toEqual([
+      "",
+      "refs/heads/a",
+      "refs/heads/b",
+      "",
+    ]);
+    expect(body[0]).toMatchObject({ op_type: "star_repo", user_id: user.id });
+    expect(headers.get("X-Total-Count")).toBe("4");
+    const { pages, ids, totals } = await readAll(feedOf(user), {}, { limit: 1 });
+    expect([pages.length, new Set(ids).size, totals]).toEqual([4, 4, [4]]);
+
+    const alone = await call("GET", `${feedOf(user)}?only-performed-by=true`);
+    expect(reposIn(alone.body)).toEqual([stranger.id, own.id]);
+  });
+
+  // SECURITY: what was told once is not told for ever.
+  it("shows nothing of a repository once the reader lost it", async () => {
+    const owner = await make.user();
+    const reader = await make.user();
+    const repo = await make.repo(owner, { isPrivate: true });
+    await make.collaborator(repo, reader, 1);
+    await watch(reader, repo);
+    await tell(repo, owner);
+    await tell(repo, reader);
+    expect((await call("GET", feedOf(reader), { as: reader })).body).toHaveLength(2);
+    await db.delete(collaborations).where(eq(collaborations.userId, reader.id));
+    const after = await call("GET", feedOf(reader), { as: reader });
+    expect([after.body, after.headers.get("X-Total-Count")]).toEqual([[], "0"]);
+    expect((await call("GET", `/users/${reader.name}/heatmap`, { as: reader })).body).toEqual([]);
+  });
+
+  it("shows what is private to the user and administrators alone", async () => {
+    const user = await make.user();
+    const friend = await make.user();
+    const repo = await make.repo(user, { isPrivate: true });
+    await make.collaborator(repo, friend, 1);
+    await tell(repo, user);
+    expect((await call("GET", feedOf(user), { as: friend })).body).toEqual([]);
+    expect((await call("GET", feedOf(user))).body).toEqual([]);
+    expect((await call("GET", feedOf(user), { as: user })).body).toHaveLength(1);
+    expect((await call("GET", feedOf(user), { as: await make.admin() })).body).toHaveLength(1);
+    const narrow = await make.token(user, { scopes: "read:user" });
+    expect((await call("GET", feedOf(user), { token: narrow })).body).toEqual([]);
+  });
+
+  it("is empty for others where the user keeps their activity to themselves", async () => {
+    const user = await make.user({ isActivityHidden: true });
+    await tell(await make.repo(user), user);
+    for (const path of [feedOf(user), `/users/${user.name}/heatmap`]) {
+      expect(await call("GET", path), path).toMatchObject({ status: 200, body: [] });
+      expect((await call("GET", path, { as: user })).body, path).toHaveLength(1);
+    }
+  });
+
+  it("shows nobody who may not be seen, nor what limited owners have to strangers", async () => {
+    const user = await make.user();
+    const hiding = await make.user({ visibility: "private" });
+    const limited = await make.user({ visibility: "limited" });
+    const watched = await make.repo(user);
+    const theirs = await make.repo(limited);
+    await watch(user, watched);
+    await tell(watched, hiding);
+    await tell(theirs, user);
+    expect((await call("GET", feedOf(user))).body).toEqual([]);
+    expect(reposIn((await call("GET", feedOf(user), { as: user })).body)).toEqual([theirs.id]);
+    expect((await call("GET", feedOf(hiding))).status).toBe(404);
+  });
+});
+
+describe("GET /users/{username}/heatmap", () => {
+  it("counts by quarters of an hour of the last year", async () => {
+    const user = await make.user();
+    const repo = await make.repo(user);
+    const at = Math.floor(Date.now() / 900_000) * 900_000 - 900_000;
+    for (const moment of [at, at + 899_999, at - 1, at - 400 * 86_400_000]) {
+      await tell(repo, user, "repository.created", {}, moment);
+    }
+    const { status, body } = await call("GET", `/users/${user.name}/heatmap`);
+    expect([status, body]).toEqual([
+      200,
+      [
+        { timestamp: at / 1000 - 900, contributions: 1 },
+        { timestamp: at / 1000, contributions: 2 },
+      ],
+    ]);
+  });
+});

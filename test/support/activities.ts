@@ -1,0 +1,32 @@
+import { events, type User } from "../../src/db/schema/index.ts";
+import { only } from "../../src/lib/only.ts";
+import { db } from "./db.ts";
+import type { TestRepo } from "./make.ts";
+
+let lastAt = Date.now() - 1_000_000;
+
+/** Inserts an event of a repository as if it had happened; each is a second later than the one before. */
+export async function tell(
+  repo: TestRepo,
+  actor: Pick<User, "id">,
+  type = "repository.created",
+  payload: Record<string, unknown> = { name: repo.name },
+  createdAt = (lastAt += 1000),
+): Promise<number> {
+  const rows = await db
+    .insert(events)
+    .values({ type, actorId: actor.id, ownerId: repo.ownerId, repoId: repo.id, payload, createdAt })
+    .returning();
+  return only(rows).id;
+}
+
+/** The payload of a push of some refs; those whose last word is `gone` were removed. */
+export const pushOf = (...refs: string[]): Record<string, unknown> => ({
+  pushId: crypto.randomUUID(),
+  refCount: refs.length,
+  updates: refs.map((text) => {
+    const [ref, word] = text.split(" ");
+    const oid = "1".repeat(40);
+    return { ref, before: word === "gone" ? oid : null, after: word === "gone" ? null : oid };
+  }),
+});

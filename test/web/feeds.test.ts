@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+
+import { formatAtom, formatRss } from "../../src/web/feed-document.ts";
+import { pushOf, tell } from "../support/activities.ts";
+import { visit } from "../support/call.ts";
+import { make } from "../support/make.ts";
+
+async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
+  const owner = await make.user({ fullName: 'A & <B> "C"' });
+  const repo = await make.repo(owner, fields);
+  await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
+  return { owner, repo, path: `/${owner.name}/${repo.name}` };
+}
+
+describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
+  it("tell what happened in a repository and what a user did", async () => {
+    const { owner, repo, path } = await scene({ description: "x < y" });
+    for (const address of [path, `/${owner.name}`]) {
+      const answer = await visit("GET", address + ending);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("Content-Type")).toBe(
+        `application/${ending.slice(1)}+xml; charset=utf-8`,
+      );
+      expect(answer.body).toContain(`${owner.name} pushed to main at ${owner.name}/${repo.name}`);
+      expect(answer.body).toContain("A &amp; &lt;B&gt; &quot;C&quot;");
+    }
+  });
+
+  // SECURITY: readers of news ask without a name.
+  it("tell strangers of what is public alone, and the owner of the rest with a token", async () => {
+    const { owner, repo, path } = await scene({ isPrivate: true });
+    const none = await visit("GET", `/${owner.name}/no-such-thing${ending}`);
+    expect(none).toMatchObject({ status: 404, body: "404 page not found\n" });
+    expect(await visit("GET", path + ending)).toMatchObject({ status: 404, body: none.body });
+    expect((await visit("GET", `/${owner.name}${ending}`)).body).not.toContain(repo.name);
+    expect((await visit("GET", path + ending, { as: owner })).body).toContain(repo.name);
+    expect((await visit("GET", `/${owner.name}${ending}`, { as: owner })).body).toContain(repo.name);
+  });
+
+  it("tell an organization's to whoever may see it", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner], { visibility: "private" });
+    const repo = await make.repo(org);
+    await tell(repo, owner);
+    expect((await visit("GET", `/${org.name}${ending}`)).status).toBe(404);
+    expect((await visit("GET", `/${org.name}${ending}`, { as: owner })).body).toContain(repo.name);
+  });
+
+  it("are empty where nothing happened, and nowhere for junk", async () => {
+    const user = await make.user();
+    expect((await visit("GET", `/${user.name}${ending}`)).status).toBe(200);
+    for (const junk of ["nobody-here", "%00", "%2e%2e", "a%2fb", "x".repeat(5000), "%F0%9F"]) {
+      expect((await visit("GET", `/${junk}${ending}`)).status, junk).toBe(404);
+      expect((await visit("GET", `/${user.name}/${junk}${ending}`)).status, junk).toBe(404);
+    }
+  });
+});
+
+describe("a feed as a document", () => {
+  it.each([formatAtom, formatRss])("holds any text", (format) => {
+    const hostile = '\u0000\u001b\uD800\uFFFE]]><a b="c">&amp;\'';
+    const item = { id: hostile, title: hostile, text: hostile, url: hostile, authorName: hostile };
+    const about = { title: hostile, description: hostile, pageUrl: hostile, feedUrl: hostile };
+    const text = format({ ...about, items: [{ ...item, at: 0 }] });
+    // oxlint-disable-next-line no-control-regex -- what XML may not hold
+    expect(text).not.toMatch(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/);
+    expect(text.isWellFormed()).toBe(true);
+    expect(text).not.toContain("<a b");
+    expect(text).not.toContain("]]>");
+  });
+});
