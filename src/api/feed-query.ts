@@ -17,7 +17,11 @@ export const FeedPaging = Paging.extend({
     .refine((text) => text === "" || parseDay(text) !== undefined, "must be a day, as 2026-01-31")
     .transform(parseDay)
     .optional()
-    .openapi({ type: "string", format: "date", description: "Only what was done on this day, in UTC" }),
+    .openapi({
+      type: "string",
+      format: "date",
+      description: "Only what was done on this day, in UTC",
+    }),
 });
 
 /** A page of a feed. */

@@ -74,7 +74,8 @@ export interface ActivityEntry {
 const IDS_OF_EVENT = 64;
 
 /** The number of an entry: that of its event and its place in it, so that it never changes. */
-export const activityId = ({ event, position }: ActivityEntry): number => event.id * IDS_OF_EVENT + position;
+export const activityId = ({ event, position }: ActivityEntry): number =>
+  event.id * IDS_OF_EVENT + position;
 
 /** What was done in an entry, and to which ref. */
 export function findDeed({ event, position }: ActivityEntry): {

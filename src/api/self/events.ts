@@ -14,7 +14,8 @@ ownEvents.openapi(
     path: "/user/events",
     operationId: "userCurrentListEvents",
     tags: ["user"],
-    summary: "Read what happened to your account and in your repositories, from where an earlier answer ended",
+    summary:
+      "Read what happened to your account and in your repositories, from where an earlier answer ended",
     middleware: [signedIn("read:user", "read:repository")] as const,
     request: { query: EventCursor },
     responses: { 200: eventPage, ...refusals(401, 403, 422) },

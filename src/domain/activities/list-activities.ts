@@ -160,13 +160,7 @@ const isPlaceShown = ({ actor }: Ctx, isAlso?: SQL): SQL =>
  * @param depth  Entries at most.
  * @param isAlso What else the repository must be.
  */
-function walk(
-  ctx: Ctx,
-  isIn: SQL,
-  { dayAt }: FeedQuery,
-  depth: number,
-  isAlso?: SQL,
-): SQL {
+function walk(ctx: Ctx, isIn: SQL, { dayAt }: FeedQuery, depth: number, isAlso?: SQL): SQL {
   const isOfDay =
     dayAt === undefined
       ? undefined

@@ -12,8 +12,7 @@ import { users } from "../../db/schema/index.ts";
 export function isActorShown(actor: Actor): SQL {
   const isThere = sql`${users.id} is not null`;
   if (actor.isSiteAdmin) return isThere;
-  const isOwn =
-    actor.user && !actor.scopes.isPublicOnly ? eq(users.id, actor.user.id) : undefined;
+  const isOwn = actor.user && !actor.scopes.isPublicOnly ? eq(users.id, actor.user.id) : undefined;
   const isOpen = allOf(isAccountVisible(actor), eq(users.isActivityHidden, false));
   return allOf(isThere, anyOf(isOwn, isOpen));
 }

@@ -50,9 +50,7 @@ export async function listPushedCommits(
     for (const node of walkByTime(graph, [tip], isNew)) {
       if (latest.length === COMMITS_MAX) break;
       const oid = graph.oid(node);
-      latest.push(
-        objects.readObject(oid).then((stored) => toKeptCommit(oid, stored?.content)),
-      );
+      latest.push(objects.readObject(oid).then((stored) => toKeptCommit(oid, stored?.content)));
     }
     brought.set(ref, {
       commits: await Promise.all(latest),

@@ -42,12 +42,11 @@ export async function tellPush(
         ownerId: repo.ownerId,
         pushId,
         refCount: updateCount,
-        updates: updates.slice(0, EVENT_UPDATES_MAX).map(({ ref, oldOid, newOid }) => ({
-          ref: decodeText(ref as ByteText),
-          before: oldOid,
-          after: newOid,
-          ...brought.get(ref),
-        })),
+        updates: updates
+          .slice(0, EVENT_UPDATES_MAX)
+          .map(({ ref, oldOid: before, newOid: after }) =>
+            Object.assign({ ref: decodeText(ref as ByteText), before, after }, brought.get(ref)),
+          ),
       },
     ),
   ]);

@@ -48,7 +48,7 @@ describe("GET /teams/{id}/activities/feeds", () => {
     await make.member(org, await make.team(org), other);
     expect((await call("GET", path, { as: other })).status).toBe(403);
     expect(await call("GET", path, { as: await make.user() })).toMatchObject({ status: 404 });
-    expect((await call("GET", path)).status).toBe(404);
+    expect((await call("GET", path)).status).toBe(401);
     expect((await call("GET", "/teams/0/activities/feeds", { as: owner })).status).toBe(404);
   });
 

@@ -28,7 +28,9 @@ describe("GET /user/events", () => {
     await tell(repo, user);
     await call("DELETE", `/repos/${user.name}/${repo.name}`, { as: user });
     const { body } = await call("GET", "/user/events", { as: user });
-    expect(body.events).toMatchObject([{ type: "repository.deleted", payload: { name: repo.name } }]);
+    expect(body.events).toMatchObject([
+      { type: "repository.deleted", payload: { name: repo.name } },
+    ]);
   });
 
   // SECURITY: a narrow token is promised to reach no further than what it names.
@@ -38,7 +40,10 @@ describe("GET /user/events", () => {
     const hidden = await make.repo(user, { isPrivate: true });
     await tell(open, user);
     await tell(hidden, user);
-    await call("POST", "/user/emails", { as: user, json: { emails: [`${user.name}-3@example.com`] } });
+    await call("POST", "/user/emails", {
+      as: user,
+      json: { emails: [`${user.name}-3@example.com`] },
+    });
     for (const token of [
       await make.token(user, { scopes: "public-only,all" }),
       await make.token(user, { repos: [open] }),
