@@ -19,7 +19,7 @@ export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });
 
 const ITEMS = { size: 30, offset: 0 };
 
-feeds.get("/:name{.+\\.(?:rss|atom)}", async (c) => {
+feeds.get("/:name{[^/]+\\.(?:rss|atom)}", async (c) => {
   const [name, ending] = splitEnding(c.req.param("name"));
   const { ctx, account } = await enterAccount(c, name, ending);
   const { items } =
@@ -30,7 +30,7 @@ feeds.get("/:name{.+\\.(?:rss|atom)}", async (c) => {
   return answerFeed(c, ctx, ending, about, items);
 });
 
-feeds.get("/:owner/:name{.+\\.(?:rss|atom)}", async (c, next) => {
+feeds.get("/:owner/:name{[^/]+\\.(?:rss|atom)}", async (c, next) => {
   const owner = c.req.param("owner");
   // The API's own addresses begin so, and nobody is called like that.
   if (owner === "api") return next();

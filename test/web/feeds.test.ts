@@ -34,7 +34,9 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
     expect(await visit("GET", path + ending)).toMatchObject({ status: 404, body: none.body });
     expect((await visit("GET", `/${owner.name}${ending}`)).body).not.toContain(repo.name);
     expect((await visit("GET", path + ending, { as: owner })).body).toContain(repo.name);
-    expect((await visit("GET", `/${owner.name}${ending}`, { as: owner })).body).toContain(repo.name);
+    expect((await visit("GET", `/${owner.name}${ending}`, { as: owner })).body).toContain(
+      repo.name,
+    );
   });
 
   it("tell an organization's to whoever may see it", async () => {
