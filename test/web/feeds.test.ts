@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { formatAtom, formatRss } from "../../src/web/feed-document.ts";
 import { pushOf, tell } from "../support/activities.ts";
-import { visit } from "../support/call.ts";
+import { call, visit } from "../support/call.ts";
 import { make } from "../support/make.ts";
 
 async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
@@ -46,6 +46,27 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
     await tell(repo, owner);
     expect((await visit("GET", `/${org.name}${ending}`)).status).toBe(404);
     expect((await visit("GET", `/${org.name}${ending}`, { as: owner })).body).toContain(repo.name);
+  });
+
+  it("lead on to a new name, whoever may see what has it", async () => {
+    const { owner, repo, path } = await scene();
+    const name = `${repo.name}-now`;
+    const renamed = await call("PATCH", `/repos${path}`, { as: owner, json: { name } });
+    expect(renamed.status).toBe(200);
+    const answer = await visit("GET", `${path}${ending}?x=1`);
+    expect([answer.status, answer.headers.get("Location")]).toEqual([
+      301,
+      `https://forge.example/${owner.name}/${name}${ending}?x=1`,
+    ]);
+    const json = { new_username: `${owner.name}-now` };
+    const admin = await make.admin();
+    const moved = await call("POST", `/admin/users/${owner.name}/rename`, { as: admin, json });
+    expect(moved.status).toBe(204);
+    expect((await visit("GET", `/${owner.name}${ending}`)).headers.get("Location")).toBe(
+      `https://forge.example/${owner.name}-now${ending}`,
+    );
+    await call("PATCH", `/repos/${owner.name}-now/${name}`, { as: owner, json: { private: true } });
+    expect((await visit("GET", `${path}${ending}`)).status).toBe(404);
   });
 
   it("are empty where nothing happened, and nowhere for junk", async () => {

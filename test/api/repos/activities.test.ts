@@ -88,6 +88,20 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     expect((await call("GET", `${path}?page=9`)).body).toEqual([]);
   });
 
+  // What a page costs grows with its depth: a feed is what happened lately, not an archive.
+  it("reaches back a thousand entries", async () => {
+    const { owner, repo, path } = await scene();
+    const refs = Array.from({ length: 50 }, (_, at) => `refs/heads/b${at}`);
+    for (let count = 0; count < 21; count++) {
+      await tell(repo, owner, "repository.pushed", pushOf(...refs));
+    }
+    const last = await call("GET", `${path}?limit=50&page=20`);
+    expect([last.body.length, last.headers.get("X-Total-Count")]).toEqual([50, "1000"]);
+    expect((await call("GET", `${path}?limit=50&page=21`)).body).toEqual([]);
+    expect((await call("GET", `${path}?limit=40&page=25`)).body).toHaveLength(40);
+    expect((await call("GET", `${path}?limit=30&page=34`)).body).toHaveLength(10);
+  });
+
   it("lists one day alone", async () => {
     const { owner, repo, path } = await scene();
     const day = Date.parse("2026-01-31T00:00:00Z");
