@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 
 import { pushOf, tell } from "../../support/activities.ts";
 import { call } from "../../support/call.ts";
+import { History } from "../../support/commits.ts";
 import { readAll } from "../../support/list.ts";
 import { make } from "../../support/make.ts";
+import { makeEmptyPack, push } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
 async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
@@ -73,6 +75,27 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
       HeadCommit: { Sha1: changed.commit.sha, Message: expect.stringContaining("Say a") },
       CompareURL: `${repo.full_name}/compare/${first.HeadCommit.Sha1}...${changed.commit.sha}`,
     });
+  });
+
+  it("names the latest commits of a push, and counts those that were not there before", async () => {
+    const { owner, repo, path } = await scene();
+    const history = new History();
+    const oids: string[] = [];
+    for (let count = 0; count < 7; count++) {
+      const message = count === 6 ? "x".repeat(5000) : `Change ${count}\n`;
+      oids.push(history.commit({ message, parents: oids.slice(-1), files: { a: `${count}` } }));
+    }
+    const tip = oids.at(-1) ?? "";
+    expect((await push(owner, repo, tip, history.build())).status).toBe(200);
+    const empty = makeEmptyPack();
+    expect((await push(owner, repo, tip, empty, "refs/heads/copy")).status).toBe(200);
+
+    const { body } = await call("GET", path);
+    const [copied, whole] = body.map(({ content }: { content: string }) => JSON.parse(content));
+    expect(copied).toEqual({ Commits: [], HeadCommit: null, CompareURL: "", Len: 0 });
+    const named = whole.Commits.map(({ Sha1 }: { Sha1: string }) => Sha1);
+    expect([whole.Len, named.length, named[0]]).toEqual([7, 5, tip]);
+    expect(whole.HeadCommit.Message).toBe("x".repeat(1000));
   });
 
   it("has pages and a total, of one push too", async () => {
