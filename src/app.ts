@@ -10,8 +10,11 @@ import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { gitHttp } from "./git-http/index.ts";
+import { USER_AGENT } from "./domain/version.ts";
+import { EventQueues } from "./storage/event-queues.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
+import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
 import { web } from "./web/index.ts";
@@ -94,6 +97,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     config,
     db: openDatabase(d1),
     git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS, edgeCache),
+    eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS),
+    outgoing: openOutgoing(config, rootUrl, USER_AGENT),
     rootUrl,
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
@@ -103,6 +108,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
 
 function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
   // After the answer is made: one that was fetched, like a file, takes nothing that was set before.
+  const { open } = c.var;
+  open.defer(open.eventQueues.tellRecorded());
   const { headers } = c.res;
   headers.set("X-Request-Id", c.var.requestId);
   headers.set("X-Content-Type-Options", "nosniff");

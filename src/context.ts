@@ -1,6 +1,8 @@
 import type { Actor } from "./auth/actor.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/db.ts";
+import type { EventQueues } from "./storage/event-queues.ts";
+import type { Outgoing } from "./outgoing/outgoing.ts";
 import type { GitStorage } from "./storage/storage.ts";
 
 /** Everything an operation may reach. */
@@ -8,6 +10,9 @@ export interface Ctx {
   config: Config;
   db: Database;
   git: GitStorage;
+  eventQueues: EventQueues;
+  /** The one way to other hosts. */
+  outgoing: Outgoing;
   /** On whose behalf. */
   actor: Actor;
   /** The service's own address, without a trailing slash. */

@@ -7,8 +7,10 @@ import { type Config, parseConfig } from "./config.ts";
 import type { Ctx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
-import { handleBatch, handleSchedule } from "./jobs/index.ts";
-import type { StorageJob } from "./storage/storage-job.ts";
+import { USER_AGENT } from "./domain/version.ts";
+import { EventQueues } from "./storage/event-queues.ts";
+import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
+import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
 
@@ -29,10 +31,10 @@ export default {
     await handleBatch(batch, () => openSystemCtx(env, config, execution));
   },
 
-  async scheduled(_controller, env, execution) {
-    await handleSchedule(openSystemCtx(env, parseConfig(env), execution));
+  async scheduled({ cron }, env, execution) {
+    await handleSchedule(cron, openSystemCtx(env, parseConfig(env), execution));
   },
-} satisfies ExportedHandler<Env, StorageJob>;
+} satisfies ExportedHandler<Env, Job>;
 
 /** What whoever runs the service may ask of it; no address on the network leads here. */
 export class Setup extends WorkerEntrypoint<Env> {
@@ -57,6 +59,8 @@ function openSystemCtx(
     config,
     db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
+    eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS),
+    outgoing: openOutgoing(config, config.rootUrl, USER_AGENT),
     actor: ANONYMOUS,
     rootUrl: config.rootUrl,
     now: Date.now(),

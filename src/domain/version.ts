@@ -6,3 +6,6 @@ export const EDGEFORGE_VERSION = "0.1.0";
 
 /** What `GET /version` says: a semantic version that clients of the field can compare. */
 export const SERVER_VERSION = `${API_VERSION}+edgeforge-${EDGEFORGE_VERSION}`;
+
+/** What requests to other hosts say that they are from. */
+export const USER_AGENT = `Edgeforge/${EDGEFORGE_VERSION}`;

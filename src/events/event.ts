@@ -18,6 +18,8 @@ export type Event =
       repoId: number;
       ownerId: number;
       pushId: string;
+      /** A push of very many refs makes several events, numbered from 0. */
+      part: number;
       /** Refs that were moved; of very many, `updates` names the first only. */
       refCount: number;
       /** Where commits are known, the latest that came to a branch, and how many came. */
@@ -36,7 +38,8 @@ export type Event =
   | { type: "repository.topics_changed"; repoId: number; ownerId: number }
   | { type: "lfs_lock.created" | "lfs_lock.deleted"; repoId: number; ownerId: number; path: string }
   | {
-      type: "hook.created" | "hook.edited" | "hook.deleted";
+      /** Redelivered: some of its deliveries are sent once more. Paused: the service gave it up. */
+      type: "hook.created" | "hook.edited" | "hook.deleted" | "hook.redelivered" | "hook.paused";
       /** 0 for the hooks of the service. */
       ownerId: number;
       repoId?: number;

@@ -5,6 +5,7 @@ import type { Database } from "../db/db.ts";
 import { events } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/event.ts";
 import type { Event } from "./event.ts";
+import { isAnnounced } from "./payloads/announcement.ts";
 
 /** Numbers of rows that the same batch inserts are known as SQL only. */
 type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };
@@ -15,6 +16,7 @@ type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) :
  * told that was not stored, and nothing is stored untold.
  */
 export function record(ctx: Ctx, event: Recordable) {
+  ctx.eventQueues.noteRecorded();
   return recordFor(occasionOf(ctx), event);
 }
 
@@ -25,12 +27,15 @@ interface Occasion {
   actorId: number;
   /** In milliseconds. */
   now: number;
+  /** Where the service was reached; "" where the configuration says it. */
+  rootUrl: string;
 }
 
-const occasionOf = ({ db, actor, now }: Ctx): Occasion => ({
+const occasionOf = ({ db, actor, now, config, rootUrl }: Ctx): Occasion => ({
   db,
   now,
   actorId: actor.user?.id ?? 0,
+  rootUrl: config.rootUrl === "" ? rootUrl : "",
 });
 
 /** The same for what happened earlier, or on behalf of somebody else than the caller. */
@@ -43,17 +48,19 @@ export function recordFor(occasion: Occasion, event: Recordable) {
  * statement just before it in the batch changed a row.
  */
 export function recordIfChanged(ctx: Ctx, event: Recordable) {
+  ctx.eventQueues.noteRecorded();
   return insertEvent(occasionOf(ctx), event, sql`changes() > 0`);
 }
 
 /** What has an id of its own, as a push has, is recorded once however often it is told. */
-function insertEvent({ db, actorId, now }: Occasion, event: Recordable, condition: SQL) {
+function insertEvent({ db, actorId, now, rootUrl }: Occasion, event: Recordable, condition: SQL) {
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
   const payload = toJson(fields);
+  const tellAt = isAnnounced(type) ? now : null;
   return db
     .insert(events)
     .select(
-      sql`select null, ${type satisfies EventKind}, ${actorId}, ${ownerId}, ${repoId}, ${payload}, ${now} where ${condition}`,
+      sql`select null, ${type satisfies EventKind}, ${actorId}, ${ownerId}, ${repoId}, ${payload}, ${now}, ${tellAt}, 0, ${tellAt === null ? "" : rootUrl} where ${condition}`,
     )
     .onConflictDoNothing();
 }

@@ -1,36 +1,64 @@
-import { listLeftBehind } from "../domain/git/list-left-behind.ts";
-import { tendRepository } from "../domain/git/tend-repository.ts";
-import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import type { Ctx } from "../context.ts";
+import { listLeftBehind } from "../domain/git/list-left-behind.ts";
+import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
+import { deliverDue } from "../domain/hooks/deliver-due.ts";
+import { tellEvents } from "../domain/hooks/tell-events.ts";
+import { wakeQueues } from "../domain/hooks/wake-queues.ts";
+import { tendRepository } from "../domain/git/tend-repository.ts";
+import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
+
+/** What the messages of the queues ask for. */
+export type Job = StorageJob | EventJob | DeliveryJob;
 
 /** Deleted repositories that one run of the schedule sees to; the next one goes on. */
 const LEFT_BEHIND_MAX = 100;
 
+/** The trigger of wrangler.toml that looks after webhooks; any other looks after storage. */
+const EVERY_MINUTE = "* * * * *";
+
 /**
- * Does what the messages of a batch ask for, each by itself: one that fails comes again and takes
- * none of its neighbours along.
+ * Does what the messages of a batch ask for.
  *
  * @param openCtx A context for each: none knows of another's usage or time.
  */
 export async function handleBatch(
-  { messages }: MessageBatch<StorageJob>,
+  { messages }: Pick<MessageBatch<Job>, "messages">,
   openCtx: () => Ctx,
 ): Promise<void> {
+  const tellings = messages.filter(({ body }) => "kind" in body && body.kind === "tell");
+  const deliveries = messages.filter((message) => "hookId" in message.body);
+  // One look finds all that there is to tell.
+  if (tellings.length > 0) await handle(tellings, () => tellEvents(openCtx()));
+  if (deliveries.length > 0) {
+    const hookIds = deliveries.map(({ body }) => (body as DeliveryJob).hookId);
+    await handle(deliveries, () => deliverDue(openCtx(), hookIds));
+  }
   for (const message of messages) {
-    try {
-      await tendRepository(openCtx(), message.body);
-      message.ack();
-    } catch (error) {
+    const { body } = message;
+    if ("kind" in body && body.kind === "tend") {
+      await handle([message], () => tendRepository(openCtx(), body));
+    }
+  }
+}
+
+/** One that fails comes again and takes none of its neighbours along. */
+async function handle(messages: readonly Message<Job>[], work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+    for (const message of messages) message.ack();
+  } catch (error) {
+    for (const message of messages) {
       logBug(message.id, error);
       message.retry();
     }
   }
 }
 
-/** Sends again for what should have been done by now, and removes what uploads left behind. */
-export async function handleSchedule(ctx: Ctx): Promise<void> {
+/** Sends again for what should have been done by now, and removes what is left behind or kept long enough. */
+export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
+  if (cron === EVERY_MINUTE) return wakeQueues(ctx);
   const places = await listLeftBehind(ctx, LEFT_BEHIND_MAX);
   for (const place of places) await ctx.git.tendLater(place);
   await removeLooseFiles(ctx);

@@ -14,6 +14,7 @@ const Locked = z.object({ path: z.string() });
 const Membership = z.object({ user_id: Int64, team_id: Int64 });
 const PublicKey = z.object({ fingerprint: z.string() });
 const GpgKey = z.object({ key_id: z.string() });
+const Hook = z.object({ hook_id: Int64 });
 
 const Push = z.object({
   push_id: z.string(),
@@ -50,6 +51,12 @@ const EVENT_PAYLOADS = {
   "commit_status.created": Status,
   "lfs_lock.created": Locked,
   "lfs_lock.deleted": Locked,
+  "hook.created": Hook,
+  "hook.edited": Hook,
+  "hook.deleted": Hook,
+  "hook.tested": Hook,
+  "hook.paused": Hook,
+  "hook.redelivered": Hook,
   "star.created": Nothing,
   "star.deleted": Nothing,
   "watch.created": Nothing,

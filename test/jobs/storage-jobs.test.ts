@@ -164,7 +164,7 @@ describe("the schedule", () => {
     const file = { networkName: repo.networkName, oid, uploadId: freshName("upload") };
     await env.PACKS.put(largeFileKey(file), bytes);
     await db.insert(lfsLooseFiles).values({ ...file, expiresAt: Date.now() - DAY_MS });
-    await handleSchedule(systemCtx({}, Date.now()));
+    await handleSchedule("*/10 * * * *", systemCtx({}, Date.now()));
     expect([await looseOf(repo), await largeFilesOf(repo)]).toEqual([[], []]);
   });
 
@@ -179,7 +179,7 @@ describe("the schedule", () => {
     const queue = {
       send: async (job: StorageJob) => void sent.push(job.objectName),
     } as unknown as Env["STORAGE_JOBS"];
-    await handleSchedule(systemCtx({ STORAGE_JOBS: queue }, now));
+    await handleSchedule("*/10 * * * *", systemCtx({ STORAGE_JOBS: queue }, now));
     expect(sent).toContain(old);
     expect(sent).not.toContain(young);
     for (const name of [old, young]) {

@@ -7,6 +7,8 @@ declare global {
     /** Bindings that vitest.config.ts adds for tests. */
     interface Env {
       TEST_MIGRATIONS: D1Migration[];
+      ALLOWED_HOST_LIST: string;
+      DNS_RESOLVER_URL: string;
       /** Databases of their own, for the few stories about every row there is. */
       SETUP_DB: D1Database;
       ADMINISTRATORS_DB: D1Database;

@@ -10,8 +10,8 @@ import { codec } from "../../src/storage/codec.ts";
 import { networkPrefix } from "../../src/storage/keys.ts";
 import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
 import { type Answer, visit as visitAsIs } from "./call.ts";
-import { db } from "./db.ts";
 import { git } from "./git.ts";
+import { systemCtx } from "./system.ts";
 import type { TestRepo, TestUser } from "./make.ts";
 
 export const NULL = "0".repeat(40);
@@ -138,6 +138,6 @@ export async function storePush(
     defaultBranch: repo.defaultBranch,
   });
   if (!entry) throw new Error(`${ref} was refused`);
-  await tellPush(db, repo, entry, summary);
+  await tellPush(systemCtx({}, Date.now()), repo, entry, summary);
   await stored.settle(entry.pushId);
 }

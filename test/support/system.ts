@@ -4,23 +4,40 @@ import { ANONYMOUS } from "../../src/auth/actor.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Ctx } from "../../src/context.ts";
 import { openDatabase } from "../../src/db/db.ts";
+import { USER_AGENT } from "../../src/domain/version.ts";
+import { EventQueues } from "../../src/storage/event-queues.ts";
+import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
+
+/** Settings of all tests: where requests of the service may go. */
+export const WAY_OUT = {
+  ALLOWED_HOST_LIST: env.ALLOWED_HOST_LIST,
+  DNS_RESOLVER_URL: env.DNS_RESOLVER_URL,
+};
 
 /**
  * What jobs act on.
  *
  * @param bindings Bindings that take the place of the Worker's own.
  * @param now In milliseconds.
+ * @param settings Variables of the configuration.
  */
-export function systemCtx(bindings: Partial<Env>, now: number): Ctx {
+export function systemCtx(
+  bindings: Partial<Env>,
+  now: number,
+  settings: Record<string, string> = {},
+): Ctx {
   const all = { ...env, ...bindings };
+  const config = parseConfig({ ...WAY_OUT, ...settings });
   return {
-    config: parseConfig({}),
+    config,
     db: openDatabase(all.DB.withSession("first-primary")),
     git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
+    eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS),
+    outgoing: openOutgoing(config, config.rootUrl, USER_AGENT),
     actor: ANONYMOUS,
-    rootUrl: "",
+    rootUrl: config.rootUrl,
     now,
     defer: () => {},
   };

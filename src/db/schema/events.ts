@@ -24,9 +24,21 @@ export const events = sqliteTable(
     repoId: integer(),
     payload: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     createdAt: integer().notNull(),
+    /** When hooks are to be told of it, null where they were or need not be. */
+    tellAt: integer(),
+    /** How often that was begun. */
+    tellAttempts: integer().notNull().default(0),
+    /** Where the service was reached, for the addresses in what is told; "" where the configuration says it. */
+    rootUrl: text().notNull().default(""),
   },
   (table) => [
     index("events_repo").on(table.repoId, table.id),
+    index("events_untold")
+      .on(table.id, table.tellAt)
+      .where(sql`${table.tellAt} is not null`),
+    index("events_untold_repo")
+      .on(table.repoId, table.id, table.tellAt)
+      .where(sql`${table.tellAt} is not null`),
     index("events_owner").on(table.ownerId, table.id),
     // One index for each feed, latest first.
     index("events_activity_actor")
@@ -40,7 +52,7 @@ export const events = sqliteTable(
       .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
     // A push is told again where nobody knows whether it was: the second time changes nothing.
     uniqueIndex("events_push")
-      .on(sql`${table.payload} ->> 'pushId'`)
+      .on(sql`${table.payload} ->> 'pushId'`, sql`${table.payload} ->> 'part'`)
       .where(sql`${table.type} = 'repository.pushed'`),
   ],
 );

@@ -70,10 +70,15 @@ export const hooks = sqliteTable(
     /** How the last delivery ended. */
     lastStatus: text().$type<"none" | "succeeded" | "failed">().notNull().default("none"),
     lastDeliveredAt: integer(),
-    /** Since when no delivery has succeeded, null where the last one did. */
+    /** Since when no attempt has succeeded, and how many there were; null and 0 where the last one did. */
     failingSince: integer(),
+    failureCount: integer().notNull().default(0),
     /** When it was given up; it gets nothing until somebody activates it again. */
     pausedAt: integer(),
+    /** Until when nothing is sent: its receiver asked for it, or does not answer. */
+    heldUntil: integer(),
+    /** Until when somebody delivers to it: one at a time does, so that it hears things in their order. */
+    busyUntil: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
@@ -98,7 +103,34 @@ export type Hook = typeof hooks.$inferSelect;
 export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** What one hook is told of one event, kept until the retention sweeps it. */
+/**
+ * What hooks are told of something that happened. All of them share its payload: it is read once, when
+ * it is handed out, and tells of things as they were then.
+ */
+export const announcements = sqliteTable(
+  "announcements",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** The row of `events` it tells of. */
+    eventId: integer().notNull(),
+    /** Which of the announcements of that event, from 0: a push of two branches makes two. */
+    part: integer().notNull(),
+    /** A name of `HOOK_EVENTS`. */
+    event: text().notNull(),
+    /** Where it happened. What it speaks of may be gone. */
+    repoId: integer().notNull(),
+    /** The body that hooks of the type gitea are sent. */
+    payload: text({ mode: "json" }).$type<object>().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    // An event may be handed out twice: the second time adds nothing.
+    uniqueIndex("announcements_part").on(table.eventId, table.part),
+  ],
+);
+export type AnnouncementRow = typeof announcements.$inferSelect;
+
+/** What one hook is told, kept until the retention sweeps it. */
 export const hookDeliveries = sqliteTable(
   "hook_deliveries",
   {
@@ -106,22 +138,23 @@ export const hookDeliveries = sqliteTable(
     hookId: integer()
       .notNull()
       .references(() => hooks.id, { onDelete: "cascade" }),
-    /** The row of `events` it tells of, which may be swept before it. */
-    eventId: integer().notNull(),
-    /** Which of the payloads of that event, from 0: a push of two branches makes two. */
-    part: integer().notNull().default(0),
+    announcementId: integer()
+      .notNull()
+      .references(() => announcements.id),
     /** What receivers know it by, the same on every attempt and redelivery. */
     uuid: text().notNull(),
-    /** A name of `HOOK_EVENTS`. */
+    /** That of the announcement, to list by. */
     event: text().notNull(),
     status: text().$type<DeliveryStatus>().notNull().default("pending"),
+    /** Whether somebody asked for it, by a test or once more: it is sent even if the hook is not active. */
+    isRequested: integer({ mode: "boolean" }).notNull().default(false),
     attemptCount: integer().notNull().default(0),
     /** When it is to be sent, null where it is not to be. */
     nextAttemptAt: integer(),
     /** Of the last attempt, as is all that follows. Secrets are left out of the headers. */
     requestUrl: text().notNull().default(""),
     requestHeaders: text({ mode: "json" }).$type<Record<string, string>>(),
-    /** The exact text that was signed, null before the first attempt. */
+    /** The message that a chat was sent; other types are sent the payload. */
     requestBody: text(),
     responseStatus: integer(),
     responseHeaders: text({ mode: "json" }).$type<Record<string, string>>(),
@@ -134,16 +167,13 @@ export const hookDeliveries = sqliteTable(
     updatedAt: integer().notNull(),
   },
   (table) => [
-    uniqueIndex("hook_deliveries_uuid").on(table.uuid),
-    // An event may be handed out twice: the second time adds nothing.
-    uniqueIndex("hook_deliveries_part").on(table.hookId, table.eventId, table.part),
-    index("hook_deliveries_hook").on(table.hookId, table.id),
+    uniqueIndex("hook_deliveries_announcement").on(table.hookId, table.announcementId),
+    index("hook_deliveries_of_announcement").on(table.announcementId),
     index("hook_deliveries_by_status").on(table.hookId, table.status, table.id),
     index("hook_deliveries_by_event").on(table.hookId, table.event, table.id),
     index("hook_deliveries_due")
-      .on(table.nextAttemptAt)
+      .on(table.nextAttemptAt, table.hookId)
       .where(sql`${table.nextAttemptAt} is not null`),
-    index("hook_deliveries_by_age").on(table.createdAt),
     check("hook_deliveries_status", sql`${table.status} in ('pending', 'succeeded', 'failed')`),
   ],
 );

@@ -47,7 +47,7 @@ export function listOrganizationEvents(
   const ownsAll = isOwner && !isNarrowed(ctx);
   const isTold = anyOf(
     isRepositoryEventTold(ctx, ownsAll),
-    sql`(${events.repoId} is null and ${isInside ? sql`1` : eq(events.type, "organization.created")})`,
+    sql`(${events.repoId} is null and ${isInside ? sql`1` : eq(events.type, "organization.created")} and ${ownsAll ? sql`1` : sql`not ${isAdministrative}`})`,
     ownsAll ? isDeletionTold : undefined,
   );
   return listEvents(ctx, eq(events.ownerId, org.id), isTold, cursor);
@@ -68,7 +68,8 @@ export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<Eve
 const isNarrowed = ({ actor }: Ctx): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
-const isKeyEvent = sql`${events.type} in ('public_key.added', 'public_key.removed')`;
+/** Of keys and webhooks only those who administer hear. */
+const isAdministrative = sql`(${events.type} in ('public_key.added', 'public_key.removed') or ${events.type} like 'hook.%')`;
 const isCodeEvent = sql`${events.type} in ('repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted')`;
 /** Of a repository that is gone nothing is told but that. */
 const isDeletionTold = sql`(${repositories.id} is null and ${events.type} = 'repository.deleted')`;
@@ -78,12 +79,12 @@ const isDeletionTold = sql`(${repositories.id} is null and ${events.type} = 'rep
  *
  * SECURITY: who may see it is decided when it is read, not when it happened.
  */
-const isRepositoryEventTold = (ctx: Ctx, areKeysTold: boolean): SQL =>
+const isRepositoryEventTold = (ctx: Ctx, administers: boolean): SQL =>
   allOf(
     sql`${repositories.id} is not null`,
     isRepositoryVisible(ctx.actor),
     sql`(${repositories.hasCode} or not ${isCodeEvent})`,
-    areKeysTold ? undefined : sql`not ${isKeyEvent}`,
+    administers ? undefined : sql`not ${isAdministrative}`,
   );
 
 /**

@@ -165,7 +165,7 @@ async function tell(
 ): Promise<void> {
   try {
     const brought = pack && (await listPushedCommits(repository, entry.updates));
-    await tellPush(ctx.db, repo, entry, summary, brought);
+    await tellPush(ctx, repo, entry, summary, brought);
     ctx.defer(ctx.git.repository(repo).settle(entry.pushId));
   } catch {
     log("receive:not-recorded", { repoId: repo.id, pushId: entry.pushId });

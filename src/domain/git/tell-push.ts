@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 
-import type { Database } from "../../db/db.ts";
+import type { Ctx } from "../../context.ts";
 import { repositories, type Repository } from "../../db/schema/index.ts";
 import { recordFor } from "../../events/record.ts";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
@@ -18,12 +18,13 @@ const EVENT_UPDATES_MAX = 50;
  * @param brought The commits it brought, by refs, where they are known.
  */
 export async function tellPush(
-  db: Database,
+  ctx: Pick<Ctx, "db" | "config" | "rootUrl" | "eventQueues" | "defer">,
   repo: Pick<Repository, "id" | "ownerId">,
   { pushId, updates, updateCount, actorId, at }: OutboxEntry,
   { head, hasRefs, packBytes }: RepositorySummary,
   brought: ReadonlyMap<string, BroughtCommits> = new Map(),
 ): Promise<void> {
+  const { db, config, rootUrl, eventQueues, defer } = ctx;
   await db.batch([
     db
       .update(repositories)
@@ -35,12 +36,13 @@ export async function tellPush(
       })
       .where(eq(repositories.id, repo.id)),
     recordFor(
-      { db, actorId, now: at },
+      { db, actorId, now: at, rootUrl: config.rootUrl === "" ? rootUrl : "" },
       {
         type: "repository.pushed",
         repoId: repo.id,
         ownerId: repo.ownerId,
         pushId,
+        part: 0,
         refCount: updateCount,
         updates: updates
           .slice(0, EVENT_UPDATES_MAX)
@@ -50,6 +52,9 @@ export async function tellPush(
       },
     ),
   ]);
+  eventQueues.noteRecorded();
+  // Whoever pushed may have their answer before the end of the request is noticed.
+  defer(eventQueues.tellRecorded());
 }
 
 const branchName = (ref: string): string =>

@@ -32,7 +32,7 @@ export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<
   if (!repo) await stored.discard(now);
   const work = await stored.listWork(now);
   if (repo) {
-    for (const entry of work.outbox) await tellPush(db, repo, entry, work.summary);
+    for (const entry of work.outbox) await tellPush(ctx, repo, entry, work.summary);
     if (work.isChanged) await stored.saveRefs(await stored.snapshot());
   } else {
     await stored.forgetRefs();

@@ -22,7 +22,10 @@ export const copyDefaultHooks = ({ db, now }: Ctx, repoId: SQL<number>) =>
         lastStatus: sql<"none">`'none'`.as("new_last_status"),
         lastDeliveredAt: sql<null>`null`.as("new_last_delivered_at"),
         failingSince: sql<null>`null`.as("new_failing_since"),
+        failureCount: sql<number>`0`.as("new_failure_count"),
         pausedAt: sql<null>`null`.as("new_paused_at"),
+        heldUntil: sql<null>`null`.as("new_held_until"),
+        busyUntil: sql<null>`null`.as("new_busy_until"),
         createdAt: sql<number>`${now}`.as("new_created_at"),
         updatedAt: sql<number>`${now}`.as("new_updated_at"),
       })

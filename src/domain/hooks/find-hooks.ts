@@ -14,7 +14,7 @@ import {
   type Hook,
 } from "../../db/schema/index.ts";
 import { matchGlob, parseGlob } from "../../lib/glob.ts";
-import type { HookEvent } from "./hook-events.ts";
+import type { HookEvent } from "../../events/payloads/hook-event.ts";
 
 /** What happened, as far as it decides who is told. */
 export interface Occasion {

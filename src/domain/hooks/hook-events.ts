@@ -1,33 +1,5 @@
+import { HOOK_EVENTS, type HookEvent } from "../../events/payloads/hook-event.ts";
 import { invalid } from "../../lib/failure.ts";
-
-/** What a hook can be told of. */
-const HOOK_EVENTS = [
-  "create",
-  "delete",
-  "fork",
-  "issue_assign",
-  "issue_comment",
-  "issue_label",
-  "issue_milestone",
-  "issues",
-  "package",
-  "pull_request",
-  "pull_request_assign",
-  "pull_request_comment",
-  "pull_request_label",
-  "pull_request_milestone",
-  "pull_request_review",
-  "pull_request_review_request",
-  "pull_request_sync",
-  "push",
-  "release",
-  "repository",
-  "status",
-  "wiki",
-  "workflow_job",
-  "workflow_run",
-] as const;
-export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** Names that stand for others: a group by the name of its first member, which has one of its own too. */
 const ALIASES: Readonly<Record<string, readonly HookEvent[]>> = {

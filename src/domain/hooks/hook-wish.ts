@@ -61,7 +61,6 @@ export async function toColumns(
   wish: HookWish,
   chat: ChatSettings = {},
 ): Promise<Partial<Columns>> {
-  if (wish.url !== undefined) judgeTarget(wish.url);
   const events = wish.events && parseHookEvents(wish.events);
   const contentType = wish.contentType === undefined ? undefined : toContentType(wish.contentType);
   if (wish.branchFilter !== undefined && !parseGlob(wish.branchFilter)) {
@@ -75,6 +74,7 @@ export async function toColumns(
     Object.fromEntries((CHAT_FIELDS[type] ?? []).map((name) => [name, wish.chat[name]])),
   ) as ChatSettings;
   if (sent.channel !== undefined) sent.channel = toChannel(sent.channel);
+  if (wish.url !== undefined) await judgeTarget(ctx, wish.url);
   return defined({
     url: wish.url,
     contentType,

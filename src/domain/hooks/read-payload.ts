@@ -43,9 +43,7 @@ export async function readPayload(
   const ctx: Ctx = { ...someCtx, actor: ANONYMOUS };
   const { where, fork, sender, status } = await readRows(ctx, announcement, actorId);
   if (!where || (needsCode(announcement) && !where.repo.hasCode)) return undefined;
-  const { rootUrl, config } = ctx;
-  const viewer = toReceiver({ rootUrl, noReplyDomain: noReplyDomain(config, rootUrl) });
-  const occasion: Occasion = { where, sender, viewer };
+  const occasion: Occasion = { where, sender, viewer: openReceiver(ctx) };
   switch (announcement.event) {
     case "repository":
       return {
@@ -75,6 +73,10 @@ export async function readPayload(
       return announcement satisfies never;
   }
 }
+
+/** Who is told: nobody in particular, by the addresses of this service. */
+export const openReceiver = ({ rootUrl, config }: Ctx) =>
+  toReceiver({ rootUrl, noReplyDomain: noReplyDomain(config, rootUrl) });
 
 const needsCode = ({ event }: Announcement): boolean => event === "push" || event === "status";
 

@@ -1,13 +1,18 @@
 import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { hookDeliveries } from "../../db/schema/index.ts";
+import { ACCESS, announcements, hookDeliveries } from "../../db/schema/index.ts";
+import type { Occasion } from "../../events/payloads/occasion.ts";
+import { toPushPayload } from "../../events/payloads/push-payload.ts";
 import { record } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { readCommits } from "../commits/read-commits.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import { openCode } from "../git/open-code.ts";
 import { findHook } from "./find-hook.ts";
+import { openReceiver } from "./read-payload.ts";
+import { PUSHED_PARTS } from "./read-pushed.ts";
 
 /**
  * Lets a repository's hook be told of a push that changed nothing, to this one alone. One that is told
@@ -31,27 +36,53 @@ export async function testHook(
   if (!found) throw notFound();
   if (!hook.events.includes("push")) return;
 
-  const { db, now } = ctx;
+  const { db, now, actor } = ctx;
   const { id: hookId } = hook;
+  const ref = fullNameOf(found);
+  const { commitOid } = found;
+  const [commit] = await readCommits(ctx, code, [found.node], PUSHED_PARTS);
+  const occasion: Occasion = {
+    where: { ...entry, access: ACCESS.owner },
+    sender: actor.user,
+    viewer: openReceiver(ctx),
+  };
+  const payload = toPushPayload(occasion, {
+    ref,
+    before: commitOid,
+    after: commitOid,
+    commits: commit ? [commit] : [],
+    total: 1,
+    head: commit,
+  });
   await db.batch([
     record(ctx, {
       type: "hook.tested",
       repoId: repo.id,
       ownerId: repo.ownerId,
       hookId,
-      ref: fullNameOf(found),
-      commitOid: found.commitOid,
+      ref,
+      commitOid,
+    }),
+    db.insert(announcements).values({
+      eventId: sql`last_insert_rowid()`,
+      part: 0,
+      event: "push",
+      repoId: repo.id,
+      payload,
+      createdAt: now,
     }),
     db.insert(hookDeliveries).values({
       hookId,
-      eventId: sql`last_insert_rowid()`,
+      announcementId: sql`last_insert_rowid()`,
       uuid: crypto.randomUUID(),
       event: "push",
+      isRequested: true,
       nextAttemptAt: now,
       createdAt: now,
       updatedAt: now,
     }),
   ]);
+  ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
 }
 
 function fullNameOf({ kind, name }: Revision): string {

@@ -48,6 +48,17 @@ export function listAnnouncements(event: Event): Announcement[] {
   }
 }
 
+/** Kinds of events that hooks are told of, if there are any. */
+const ANNOUNCED: ReadonlySet<Event["type"]> = new Set([
+  "repository.created",
+  "repository.deleted",
+  "repository.forked",
+  "repository.pushed",
+  "commit_status.created",
+] as const);
+
+export const isAnnounced = (type: Event["type"]): boolean => ANNOUNCED.has(type);
+
 /** A branch that is deleted makes no push; what is neither branch nor tag is not told. */
 function listOfRef(repoId: number, { ref, before, after }: MovedRef): Announcement[] {
   const kind = kindOfRef(ref);

@@ -3,7 +3,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { unseal } from "../../../src/auth/seal.ts";
 import { parseConfig } from "../../../src/config.ts";
-import { events, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
+import {
+  events,
+  announcements,
+  hookDeliveries,
+  hooks,
+  users,
+} from "../../../src/db/schema/index.ts";
 import { SEALED_FOR } from "../../../src/domain/hooks/hook-wish.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { call } from "../../support/call.ts";
@@ -253,10 +259,14 @@ describe.each(Object.entries(PLACES))("hooks of a %s", (kind, makePlace) => {
     ["no type", { type: "" }, "[Type]: Required"],
     ["an unknown event", { events: ["push", "lunch"] }, "Invalid hook event: lunch"],
     ["no address", { config: { content_type: "json" } }, "Missing config option: url"],
-    ["no content type", { config: { url: "http://a" } }, "Missing config option: content_type"],
+    [
+      "no content type",
+      { config: { url: "http://a.example" } },
+      "Missing config option: content_type",
+    ],
     [
       "another content type",
-      { config: { url: "http://a", content_type: "xml" } },
+      { config: { url: "http://a.example", content_type: "xml" } },
       "Invalid content type",
     ],
     ["what is no glob", { branch_filter: "[a" }, "[BranchFilter]: Invalid glob pattern"],
@@ -582,9 +592,13 @@ describe("hooks of what is deleted", () => {
     const path = `/repos/${owner.name}/${repo.name}`;
     const { id } = (await call("POST", `${path}/hooks`, { as: owner, json: toBody(ofRepo) })).body;
     await call("POST", "/user/hooks", { as: owner, json: toBody(ofOwner) });
+    const [made] = await db
+      .insert(announcements)
+      .values({ eventId: -id, part: 0, event: "push", repoId: repo.id, payload: {}, createdAt: 1 })
+      .returning({ id: announcements.id });
     await db.insert(hookDeliveries).values({
       hookId: id,
-      eventId: 1,
+      announcementId: made?.id ?? 0,
       uuid: crypto.randomUUID(),
       event: "push",
       createdAt: 1,
@@ -625,7 +639,7 @@ describe("POST /repos/{owner}/{repo}/hooks/{id}/tests", () => {
       payload: { hookId: id, ref: "refs/heads/main", commitOid: main },
     });
     expect(await deliveriesOf(id)).toMatchObject([
-      { eventId: event?.id, event: "push", status: "pending", attemptCount: 0 },
+      { event: "push", status: "pending", attemptCount: 0, isRequested: true },
     ]);
     expect((await deliveriesOf(id))[0]?.nextAttemptAt).not.toBeNull();
 

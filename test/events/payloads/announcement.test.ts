@@ -10,6 +10,7 @@ const push = (ref: string, before: string | null, after: string | null): Event =
   repoId: 7,
   ownerId: 1,
   pushId: "p",
+  part: 0,
   refCount: 1,
   updates: [{ ref, before, after }],
 });
@@ -58,9 +59,7 @@ describe("what hooks are told of an event", () => {
       "issues",
       "package",
       "pull_request",
-      "pull_request_approved",
-      "pull_request_comment",
-      "pull_request_rejected",
+      "pull_request_review",
       "push",
       "release",
       "repository",
