@@ -1,8 +1,9 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
 import {
   collaborations,
+  hooks,
   teamMembers,
   users,
   type Hook,
@@ -22,6 +23,11 @@ async function told(occasion: Partial<Occasion> & { ownerId: number }, among: Ho
     .filter((id) => among.some((hook) => hook.id === id));
 }
 const idsOf = (list: Hook[]) => list.map(({ id }) => id);
+
+// Left behind, they would be told of whatever other tests do.
+afterAll(async () => {
+  await db.delete(hooks).where(eq(hooks.level, "system"));
+});
 
 describe("findHooks", () => {
   it("gives the hooks of the repository, then its owner's, then those of the service", async () => {
