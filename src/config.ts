@@ -107,6 +107,12 @@ const Variables = z.object({
     /^(https?:\/\/[^?#\s]+)?$/,
     "https://cloudflare-dns.com/dns-query",
   ),
+  /** Whether webhooks are switched off: nobody sets any up, nothing is handed out or sent. */
+  DISABLE_WEBHOOKS: flag(false),
+  /** Webhooks of one repository, organization, user, or of the service at most. */
+  WEBHOOKS_MAX: count(100, 1, 1000),
+  /** Days that deliveries of webhooks are kept, with what was sent and answered. */
+  WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
   /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
@@ -188,6 +194,9 @@ export interface Config {
   allowedHosts: HostList;
   blockedHosts: HostList;
   dnsResolverUrl: string;
+  areWebhooksDisabled: boolean;
+  hookCountMax: number;
+  deliveryDays: number;
   logsD1Rows: boolean;
   signing: Signing | undefined;
   /** The first seals, each opens. */
@@ -242,6 +251,9 @@ export function parseConfig(env: object): Config {
     allowedHosts: variables.ALLOWED_HOST_LIST,
     blockedHosts: variables.BLOCKED_HOST_LIST,
     dnsResolverUrl: variables.DNS_RESOLVER_URL,
+    areWebhooksDisabled: variables.DISABLE_WEBHOOKS,
+    hookCountMax: variables.WEBHOOKS_MAX,
+    deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,
     signing: toSigning(variables),
     sealingKeys: parseSealingKeys(variables.SEALING_KEYS) ?? [],

@@ -136,6 +136,12 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "an http or https address, or empty",
     values: ["1.1.1.1", "udp://1.1.1.1", "https://dns.example/?name=x", "https://dns.example/ x"],
   },
+  DISABLE_WEBHOOKS: { allowed: "true or false", values: wrongFlags() },
+  WEBHOOKS_MAX: { allowed: "a whole number from 1 to 1000", values: wrongNumbers("0", "1001") },
+  WEBHOOK_DELIVERY_DAYS: {
+    allowed: "a whole number from 1 to 36500",
+    values: wrongNumbers("0", "36501"),
+  },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },
 };
 

@@ -2,6 +2,7 @@ import type { Ctx } from "../context.ts";
 import { listLeftBehind } from "../domain/git/list-left-behind.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import { deliverDue } from "../domain/hooks/deliver-due.ts";
+import { tendHooks } from "../domain/hooks/tend-hooks.ts";
 import { tellEvents } from "../domain/hooks/tell-events.ts";
 import { wakeQueues } from "../domain/hooks/wake-queues.ts";
 import { tendRepository } from "../domain/git/tend-repository.ts";
@@ -62,4 +63,5 @@ export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   const places = await listLeftBehind(ctx, LEFT_BEHIND_MAX);
   for (const place of places) await ctx.git.tendLater(place);
   await removeLooseFiles(ctx);
+  await tendHooks(ctx);
 }

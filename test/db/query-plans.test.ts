@@ -204,9 +204,9 @@ describe("no table that grows is read as a whole", () => {
     await call("PATCH", path, { as: user, json: { active: true } });
     await call("POST", `${path}/tests`, { as: user });
     await call("DELETE", path, { as: user });
-    const { db: listened } = systemCtx({ DB: listening }, Date.now());
-    await findHooks({ db: listened }, { event: "push", ownerId: user.id, repoId: repo.id });
-    await findHooks({ db: listened }, { event: "package", ownerId: user.id });
+    const listened = systemCtx({ DB: listening }, Date.now());
+    await findHooks(listened, { event: "push", ownerId: user.id, repoId: repo.id });
+    await findHooks(listened, { event: "package", ownerId: user.id });
     expect(sent.length).toBeGreaterThan(9);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });

@@ -28,12 +28,16 @@ export interface Occasion {
 
 /**
  * The hooks that are to be told of something: those of the repository, then those of its owner, then
- * those of the service; within these, oldest first.
+ * those of the service; within these, oldest first. None, while webhooks are switched off.
  *
  * SECURITY: a hook is passed over once whoever answers for it may not administer its place any more:
  * they would go on reading by it. Whoever may has it back by an edit.
  */
-export async function findHooks({ db }: Pick<Ctx, "db">, occasion: Occasion): Promise<Hook[]> {
+export async function findHooks(
+  { db, config }: Pick<Ctx, "db" | "config">,
+  occasion: Occasion,
+): Promise<Hook[]> {
+  if (config.areWebhooksDisabled) return [];
   const { event, ownerId, repoId, ref } = occasion;
   const isTold = sql`exists (select 1 from json_each(${hooks.events}) where value = ${event})`;
   const ofOwner = and(eq(hooks.ownerId, ownerId), or(eq(hooks.level, "user"), ownsOrganization));

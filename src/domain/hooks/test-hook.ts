@@ -29,18 +29,20 @@ export async function testHook(
   revision: string,
 ): Promise<void> {
   const { repo } = entry;
-  const hook = await findHook(ctx, { level: "repository", repo }, id);
   const code = await openCode(ctx, entry);
   if (code.snapshot.refs.length === 0) throw notFound("repository is empty");
   const found = findRevision(code, revision === "" ? `refs/heads/${repo.defaultBranch}` : revision);
   if (!found) throw notFound();
+  const [hook, [commit]] = await Promise.all([
+    findHook(ctx, { level: "repository", repo }, id),
+    readCommits(ctx, code, [found.node], PUSHED_PARTS),
+  ]);
   if (!hook.events.includes("push")) return;
 
   const { db, now, actor } = ctx;
   const { id: hookId } = hook;
   const ref = fullNameOf(found);
   const { commitOid } = found;
-  const [commit] = await readCommits(ctx, code, [found.node], PUSHED_PARTS);
   const occasion: Occasion = {
     where: { ...entry, access: ACCESS.owner },
     sender: actor.user,

@@ -10,12 +10,13 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { findHooks, isAbout, type Occasion } from "../../../src/domain/hooks/find-hooks.ts";
 import { db } from "../../support/db.ts";
+import { systemCtx } from "../../support/system.ts";
 import { makeHook } from "../../support/hooks.ts";
 import { make } from "../../support/make.ts";
 
 /** Which of some hooks are told, in their order; others of the service are passed over. */
 async function told(occasion: Partial<Occasion> & { ownerId: number }, among: Hook[]) {
-  const found = await findHooks({ db }, { event: "push", ...occasion });
+  const found = await findHooks(systemCtx({}, Date.now()), { event: "push", ...occasion });
   return found.map(({ id }) => id).filter((id) => among.some((hook) => hook.id === id));
 }
 const idsOf = (list: Hook[]) => list.map(({ id }) => id);
