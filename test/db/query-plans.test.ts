@@ -4,7 +4,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { follows } from "../../src/db/schema/index.ts";
 import { findHooks } from "../../src/domain/hooks/find-hooks.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
+import { resealSecrets } from "../../src/domain/hooks/reseal-secrets.ts";
+import { sweepDeliveries } from "../../src/domain/hooks/sweep-deliveries.ts";
 import { db } from "../support/db.ts";
+import { makeDelivery, makeHook } from "../support/hooks.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { storePush } from "../support/push.ts";
@@ -33,6 +36,8 @@ const listening = new Proxy(env.DB, {
 });
 const call = serviceWith({}, { DB: listening });
 const visit = doorsWith({}, { DB: listening });
+
+const SEALING_KEYS = `new:${"A".repeat(43)}=,old:${"B".repeat(42)}A=`;
 
 const GROWING =
   "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses|commit_statuses|hooks|hook_deliveries|topics|repository_topics|lfs_objects|lfs_locks|lfs_loose_files";
@@ -209,6 +214,53 @@ describe("no table that grows is read as a whole", () => {
     await findHooks(listened, { event: "package", ownerId: user.id });
     expect(sent.length).toBeGreaterThan(9);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+
+  // Neither pages nor numbers of deliveries look at those of other hooks, or sort them.
+  it.each([
+    ["hook_deliveries_announcement", ""],
+    ["hook_deliveries_by_status", "?status=failed"],
+    ["hook_deliveries_by_event", "?event=push"],
+    ["hook_deliveries_by_(?:status|event)", "?status=failed&event=push"],
+  ])("by %s, for the deliveries of a hook%s", async (index, query) => {
+    const hook = await makeHook({ level: "repository", repoId: repo.id, approverId: user.id });
+    sent.length = 0;
+    const answer = await call("GET", `${at()}/hooks/${hook.id}/deliveries${query}`, { as: user });
+    expect(answer.status).toBe(200);
+    const listing = [...new Set(sent)].filter((each) => each.includes('from "hook_deliveries"'));
+    expect(listing).toHaveLength(2);
+    for (const statement of listing) {
+      const steps = (await planOf(statement)).join("\n");
+      expect(steps).toMatch(
+        new RegExp(`SEARCH hook_deliveries USING (?:COVERING )?INDEX ${index} `),
+      );
+      expect(steps).not.toContain("TEMP B-TREE");
+      expect(steps).not.toMatch(/^SCAN/m);
+    }
+  });
+
+  it("for deliveries that are shown, sent once more, or too old", async () => {
+    const hook = await makeHook({ level: "repository", repoId: repo.id, approverId: user.id });
+    const { id } = await makeDelivery(hook);
+    const path = `${at()}/hooks/${hook.id}/deliveries`;
+    sent.length = 0;
+    const since = { since: "2020-01-31T08:15:00Z" };
+    const requests: [string, string, object?][] = [
+      ["GET", `${path}/${id}`],
+      ["POST", `${path}/${id}/attempts`],
+      ["POST", `${path}/attempts`, since],
+    ];
+    await makeDelivery(hook);
+    for (const [method, each, json] of requests) {
+      const answer = await call(method, each, { as: user, ...(json && { json }) });
+      expect(answer.status).toBeLessThan(300);
+    }
+    await sweepDeliveries(systemCtx({ DB: listening }, Date.now()));
+    await resealSecrets(systemCtx({ DB: listening }, Date.now(), { SEALING_KEYS }));
+    expect(sent.length).toBeGreaterThan(9);
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+    const oldest = sent.filter((each) => /^delete from "announcements"/.test(each));
+    expect(oldest).not.toEqual([]);
   });
 
   it("for large files and their locks", async () => {
