@@ -183,13 +183,13 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     await add();
     const here = (await call("GET", `${place.path}?type=all`, { as: place.admin })).body.length;
     const bounded = serviceWith({ WEBHOOKS_MAX: String(here + 1) });
-    const post = (url: string) =>
+    const create = (url: string) =>
       bounded("POST", place.path, { as: place.admin, json: toBody(url) });
 
-    expect((await post(freshUrl())).status).toBe(201);
+    expect((await create(freshUrl())).status).toBe(201);
     const last = await lastEvent(place.admin);
     const url = freshUrl();
-    expect(await post(url)).toMatchObject({
+    expect(await create(url)).toMatchObject({
       status: 422,
       body: { message: `no more than ${here + 1} webhooks may be here` },
     });
