@@ -3,8 +3,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows } from "../../src/db/schema/index.ts";
 import { findHooks } from "../../src/domain/hooks/find-hooks.ts";
+import { wakeQueues } from "../../src/domain/hooks/wake-queues.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { db } from "../support/db.ts";
+import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { storePush } from "../support/push.ts";
@@ -209,6 +211,23 @@ describe("no table that grows is read as a whole", () => {
     await findHooks({ db: listened }, { event: "package", ownerId: user.id });
     expect(sent.length).toBeGreaterThan(9);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+
+  it("for deliveries, which each hook finds by its own index", async () => {
+    const { hook } = await makeReceivedHook("404", { failingSince: 1, failureCount: 9 });
+    await makeDelivery(hook);
+    sent.length = 0;
+    await deliver([hook.id], undefined, {}, { DB: listening });
+    await wakeQueues(systemCtx({ DB: listening }, 1));
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+    const steps = (await Promise.all([...new Set(sent)].map(planOf))).flat();
+    const walks = steps.filter((step) => /^(SCAN|SEARCH) (d|hook_deliveries)\b/.test(step));
+    expect(walks.length).toBeGreaterThan(5);
+    for (const step of walks) {
+      expect(step).toMatch(
+        /INTEGER PRIMARY KEY|INDEX hook_deliveries_(by_status \(hook_id=\? AND status=\?|due )/,
+      );
+    }
   });
 
   it("for large files and their locks", async () => {
