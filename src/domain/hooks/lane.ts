@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, lte, min, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, lte, min, or, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { hookDeliveries, hooks, type Hook } from "../../db/schema/index.ts";
@@ -30,6 +30,10 @@ const UNSENT = {
   inactive: "not sent: the webhook is not active",
 } as const;
 
+/** However many there are: a statement binds a hundred values only. */
+const isAmong = (hookIds: readonly number[]): SQL =>
+  sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`;
+
 const holds = (hookId: number, token: number): SQL | undefined =>
   and(eq(hooks.id, hookId), eq(hooks.busyUntil, token));
 
@@ -50,17 +54,26 @@ export function giveUpUnsendable(
   token: number,
   now: number,
 ) {
-  const isClosed = or(eq(hooks.isActive, false), isNotNull(hooks.pausedAt));
   const reason = sql`(select case when ${hooks.pausedAt} is null then ${UNSENT.inactive} else ${UNSENT.paused} end from ${hooks} where ${hooks.id} = ${hookDeliveries.hookId})`;
+  // Of hooks that get all, which most are, no delivery is read.
+  const closed = db
+    .select({ id: hooks.id })
+    .from(hooks)
+    .where(
+      and(
+        isAmong(hookIds),
+        eq(hooks.busyUntil, token),
+        or(eq(hooks.isActive, false), isNotNull(hooks.pausedAt)),
+      ),
+    );
   return db
     .update(hookDeliveries)
     .set({ status: "failed", nextAttemptAt: null, failure: reason, updatedAt: now })
     .where(
       and(
-        sql`${hookDeliveries.hookId} in (select value from json_each(${JSON.stringify(hookIds)}))`,
+        inArray(hookDeliveries.hookId, closed),
         eq(hookDeliveries.status, "pending"),
         eq(hookDeliveries.isRequested, false),
-        sql`exists (select 1 from ${hooks} where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.busyUntil} = ${token} and ${isClosed})`,
       ),
     );
 }
@@ -83,7 +96,7 @@ export async function claimLanes(
       .set({ busyUntil: token })
       .where(
         and(
-          sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`,
+          isAmong(hookIds),
           or(isNull(hooks.busyUntil), lte(hooks.busyUntil, now)),
           or(isNull(hooks.heldUntil), lte(hooks.heldUntil, now)),
           hasDue(now),
@@ -136,7 +149,14 @@ export async function leaveLane(
     db
       .select({ nextAt: min(hookDeliveries.nextAttemptAt).as("next_at") })
       .from(hookDeliveries)
-      .where(and(eq(hookDeliveries.hookId, id), eq(hookDeliveries.status, "pending"))),
+      .where(
+        and(
+          eq(hookDeliveries.hookId, id),
+          eq(hookDeliveries.status, "pending"),
+          // Else nobody asks.
+          sql`exists (select 1 from ${hooks} where ${hooks.id} = ${id} and ${hooks.busyUntil} is null)`,
+        ),
+      ),
     selectDue(db, [id], token, now),
   ]);
   const [left] = returned;
