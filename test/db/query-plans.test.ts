@@ -3,11 +3,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows } from "../../src/db/schema/index.ts";
 import { findHooks } from "../../src/domain/hooks/find-hooks.ts";
+import { wakeQueues } from "../../src/domain/hooks/wake-queues.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { resealSecrets } from "../../src/domain/hooks/reseal-secrets.ts";
 import { sweepDeliveries } from "../../src/domain/hooks/sweep-deliveries.ts";
 import { db } from "../support/db.ts";
-import { makeDelivery, makeHook } from "../support/hooks.ts";
+import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
+import { makeHook, makeKeptDelivery } from "../support/hooks.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { storePush } from "../support/push.ts";
@@ -241,7 +243,7 @@ describe("no table that grows is read as a whole", () => {
 
   it("for deliveries that are shown, sent once more, or too old", async () => {
     const hook = await makeHook({ level: "repository", repoId: repo.id, approverId: user.id });
-    const { id } = await makeDelivery(hook);
+    const { id } = await makeKeptDelivery(hook);
     const path = `${at()}/hooks/${hook.id}/deliveries`;
     sent.length = 0;
     const since = { since: "2020-01-31T08:15:00Z" };
@@ -250,7 +252,7 @@ describe("no table that grows is read as a whole", () => {
       ["POST", `${path}/${id}/attempts`],
       ["POST", `${path}/attempts`, since],
     ];
-    await makeDelivery(hook);
+    await makeKeptDelivery(hook);
     for (const [method, each, json] of requests) {
       const answer = await call(method, each, { as: user, ...(json && { json }) });
       expect(answer.status).toBeLessThan(300);
@@ -259,6 +261,23 @@ describe("no table that grows is read as a whole", () => {
     await resealSecrets(systemCtx({ DB: listening }, Date.now(), { SEALING_KEYS }));
     expect(sent.length).toBeGreaterThan(9);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+
+  it("for deliveries, which each hook finds by its own index", async () => {
+    const { hook } = await makeReceivedHook("404", { failingSince: 1, failureCount: 9 });
+    await makeDelivery(hook);
+    sent.length = 0;
+    await deliver([hook.id], undefined, {}, { DB: listening });
+    await wakeQueues(systemCtx({ DB: listening }, 1));
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+    const steps = (await Promise.all([...new Set(sent)].map(planOf))).flat();
+    const walks = steps.filter((step) => /^(SCAN|SEARCH) (d|hook_deliveries)\b/.test(step));
+    expect(walks.length).toBeGreaterThan(5);
+    for (const step of walks) {
+      expect(step).toMatch(
+        /INTEGER PRIMARY KEY|INDEX hook_deliveries_(by_status \(hook_id=\? AND status=\?|due )/,
+      );
+    }
   });
 
   it("for large files and their locks", async () => {

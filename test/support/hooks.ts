@@ -37,7 +37,7 @@ export async function makeHook(
 export const PUSHED = { ref: "refs/heads/main", commits: [] };
 
 /** A delivery to a hook that nothing is due of, of an announcement of its own. */
-export async function makeDelivery(
+export async function makeKeptDelivery(
   { id: hookId }: Pick<Hook, "id">,
   fields: Partial<HookDelivery> = {},
   announced: Partial<AnnouncementRow> = {},

@@ -16,7 +16,7 @@ import { only } from "../../src/lib/only.ts";
 import { History } from "./commits.ts";
 import { db } from "./db.ts";
 import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
-import { makeDelivery } from "./hooks.ts";
+import { makeKeptDelivery } from "./hooks.ts";
 import { fillPath, type Operation } from "./operations.ts";
 import { makeCommit, storePush } from "./push.ts";
 import { makeTag } from "./tag.ts";
@@ -124,7 +124,9 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/teams\//, team.id],
   ];
   const id = ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0;
-  const delivery = operation.path.includes("/deliveries") ? await makeDelivery({ id }) : undefined;
+  const delivery = operation.path.includes("/deliveries")
+    ? await makeKeptDelivery({ id })
+    : undefined;
   const isAboutCode =
     /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses|editorconfig|issue_templates|issue_config|tests)(?:\/|$)/.test(
       operation.path,

@@ -6,7 +6,7 @@ import { formatTime } from "../../../src/lib/time.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { HOOK_PLACES, type HookPlace } from "../../support/hook-places.ts";
-import { makeDelivery, makeHook, PUSHED } from "../../support/hooks.ts";
+import { makeKeptDelivery, makeHook, PUSHED } from "../../support/hooks.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -62,9 +62,9 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     const at = Date.parse("2026-01-31T08:15:00Z");
     const made = [];
     for (const attemptCount of [1, 2, 3]) {
-      made.push(await makeDelivery(hook, { ...ANSWERED, attemptCount, createdAt: at }));
+      made.push(await makeKeptDelivery(hook, { ...ANSWERED, attemptCount, createdAt: at }));
     }
-    await makeDelivery(await makeHookAt(place));
+    await makeKeptDelivery(await makeHookAt(place));
     const [oldest, middle, newest] = made;
 
     const all = await get();
@@ -94,10 +94,10 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   });
 
   it("are listed by how they stand, by event, and by both", async () => {
-    const push = await makeDelivery(hook, { status: "succeeded" });
-    const failed = await makeDelivery(hook, { status: "failed" });
-    const created = await makeDelivery(hook, { status: "failed", event: "create" });
-    const waiting = await makeDelivery(hook, {
+    const push = await makeKeptDelivery(hook, { status: "succeeded" });
+    const failed = await makeKeptDelivery(hook, { status: "failed" });
+    const created = await makeKeptDelivery(hook, { status: "failed", event: "create" });
+    const waiting = await makeKeptDelivery(hook, {
       status: "pending",
       event: "create",
       nextAttemptAt: FAR,
@@ -122,7 +122,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   });
 
   it("tell what was sent and answered", async () => {
-    const { id } = await makeDelivery(hook, { ...ANSWERED, attemptCount: 1 });
+    const { id } = await makeKeptDelivery(hook, { ...ANSWERED, attemptCount: 1 });
 
     expect(await get(`/${id}`)).toMatchObject({
       status: 200,
@@ -141,7 +141,11 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   });
 
   it("are sent once more, with the same uuid, and it is announced", async () => {
-    const made = await makeDelivery(hook, { ...ANSWERED, status: "succeeded", attemptCount: 4 });
+    const made = await makeKeptDelivery(hook, {
+      ...ANSWERED,
+      status: "succeeded",
+      attemptCount: 4,
+    });
     await db.update(hooks).set({ heldUntil: FAR, isActive: false }).where(eq(hooks.id, hook.id));
 
     const answer = await post(`/${made.id}/attempts`);
@@ -180,7 +184,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   });
 
   it("are brought forward where they wait for another attempt", async () => {
-    const { id } = await makeDelivery(hook, {
+    const { id } = await makeKeptDelivery(hook, {
       status: "pending",
       attemptCount: 7,
       nextAttemptAt: FAR,
@@ -191,7 +195,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   });
 
   it("are not sent twice where they are on their way, unless the receiver is spared", async () => {
-    const { id } = await makeDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
+    const { id } = await makeKeptDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
     await db.update(hooks).set({ heldUntil: 500 }).where(eq(hooks.id, hook.id));
     const before = await deliveriesOf(hook.id);
 
@@ -210,11 +214,11 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
 
   it("that failed since a time are sent once more, all of them", async () => {
     const since = Date.parse("2026-01-31T08:15:00Z");
-    const older = await makeDelivery(hook, { createdAt: since - 1 });
-    const first = await makeDelivery(hook, { createdAt: since });
-    const received = await makeDelivery(hook, { status: "succeeded", createdAt: since });
-    const second = await makeDelivery(hook, { createdAt: since + 5000 });
-    const foreign = await makeDelivery(await makeHookAt(place), { createdAt: since });
+    const older = await makeKeptDelivery(hook, { createdAt: since - 1 });
+    const first = await makeKeptDelivery(hook, { createdAt: since });
+    const received = await makeKeptDelivery(hook, { status: "succeeded", createdAt: since });
+    const second = await makeKeptDelivery(hook, { createdAt: since + 5000 });
+    const foreign = await makeKeptDelivery(await makeHookAt(place), { createdAt: since });
     await db.update(hooks).set({ heldUntil: FAR }).where(eq(hooks.id, hook.id));
 
     const answer = await post("/attempts", { since: "2026-01-31T10:15:00+02:00" });
@@ -246,7 +250,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     ["a number", { since: 1_000_000 }],
     ["null", { since: null }],
   ])("that failed are left alone for %s", async (_title, json) => {
-    await makeDelivery(hook);
+    await makeKeptDelivery(hook);
     const before = await deliveriesOf(hook.id);
 
     expect((await post("/attempts", json)).status).toBe(422);
@@ -255,7 +259,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   });
 
   it("that failed are left alone where no body says since when", async () => {
-    await makeDelivery(hook);
+    await makeKeptDelivery(hook);
     expect((await post("/attempts")).status).toBe(422);
     const broken = { as: place.admin, headers: { "Content-Type": "application/json" }, body: "{" };
     expect((await call("POST", `${path}/attempts`, broken)).status).toBe(422);
@@ -265,7 +269,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
 
   // SECURITY: an id counts together with its hook and its place only.
   it("do not exist elsewhere", async () => {
-    const { id } = await makeDelivery(hook);
+    const { id } = await makeKeptDelivery(hook);
     const other = await makeHookAt(place);
     const since = { since: "2020-01-31T08:15:00Z" };
     const before = [await deliveriesOf(hook.id), await hookOf(hook.id)];
@@ -292,7 +296,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   });
 
   it("are nobody else's business", async () => {
-    const { id } = await makeDelivery(hook, ANSWERED);
+    const { id } = await makeKeptDelivery(hook, ANSWERED);
     const before = [await deliveriesOf(hook.id), await hookOf(hook.id)];
 
     for (const { who, status } of place.refused) {
@@ -312,7 +316,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
 
   // SECURITY: what was sent may tell of more than such a token reaches.
   it("are neither told to a token that reaches less than they tell, nor sent for it", async () => {
-    const { id } = await makeDelivery(hook, ANSWERED);
+    const { id } = await makeKeptDelivery(hook, ANSWERED);
     const before = await deliveriesOf(hook.id);
     const { admin } = place;
     const send = async (token: string) => [
@@ -359,8 +363,8 @@ describe("what was sent", () => {
       busyUntil: FAR,
       ...fields,
     });
-    const show = async (delivery: Parameters<typeof makeDelivery>[1]) => {
-      const { id } = await makeDelivery(hook, delivery);
+    const show = async (delivery: Parameters<typeof makeKeptDelivery>[1]) => {
+      const { id } = await makeKeptDelivery(hook, delivery);
       const answer = await call("GET", `/user/hooks/${hook.id}/deliveries/${id}`, { as: admin });
       expect(answer.status).toBe(200);
       return answer.body;
@@ -422,7 +426,7 @@ describe("very many deliveries that failed", () => {
       approverId: admin.id,
       busyUntil: FAR,
     });
-    await makeDelivery(hook);
+    await makeKeptDelivery(hook);
     const count = 1100;
     await db.run(
       sql`insert into announcements (event_id, part, event, repo_id, payload, created_at) select -5000000 - value, 0, 'push', 0, '{}', 1 from json_each(${JSON.stringify(Array.from({ length: count }, (_, at) => at + 1))})`,

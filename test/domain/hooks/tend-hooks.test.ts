@@ -1,5 +1,5 @@
 import { asc, eq, inArray, sql } from "drizzle-orm";
-import { describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { seal, unseal } from "../../../src/auth/seal.ts";
 import { parseConfig } from "../../../src/config.ts";
@@ -18,7 +18,7 @@ import { sweepDeliveries } from "../../../src/domain/hooks/sweep-deliveries.ts";
 import { handleSchedule } from "../../../src/jobs/index.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { db } from "../../support/db.ts";
-import { makeDelivery, makeHook } from "../../support/hooks.ts";
+import { makeKeptDelivery, makeHook } from "../../support/hooks.ts";
 import { make } from "../../support/make.ts";
 import { systemCtx } from "../../support/system.ts";
 
@@ -57,18 +57,18 @@ describe("deliveries that are older than the configuration keeps", () => {
     const hook = await makeOwnHook();
     const old = now - 30 * DAY_MS - 1000;
     const made = [
-      await makeDelivery(hook, { status: "failed", createdAt: old }),
-      await makeDelivery(hook, { status: "succeeded", createdAt: old }),
+      await makeKeptDelivery(hook, { status: "failed", createdAt: old }),
+      await makeKeptDelivery(hook, { status: "succeeded", createdAt: old }),
       // Asked for once more, and not sent yet.
-      await makeDelivery(hook, {
+      await makeKeptDelivery(hook, {
         status: "pending",
         isRequested: true,
         nextAttemptAt: FAR,
         createdAt: old,
         updatedAt: now,
       }),
-      await makeDelivery(hook, { status: "failed", createdAt: now - 30 * DAY_MS + 1000 }),
-      await makeDelivery(hook, { status: "succeeded", createdAt: now }),
+      await makeKeptDelivery(hook, { status: "failed", createdAt: now - 30 * DAY_MS + 1000 }),
+      await makeKeptDelivery(hook, { status: "succeeded", createdAt: now }),
     ];
     const young = made.slice(3);
 
@@ -84,7 +84,7 @@ describe("deliveries that are older than the configuration keeps", () => {
   it("go with all who were told, and with nobody where nobody is left", async () => {
     const [one, other, gone] = [await makeOwnHook(), await makeOwnHook(), await makeOwnHook()];
     const createdAt = now - 31 * DAY_MS;
-    const first = await makeDelivery(one, { createdAt });
+    const first = await makeKeptDelivery(one, { createdAt });
     const { announcementId } = first;
     const second = await db
       .insert(hookDeliveries)
@@ -98,7 +98,7 @@ describe("deliveries that are older than the configuration keeps", () => {
         updatedAt: createdAt,
       })
       .returning();
-    const alone = await makeDelivery(gone, { createdAt });
+    const alone = await makeKeptDelivery(gone, { createdAt });
     await db.delete(hooks).where(eq(hooks.id, gone.id));
 
     await sweepDeliveries(systemCtx({}, now));
@@ -123,7 +123,7 @@ describe("deliveries that are older than the configuration keeps", () => {
           sql`select null, ${hook.id}, id, 'u' || id, 'push', 'failed', 0, 0, null, '', null, null, null, null, null, '', null, ${createdAt}, ${createdAt} from ${announcements} where event_id <= -9000000`,
         ),
     ]);
-    const young = await makeDelivery(hook);
+    const young = await makeKeptDelivery(hook);
     const ctx = systemCtx({}, now);
     const batch = vi.spyOn(ctx.db, "batch");
 
@@ -137,6 +137,10 @@ describe("deliveries that are older than the configuration keeps", () => {
 });
 
 describe("secrets under another key than the first", () => {
+  // All hooks there are are looked at: those of other tests have none any more.
+  beforeAll(async () => {
+    await db.update(hooks).set({ secret: null, authorization: null });
+  });
   const keyOf = (name: string, fill: number) =>
     `${name}:${formatBase64(new Uint8Array(32).fill(fill))}`;
   const [OLD, NEW, LOST] = [keyOf("old", 1), keyOf("new", 2), keyOf("lost", 3)];
@@ -270,7 +274,7 @@ describe("secrets under another key than the first", () => {
 describe("while webhooks are switched off", () => {
   it("nothing that waits is sent, and it waits on", async () => {
     const hook = await makeOwnHook({ busyUntil: null });
-    const { id } = await makeDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
+    const { id } = await makeKeptDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
     const ctx = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });
     const sent = vi.spyOn(ctx.eventQueues, "deliverSoon");
 
