@@ -1,10 +1,11 @@
 import { asc, desc, eq, sql } from "drizzle-orm";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { events, hookDeliveries, hooks, type Hook } from "../../../src/db/schema/index.ts";
 import { formatTime } from "../../../src/lib/time.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
+import { deliver, makeDelivery, makeReceivedHook } from "../../support/deliveries.ts";
 import { HOOK_PLACES, type HookPlace } from "../../support/hook-places.ts";
 import { makeKeptDelivery, makeHook, PUSHED } from "../../support/hooks.ts";
 import { make, type TestUser } from "../../support/make.ts";
@@ -445,5 +446,30 @@ describe("very many deliveries that failed", () => {
     const rows = await deliveriesOf(hook.id);
     expect(rows.filter(({ status }) => status === "pending")).toHaveLength(count + 1);
     expect(await eventsOf(admin)).toHaveLength(1);
+  });
+});
+
+describe("a delivery that is sent once more", () => {
+  it("comes to the receiver as it came at first, and as it is shown", async () => {
+    const { hook, repo, owner, received } = await makeReceivedHook("404|200", { secret: null });
+    const { id, uuid } = await makeDelivery(hook);
+    await deliver([hook.id]);
+    const path = `/repos/${owner.name}/${repo.name}/hooks/${hook.id}/deliveries/${id}`;
+    const show = async () => (await call("GET", path, { as: owner })).body;
+    const failed = await show();
+    expect(failed).toMatchObject({ status: "failed", response: { status: 404 } });
+
+    expect((await call("POST", `${path}/attempts`, { as: owner })).status).toBe(202);
+
+    await vi.waitFor(async () => expect((await show()).status).toBe("succeeded"), 20_000);
+    const requests = await received();
+    expect(requests).toHaveLength(2);
+    for (const { headers, body } of requests) {
+      expect(headers["x-gitea-delivery"]).toBe(uuid);
+      expect(body).toBe(failed.request.body);
+    }
+    const shown = await show();
+    expect(shown).toMatchObject({ uuid, attempts: 1, response: { status: 200 } });
+    expect(shown.request).toEqual(failed.request);
   });
 });
