@@ -34,6 +34,8 @@ const hostList = (fallback: string) => {
     });
 };
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** Armor, and of the OpenSSH form the beginning that says that there is no passphrase. */
 const SIGNING_KEY =
   /^\s*(-----BEGIN PGP PRIVATE KEY BLOCK-----\s[^]+-----END PGP PRIVATE KEY BLOCK-----\s*|-----BEGIN OPENSSH PRIVATE KEY-----\s+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ[^]+-----END OPENSSH PRIVATE KEY-----\s*)?$/;
@@ -107,6 +109,16 @@ const Variables = z.object({
     /^(https?:\/\/[^?#\s]+)?$/,
     "https://cloudflare-dns.com/dns-query",
   ),
+  /** Seconds that the receiver of a webhook has to answer. */
+  DELIVER_TIMEOUT: count(5, 1, 25),
+  /** Days for which every delivery of a webhook must have failed until it is paused; 0 pauses none. */
+  WEBHOOK_PAUSE_DAYS: count(5, 0, 365),
+  /** Whether webhooks are switched off: nobody sets any up, nothing is handed out or sent. */
+  DISABLE_WEBHOOKS: flag(false),
+  /** Webhooks of one repository, organization, user, or of the service at most. */
+  WEBHOOKS_MAX: count(100, 1, 1000),
+  /** Days that deliveries of webhooks are kept, with what was sent and answered. */
+  WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
   /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
@@ -188,6 +200,11 @@ export interface Config {
   allowedHosts: HostList;
   blockedHosts: HostList;
   dnsResolverUrl: string;
+  deliverTimeoutMs: number;
+  hookPauseMs: number;
+  areWebhooksDisabled: boolean;
+  hookCountMax: number;
+  deliveryDays: number;
   logsD1Rows: boolean;
   signing: Signing | undefined;
   /** The first seals, each opens. */
@@ -242,6 +259,11 @@ export function parseConfig(env: object): Config {
     allowedHosts: variables.ALLOWED_HOST_LIST,
     blockedHosts: variables.BLOCKED_HOST_LIST,
     dnsResolverUrl: variables.DNS_RESOLVER_URL,
+    deliverTimeoutMs: variables.DELIVER_TIMEOUT * 1000,
+    hookPauseMs: variables.WEBHOOK_PAUSE_DAYS * DAY_MS || Number.POSITIVE_INFINITY,
+    areWebhooksDisabled: variables.DISABLE_WEBHOOKS,
+    hookCountMax: variables.WEBHOOKS_MAX,
+    deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,
     signing: toSigning(variables),
     sealingKeys: parseSealingKeys(variables.SEALING_KEYS) ?? [],

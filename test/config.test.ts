@@ -93,6 +93,11 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 1000",
     values: wrongNumbers("0", "1001"),
   },
+  DELIVER_TIMEOUT: { allowed: "a whole number from 1 to 25", values: wrongNumbers("0", "26") },
+  WEBHOOK_PAUSE_DAYS: {
+    allowed: "a whole number from 0 to 365",
+    values: wrongNumbers("-1", "366"),
+  },
   FIRST_ADMIN_PASSWORD: { allowed: "a text", values: [1] },
   FIRST_ADMIN_USER: { allowed: "a name", values: ["", 1] },
   FIRST_ADMIN_EMAIL: { allowed: "a text", values: [1] },
@@ -135,6 +140,12 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
   DNS_RESOLVER_URL: {
     allowed: "an http or https address, or empty",
     values: ["1.1.1.1", "udp://1.1.1.1", "https://dns.example/?name=x", "https://dns.example/ x"],
+  },
+  DISABLE_WEBHOOKS: { allowed: "true or false", values: wrongFlags() },
+  WEBHOOKS_MAX: { allowed: "a whole number from 1 to 1000", values: wrongNumbers("0", "1001") },
+  WEBHOOK_DELIVERY_DAYS: {
+    allowed: "a whole number from 1 to 36500",
+    values: wrongNumbers("0", "36501"),
   },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },
 };
@@ -233,6 +244,14 @@ describe("parseConfig", () => {
     expect(parseConfig({ DEFAULT_PAGING_NUM: "40", MAX_RESPONSE_ITEMS: "10" })).toMatchObject({
       pageSizeDefault: 10,
       pageSizeMax: 10,
+    });
+  });
+
+  it("counts the time of webhooks in milliseconds, and pauses none after 0 days", () => {
+    expect(parseConfig({})).toMatchObject({ deliverTimeoutMs: 5000, hookPauseMs: 432_000_000 });
+    expect(parseConfig({ DELIVER_TIMEOUT: "25", WEBHOOK_PAUSE_DAYS: "0" })).toMatchObject({
+      deliverTimeoutMs: 25_000,
+      hookPauseMs: Number.POSITIVE_INFINITY,
     });
   });
 

@@ -6,6 +6,9 @@ const NONCE_BYTES = 12;
 /** The first part of a sealed text: how it is made. */
 const FORM = "1";
 
+/** What all that a key has sealed begins with. */
+export const sealedBy = ({ name }: SealingKey): string => `${FORM}.${name}.`;
+
 /**
  * Seals a secret that must be read back: `1.<name of the key>.<base64 of nonce and ciphertext>`.
  *
@@ -28,7 +31,7 @@ export async function seal(
   const bytes = new Uint8Array(NONCE_BYTES + sealed.byteLength);
   bytes.set(nonce);
   bytes.set(new Uint8Array(sealed), NONCE_BYTES);
-  return [FORM, key.name, formatBase64(bytes)].join(".");
+  return sealedBy(key) + formatBase64(bytes);
 }
 
 /** What a sealed text holds, or why nobody can tell. */

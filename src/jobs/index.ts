@@ -2,6 +2,7 @@ import type { Ctx } from "../context.ts";
 import { listLeftBehind } from "../domain/git/list-left-behind.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import { deliverDue } from "../domain/hooks/deliver-due.ts";
+import { tendHooks } from "../domain/hooks/tend-hooks.ts";
 import { tellEvents } from "../domain/hooks/tell-events.ts";
 import { wakeQueues } from "../domain/hooks/wake-queues.ts";
 import { tendRepository } from "../domain/git/tend-repository.ts";
@@ -14,6 +15,9 @@ export type Job = StorageJob | EventJob | DeliveryJob;
 
 /** Deleted repositories that one run of the schedule sees to; the next one goes on. */
 const LEFT_BEHIND_MAX = 100;
+
+/** How long messages wait for what they ask to be delivered. */
+const DELIVERY_WAIT_MS = 1000;
 
 /** The trigger of wrangler.toml that looks after webhooks; any other looks after storage. */
 const EVERY_MINUTE = "* * * * *";
@@ -33,7 +37,7 @@ export async function handleBatch(
   if (tellings.length > 0) await handle(tellings, () => tellEvents(openCtx()));
   if (deliveries.length > 0) {
     const hookIds = deliveries.map(({ body }) => (body as DeliveryJob).hookId);
-    await handle(deliveries, () => deliverDue(openCtx(), hookIds));
+    await handle(deliveries, () => deliverBehind(openCtx(), hookIds));
   }
   for (const message of messages) {
     const { body } = message;
@@ -41,6 +45,26 @@ export async function handleBatch(
       await handle([message], () => tendRepository(openCtx(), body));
     }
   }
+}
+
+/**
+ * Delivers, and goes on behind the messages where receivers take their time: the next messages are
+ * about other hooks. It waits for a moment, so that not too much is under way at once.
+ */
+async function deliverBehind(ctx: Ctx, hookIds: readonly number[]): Promise<void> {
+  const work = deliverDue(ctx, hookIds);
+  let isBehind = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      isBehind = true;
+      resolve();
+    }, DELIVERY_WAIT_MS);
+  });
+  // What fails in time is asked for again by its messages; after that the schedule does so.
+  ctx.defer(work.catch((error: unknown) => isBehind && logBug("deliveries", error)));
+  await Promise.race([work, patience]);
+  clearTimeout(timer);
 }
 
 /** One that fails comes again and takes none of its neighbours along. */
@@ -62,4 +86,5 @@ export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   const places = await listLeftBehind(ctx, LEFT_BEHIND_MAX);
   for (const place of places) await ctx.git.tendLater(place);
   await removeLooseFiles(ctx);
+  await tendHooks(ctx);
 }

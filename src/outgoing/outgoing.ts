@@ -2,6 +2,7 @@ import { judge, type OutgoingRules } from "./judge.ts";
 import type { NameResolver } from "./name-resolver.ts";
 import {
   type Blocked,
+  blocked,
   type ForeignAnswer,
   type Outcome,
   type Unreached,
@@ -100,7 +101,7 @@ export class Outgoing {
       if (location === undefined) return readAnswer(response, from, bodyBytesMax);
 
       await dismiss(response);
-      if (redirectCount === redirectsMax) return unreached(`more than ${redirectsMax} redirects`);
+      if (redirectCount === redirectsMax) return blocked(`more than ${redirectsMax} redirects`);
       target = await this.aim(location, from, signal);
       if (target.kind === "target") {
         hop = redirected(hop, response.status, from, target.url, isSecret);

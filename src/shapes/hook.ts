@@ -21,8 +21,12 @@ export const Hook = z
     last_status: z
       .enum(["none", "succeeded", "failed"])
       .openapi({ description: "How the last delivery ended" }),
+    failing_since: TimeOrNull.openapi({
+      description: "Since when no attempt has succeeded; null where the last one did",
+    }),
     paused_at: TimeOrNull.openapi({
-      description: "When it was given up after failing for long; activating it begins anew",
+      description:
+        "When it was given up after failing for days; it is told of nothing until it is activated anew",
     }),
     updated_at: Time,
     created_at: Time,
@@ -51,6 +55,7 @@ export function toHook(hook: HookRow): z.infer<typeof Hook> {
     // SECURITY: write-only, like the secret.
     authorization_header: "",
     last_status: hook.lastStatus,
+    failing_since: formatTimeOrNull(hook.failingSince),
     paused_at: formatTimeOrNull(hook.pausedAt),
     updated_at: formatTime(hook.updatedAt),
     created_at: formatTime(hook.createdAt),

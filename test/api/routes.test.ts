@@ -109,6 +109,7 @@ describe("each operation of the API", () => {
         sha: "main",
         filepath: "file",
         id: 1,
+        delivery_id: 1,
       };
       for (const { name } of operation.parameters.filter((each) => each.in === "query")) {
         for (const junk of QUERY_JUNK) {
@@ -148,6 +149,7 @@ const NEUTRAL = {
   basehead: "main...main",
   diffType: "diff",
   id: 7,
+  delivery_id: 8,
 };
 
 const router = new TrieRouter<string>();

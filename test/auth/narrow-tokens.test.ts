@@ -68,6 +68,7 @@ describe("what is not public", () => {
         revision: "main",
         basehead: "main...main",
         diffType: "diff",
+        delivery_id: each.id,
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);
@@ -102,6 +103,7 @@ describe("another repository", () => {
         revision: "main",
         basehead: "main...main",
         diffType: "diff",
+        delivery_id: each.id,
       });
       const answer = await call("GET", `${path}?page=1&limit=50`, { token });
       expect(answer.status, path).toBeLessThan(500);

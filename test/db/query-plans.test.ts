@@ -3,12 +3,15 @@ import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows, hookDeliveries } from "../../src/db/schema/index.ts";
+import { resealSecrets } from "../../src/domain/hooks/reseal-secrets.ts";
+import { sweepDeliveries } from "../../src/domain/hooks/sweep-deliveries.ts";
 import { tellEvents } from "../../src/domain/hooks/tell-events.ts";
 import { wakeQueues } from "../../src/domain/hooks/wake-queues.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { pushOf, tell } from "../support/activities.ts";
 import { db } from "../support/db.ts";
-import { makeHook } from "../support/hooks.ts";
+import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
+import { makeHook, makeKeptDelivery } from "../support/hooks.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { storePush } from "../support/push.ts";
@@ -37,6 +40,8 @@ const listening = new Proxy(env.DB, {
 });
 const call = serviceWith({}, { DB: listening });
 const visit = doorsWith({}, { DB: listening });
+
+const SEALING_KEYS = `new:${"A".repeat(43)}=,old:${"B".repeat(42)}A=`;
 
 const GROWING =
   "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses|commit_statuses|hooks|hook_deliveries|announcements|topics|repository_topics|lfs_objects|lfs_locks|lfs_loose_files";
@@ -231,6 +236,68 @@ describe("no table that grows is read as a whole", () => {
     expect(plans).toMatch(/SCAN e USING (?:COVERING )?INDEX events_untold\b/);
     expect(plans).toMatch(/SEARCH x USING COVERING INDEX events_untold_repo /);
     expect(plans).not.toMatch(/SCAN (?:x|h|a|hooks|announcements)\b/);
+  });
+
+  // Neither pages nor numbers of deliveries look at those of other hooks, or sort them.
+  it.each([
+    ["hook_deliveries_announcement", ""],
+    ["hook_deliveries_by_status", "?status=failed"],
+    ["hook_deliveries_by_event", "?event=push"],
+    ["hook_deliveries_by_(?:status|event)", "?status=failed&event=push"],
+  ])("by %s, for the deliveries of a hook%s", async (index, query) => {
+    const hook = await makeHook({ level: "repository", repoId: repo.id, approverId: user.id });
+    sent.length = 0;
+    const answer = await call("GET", `${at()}/hooks/${hook.id}/deliveries${query}`, { as: user });
+    expect(answer.status).toBe(200);
+    const listing = [...new Set(sent)].filter((each) => each.includes('from "hook_deliveries"'));
+    expect(listing).toHaveLength(2);
+    for (const statement of listing) {
+      const steps = (await planOf(statement)).join("\n");
+      expect(steps).toMatch(
+        new RegExp(`SEARCH hook_deliveries USING (?:COVERING )?INDEX ${index} `),
+      );
+      expect(steps).not.toContain("TEMP B-TREE");
+      expect(steps).not.toMatch(/^SCAN/m);
+    }
+  });
+
+  it("for deliveries that are shown, sent once more, or too old", async () => {
+    const hook = await makeHook({ level: "repository", repoId: repo.id, approverId: user.id });
+    const { id } = await makeKeptDelivery(hook);
+    const path = `${at()}/hooks/${hook.id}/deliveries`;
+    sent.length = 0;
+    const since = { since: "2020-01-31T08:15:00Z" };
+    const requests: [string, string, object?][] = [
+      ["GET", `${path}/${id}`],
+      ["POST", `${path}/${id}/attempts`],
+      ["POST", `${path}/attempts`, since],
+    ];
+    await makeKeptDelivery(hook);
+    for (const [method, each, json] of requests) {
+      const answer = await call(method, each, { as: user, ...(json && { json }) });
+      expect(answer.status).toBeLessThan(300);
+    }
+    await sweepDeliveries(systemCtx({ DB: listening }, Date.now()));
+    await resealSecrets(systemCtx({ DB: listening }, Date.now(), { SEALING_KEYS }));
+    expect(sent.length).toBeGreaterThan(9);
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+
+  it("for deliveries, which each hook finds by its own index", async () => {
+    const { hook } = await makeReceivedHook("404", { failingSince: 1, failureCount: 9 });
+    await makeDelivery(hook);
+    sent.length = 0;
+    await deliver([hook.id], undefined, {}, { DB: listening });
+    await wakeQueues(systemCtx({ DB: listening }, 1));
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+    const steps = (await Promise.all([...new Set(sent)].map(planOf))).flat();
+    const walks = steps.filter((step) => /^(SCAN|SEARCH) (d|hook_deliveries)\b/.test(step));
+    expect(walks.length).toBeGreaterThan(5);
+    for (const step of walks) {
+      expect(step).toMatch(
+        /INTEGER PRIMARY KEY|INDEX hook_deliveries_(by_status \(hook_id=\? AND status=\?|due )/,
+      );
+    }
   });
 
   it("for large files and their locks", async () => {

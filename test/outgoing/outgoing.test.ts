@@ -110,9 +110,12 @@ describe("fetchGuarded", () => {
       kind: "answered",
       status: 200,
     });
-    expect(await ask(twice, {}, { redirectsMax: 1 })).toMatchObject({ kind: "network" });
+    expect(await ask(twice, {}, { redirectsMax: 1 })).toEqual({
+      kind: "blocked",
+      reason: "more than 1 redirects",
+    });
     const id = crypto.randomUUID();
-    expect(await ask(`${here}/loop?id=${id}`)).toMatchObject({ kind: "network" });
+    expect(await ask(`${here}/loop?id=${id}`)).toMatchObject({ kind: "blocked" });
     expect(await countOf(id)).toBe(4);
   });
 

@@ -1,5 +1,11 @@
-import type { Hook } from "../../src/db/schema/index.ts";
-import { hooks } from "../../src/db/schema/index.ts";
+import {
+  announcements,
+  hookDeliveries,
+  hooks,
+  type AnnouncementRow,
+  type Hook,
+  type HookDelivery,
+} from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
 import { History } from "./commits.ts";
 import { db } from "./db.ts";
@@ -26,6 +32,42 @@ export async function makeHook(
     .returning();
   return only(rows);
 }
+
+/** A push, as much of it as most tests need. */
+export const PUSHED = { ref: "refs/heads/main", commits: [] };
+
+/** A delivery to a hook that nothing is due of, of an announcement of its own. */
+export async function makeKeptDelivery(
+  { id: hookId }: Pick<Hook, "id">,
+  fields: Partial<HookDelivery> = {},
+  announced: Partial<AnnouncementRow> = {},
+): Promise<HookDelivery & { eventId: number }> {
+  const { event = "push", createdAt = Date.now() } = fields;
+  const eventId = nextEventId--;
+  const { id: announcementId } = only(
+    await db
+      .insert(announcements)
+      .values({ eventId, part: 0, event, repoId: 0, payload: PUSHED, createdAt, ...announced })
+      .returning({ id: announcements.id }),
+  );
+  const rows = await db
+    .insert(hookDeliveries)
+    .values({
+      hookId,
+      announcementId,
+      uuid: crypto.randomUUID(),
+      event,
+      status: "failed",
+      createdAt,
+      updatedAt: createdAt,
+      ...fields,
+    })
+    .returning();
+  return { ...only(rows), eventId };
+}
+
+/** Below 0, where no event is. */
+let nextEventId = -1_000_000;
 
 /** Two branches, `main` and `some/branch`, of one commit each. */
 export async function makeHistory(repo: TestRepo): Promise<{ main: string; some: string }> {

@@ -4,6 +4,8 @@ import { gzipSync } from "node:zlib";
 
 import type { TestProject } from "vitest/node";
 
+import { readJournal, receiveHook } from "./hook-receiver.ts";
+
 declare module "vitest" {
   interface ProvidedContext {
     /** Two origins of one host on this machine, outside of the Worker. */
@@ -68,6 +70,10 @@ async function answer(
       const body = Buffer.concat(pieces).toString();
       return void response.end(JSON.stringify({ method, path: request.url, headers, body }));
     }
+    case "/hook":
+      return receiveHook(request, response, url, pieces);
+    case "/journal":
+      return void response.end(JSON.stringify(readJournal(query("of"))));
     case "/count":
       return void response.end(String(counts.get(query("of")) ?? 0));
     case "/status":

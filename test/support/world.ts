@@ -16,6 +16,7 @@ import { only } from "../../src/lib/only.ts";
 import { History } from "./commits.ts";
 import { db } from "./db.ts";
 import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
+import { makeKeptDelivery } from "./hooks.ts";
 import { fillPath, type Operation } from "./operations.ts";
 import { makeCommit, storePush } from "./push.ts";
 import { makeTag } from "./tag.ts";
@@ -122,6 +123,10 @@ export async function makeWorld(operation: Operation): Promise<World> {
     [/^\/admin\/hooks\//, hookAt("system")],
     [/^\/teams\//, team.id],
   ];
+  const id = ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0;
+  const delivery = operation.path.includes("/deliveries")
+    ? await makeKeptDelivery({ id })
+    : undefined;
   const isAboutCode =
     /\/(?:branches|tags|git|commits|compare|contents|contents-ext|file-contents|raw|media|diffpatch|statuses|archive|tarball|zipball|bundle|languages|licenses|editorconfig|issue_templates|issue_config|tests)(?:\/|$)/.test(
       operation.path,
@@ -148,7 +153,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     token: "no-such-token",
     topic,
     name: operation.path.startsWith("/licenses/") ? "MIT" : "Go",
-    id: ids.find(([pattern]) => pattern.test(operation.path))?.[1] ?? 0,
+    id,
+    delivery_id: delivery?.id ?? 0,
   });
   const json =
     operation.body && bodyOf(operation.id, `${user.name}/${repo.name}`, org.name, sample?.blobOid);
@@ -208,6 +214,8 @@ const NEW_HOOK = {
   branch_filter: "main",
 };
 
+const SINCE_LONG = { since: "2020-01-31T08:15:00+02:00" };
+
 /** A body that each operation accepts, with names that nobody else has; keys are another test's. */
 function bodyOf(
   operationId: string,
@@ -256,6 +264,10 @@ function bodyOf(
     userEditHook: { active: false },
     adminCreateHook: { ...NEW_HOOK, config: { ...NEW_HOOK.config, is_system_webhook: "true" } },
     adminEditHook: { active: false },
+    repoRedeliverFailedHookDeliveries: SINCE_LONG,
+    orgRedeliverFailedHookDeliveries: SINCE_LONG,
+    userRedeliverFailedHookDeliveries: SINCE_LONG,
+    adminRedeliverFailedHookDeliveries: SINCE_LONG,
     adminCreateUser: { username: name, email, password: "correct horse" },
     adminEditUser: { full_name: name, email },
     adminRenameUser: { new_username: name },

@@ -16,6 +16,8 @@ import { inOrg } from "../guards/account.ts";
 import { OrgPath } from "../orgs/paths.ts";
 import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { PathId } from "../path-id.ts";
+import { atHooks } from "./at-hooks.ts";
+import { addDeliveries } from "./deliveries.ts";
 import { CreateHook, EditHook, toWish } from "./hook-body.ts";
 
 export const organizationHooks = endpoints();
@@ -23,11 +25,15 @@ export const organizationHooks = endpoints();
 const HookPath = OrgPath.extend({ id: PathId });
 
 /** SECURITY: not for a token that reaches less than the webhooks tell. */
-function placeOf({ actor }: Ctx, owner: User): HookPlace {
-  const place = { level: "organization", owner } as const;
-  requireApprover(actor, place);
+function placeOf({ ctx, org }: { ctx: Ctx; org: User }): HookPlace {
+  const place = { level: "organization", owner: org } as const;
+  requireApprover(ctx.actor, place);
   return place;
 }
+
+const OWNERS = { isOpen: false, needs: "ownership" } as const;
+const reading = atHooks(inOrg("read:organization", OWNERS), placeOf);
+const writing = atHooks(inOrg("write:organization", OWNERS), placeOf);
 
 organizationHooks.openapi(
   createRoute({
@@ -36,13 +42,12 @@ organizationHooks.openapi(
     operationId: "orgListHooks",
     tags: ["organization"],
     summary: "List the webhooks of an organization",
-    middleware: [inOrg("read:organization", { isOpen: false, needs: "ownership" })] as const,
+    middleware: [reading] as const,
     request: { params: OrgPath, query: Paging },
     responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const place = placeOf(c.var.ctx, c.var.org);
+    const { ctx, place } = c.var;
     const items = await pageOf(
       c,
       c.req.valid("query"),
@@ -60,7 +65,7 @@ organizationHooks.openapi(
     operationId: "orgCreateHook",
     tags: ["organization"],
     summary: "Create a webhook of an organization",
-    middleware: [inOrg("write:organization", { isOpen: false, needs: "ownership" })] as const,
+    middleware: [writing] as const,
     request: { params: OrgPath, body: { required: true, ...json(CreateHook, "The webhook") } },
     responses: {
       201: json(Hook, "The new webhook"),
@@ -68,8 +73,7 @@ organizationHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const place = placeOf(c.var.ctx, c.var.org);
+    const { ctx, place } = c.var;
     const { type, ...sent } = c.req.valid("json");
     const hook = await createHook(ctx, place, { ...toWish(sent), type });
     return c.json(toHook(hook), 201);
@@ -83,13 +87,13 @@ organizationHooks.openapi(
     operationId: "orgGetHook",
     tags: ["organization"],
     summary: "Get a webhook of an organization",
-    middleware: [inOrg("read:organization", { isOpen: false, needs: "ownership" })] as const,
+    middleware: [reading] as const,
     request: { params: HookPath },
     responses: { 200: json(Hook, "The webhook"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const hook = await findHook(ctx, placeOf(c.var.ctx, c.var.org), c.req.valid("param").id);
+    const { ctx, place } = c.var;
+    const hook = await findHook(ctx, place, c.req.valid("param").id);
     return c.json(toHook(hook), 200);
   },
 );
@@ -101,7 +105,7 @@ organizationHooks.openapi(
     operationId: "orgEditHook",
     tags: ["organization"],
     summary: "Change a webhook of an organization; what is left out stays as it is",
-    middleware: [inOrg("write:organization", { isOpen: false, needs: "ownership" })] as const,
+    middleware: [writing] as const,
     request: { params: HookPath, body: { required: true, ...json(EditHook, "The changes") } },
     responses: {
       200: json(Hook, "The webhook now"),
@@ -109,14 +113,9 @@ organizationHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx } = c.var;
+    const { ctx, place } = c.var;
     const { id } = c.req.valid("param");
-    const hook = await editHook(
-      ctx,
-      placeOf(c.var.ctx, c.var.org),
-      id,
-      toWish(c.req.valid("json")),
-    );
+    const hook = await editHook(ctx, place, id, toWish(c.req.valid("json")));
     return c.json(toHook(hook), 200);
   },
 );
@@ -128,12 +127,22 @@ organizationHooks.openapi(
     operationId: "orgDeleteHook",
     tags: ["organization"],
     summary: "Delete a webhook of an organization",
-    middleware: [inOrg("write:organization", { isOpen: false, needs: "ownership" })] as const,
+    middleware: [writing] as const,
     request: { params: HookPath },
     responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    await deleteHook(c.var.ctx, placeOf(c.var.ctx, c.var.org), c.req.valid("param").id);
+    await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
     return c.body(null, 204);
   },
 );
+
+addDeliveries(organizationHooks, {
+  path: "/orgs/{org}/hooks/{id}",
+  params: HookPath,
+  prefix: "org",
+  tag: "organization",
+  owner: "an organization",
+  reading,
+  writing,
+});

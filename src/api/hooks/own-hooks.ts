@@ -14,16 +14,21 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
 import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { atHooks } from "./at-hooks.ts";
+import { addDeliveries } from "./deliveries.ts";
 import { CreateHook, EditHook, HookId, toWish } from "./hook-body.ts";
 
 export const ownHooks = endpoints();
 
 /** SECURITY: not for a token that reaches less than the webhooks tell. */
-function placeOf({ actor }: Ctx, owner: User): HookPlace {
-  const place = { level: "user", owner } as const;
-  requireApprover(actor, place);
+function placeOf({ ctx, user }: { ctx: Ctx; user: User }): HookPlace {
+  const place = { level: "user", owner: user } as const;
+  requireApprover(ctx.actor, place);
   return place;
 }
+
+const reading = atHooks(signedIn("read:user"), placeOf);
+const writing = atHooks(signedIn("write:user"), placeOf);
 
 ownHooks.openapi(
   createRoute({
@@ -32,13 +37,12 @@ ownHooks.openapi(
     operationId: "userListHooks",
     tags: ["user"],
     summary: "List the webhooks of your own",
-    middleware: [signedIn("read:user")] as const,
+    middleware: [reading] as const,
     request: { query: Paging },
     responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403) },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const place = placeOf(c.var.ctx, c.var.user);
+    const { ctx, place } = c.var;
     const items = await pageOf(
       c,
       c.req.valid("query"),
@@ -56,7 +60,7 @@ ownHooks.openapi(
     operationId: "userCreateHook",
     tags: ["user"],
     summary: "Create a webhook of your own",
-    middleware: [signedIn("write:user")] as const,
+    middleware: [writing] as const,
     request: { body: { required: true, ...json(CreateHook, "The webhook") } },
     responses: {
       201: json(Hook, "The new webhook"),
@@ -64,8 +68,7 @@ ownHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const place = placeOf(c.var.ctx, c.var.user);
+    const { ctx, place } = c.var;
     const { type, ...sent } = c.req.valid("json");
     const hook = await createHook(ctx, place, { ...toWish(sent), type });
     return c.json(toHook(hook), 201);
@@ -79,13 +82,13 @@ ownHooks.openapi(
     operationId: "userGetHook",
     tags: ["user"],
     summary: "Get a webhook of your own",
-    middleware: [signedIn("read:user")] as const,
+    middleware: [reading] as const,
     request: { params: HookId },
     responses: { 200: json(Hook, "The webhook"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const hook = await findHook(ctx, placeOf(c.var.ctx, c.var.user), c.req.valid("param").id);
+    const { ctx, place } = c.var;
+    const hook = await findHook(ctx, place, c.req.valid("param").id);
     return c.json(toHook(hook), 200);
   },
 );
@@ -97,7 +100,7 @@ ownHooks.openapi(
     operationId: "userEditHook",
     tags: ["user"],
     summary: "Change a webhook of your own; what is left out stays as it is",
-    middleware: [signedIn("write:user")] as const,
+    middleware: [writing] as const,
     request: { params: HookId, body: { required: true, ...json(EditHook, "The changes") } },
     responses: {
       200: json(Hook, "The webhook now"),
@@ -105,14 +108,9 @@ ownHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx } = c.var;
+    const { ctx, place } = c.var;
     const { id } = c.req.valid("param");
-    const hook = await editHook(
-      ctx,
-      placeOf(c.var.ctx, c.var.user),
-      id,
-      toWish(c.req.valid("json")),
-    );
+    const hook = await editHook(ctx, place, id, toWish(c.req.valid("json")));
     return c.json(toHook(hook), 200);
   },
 );
@@ -124,12 +122,22 @@ ownHooks.openapi(
     operationId: "userDeleteHook",
     tags: ["user"],
     summary: "Delete a webhook of your own",
-    middleware: [signedIn("write:user")] as const,
+    middleware: [writing] as const,
     request: { params: HookId },
     responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    await deleteHook(c.var.ctx, placeOf(c.var.ctx, c.var.user), c.req.valid("param").id);
+    await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
     return c.body(null, 204);
   },
 );
+
+addDeliveries(ownHooks, {
+  path: "/user/hooks/{id}",
+  params: HookId,
+  prefix: "user",
+  tag: "user",
+  owner: "your own",
+  reading,
+  writing,
+});

@@ -16,13 +16,21 @@ import { inRepo } from "../guards/repository.ts";
 import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { RepoPath } from "../repos/paths.ts";
+import { atHooks, requireWebhooks } from "./at-hooks.ts";
+import { addDeliveries } from "./deliveries.ts";
 import { CreateHook, EditHook, toWish } from "./hook-body.ts";
 
 export const repositoryHooks = endpoints();
 
 const HookPath = RepoPath.extend({ id: PathId });
 
-const placeOf = ({ repo }: RepositoryEntry): HookPlace => ({ level: "repository", repo });
+const placeOf = ({ entry }: { entry: RepositoryEntry }): HookPlace => ({
+  level: "repository",
+  repo: entry.repo,
+});
+const ADMINISTRATORS = { access: ACCESS.admin };
+const reading = atHooks(inRepo("read:repository", ADMINISTRATORS), placeOf);
+const writing = atHooks(inRepo("write:repository", ADMINISTRATORS), placeOf);
 
 repositoryHooks.openapi(
   createRoute({
@@ -31,13 +39,12 @@ repositoryHooks.openapi(
     operationId: "repoListHooks",
     tags: ["repository"],
     summary: "List the webhooks of a repository",
-    middleware: [inRepo("read:repository", { access: ACCESS.admin })] as const,
+    middleware: [reading] as const,
     request: { params: RepoPath, query: Paging },
     responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const place = placeOf(c.var.entry);
+    const { ctx, place } = c.var;
     const items = await pageOf(
       c,
       c.req.valid("query"),
@@ -55,7 +62,7 @@ repositoryHooks.openapi(
     operationId: "repoCreateHook",
     tags: ["repository"],
     summary: "Create a webhook of a repository",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [writing] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateHook, "The webhook") } },
     responses: {
       201: json(Hook, "The new webhook"),
@@ -63,8 +70,7 @@ repositoryHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const place = placeOf(c.var.entry);
+    const { ctx, place } = c.var;
     const { type, ...sent } = c.req.valid("json");
     const hook = await createHook(ctx, place, { ...toWish(sent), type });
     return c.json(toHook(hook), 201);
@@ -78,13 +84,13 @@ repositoryHooks.openapi(
     operationId: "repoGetHook",
     tags: ["repository"],
     summary: "Get a webhook of a repository",
-    middleware: [inRepo("read:repository", { access: ACCESS.admin })] as const,
+    middleware: [reading] as const,
     request: { params: HookPath },
     responses: { 200: json(Hook, "The webhook"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const hook = await findHook(ctx, placeOf(c.var.entry), c.req.valid("param").id);
+    const { ctx, place } = c.var;
+    const hook = await findHook(ctx, place, c.req.valid("param").id);
     return c.json(toHook(hook), 200);
   },
 );
@@ -96,7 +102,7 @@ repositoryHooks.openapi(
     operationId: "repoEditHook",
     tags: ["repository"],
     summary: "Change a webhook of a repository; what is left out stays as it is",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [writing] as const,
     request: { params: HookPath, body: { required: true, ...json(EditHook, "The changes") } },
     responses: {
       200: json(Hook, "The webhook now"),
@@ -104,9 +110,9 @@ repositoryHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx } = c.var;
+    const { ctx, place } = c.var;
     const { id } = c.req.valid("param");
-    const hook = await editHook(ctx, placeOf(c.var.entry), id, toWish(c.req.valid("json")));
+    const hook = await editHook(ctx, place, id, toWish(c.req.valid("json")));
     return c.json(toHook(hook), 200);
   },
 );
@@ -118,12 +124,12 @@ repositoryHooks.openapi(
     operationId: "repoDeleteHook",
     tags: ["repository"],
     summary: "Delete a webhook of a repository",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [writing] as const,
     request: { params: HookPath },
     responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    await deleteHook(c.var.ctx, placeOf(c.var.entry), c.req.valid("param").id);
+    await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
     return c.body(null, 204);
   },
 );
@@ -135,7 +141,7 @@ repositoryHooks.openapi(
     operationId: "repoTestHook",
     tags: ["repository"],
     summary: "Send a webhook of a repository a push that changed nothing",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("write:repository", ADMINISTRATORS)] as const,
     request: {
       params: HookPath,
       query: z.object({
@@ -153,7 +159,18 @@ repositoryHooks.openapi(
   }),
   async (c) => {
     const { ctx, entry } = c.var;
+    requireWebhooks(ctx);
     await testHook(ctx, entry, c.req.valid("param").id, c.req.valid("query").ref);
     return c.body(null, 204);
   },
 );
+
+addDeliveries(repositoryHooks, {
+  path: "/repos/{owner}/{repo}/hooks/{id}",
+  params: HookPath,
+  prefix: "repo",
+  tag: "repository",
+  owner: "a repository",
+  reading,
+  writing,
+});

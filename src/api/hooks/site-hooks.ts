@@ -12,11 +12,15 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";
 import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { atHooks } from "./at-hooks.ts";
+import { addDeliveries } from "./deliveries.ts";
 import { CreateHook, EditHook, HookId, toWish } from "./hook-body.ts";
 
 export const siteHooks = endpoints();
 
-const SITE: HookPlace = { level: "site" };
+const placeOf = (): HookPlace => ({ level: "site" });
+const reading = atHooks(siteAdmin("read:admin"), placeOf);
+const writing = atHooks(siteAdmin("write:admin"), placeOf);
 
 const Listing = Paging.extend({
   type: z
@@ -46,18 +50,18 @@ siteHooks.openapi(
     operationId: "adminListHooks",
     tags: ["admin"],
     summary: "List the webhooks of the service",
-    middleware: [siteAdmin("read:admin")] as const,
+    middleware: [reading] as const,
     request: { query: Listing },
     responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403) },
   }),
   async (c) => {
-    const { ctx } = c.var;
+    const { ctx, place } = c.var;
     const query = c.req.valid("query");
     const levels = query.type === "all" ? SITE_LEVELS : [query.type];
     const items = await pageOf(
       c,
       query,
-      (slice) => listHooks(ctx, SITE, slice, levels),
+      (slice) => listHooks(ctx, place, slice, levels),
       readPageOrWhole,
     );
     return c.json(items.map(toHook), 200);
@@ -71,7 +75,7 @@ siteHooks.openapi(
     operationId: "adminCreateHook",
     tags: ["admin"],
     summary: "Create a webhook of the service",
-    middleware: [siteAdmin("write:admin")] as const,
+    middleware: [writing] as const,
     request: { body: { required: true, ...json(CreateHook, "The webhook") } },
     responses: {
       201: json(Hook, "The new webhook"),
@@ -79,10 +83,10 @@ siteHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx } = c.var;
+    const { ctx, place } = c.var;
     const { type, ...sent } = c.req.valid("json");
     const siteLevel = toSiteLevel(sent.config.is_system_webhook);
-    const hook = await createHook(ctx, SITE, { ...toWish(sent), type, siteLevel });
+    const hook = await createHook(ctx, place, { ...toWish(sent), type, siteLevel });
     return c.json(toHook(hook), 201);
   },
 );
@@ -94,13 +98,13 @@ siteHooks.openapi(
     operationId: "adminGetHook",
     tags: ["admin"],
     summary: "Get a webhook of the service",
-    middleware: [siteAdmin("read:admin")] as const,
+    middleware: [reading] as const,
     request: { params: HookId },
     responses: { 200: json(Hook, "The webhook"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const hook = await findHook(ctx, SITE, c.req.valid("param").id);
+    const { ctx, place } = c.var;
+    const hook = await findHook(ctx, place, c.req.valid("param").id);
     return c.json(toHook(hook), 200);
   },
 );
@@ -112,7 +116,7 @@ siteHooks.openapi(
     operationId: "adminEditHook",
     tags: ["admin"],
     summary: "Change a webhook of the service; what is left out stays as it is",
-    middleware: [siteAdmin("write:admin")] as const,
+    middleware: [writing] as const,
     request: { params: HookId, body: { required: true, ...json(EditHook, "The changes") } },
     responses: {
       200: json(Hook, "The webhook now"),
@@ -120,9 +124,9 @@ siteHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx } = c.var;
+    const { ctx, place } = c.var;
     const { id } = c.req.valid("param");
-    const hook = await editHook(ctx, SITE, id, toWish(c.req.valid("json")));
+    const hook = await editHook(ctx, place, id, toWish(c.req.valid("json")));
     return c.json(toHook(hook), 200);
   },
 );
@@ -134,12 +138,22 @@ siteHooks.openapi(
     operationId: "adminDeleteHook",
     tags: ["admin"],
     summary: "Delete a webhook of the service",
-    middleware: [siteAdmin("write:admin")] as const,
+    middleware: [writing] as const,
     request: { params: HookId },
     responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    await deleteHook(c.var.ctx, SITE, c.req.valid("param").id);
+    await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
     return c.body(null, 204);
   },
 );
+
+addDeliveries(siteHooks, {
+  path: "/admin/hooks/{id}",
+  params: HookId,
+  prefix: "admin",
+  tag: "admin",
+  owner: "the service",
+  reading,
+  writing,
+});

@@ -1,11 +1,12 @@
 import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
 import { hooks, type Hook } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { invalid } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
-import { eventPlace, type HookPlace, type SITE_LEVELS } from "./hook-place.ts";
+import { eventPlace, isAt, type HookPlace, type SITE_LEVELS } from "./hook-place.ts";
 import { toColumns, toHookType, type HookWish } from "./hook-wish.ts";
 import { requireApprover } from "./require-approver.ts";
 
@@ -16,10 +17,12 @@ interface NewHook extends HookWish {
   siteLevel?: (typeof SITE_LEVELS)[number];
 }
 
+const TOO_MANY = (limit: number): string => `no more than ${limit} webhooks may be here`;
+
 /**
  * Makes a hook. It is told of pushes where nothing else is said, and of nothing while it is not active.
  *
- * @throws Failure `invalid` or `malformed` for what can't be one, `forbidden` where the caller's
+ * @throws Failure `invalid` or `malformed` for what can't be one, `invalid` for one too many, `forbidden` where the caller's
  * credential reaches less than the hook would tell.
  */
 export async function createHook(ctx: Ctx, place: HookPlace, wanted: NewHook): Promise<Hook> {
@@ -31,7 +34,9 @@ export async function createHook(ctx: Ctx, place: HookPlace, wanted: NewHook): P
   if (type === "slack" && columns.chat?.channel === undefined) {
     throw invalid("Missing config option: channel");
   }
-  const [created] = await ctx.db.batch([
+  const limit = ctx.config.hookCountMax;
+  const isWithinLimit = sql`(select count(*) from ${hooks} where ${isAt(place)}) < ${limit}`;
+  const batch = ctx.db.batch([
     ctx.db
       .insert(hooks)
       .values({
@@ -40,7 +45,8 @@ export async function createHook(ctx: Ctx, place: HookPlace, wanted: NewHook): P
         isActive: false,
         ...columns,
         type,
-        url,
+        // One that is too many has no address, which the column refuses, and with it the batch.
+        url: onlyWhile(isWithinLimit, url),
         contentType,
         level: place.level === "site" ? (wanted.siteLevel ?? "default") : place.level,
         repoId: place.level === "repository" ? place.repo.id : null,
@@ -52,5 +58,8 @@ export async function createHook(ctx: Ctx, place: HookPlace, wanted: NewHook): P
       .returning(),
     record(ctx, { type: "hook.created", ...eventPlace(place), hookId: sql`last_insert_rowid()` }),
   ]);
+  const [created] = await batch.catch((error: unknown) => {
+    throw isViolation(error, "NOT NULL", "hooks.url") ? invalid(TOO_MANY(limit)) : error;
+  });
   return only(created);
 }

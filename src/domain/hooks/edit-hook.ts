@@ -29,7 +29,12 @@ export async function editHook(
       .update(hooks)
       .set({
         ...columns,
-        ...(columns.isActive && { pausedAt: null, failingSince: null }),
+        ...(columns.isActive && {
+          pausedAt: null,
+          failingSince: null,
+          failureCount: 0,
+          heldUntil: null,
+        }),
         // What the service made of a default hook is a person's once they change it.
         approverId: approver.id,
         updatedAt: ctx.now,

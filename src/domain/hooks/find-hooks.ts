@@ -35,7 +35,7 @@ export type FoundHook = Pick<
 >;
 
 /**
- * Finds the hooks that are to be told of some occasions.
+ * Finds the hooks that are to be told of some occasions: none, while webhooks are switched off.
  *
  * SECURITY: a hook is passed over once whoever answers for it may not administer its place any more:
  * they would go on reading by it. Whoever may has it back by an edit.
@@ -46,9 +46,10 @@ export type FoundHook = Pick<
  * repository, then those of its owner, then those of the service; within these, oldest first.
  */
 export async function findHooks(
-  { db }: Pick<Ctx, "db">,
+  { db, config }: Pick<Ctx, "db" | "config">,
   occasions: readonly Occasion[],
 ): Promise<(occasion: Occasion) => FoundHook[]> {
+  if (config.areWebhooksDisabled) return () => [];
   const names = listOf(occasions.map(({ event }) => event));
   const repoIds = listOf(occasions.map(({ repoId }) => repoId));
   const ownerIds = listOf(occasions.map(({ ownerId }) => ownerId));

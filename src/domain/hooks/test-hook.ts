@@ -1,16 +1,16 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { ACCESS, announcements, hookDeliveries } from "../../db/schema/index.ts";
+import { ACCESS, announcements, hookDeliveries, hooks } from "../../db/schema/index.ts";
 import type { Occasion } from "../../events/payloads/occasion.ts";
 import { toPushPayload } from "../../events/payloads/push-payload.ts";
-import { record } from "../../events/record.ts";
+import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { readCommits } from "../commits/read-commits.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import { openCode } from "../git/open-code.ts";
-import { findHook } from "./find-hook.ts";
+import { isAt } from "./hook-place.ts";
 import { openReceiver } from "./read-payload.ts";
 import { PUSHED_PARTS } from "./read-pushed.ts";
 
@@ -25,19 +25,16 @@ import { PUSHED_PARTS } from "./read-pushed.ts";
 export async function testHook(
   ctx: Ctx,
   entry: RepositoryEntry,
-  id: number,
+  hookId: number,
   revision: string,
 ): Promise<void> {
   const { repo } = entry;
-  const hook = await findHook(ctx, { level: "repository", repo }, id);
   const code = await openCode(ctx, entry);
   if (code.snapshot.refs.length === 0) throw notFound("repository is empty");
   const found = findRevision(code, revision === "" ? `refs/heads/${repo.defaultBranch}` : revision);
   if (!found) throw notFound();
-  if (!hook.events.includes("push")) return;
 
   const { db, now, actor } = ctx;
-  const { id: hookId } = hook;
   const ref = fullNameOf(found);
   const { commitOid } = found;
   const [commit] = await readCommits(ctx, code, [found.node], PUSHED_PARTS);
@@ -54,8 +51,17 @@ export async function testHook(
     total: 1,
     head: commit,
   });
-  await db.batch([
-    record(ctx, {
+  const isHere = and(eq(hooks.id, hookId), isAt({ level: "repository", repo }));
+  const [[hook], told] = await db.batch([
+    db.select({ id: hooks.id }).from(hooks).where(isHere),
+    // Whoever asks for it does not wait for a receiver to be tried again. What follows depends on it.
+    db
+      .update(hooks)
+      .set({ heldUntil: null })
+      .where(
+        and(isHere, sql`exists (select 1 from json_each(${hooks.events}) where value = 'push')`),
+      ),
+    recordIfChanged(ctx, {
       type: "hook.tested",
       repoId: repo.id,
       ownerId: repo.ownerId,
@@ -63,26 +69,19 @@ export async function testHook(
       ref,
       commitOid,
     }),
-    db.insert(announcements).values({
-      eventId: sql`last_insert_rowid()`,
-      part: 0,
-      event: "push",
-      repoId: repo.id,
-      payload,
-      createdAt: now,
-    }),
-    db.insert(hookDeliveries).values({
-      hookId,
-      announcementId: sql`last_insert_rowid()`,
-      uuid: crypto.randomUUID(),
-      event: "push",
-      isRequested: true,
-      nextAttemptAt: now,
-      createdAt: now,
-      updatedAt: now,
-    }),
+    db
+      .insert(announcements)
+      .select(
+        sql`select null, last_insert_rowid(), 0, 'push', ${repo.id}, ${JSON.stringify(payload)}, ${now} where changes() > 0`,
+      ),
+    db
+      .insert(hookDeliveries)
+      .select(
+        sql`select null, ${hookId}, last_insert_rowid(), ${crypto.randomUUID()}, 'push', 'pending', 1, 0, ${now}, '', null, null, null, null, null, '', null, ${now}, ${now} where changes() > 0`,
+      ),
   ]);
-  ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
+  if (!hook) throw notFound();
+  if (told.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
 }
 
 function fullNameOf({ kind, name }: Revision): string {

@@ -10,7 +10,7 @@ const HOOKS_MAX = 1000;
  * Sends again the messages of what should have been told or delivered by now: the first ones were lost,
  * or whoever got them was cut off.
  */
-export async function wakeQueues({ db, now, eventQueues }: Ctx): Promise<void> {
+export async function wakeQueues({ db, now, config, eventQueues }: Ctx): Promise<void> {
   const [untold, due] = await db.batch([
     db
       .select({ id: events.id })
@@ -32,5 +32,6 @@ export async function wakeQueues({ db, now, eventQueues }: Ctx): Promise<void> {
       .limit(HOOKS_MAX),
   ]);
   if (untold.length > 0) await eventQueues.tellSoon();
-  if (due.length > 0) await eventQueues.deliverSoon(due.map(({ hookId }) => hookId));
+  if (due.length > 0 && !config.areWebhooksDisabled)
+    await eventQueues.deliverSoon(due.map(({ hookId }) => hookId));
 }

@@ -7,6 +7,8 @@ export interface Delivery {
   /** A UUID, the same each time it is tried. */
   readonly id: string;
   readonly event: HookEvent;
+  /** Of the event it tells of; within a repository they rise. */
+  readonly eventId: number;
   /** As `formatContent` made it. */
   readonly content: string;
 }
@@ -37,10 +39,18 @@ export async function toDeliveryRequest(hook: Hook, delivery: Delivery): Promise
   return { method: "PUT", url: appendName(hook.url, delivery.id), headers, body };
 }
 
+/** Headers that another host than the hook's may not read: they prove to whoever has them who sent it. */
+export const SIGNATURE_HEADERS = [
+  "X-Gitea-Signature",
+  "X-Gogs-Signature",
+  "X-Hub-Signature",
+  "X-Hub-Signature-256",
+] as const;
+
 /** The headers that name a delivery and prove where it is from. What is signed is the JSON, also in a form. */
 function toHeaders(
   { level, authorizationHeader }: Hook,
-  { id, event }: Delivery,
+  { id, event, eventId }: Delivery,
   { sha1, sha256 }: Signatures,
 ): Record<string, string> {
   const family = familyOf(event);
@@ -60,6 +70,7 @@ function toHeaders(
     "X-GitHub-Event": family,
     "X-GitHub-Event-Type": event,
     "X-GitHub-Hook-Installation-Target-Type": level,
+    "X-Edgeforge-Event-Id": String(eventId),
     ...(authorizationHeader !== "" && { Authorization: authorizationHeader }),
   };
 }

@@ -10,6 +10,7 @@ import { call } from "../../support/call.ts";
 import { makeHistory } from "../../support/hooks.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy } from "../../support/events.ts";
+import { HOOK_PLACES, type HookPlace } from "../../support/hook-places.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 
@@ -25,78 +26,8 @@ const hookOf = async (id: number) => (await db.select().from(hooks).where(eq(hoo
 /** The newest event of a kind that somebody set off. */
 const lastEvent = async (actor: TestUser) => (await eventsBy(actor)).at(-1);
 
-interface Place {
-  /** Where the hooks are. */
-  path: string;
-  /** Another place of the same kind, or of another. */
-  elsewhere: string;
-  /** Who may set them up, and who may do so elsewhere. */
-  admin: TestUser;
-  /** Who may not, and what they get. */
-  refused: { who: TestUser | undefined; status: number }[];
-  row: object;
-}
-
-const PLACES: Record<string, () => Promise<Place>> = {
-  repository: async () => {
-    const admin = await make.user();
-    const [repo, other] = [await make.repo(admin), await make.repo(admin)];
-    const writer = await make.user();
-    await make.collaborator(repo, writer, 2);
-    return {
-      path: `/repos/${admin.name}/${repo.name}/hooks`,
-      elsewhere: `/repos/${admin.name}/${other.name}/hooks`,
-      admin,
-      refused: [
-        { who: undefined, status: 401 },
-        { who: writer, status: 403 },
-        { who: await make.user(), status: 403 },
-      ],
-      row: { level: "repository", repoId: repo.id, ownerId: null },
-    };
-  },
-  organization: async () => {
-    const admin = await make.user();
-    const [org, other] = [await make.org([admin]), await make.org([admin])];
-    const member = await make.user();
-    await make.member(org, await make.team(org, { access: 3 }), member);
-    return {
-      path: `/orgs/${org.name}/hooks`,
-      elsewhere: `/orgs/${other.name}/hooks`,
-      admin,
-      refused: [
-        { who: undefined, status: 401 },
-        { who: member, status: 403 },
-        { who: await make.user(), status: 403 },
-      ],
-      row: { level: "organization", repoId: null, ownerId: org.id },
-    };
-  },
-  user: async () => {
-    const admin = await make.user();
-    const org = await make.org([admin]);
-    return {
-      path: "/user/hooks",
-      elsewhere: `/orgs/${org.name}/hooks`,
-      admin,
-      refused: [{ who: undefined, status: 401 }],
-      row: { level: "user", repoId: null, ownerId: admin.id },
-    };
-  },
-  service: async () => ({
-    path: "/admin/hooks",
-    elsewhere: "/user/hooks",
-    admin: await make.admin(),
-    refused: [
-      { who: undefined, status: 401 },
-      { who: await make.user(), status: 403 },
-    ],
-    row: { level: "default", repoId: null, ownerId: null },
-  }),
-};
-
-describe.each(Object.entries(PLACES))("hooks of a %s", (kind, makePlace) => {
-  let place: Place;
+describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) => {
+  let place: HookPlace;
   beforeEach(async () => {
     place = await makePlace();
   });
@@ -124,6 +55,7 @@ describe.each(Object.entries(PLACES))("hooks of a %s", (kind, makePlace) => {
         branch_filter: "v*",
         authorization_header: "",
         last_status: "none",
+        failing_since: null,
         paused_at: null,
       },
     });
@@ -232,6 +164,58 @@ describe.each(Object.entries(PLACES))("hooks of a %s", (kind, makePlace) => {
       expect([403, 404]).toContain(status);
     }
     expect(await hooksTo(url)).toEqual([]);
+  });
+
+  it("are refused beyond a bound, and nothing is announced", async () => {
+    await add();
+    const here = (await call("GET", `${place.path}?type=all`, { as: place.admin })).body.length;
+    const bounded = serviceWith({ WEBHOOKS_MAX: String(here + 1) });
+    const create = (url: string) =>
+      bounded("POST", place.path, { as: place.admin, json: toBody(url) });
+
+    expect((await create(freshUrl())).status).toBe(201);
+    const last = await lastEvent(place.admin);
+    const url = freshUrl();
+    expect(await create(url)).toMatchObject({
+      status: 422,
+      body: { message: `no more than ${here + 1} webhooks may be here` },
+    });
+    expect(await hooksTo(url)).toEqual([]);
+    expect(await lastEvent(place.admin)).toEqual(last);
+  });
+
+  it("are out of reach while webhooks are switched off, and are there again afterwards", async () => {
+    const hook = await add();
+    const before = await hookOf(hook.id);
+    const last = await lastEvent(place.admin);
+    const url = freshUrl();
+    const path = `${place.path}/${hook.id}`;
+    const switchedOff = serviceWith({ DISABLE_WEBHOOKS: "true" });
+
+    const requests: [string, string, object?][] = [
+      ["GET", place.path],
+      ["POST", place.path, toBody(url)],
+      ["GET", path],
+      ["PATCH", path, { active: false }],
+      ["DELETE", path],
+      ["GET", `${path}/deliveries`],
+      ["GET", `${path}/deliveries/1`],
+      ["POST", `${path}/deliveries/1/attempts`],
+      ["POST", `${path}/deliveries/attempts`, { since: "2020-01-31T08:15:00Z" }],
+      ...(kind === "repository" ? [["POST", `${path}/tests`] as [string, string]] : []),
+    ];
+    for (const [method, at, json] of requests) {
+      const answer = await switchedOff(method, at, { as: place.admin, ...(json && { json }) });
+      expect(answer, `${method} ${at}`).toMatchObject({
+        status: 403,
+        body: { message: "webhooks disabled by administrator" },
+      });
+    }
+    expect((await switchedOff("GET", path)).status).toBe(401);
+    expect(await hooksTo(url)).toEqual([]);
+    expect(await hookOf(hook.id)).toEqual(before);
+    expect(await lastEvent(place.admin)).toEqual(last);
+    expect(await call("GET", path, { as: place.admin })).toMatchObject({ status: 200, body: hook });
   });
 
   it("of other ids are not found", async () => {
@@ -421,17 +405,40 @@ describe("a change of a hook", () => {
     });
   });
 
-  it("ends a pause by activating", async () => {
+  it("tells that it fails and was given up, and ends that by activating", async () => {
     const user = await make.user();
     const { id } = (
       await call("POST", "/user/hooks", { as: user, json: { ...toBody(freshUrl()), active: true } })
     ).body;
-    await db.update(hooks).set({ pausedAt: 2000, failingSince: 1000 }).where(eq(hooks.id, id));
+    await db
+      .update(hooks)
+      .set({
+        lastStatus: "failed",
+        pausedAt: 2000,
+        failingSince: 1000,
+        failureCount: 12,
+        heldUntil: 3000,
+      })
+      .where(eq(hooks.id, id));
     const edit = (json: object) => call("PATCH", `/user/hooks/${id}`, { as: user, json });
 
-    expect((await edit({ events: ["push"] })).body.paused_at).toBe("1970-01-01T00:00:02Z");
-    expect((await edit({ active: true })).body.paused_at).toBeNull();
-    expect(await hookOf(id)).toMatchObject({ pausedAt: null, failingSince: null });
+    expect((await edit({ events: ["push"] })).body).toMatchObject({
+      active: true,
+      last_status: "failed",
+      failing_since: "1970-01-01T00:00:01Z",
+      paused_at: "1970-01-01T00:00:02Z",
+    });
+    expect(await hookOf(id)).toMatchObject({ failureCount: 12, heldUntil: 3000 });
+    expect((await edit({ active: true })).body).toMatchObject({
+      failing_since: null,
+      paused_at: null,
+    });
+    expect(await hookOf(id)).toMatchObject({
+      pausedAt: null,
+      failingSince: null,
+      failureCount: 0,
+      heldUntil: null,
+    });
   });
 });
 

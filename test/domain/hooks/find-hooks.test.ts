@@ -11,13 +11,14 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { findHooks, isAbout, type Occasion } from "../../../src/domain/hooks/find-hooks.ts";
 import { db } from "../../support/db.ts";
+import { systemCtx } from "../../support/system.ts";
 import { makeHook } from "../../support/hooks.ts";
 import { make } from "../../support/make.ts";
 
 /** Which of some hooks are told, in their order; others of the service are passed over. */
 async function told(occasion: Partial<Occasion> & { ownerId: number }, among: Hook[]) {
   const whole: Occasion = { event: "push", at: Date.now(), ...occasion };
-  const hear = await findHooks({ db }, [whole]);
+  const hear = await findHooks(systemCtx({}, Date.now()), [whole]);
   return hear(whole)
     .map(({ id }) => id)
     .filter((id) => among.some((hook) => hook.id === id));
@@ -104,13 +105,13 @@ describe("findHooks", () => {
       repoId: repo.id,
       at: Date.now(),
     }));
-    const hear = await findHooks({ db }, asked);
+    const hear = await findHooks(systemCtx({}, Date.now()), asked);
     const heard = asked.map((each) => hear(each).filter(({ level }) => level === "user"));
     expect(heard.map((list) => list.map(({ id }) => id))).toEqual(all.map(({ id }) => [id]));
     const unasked: Occasion = { event: "push", repoId: repos[0]?.id, at: Date.now() };
-    expect((await findHooks({ db }, [unasked]))(unasked).map(({ id }) => id)).not.toContain(
-      all[0]?.id,
-    );
+    expect(
+      (await findHooks(systemCtx({}, Date.now()), [unasked]))(unasked).map(({ id }) => id),
+    ).not.toContain(all[0]?.id);
   });
 
   // SECURITY: a removed collaborator's hook would go on telling them.

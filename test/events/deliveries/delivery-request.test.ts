@@ -21,6 +21,7 @@ const HOOK: Hook = {
 const DELIVERY: Delivery = {
   id: "0d0ff4dc-6bd2-4ea1-a4bb-0ee2a4a0f3a5",
   event: "pull_request_sync",
+  eventId: 17,
   content: '{\n  "text": "ä & = +"\n}',
 };
 const hmac = (hash: string, text: string | Uint8Array): string =>
@@ -49,6 +50,7 @@ describe("the request of a delivery", () => {
       "X-GitHub-Event": "pull_request",
       "X-GitHub-Event-Type": "pull_request_sync",
       "X-GitHub-Hook-Installation-Target-Type": "repository",
+      "X-Edgeforge-Event-Id": "17",
     });
   });
 

@@ -1,0 +1,149 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { DELIVERY_STATUSES } from "../../db/schema/index.ts";
+import { findDelivery } from "../../domain/hooks/find-delivery.ts";
+import type { HookPlace } from "../../domain/hooks/hook-place.ts";
+import { listDeliveries } from "../../domain/hooks/list-deliveries.ts";
+import { redeliver, redeliverFailed } from "../../domain/hooks/redeliver.ts";
+import { HOOK_EVENTS } from "../../events/payloads/hook-event.ts";
+import {
+  HookDelivery,
+  HookDeliveryDetail,
+  toHookDelivery,
+  toHookDeliveryDetail,
+} from "../../shapes/hook-delivery.ts";
+import { Int64 } from "../../shapes/json.ts";
+import { json, page, refusals } from "../answers.ts";
+import type { endpoints } from "../endpoints.ts";
+import type { Guard } from "../guards/guard.ts";
+import { body } from "../json-body.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { PathId } from "../path-id.ts";
+
+const Listing = Paging.extend({
+  status: z
+    .enum(DELIVERY_STATUSES, `one of ${DELIVERY_STATUSES.join(", ")}`)
+    .optional()
+    .openapi({ description: "Only those that stand so" }),
+  event: z
+    .enum(HOOK_EVENTS, "the name of an event")
+    .optional()
+    .openapi({ description: "Only those of this event" }),
+});
+
+const RedeliverFailed = body({
+  since: z.iso
+    .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
+    .openapi({ format: "date-time", description: "Only what was told then or later" }),
+}).openapi("RedeliverHookOption");
+
+const Redelivered = z
+  .object({ count: Int64.openapi({ description: "Deliveries that are sent once more" }) })
+  .openapi("RedeliveredHook");
+
+/** Webhooks of one kind of place, as their routes name them. */
+interface Level {
+  /** Of one webhook. */
+  path: `${string}/hooks/{id}`;
+  /** Of that path. */
+  params: z.ZodObject<{ id: typeof PathId }>;
+  /** What the ids of its operations begin with. */
+  prefix: "repo" | "org" | "user" | "admin";
+  tag: string;
+  /** As summaries call the place. */
+  owner: string;
+  reading: Guard<{ place: HookPlace }>;
+  writing: Guard<{ place: HookPlace }>;
+}
+
+/** Adds the routes of what the webhooks of a place were told. They are an extension of our own. */
+export function addDeliveries(
+  routes: ReturnType<typeof endpoints>,
+  { path, params, prefix, tag, owner, reading, writing }: Level,
+): void {
+  const DeliveryPath = params.extend({ delivery_id: PathId });
+
+  routes.openapi(
+    createRoute({
+      method: "get",
+      path: `${path}/deliveries`,
+      operationId: `${prefix}ListHookDeliveries`,
+      tags: [tag],
+      summary: `List what a webhook of ${owner} was told`,
+      middleware: [reading] as const,
+      request: { params, query: Listing },
+      responses: {
+        200: page(z.array(HookDelivery), "Newest first"),
+        ...refusals(401, 403, 404, 422),
+      },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      const { id } = c.req.valid("param");
+      const query = c.req.valid("query");
+      const items = await pageOf(c, query, (slice) => listDeliveries(ctx, place, id, query, slice));
+      return c.json(items.map(toHookDelivery), 200);
+    },
+  );
+
+  routes.openapi(
+    createRoute({
+      method: "get",
+      path: `${path}/deliveries/{delivery_id}`,
+      operationId: `${prefix}GetHookDelivery`,
+      tags: [tag],
+      summary: `Get a delivery of a webhook of ${owner}, with what was sent and answered`,
+      middleware: [reading] as const,
+      request: { params: DeliveryPath },
+      responses: { 200: json(HookDeliveryDetail, "The delivery"), ...refusals(401, 403, 404) },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      const { id, delivery_id: deliveryId } = c.req.valid("param");
+      return c.json(toHookDeliveryDetail(await findDelivery(ctx, place, id, deliveryId)), 200);
+    },
+  );
+
+  routes.openapi(
+    createRoute({
+      method: "post",
+      path: `${path}/deliveries/attempts`,
+      operationId: `${prefix}RedeliverFailedHookDeliveries`,
+      tags: [tag],
+      summary: `Send once more all that failed of a webhook of ${owner} since a time`,
+      middleware: [writing] as const,
+      request: { params, body: { required: true, ...json(RedeliverFailed, "Since when") } },
+      responses: {
+        202: json(Redelivered, "They are on their way"),
+        ...refusals(400, 401, 403, 404, 422),
+      },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      const since = Date.parse(c.req.valid("json").since);
+      const count = await redeliverFailed(ctx, place, c.req.valid("param").id, since);
+      return c.json({ count }, 202);
+    },
+  );
+
+  routes.openapi(
+    createRoute({
+      method: "post",
+      path: `${path}/deliveries/{delivery_id}/attempts`,
+      operationId: `${prefix}RedeliverHookDelivery`,
+      tags: [tag],
+      summary: `Send a delivery of a webhook of ${owner} once more, or now if it waits for another attempt`,
+      middleware: [writing] as const,
+      request: { params: DeliveryPath },
+      responses: {
+        202: json(HookDelivery, "It is on its way, under the same uuid"),
+        ...refusals(401, 403, 404, 409),
+      },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      const { id, delivery_id: deliveryId } = c.req.valid("param");
+      return c.json(toHookDelivery(await redeliver(ctx, place, id, deliveryId)), 202);
+    },
+  );
+}

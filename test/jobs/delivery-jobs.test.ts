@@ -1,0 +1,130 @@
+import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it, vi } from "vitest";
+
+import { hookDeliveries, type Hook } from "../../src/db/schema/index.ts";
+import { handleBatch } from "../../src/jobs/index.ts";
+import type { DeliveryJob } from "../../src/storage/event-queues.ts";
+import { db } from "../support/db.ts";
+import {
+  deliveriesOf,
+  deliveryOf,
+  hookAfter,
+  makeDelivery,
+  makeReceivedHook,
+  SETTINGS,
+} from "../support/deliveries.ts";
+import { systemCtx } from "../support/system.ts";
+
+/** A hook whose receiver needs no signature: the Worker of these tests has no key. */
+const makeUnsignedHook = (plan: string) => makeReceivedHook(plan, { secret: null });
+
+const send = (hooks: readonly Hook[]) =>
+  env.DELIVERY_JOBS.sendBatch(hooks.map(({ id }) => ({ body: { hookId: id } })));
+
+const batchOf = (hookIds: readonly number[]) =>
+  createMessageBatch<DeliveryJob>(
+    "edgeforge-deliveries",
+    hookIds.map((hookId, at) => ({
+      id: String(at),
+      timestamp: new Date(),
+      attempts: 1,
+      body: { hookId },
+    })),
+  );
+
+/** A batch, handled as the runtime would, and what goes on behind it. */
+async function handled(
+  batch: ReturnType<typeof batchOf>,
+  settings: Record<string, string> = {},
+  bindings: Partial<Env> = {},
+) {
+  const behind: Promise<unknown>[] = [];
+  await handleBatch(batch, () => ({
+    ...systemCtx(bindings, Date.now(), { ...SETTINGS, ...settings }),
+    defer: (work) => void behind.push(work),
+  }));
+  return { result: await getQueueResult(batch, createExecutionContext()), behind };
+}
+
+describe("a batch of delivery jobs", () => {
+  it("is done with what it asks for where receivers are quick", async () => {
+    const [one, two] = [await makeReceivedHook("200"), await makeReceivedHook("200")];
+    for (const { hook } of [one, two]) await makeDelivery(hook);
+    // One of a hook that is gone, and one that came twice.
+    const { result } = await handled(batchOf([one.hook.id, two.hook.id, 999_999_999, one.hook.id]));
+    expect(result.explicitAcks).toEqual(["0", "1", "2", "3"]);
+    for (const { hook, received } of [one, two]) {
+      expect(await received()).toHaveLength(1);
+      expect((await deliveryOf(hook)).status).toBe("succeeded");
+    }
+  });
+
+  it("goes on behind its messages where one is slow", async () => {
+    const slow = await makeReceivedHook("slow:2000");
+    await makeDelivery(slow.hook);
+    const startedAt = Date.now();
+    const { result, behind } = await handled(batchOf([slow.hook.id]), { DELIVER_TIMEOUT: "5" });
+    expect(result.explicitAcks).toEqual(["0"]);
+    expect(Date.now() - startedAt).toBeLessThan(1900);
+    expect((await deliveryOf(slow.hook)).status).toBe("pending");
+    await Promise.all(behind);
+    expect((await deliveryOf(slow.hook)).status).toBe("succeeded");
+  });
+
+  it("comes again where the database is away", async () => {
+    const { result } = await handled(batchOf([1]), {}, { DB: env.BARE_DB });
+    expect(result.explicitAcks).toEqual([]);
+    expect(result.retryMessages).toMatchObject([{ msgId: "0" }]);
+  });
+
+  it("loses nothing where one hook's work ends in an error, and takes no other along", async () => {
+    const [bad, good] = [await makeReceivedHook("200"), await makeReceivedHook("slow:200")];
+    for (const { hook } of [bad, good]) await makeDelivery(hook);
+    // Its outcome can't be written down.
+    await db.run(
+      `create trigger refuse_${bad.hook.id} before update on hook_deliveries when new.hook_id = ${bad.hook.id} begin select raise(abort, 'refused'); end`,
+    );
+    const { result, behind } = await handled(batchOf([bad.hook.id, good.hook.id]));
+    await Promise.all(behind);
+    await db.run(`drop trigger refuse_${bad.hook.id}`);
+    expect(result.explicitAcks).toEqual(["0", "1"]);
+    expect((await deliveryOf(good.hook)).status).toBe("succeeded");
+    expect(await deliveryOf(bad.hook)).toMatchObject({ status: "pending", attemptCount: 0 });
+    // Once the lease has passed the schedule has it sent again.
+    expect((await hookAfter(bad.hook)).busyUntil).toBeGreaterThan(Date.now());
+  });
+});
+
+describe("the queue", () => {
+  it("brings what other hooks are to be sent while receivers hang", async () => {
+    // Three batches' worth: each takes five messages, and each of these would take five seconds.
+    const hanging = await Promise.all(Array.from({ length: 11 }, () => makeUnsignedHook("hang")));
+    for (const { hook } of hanging) await makeDelivery(hook);
+    await send(hanging.map(({ hook }) => hook));
+    for (const { received } of hanging.slice(0, 1)) {
+      await vi.waitFor(async () => expect(await received()).toHaveLength(1), { timeout: 10_000 });
+    }
+    const good = await makeUnsignedHook("200");
+    await makeDelivery(good.hook);
+    const startedAt = Date.now();
+    await send([good.hook]);
+    await vi.waitFor(async () => expect(await good.received()).toHaveLength(1), {
+      timeout: 20_000,
+      interval: 50,
+    });
+    expect(Date.now() - startedAt).toBeLessThan(4500);
+    // What hangs goes on behind its message and is written down in the end.
+    const [last] = hanging.slice(-1);
+    const hook = last?.hook as Hook;
+    await vi.waitFor(
+      async () => expect((await deliveriesOf(hook))[0]?.failure).toBe("no answer within 5 s"),
+      { timeout: 20_000, interval: 200 },
+    );
+    // Nothing of this goes on behind other tests.
+    for (const { hook: each } of hanging) {
+      await db.delete(hookDeliveries).where(eq(hookDeliveries.hookId, each.id));
+    }
+  });
+});

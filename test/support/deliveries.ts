@@ -1,0 +1,153 @@
+import { env } from "cloudflare:workers";
+import { asc, eq } from "drizzle-orm";
+import { inject } from "vitest";
+
+import { seal } from "../../src/auth/seal.ts";
+import {
+  announcements,
+  hookDeliveries,
+  hooks,
+  type Hook,
+  type HookDelivery,
+} from "../../src/db/schema/index.ts";
+import { deliverDue } from "../../src/domain/hooks/deliver-due.ts";
+import { type Clock, SYSTEM_CLOCK } from "../../src/domain/hooks/delivery-run.ts";
+import { SEALED_FOR } from "../../src/domain/hooks/hook-wish.ts";
+import { toRepositoryPayload } from "../../src/events/payloads/repository-payload.ts";
+import { only } from "../../src/lib/only.ts";
+import type { DeliveryJob } from "../../src/storage/event-queues.ts";
+import { db } from "./db.ts";
+import type { ReceivedHook } from "./hook-receiver.ts";
+import { makeHook } from "./hooks.ts";
+import { make } from "./make.ts";
+import { makeOccasion } from "./occasions.ts";
+import { systemCtx } from "./system.ts";
+
+const [here] = inject("receivers");
+const SEALING_KEYS = `one:${"A".repeat(43)}=`;
+export const SECRET = "s3cret é";
+
+/** Settings of what delivers here. */
+export const SETTINGS = { SEALING_KEYS, DELIVER_TIMEOUT: "1" };
+
+/** A receiver that answers as planned, and what it got so far. */
+export function openReceiver(plan: string, origin = here) {
+  const id = crypto.randomUUID();
+  const query = new URLSearchParams({ id, plan, secret: SECRET });
+  return {
+    url: `${origin}/hook?${query.toString()}`,
+    received: async (): Promise<ReceivedHook[]> => (await fetch(`${here}/journal?of=${id}`)).json(),
+  };
+}
+
+/** A hook of a repository of its own, with a secret, whose receiver answers as planned. */
+export async function makeReceivedHook(plan: string, fields: Partial<Hook> = {}) {
+  const owner = await make.user();
+  const repo = await make.repo(owner);
+  const receiver = openReceiver(plan);
+  const { sealingKeys } = systemCtx({}, 0, SETTINGS).config;
+  const hook = await makeHook({
+    level: "repository",
+    repoId: repo.id,
+    approverId: owner.id,
+    url: receiver.url,
+    secret: await seal(sealingKeys, SECRET, SEALED_FOR.secret),
+    ...fields,
+  });
+  return { hook, repo, owner, received: receiver.received };
+}
+
+let lastEventId = 1_000_000;
+
+/** Something that happened in the hook's repository, for it to be told by now. */
+export async function makeDelivery(
+  hook: Hook,
+  fields: Partial<HookDelivery> & { repoId?: number; payload?: object } = {},
+): Promise<HookDelivery> {
+  const { repoId = hook.repoId ?? 1, payload, ...columns } = fields;
+  const body = payload ?? toRepositoryPayload(await makeOccasion({}), "created");
+  const event = columns.event ?? "repository";
+  const [announcement] = await db
+    .insert(announcements)
+    .values({ eventId: ++lastEventId, part: 0, event, repoId, payload: body, createdAt: 1000 })
+    .returning();
+  const rows = await db
+    .insert(hookDeliveries)
+    .values({
+      hookId: hook.id,
+      announcementId: announcement?.id ?? 0,
+      uuid: crypto.randomUUID(),
+      event,
+      nextAttemptAt: 1000,
+      createdAt: 1000,
+      updatedAt: 1000,
+      ...columns,
+    })
+    .returning();
+  return only(rows);
+}
+
+/** The next of a list each time; the rest of the time goes by as it does. */
+export const clockAt = (now: number, random = 0.5): Clock => ({
+  now: () => now,
+  random: () => random,
+});
+
+/** Delivers, and gives the messages that it leaves behind. */
+export async function deliver(
+  hookIds: readonly number[],
+  clock: Clock = SYSTEM_CLOCK,
+  settings: Record<string, string> = {},
+  bindings: Partial<Env> = {},
+): Promise<{ hookId: number; delaySeconds: number }[]> {
+  const sent: { hookId: number; delaySeconds: number }[] = [];
+  const queue = {
+    async sendBatch(
+      messages: { body: DeliveryJob }[],
+      { delaySeconds }: { delaySeconds: number },
+    ): Promise<void> {
+      for (const { body } of messages) sent.push({ ...body, delaySeconds });
+    },
+  } as unknown as Env["DELIVERY_JOBS"];
+  const ctx = systemCtx({ DELIVERY_JOBS: queue, ...bindings }, clock.now(), {
+    ...SETTINGS,
+    ...settings,
+  });
+  await deliverDue(ctx, hookIds, clock);
+  return sent;
+}
+
+export const deliveriesOf = ({ id }: Hook) =>
+  db
+    .select()
+    .from(hookDeliveries)
+    .where(eq(hookDeliveries.hookId, id))
+    .orderBy(asc(hookDeliveries.id));
+
+export const deliveryOf = async (hook: Hook): Promise<HookDelivery> =>
+  only(await deliveriesOf(hook));
+
+export const hookAfter = async ({ id }: Hook): Promise<Hook> =>
+  only(await db.select().from(hooks).where(eq(hooks.id, id)));
+
+/** The Worker's database, which counts the calls that are made to it. */
+export function countingDatabase() {
+  const counted = { calls: 0 };
+  const DB = new Proxy(env.DB, {
+    get(target, name) {
+      if (name !== "withSession") return Reflect.get(target, name);
+      return (bookmark: string) => {
+        const session = target.withSession(bookmark);
+        return {
+          getBookmark: () => session.getBookmark(),
+          prepare: (statement: string) => session.prepare(statement),
+          batch: (statements: D1PreparedStatement[]) => {
+            counted.calls += 1;
+            return session.batch(statements);
+          },
+        };
+      };
+    },
+  });
+  return { bindings: { DB }, counted };
+}

@@ -1,0 +1,88 @@
+import { createHmac } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** A request that a receiver of webhooks got. */
+export interface ReceivedHook {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Whether all its signatures are those of its payload by the secret of its address. */
+  isSigned: boolean;
+  /** By the receiver's clock, in milliseconds: when it had all of it, and when it had answered. */
+  at: number;
+  answeredAt: number | undefined;
+}
+
+const journals = new Map<string, ReceivedHook[]>();
+
+/**
+ * Answers as `plan` says, one item between bars for each request, the last one for all that come later: a status,
+ * `hang`, `break`, `garbage`, `large`, and behind a colon what is waited for in milliseconds or what
+ * `Retry-After` says. All is written down under `id`.
+ */
+export async function receiveHook(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  pieces: readonly Uint8Array[],
+): Promise<void> {
+  const query = (name: string) => url.searchParams.get(name) ?? "";
+  const journal = journals.get(query("id")) ?? [];
+  journals.set(query("id"), journal);
+  const body = Buffer.concat(pieces).toString();
+  const headers = request.headers as Record<string, string>;
+  const entry: ReceivedHook = {
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers,
+    body,
+    isSigned: isSigned(headers, body, query("secret")),
+    at: Date.now(),
+    answeredAt: undefined,
+  };
+  journal.push(entry);
+  response.on("finish", () => (entry.answeredAt = Date.now()));
+
+  const plan = query("plan").split("|");
+  const [what = "", detail = ""] = (plan[journal.length - 1] ?? plan.at(-1) ?? "").split(/:(.*)/);
+  switch (what) {
+    case "hang":
+      return;
+    case "break":
+      return void request.socket.destroy();
+    case "garbage":
+      return void request.socket.end("SSH-2.0-OpenSSH\r\n");
+    case "large":
+      return void response.end(Buffer.alloc(10_000_000, "ü"));
+    case "slow":
+      await new Promise((resolve) => void setTimeout(resolve, Number(detail)));
+      return void response.end("at last");
+    case "odd": {
+      const many = Array.from(
+        { length: 100 },
+        (_, at) => [`X-Many-${at}`, "x".repeat(500)] as const,
+      );
+      response.writeHead(200, [["Set-Cookie", "session=1"], ["X-First", "1"], ...many].flat());
+      return void response.end(Buffer.from([0x61, 0, 0xff, 0x62]));
+    }
+    default:
+      return void response
+        .writeHead(Number(what || 200), detail === "" ? {} : { "Retry-After": detail })
+        .end("as planned");
+  }
+}
+
+export const readJournal = (id: string): readonly ReceivedHook[] => journals.get(id) ?? [];
+
+function isSigned(headers: Record<string, string>, body: string, secret: string): boolean {
+  const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
+  const signed = isForm ? (new URLSearchParams(body).get("payload") ?? "") : body;
+  const hmac = (hash: string) => createHmac(hash, secret).update(signed).digest("hex");
+  return (
+    headers["x-gitea-signature"] === hmac("sha256") &&
+    headers["x-gogs-signature"] === hmac("sha256") &&
+    headers["x-hub-signature"] === `sha1=${hmac("sha1")}` &&
+    headers["x-hub-signature-256"] === `sha256=${hmac("sha256")}`
+  );
+}
