@@ -39,7 +39,7 @@ const Status = z.object({
  * SECURITY: only what is named here leaves the service. A fork's parent is left out: that somebody
  * may see the fork says nothing of it.
  */
-const EVENT_PAYLOADS = {
+export const EVENT_PAYLOADS = {
   "repository.created": Named,
   "repository.forked": Nothing,
   "repository.edited": Edited,
