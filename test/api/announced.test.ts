@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { accessTokens, events, users } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
+import { EVENT_PAYLOADS, toEvent, type EventKind } from "../../src/shapes/event.ts";
 import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { typesOf } from "../support/events.ts";
@@ -163,6 +164,8 @@ async function makeWhole(operation: Operation): Promise<World> {
   return { ...world, ...(await COMPLETIONS[operation.id]?.(world)) };
 }
 
+const NOBODY = { userId: undefined, isSiteAdmin: false, rootUrl: "", noReplyDomain: "" };
+
 const lastId = async (): Promise<number> =>
   only(await db.select({ id: sql<number>`coalesce(max(id), 0)`.as("id") }).from(events)).id;
 
@@ -175,6 +178,11 @@ async function tellOf({ method }: Operation, { caller, path, json }: World, toke
     .from(events)
     .where(and(eq(events.actorId, caller.id), gt(events.id, before)))
     .orderBy(asc(events.id));
+  for (const event of recorded) {
+    const { payload } = toEvent({ event, actor: undefined, repo: undefined }, NOBODY);
+    const { shape } = EVENT_PAYLOADS[event.type as EventKind];
+    expect(Object.keys(payload).toSorted(), event.type).toEqual(Object.keys(shape).toSorted());
+  }
   return { status: answer.status, told: typesOf(recorded), answer };
 }
 
