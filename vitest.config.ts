@@ -4,6 +4,20 @@ import { defineConfig } from "vitest/config";
 /** Beside the tests of the API, but in Node: its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
 
+/** Reads the operator's queue, and says what it got. */
+const OPERATOR = {
+  name: "operator",
+  compatibilityDate: "2026-10-20",
+  modules: true,
+  script: `
+    let got = [];
+    export default {
+      queue: ({ messages }) => void got.push(...messages.map(({ body }) => body)),
+      fetch: () => Response.json(got.splice(0)),
+    };`,
+  queueConsumers: { operator: { maxBatchSize: 100, maxBatchTimeout: 0 } },
+};
+
 export default defineConfig({
   test: {
     projects: [
@@ -55,7 +69,17 @@ export default defineConfig({
                 DNS_RESOLVER_URL: "",
               },
               // For the few stories about every row there is, or about none: nobody else's rows.
-              d1Databases: ["SETUP_DB", "ADMINISTRATORS_DB", "MIGRATED_DB", "BARE_DB"],
+              d1Databases: [
+                "SETUP_DB",
+                "ADMINISTRATORS_DB",
+                "FORWARDING_DB",
+                "MIGRATED_DB",
+                "BARE_DB",
+              ],
+              // A queue as an operator would have it, by another name: only the tests of it fill it.
+              queueProducers: { OPERATOR_QUEUE: { queueName: "operator" } },
+              serviceBindings: { OPERATOR: "operator" },
+              workers: [OPERATOR],
             },
           })),
         ],

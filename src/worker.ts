@@ -49,17 +49,21 @@ export class Setup extends WorkerEntrypoint<Env> {
   }
 }
 
+/** What an operator may bind beside what wrangler.toml does. */
+type OperatorBindings = Env & { EVENTS_OUT?: Queue<object> };
+
 /** What the service itself needs to act when nobody called. It reads what was written last. */
 function openSystemCtx(
   env: Env,
   config: Config,
   execution: Pick<ExecutionContext, "waitUntil">,
 ): Ctx {
+  const { EVENTS_OUT }: OperatorBindings = env;
   return {
     config,
     db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
-    eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS),
+    eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
     outgoing: openOutgoing(config, config.rootUrl, USER_AGENT),
     actor: ANONYMOUS,
     rootUrl: config.rootUrl,

@@ -73,7 +73,7 @@ function insertEvent({ db, actorId, now, rootUrl }: Occasion, event: Recordable,
   return db
     .insert(events)
     .select(
-      sql`select null, ${type satisfies EventKind}, ${actorId}, ${ownerId}, ${repoId}, ${payload}, ${now}, ${tellAt}, 0, ${tellAt === null ? "" : rootUrl} where ${condition}`,
+      sql`select null, ${type satisfies EventKind}, ${actorId}, ${ownerId}, ${repoId}, ${payload}, ${now}, ${tellAt}, 0, ${rootUrl} where ${condition}`,
     )
     .onConflictDoNothing();
 }

@@ -1,4 +1,5 @@
 import type { Ctx } from "../context.ts";
+import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listLeftBehind } from "../domain/git/list-left-behind.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import { deliverDue } from "../domain/hooks/deliver-due.ts";
@@ -34,7 +35,12 @@ export async function handleBatch(
   const tellings = messages.filter(({ body }) => "kind" in body && body.kind === "tell");
   const deliveries = messages.filter((message) => "hookId" in message.body);
   // One look finds all that there is to tell.
-  if (tellings.length > 0) await handle(tellings, () => tellEvents(openCtx()));
+  if (tellings.length > 0) {
+    await handle(tellings, async () => {
+      await tellEvents(openCtx());
+      await forwardEvents(openCtx());
+    });
+  }
   if (deliveries.length > 0) {
     const hookIds = deliveries.map(({ body }) => (body as DeliveryJob).hookId);
     await handle(deliveries, () => deliverBehind(openCtx(), hookIds));
@@ -82,7 +88,10 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 
 /** Sends again for what should have been done by now, and removes what is left behind or kept long enough. */
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
-  if (cron === EVERY_MINUTE) return wakeQueues(ctx);
+  if (cron === EVERY_MINUTE) {
+    await Promise.all([wakeQueues(ctx), forwardEvents(ctx)]);
+    return;
+  }
   const places = await listLeftBehind(ctx, LEFT_BEHIND_MAX);
   for (const place of places) await ctx.git.tendLater(place);
   await removeLooseFiles(ctx);

@@ -39,7 +39,7 @@ const Status = z.object({
  * SECURITY: only what is named here leaves the service. A fork's parent is left out: that somebody
  * may see the fork says nothing of it.
  */
-const EVENT_PAYLOADS = {
+export const EVENT_PAYLOADS = {
   "repository.created": Named,
   "repository.forked": Nothing,
   "repository.edited": Edited,
@@ -124,18 +124,23 @@ export function toEvent(
   { event, actor, repo }: EventEntry,
   viewer: Viewer,
 ): z.infer<typeof SomeEvent> {
-  const type = event.type as EventKind;
-  const stored = Object.entries(event.payload).map(([name, value]) => [toSnakeCase(name), value]);
   return {
     id: event.id,
-    type,
+    type: event.type as EventKind,
     actor: actor ? toUser(actor, viewer) : null,
     repository: repo
       ? { id: repo.id, name: repo.name, full_name: `${repo.owner}/${repo.name}` }
       : null,
-    payload: EVENT_PAYLOADS[type].parse(Object.fromEntries(stored)),
+    payload: toPayload(event),
     created_at: formatTime(event.createdAt),
   };
+}
+
+/** What an event tells beside what all tell. One that another version recorded may be of no kind known here. */
+function toPayload({ type, payload }: EventRow): Record<string, unknown> {
+  const stored = Object.entries(payload).map(([name, value]) => [toSnakeCase(name), value]);
+  const shape: z.ZodType<object> | undefined = EVENT_PAYLOADS[type as EventKind];
+  return { ...shape?.safeParse(Object.fromEntries(stored)).data };
 }
 
 /** `isPrivate` → `is_private`. */

@@ -21,11 +21,29 @@ const SENT_AT_ONCE_MAX = 100;
 export class EventQueues {
   readonly #events: Queue<EventJob>;
   readonly #deliveries: Queue<DeliveryJob>;
+  readonly #out: Queue<object> | undefined;
   #isTellingDue = false;
 
-  constructor(events: Queue<EventJob>, deliveries: Queue<DeliveryJob>) {
+  /** @param out Where the operator wants all events to go, if anywhere. */
+  constructor(events: Queue<EventJob>, deliveries: Queue<DeliveryJob>, out?: Queue<object>) {
     this.#events = events;
     this.#deliveries = deliveries;
+    this.#out = out;
+  }
+
+  /** Whether events go to a queue of the operator. */
+  get isForwarding(): boolean {
+    return this.#out !== undefined;
+  }
+
+  /**
+   * Sends to the queue of the operator, in this order.
+   *
+   * @param messages 100 at most, of 256 KB together.
+   * @returns False if the queue takes none of them.
+   */
+  async forward(messages: readonly object[]): Promise<boolean> {
+    return attempt(async () => this.#out?.sendBatch(messages.map((body) => ({ body }))));
   }
 
   /** Events are recorded on this behalf: whoever opened the context looks after they are stored. */
@@ -59,10 +77,12 @@ export class EventQueues {
   }
 }
 
-async function attempt(send: () => Promise<unknown>): Promise<void> {
+async function attempt(send: () => Promise<unknown>): Promise<boolean> {
   try {
     await send();
+    return true;
   } catch (error) {
     log("events:not-queued", { reason: String(error) });
+    return false;
   }
 }

@@ -7,6 +7,8 @@ import {
   listRepositoryActivities,
   listUserActivities,
 } from "../domain/activities/list-activities.ts";
+import { hasTag } from "../lib/entity-tag.ts";
+import { formatHex } from "../lib/hex.ts";
 import { type ActivityEntry, activityId, findDeed, type OpType } from "../shapes/activity.ts";
 import { enterAccount } from "./enter-account.ts";
 import { enterRepository } from "./enter-repository.ts";
@@ -52,13 +54,14 @@ function splitEnding(text: string): [name: string, ending: string] {
   return [text.slice(0, at), text.slice(at)];
 }
 
-function answerFeed(
+/** Whoever has the very bytes that would be sent is told so: readers of news ask often. */
+async function answerFeed(
   c: Context<WebEnv>,
   { rootUrl }: Ctx,
   ending: string,
   { name, description }: { name: string; description: string },
   entries: readonly ActivityEntry[],
-): Response {
+): Promise<Response> {
   const pageUrl = `${rootUrl}/${name}`;
   const document: FeedDocument = {
     title: `Feed of ${name}`,
@@ -68,7 +71,12 @@ function answerFeed(
     items: entries.map((entry) => toItem(entry, rootUrl)),
   };
   const isAtom = ending === ".atom";
-  return c.body(isAtom ? formatAtom(document) : formatRss(document), 200, {
+  const text = isAtom ? formatAtom(document) : formatRss(document);
+  const hash = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text));
+  const tag = formatHex(new Uint8Array(hash));
+  c.header("ETag", `"${tag}"`);
+  if (hasTag(c.req.header("If-None-Match"), tag)) return c.body(null, 304);
+  return c.body(text, 200, {
     "Content-Type": `application/${isAtom ? "atom" : "rss"}+xml; charset=utf-8`,
   });
 }

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 
-import type { User } from "../../src/db/schema/index.ts";
+import type { Repository, User } from "../../src/db/schema/index.ts";
 import { db } from "./db.ts";
 import { make } from "./make.ts";
 
@@ -18,4 +18,22 @@ export async function makeManyRepositories(owner: User, prefix: string, n: numbe
     select owner_id, ${prefix} || '-' || value, ${prefix} || '-' || value, 0, default_branch,
       pull_settings, issue_settings, 1000 + value, 1000 + value
     from repositories, json_each(${numbers}) where repositories.id = ${id}`);
+}
+
+/**
+ * Has somebody create a repository that many times, in one statement, each a second after the one before.
+ *
+ * @param firstAt When, in milliseconds.
+ */
+export async function tellMany(
+  { id, ownerId }: Repository,
+  actor: Pick<User, "id">,
+  n: number,
+  firstAt: number,
+): Promise<void> {
+  const numbers = JSON.stringify(Array.from({ length: n }, (_, at) => at));
+  await db.run(sql`
+    insert into events (type, actor_id, owner_id, repo_id, payload, created_at)
+    select 'repository.created', ${actor.id}, ${ownerId}, ${id}, '{"name":"many"}', ${firstAt} + value * 1000
+    from json_each(${numbers})`);
 }

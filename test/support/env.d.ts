@@ -12,6 +12,10 @@ declare global {
       /** Databases of their own, for the few stories about every row there is. */
       SETUP_DB: D1Database;
       ADMINISTRATORS_DB: D1Database;
+      FORWARDING_DB: D1Database;
+      /** A queue of an operator's, and the Worker that reads it: asked, it says what came since the last time. */
+      OPERATOR_QUEUE: Queue<object>;
+      OPERATOR: Fetcher;
       /** A database for the test of the migrations alone. */
       MIGRATED_DB: D1Database;
       /** A database without a table: whatever is asked of it fails. */

@@ -24,7 +24,7 @@ export const WAY_OUT = {
  * @param settings Variables of the configuration.
  */
 export function systemCtx(
-  bindings: Partial<Env>,
+  bindings: Partial<Env> & { EVENTS_OUT?: Queue<object> },
   now: number,
   settings: Record<string, string> = {},
 ): Ctx {
@@ -34,7 +34,7 @@ export function systemCtx(
     config,
     db: openDatabase(all.DB.withSession("first-primary")),
     git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
-    eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS),
+    eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS, bindings.EVENTS_OUT),
     outgoing: openOutgoing(config, config.rootUrl, USER_AGENT),
     actor: ANONYMOUS,
     rootUrl: config.rootUrl,

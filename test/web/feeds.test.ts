@@ -69,6 +69,30 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
     expect((await visit("GET", `${path}${ending}`)).status).toBe(404);
   });
 
+  it("are not sent again to whoever has them, until something happens or they may not see it", async () => {
+    const { owner, repo, path } = await scene();
+    for (const address of [path, `/${owner.name}`]) {
+      const first = await visit("GET", address + ending);
+      const tag = first.headers.get("ETag") ?? "";
+      expect(tag).toMatch(/^"[0-9a-f]{40}"$/);
+      for (const condition of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+        const headers = { "If-None-Match": condition };
+        const answer = await visit("GET", address + ending, { headers });
+        expect(answer).toMatchObject({ status: 304, body: "" });
+        expect(answer.headers.get("ETag")).toBe(tag);
+        expect(answer.headers.get("Content-Type")).toBeNull();
+      }
+      await tell(repo, owner, "repository.pushed", pushOf("refs/heads/next"));
+      const later = await visit("GET", address + ending, { headers: { "If-None-Match": tag } });
+      expect(later.status).toBe(200);
+      expect(later.headers.get("ETag")).not.toBe(tag);
+    }
+    const { headers } = await visit("GET", path + ending);
+    await call("PATCH", `/repos${path}`, { as: owner, json: { private: true } });
+    const condition = { "If-None-Match": headers.get("ETag") ?? "" };
+    expect((await visit("GET", path + ending, { headers: condition })).status).toBe(404);
+  });
+
   it("are empty where nothing happened, and nowhere for junk", async () => {
     const user = await make.user();
     expect((await visit("GET", `/${user.name}${ending}`)).status).toBe(200);

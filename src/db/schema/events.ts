@@ -57,3 +57,10 @@ export const events = sqliteTable(
   ],
 );
 export type EventRow = typeof events.$inferSelect;
+
+/** How far those have come who read all events in their order. */
+export const eventCursors = sqliteTable("event_cursors", {
+  name: text().primaryKey(),
+  /** Of the last event that was read; 0 for none. */
+  lastId: integer().notNull(),
+});

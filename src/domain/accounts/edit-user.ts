@@ -5,6 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
 import { emailAddresses, users, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
+import { differing } from "../../lib/differing.ts";
 import { invalid, malformed, notFound } from "../../lib/failure.ts";
 import { checkPassword } from "./create-user.ts";
 import { checkEmail } from "./email-address.ts";
@@ -40,18 +41,18 @@ export interface UserEdit extends Partial<Columns> {
 }
 
 /**
- * Changes a user. Who may change what is the caller's to decide.
+ * Changes a user. Who may change what is the caller's to decide. What is so already is told of to nobody.
  *
  * @throws Failure `malformed` when the last administrator would be gone and for a password that
  * can't be, `invalid` for a website that is none, and for an e-mail address that can't be or is
  * somebody else's.
  */
-export async function editUser(ctx: Ctx, user: User, edit: UserEdit): Promise<User> {
+export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<User> {
+  checkEdit(ctx, wanted);
+  // A password is another one each time: nobody is told whether it was the same.
+  const edit = differing({ ...user, password: undefined }, wanted);
+  if (Object.keys(edit).length === 0) return user;
   const { email, password, ...columns } = edit;
-  if (email !== undefined) checkEmail(email);
-  // SECURITY: pages turn it into a link, so nothing but http may stand in it.
-  if (edit.website && !/^https?:\/\//i.test(edit.website)) throw invalid("[Website]: Url");
-  if (password !== undefined) checkPassword(ctx.config, password);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
 
   // The last one who can administer stays one: part of the statement, so that two can't go at once.
@@ -91,6 +92,13 @@ export async function editUser(ctx: Ctx, user: User, edit: UserEdit): Promise<Us
     }
     throw error;
   }
+}
+
+function checkEdit({ config }: Ctx, { email, website, password }: UserEdit): void {
+  if (email !== undefined) checkEmail(email);
+  // SECURITY: pages turn it into a link, so nothing but http may stand in it.
+  if (website && !/^https?:\/\//i.test(website)) throw invalid("[Website]: Url");
+  if (password !== undefined) checkPassword(config, password);
 }
 
 function primaryAddress(ctx: Ctx, user: User, email: string) {

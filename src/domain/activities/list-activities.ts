@@ -33,6 +33,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Entries of a feed: it reaches back so far, and its total says no more. */
 const ENTRIES_MAX = 1000;
 
+/**
+ * Events looked at for one feed: of those that the caller may not see, it passes over so many at most. A
+ * watched repository is one of many.
+ */
+const LOOKED_AT_MAX = 3000;
+const LOOKED_AT_WATCHED_MAX = 1000;
+
 /** What people did in a repository, latest first. */
 export function listRepositoryActivities(
   ctx: Ctx,
@@ -40,8 +47,8 @@ export function listRepositoryActivities(
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> {
-  const isIn = allOf(eq(events.repoId, repo.id), isNoMark);
-  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth), slice);
+  const isIn = eq(events.repoId, repo.id);
+  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth, isNoMark), slice);
 }
 
 /** What people did in the repositories of an organization, latest first. */
@@ -51,8 +58,8 @@ export function listOrganizationActivities(
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> {
-  const isIn = allOf(eq(events.ownerId, org.id), isNoMark);
-  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth), slice);
+  const isIn = eq(events.ownerId, org.id);
+  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth, isNoMark), slice);
 }
 
 /** What people did in the repositories that the team of an id reaches, latest first. Whoever calls has judged whether the caller may see it. */
@@ -64,8 +71,8 @@ export function listTeamActivities(
 ): Promise<Listed<ActivityEntry>> {
   const isOrgs = sql`${events.ownerId} = (select ${teams.orgId} from ${teams} where ${teams.id} = ${teamId})`;
   const isReached = sql`(exists (select 1 from ${teamRepositories} where ${teamRepositories.teamId} = ${teamId} and ${teamRepositories.repoId} = ${events.repoId}) or exists (select 1 from ${teams} where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}))`;
-  const isIn = allOf(isOrgs, isNoMark, isReached);
-  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth), slice);
+  const isToo = allOf(isNoMark, isReached);
+  return listFeed(ctx, (depth) => walk(ctx, isOrgs, query, depth, isToo), slice);
 }
 
 /**
@@ -84,15 +91,18 @@ export async function listUserActivities(
 ): Promise<Listed<ActivityEntry>> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return { items: [], total: 0 };
-  const isOpen = seesAll ? undefined : sql`${repositories.isPrivate} = 0`;
+  const isOpen = seesAll
+    ? undefined
+    : sql`exists (select 1 from ${repositories} where ${repositories.id} = ${events.repoId} and ${repositories.isPrivate} = 0)`;
   const own = (depth: number) => walk(ctx, eq(events.actorId, user.id), query, depth, isOpen);
   if (query.isOwnOnly) return listFeed(ctx, own, slice);
 
-  const isOthers = sql`${events.repoId} = ${watches.repoId} and ${events.actorId} <> ${user.id} and ${isNoMark}`;
+  const isWatched = sql`${events.repoId} = ${watches.repoId}`;
+  const isOthers = allOf(sql`${events.actorId} <> ${user.id}`, isNoMark, isOpen);
   // One walk for each watched repository, as deep as the page: what is read does not grow with what
   // has happened there.
   const watched = (depth: number) =>
-    sql`select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position from ${watches}, json_each((select json_group_array(json_array(id, created_at, position)) from (${walk(ctx, isOthers, query, depth, isOpen)}))) entry where ${watches.userId} = ${user.id}`;
+    sql`select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position from ${watches}, json_each((select json_group_array(json_array(id, created_at, position)) from (${walk(ctx, isWatched, query, depth, isOthers, LOOKED_AT_WATCHED_MAX)}))) entry where ${watches.userId} = ${user.id}`;
   const both = (depth: number) =>
     sql`select * from (${own(depth)}) union all select * from (${watched(depth)})`;
   return listFeed(ctx, both, slice);
@@ -144,42 +154,51 @@ const isNoMark = sql`${events.type} not in ('star.created', 'watch.created')`;
  *
  * SECURITY: decided when it is read: whoever loses access sees nothing more of what happened before.
  */
-const isPlaceShown = ({ actor }: Ctx, isAlso?: SQL): SQL =>
+const isPlaceShown = ({ actor }: Ctx): SQL =>
   sql`exists (select 1 from ${repositories} where ${repositories.id} = ${events.repoId} and ${allOf(
     isRepositoryVisible(actor),
     // A token for people or organizations alone learns of public repositories only.
     hasScope(actor.scopes, "read:repository") ? undefined : eq(repositories.visibility, "public"),
     sql`(${repositories.hasCode} or ${events.type} <> 'repository.pushed')`,
-    isAlso,
   )})`;
 
 /**
- * Entries as far as the caller may see them, latest first, along the index that `isIn` begins with: one
- * for each branch and tag that a push moved, one for everything else.
+ * Entries as far as the caller may see them, latest first, along the index that `isIn` names: one for each
+ * branch and tag that a push moved, one for everything else.
+ *
+ * The events are read one after the other, in the order of the inner query, until there are enough: to sort
+ * once more would read all that may be looked at. The test of its plan holds SQLite to that.
  *
  * @param depth  Entries at most.
- * @param isAlso What else the repository must be.
+ * @param isToo  What else the events must be.
  */
-function walk(ctx: Ctx, isIn: SQL, { dayAt }: FeedQuery, depth: number, isAlso?: SQL): SQL {
+function walk(
+  ctx: Ctx,
+  isIn: SQL,
+  { dayAt }: FeedQuery,
+  depth: number,
+  isToo?: SQL,
+  lookedAtMax = LOOKED_AT_MAX,
+): SQL {
   const isOfDay =
     dayAt === undefined
       ? undefined
       : sql`${events.createdAt} >= ${dayAt} and ${events.createdAt} < ${dayAt + DAY_MS}`;
+  const isLookedAt = allOf(isIn, sql`${events.type} in ${ACTIVITY_KINDS}`, isOfDay);
   const isShown = allOf(
-    isIn,
-    sql`${events.type} in ${ACTIVITY_KINDS}`,
-    isOfDay,
-    isPlaceShown(ctx, isAlso),
+    isToo,
+    isPlaceShown(ctx),
     sql`exists (select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(ctx.actor)})`,
     sql`(${events.type} <> 'repository.pushed' or moved.value ->> '$.ref' glob 'refs/heads/*' or moved.value ->> '$.ref' glob 'refs/tags/*')`,
   );
-  return sql`select ${events.id} as id, ${events.createdAt} as created_at, moved.key as position from ${events}, json_each(case when ${events.type} = 'repository.pushed' then json_extract(${events.payload}, '$.updates') else '[{}]' end) moved where ${isShown} order by ${events.createdAt} desc, ${events.id} desc limit ${depth}`;
+  const lookedAt = sql`(select ${events.id} as id from ${events} where ${isLookedAt} order by ${events.createdAt} desc, ${events.id} desc limit ${sql.raw(String(lookedAtMax))}) looked`;
+  return sql`select ${events.id} as id, ${events.createdAt} as created_at, moved.key as position from ${lookedAt} cross join ${events} on ${events.id} = looked.id cross join json_each(case when ${events.type} = 'repository.pushed' then json_extract(${events.payload}, '$.updates') else '[{}]' end) moved where ${isShown} limit ${depth}`;
 }
 
 /**
  * A page of a feed.
  *
- * Cost: one round; rows as many as the page is deep.
+ * Cost: one round; rows as many as the page is deep, and those of `LOOKED_AT_MAX` that are passed over.
  *
  * @param entries Makes the query of its entries, as many as are asked for.
  */

@@ -3,6 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { hooks, type Hook } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
+import { differing } from "../../lib/differing.ts";
 import { notFound } from "../../lib/failure.ts";
 import { findHook } from "./find-hook.ts";
 import { eventPlace, isAt, type HookPlace } from "./hook-place.ts";
@@ -24,21 +25,19 @@ export async function editHook(
   const approver = requireApprover(ctx.actor, place);
   const hook = await findHook(ctx, place, id);
   const columns = await toColumns(ctx, hook.type, wish, hook.chat);
+  // What the service made of a default hook is a person's once they change it.
+  const wanted = {
+    ...columns,
+    ...(columns.isActive && { pausedAt: null, failingSince: null, failureCount: 0 }),
+    // Another receiver, or one that is said to be well, need not wait for what the last one did.
+    ...((columns.isActive || (columns.url ?? hook.url) !== hook.url) && { heldUntil: null }),
+    approverId: approver.id,
+  };
+  if (Object.keys(differing(hook, wanted)).length === 0) return hook;
   const [edited] = await ctx.db.batch([
     ctx.db
       .update(hooks)
-      .set({
-        ...columns,
-        ...(columns.isActive && {
-          pausedAt: null,
-          failingSince: null,
-          failureCount: 0,
-          heldUntil: null,
-        }),
-        // What the service made of a default hook is a person's once they change it.
-        approverId: approver.id,
-        updatedAt: ctx.now,
-      })
+      .set({ ...wanted, updatedAt: ctx.now })
       .where(and(eq(hooks.id, id), isAt(place)))
       .returning(),
     recordIfChanged(ctx, { type: "hook.edited", ...eventPlace(place), hookId: id }),

@@ -196,7 +196,7 @@ function toRows(ctx: Ctx, user: User, key: ParsedKey, isProven: boolean) {
 }
 
 /**
- * Proves that a user holds the private half of a key, by a signature over the token.
+ * Proves that a user holds the private half of a key, by a signature over the token; doing so again changes nothing.
  *
  * @param keyId The key's id, also of a subkey.
  * @throws Failure `not_found` for a key the user has not, `invalid` for a signature that does not
@@ -222,8 +222,10 @@ export async function proveGpgKey(
       ctx.db
         .update(gpgKeys)
         .set({ isProven: onlyWhile(sql`not ${isProvenElsewhere(user, keys)}`, true) })
-        .where(sql`${gpgKeys.id} in (select value from json_each(${ids}))`),
-      record(ctx, { type: "gpg_key.verified", ownerId: user.id, keyId: entry.key.keyId }),
+        .where(
+          sql`${gpgKeys.id} in (select value from json_each(${ids})) and not ${gpgKeys.isProven}`,
+        ),
+      recordIfChanged(ctx, { type: "gpg_key.verified", ownerId: user.id, keyId: entry.key.keyId }),
     ]);
   } catch (error) {
     if (isViolation(error, "NOT NULL", "gpg_keys.is_proven")) throw invalid(IN_USE);

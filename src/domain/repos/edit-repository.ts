@@ -20,6 +20,7 @@ import {
 } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
+import { differing } from "../../lib/differing.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
@@ -64,8 +65,8 @@ export interface RepositoryEdit extends Columns {
 /**
  * Changes a repository.
  *
- * Each setting is changed by itself, so that two edits at once both take effect. Going private
- * takes the stars and watches of those who lose sight of it.
+ * Each setting is changed by itself, so that two edits at once both take effect; one that is so
+ * already is left alone, and told of to nobody. Going private takes the stars and watches of those who lose sight of it.
  *
  * @throws Failure `invalid` for a value that can't be, for a name that is taken, and when no unit
  * would be left.
@@ -77,12 +78,17 @@ export async function editRepository(
 ): Promise<RepositoryEntry> {
   // Here and not by whoever calls: each door that edits must keep to what the parent says.
   const parent = await findParent(ctx, repo);
-  const edit = asParent(wanted, parent?.repo);
-  checkEdit(repo, edit);
-  if (ctx.actor.scopes.isPublicOnly && edit.isPrivate) {
+  const asked = asParent(wanted, parent?.repo);
+  checkEdit(repo, asked);
+  if (ctx.actor.scopes.isPublicOnly && asked.isPrivate) {
     throw forbidden("token scope is limited to public repos");
   }
-  if (Object.keys(edit).length === 0) return { repo, owner, access, parent };
+  const edit = changesOf(repo, asked);
+  if (Object.keys(edit).length === 0) {
+    // Somebody may have been cut off between the two places that know it.
+    await setHead(ctx, repo, asked.defaultBranch);
+    return { repo, owner, access, parent };
+  }
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
   const isThis = eq(repositories.id, repo.id);
   const update = ctx.db
@@ -115,9 +121,7 @@ export async function editRepository(
     ]);
     const [row] = updated;
     if (!row) throw notFound();
-    if (edit.defaultBranch !== undefined) {
-      await ctx.git.repository(repo).setHead(`refs/heads/${encodeText(edit.defaultBranch)}`);
-    }
+    await setHead(ctx, repo, asked.defaultBranch);
     return { repo: row, owner, access, parent };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
@@ -126,6 +130,10 @@ export async function editRepository(
     if (isViolation(error, "CHECK", "repositories_some_unit")) throw invalid(NO_UNIT);
     throw error;
   }
+}
+
+async function setHead({ git }: Ctx, repo: Repository, branch: string | undefined): Promise<void> {
+  if (branch !== undefined) await git.repository(repo).setHead(`refs/heads/${encodeText(branch)}`);
 }
 
 /** SECURITY: a fork is private exactly if its parent is; its own setting would open what it shares. */
@@ -177,6 +185,22 @@ function redirects(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
         set: { repoId: repo.id },
       }),
   ];
+}
+
+/** What of an edit is not so already. */
+function changesOf(
+  repo: Repository,
+  { isArchived, pullSettings = {}, issueSettings = {}, ...columns }: RepositoryEdit,
+): RepositoryEdit {
+  const pulls = differing(repo.pullSettings, pullSettings);
+  const issues = differing({ external: null, ...repo.issueSettings }, issueSettings);
+  const isOtherwise = isArchived !== undefined && isArchived !== (repo.archivedAt !== null);
+  return {
+    ...differing(repo, columns),
+    ...(isOtherwise && { isArchived }),
+    ...(Object.keys(pulls).length > 0 && { pullSettings: pulls }),
+    ...(Object.keys(issues).length > 0 && { issueSettings: issues }),
+  };
 }
 
 function announcements(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {

@@ -309,7 +309,7 @@ describe("two edits at once", () => {
       { website: "https://two.example/" },
       { allow_rebase: false },
       { allow_squash_merge: false },
-      { default_merge_style: "merge" },
+      { default_merge_style: "rebase-merge" },
       { internal_tracker: { enable_time_tracker: false } },
       { internal_tracker: { enable_issue_dependencies: false } },
       { has_wiki: false },

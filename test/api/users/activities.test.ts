@@ -3,16 +3,50 @@ import { describe, expect, it } from "vitest";
 
 import { collaborations, watches } from "../../../src/db/schema/index.ts";
 import { pushOf, tell } from "../../support/activities.ts";
+import { tellMany } from "../../support/bulk.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { readAll } from "../../support/list.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { logged } from "../../support/usage.ts";
 
 const feedOf = (user: { name: string }) => `/users/${user.name}/activities/feeds`;
 const reposIn = (body: { repo_id: number }[]) => body.map((each) => each.repo_id);
 
 const watch = (user: TestUser, { id: repoId, visibility }: TestRepo) =>
   db.insert(watches).values({ userId: user.id, repoId, visibility, createdAt: 1000 });
+
+describe("a feed of very much", () => {
+  // What a stranger may not see is passed over, and somebody may have done a great deal of it.
+  it("passes over so much at most, and costs no more than that", async () => {
+    const user = await make.user();
+    const hidden = await make.repo(user, { isPrivate: true });
+    const open = await make.repo(user);
+    await tell(open, user, "repository.created", {}, 1_000_000);
+    await tellMany(hidden, user, 2998, 2_000_000);
+    await tell(open, user, "repository.created", {}, 20_000_000);
+    const path = `${feedOf(user)}?only-performed-by=true`;
+    expect((await call("GET", path)).body).toHaveLength(2);
+
+    await tellMany(hidden, user, 10_000, 30_000_000);
+    await tell(open, user, "repository.created", {}, 60_000_000);
+    const { answer, line } = await logged(() => call("GET", path));
+    expect(answer.body).toHaveLength(1);
+    expect(answer.headers.get("X-Total-Count")).toBe("1");
+    expect(line.d1RowsRead).toBeLessThan(40_000);
+    expect(await call("GET", path, { as: user })).toMatchObject({ status: 200 });
+  });
+
+  it("reads no more than it shows where all of it is shown", async () => {
+    const user = await make.user();
+    const open = await make.repo(user);
+    await tellMany(open, user, 4000, 1_000_000);
+    const { answer, line } = await logged(() => call("GET", `${feedOf(user)}?limit=10`));
+    const times = answer.body.map(({ created }: { created: string }) => Date.parse(created));
+    expect(times).toEqual(Array.from({ length: 10 }, (_, at) => 1_000_000 + (3999 - at) * 1000));
+    expect(line.d1RowsRead).toBeLessThan(8000);
+  });
+});
 
 describe("GET /users/{username}/activities/feeds", () => {
   it("lists what the user did and what others did where they watch, each once, latest first", async () => {
