@@ -1,0 +1,147 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { git } from "../git/git.ts";
+import { HANGING, type Arrival } from "./arrival.ts";
+import { nowMs } from "./clock.ts";
+import type { D1Calls, EventForge, Written } from "./forge.ts";
+import type { Receiver } from "./receiver.ts";
+
+/** What was measured of some events, one after another or many at once. */
+export type Measured = {
+  events: number;
+  deliveries: number;
+  /** From the first request to the last arrival. */
+  seconds: number;
+  /** Of each delivery, sorted: from the answer, and from the start of the request, to its arrival. */
+  fromAnswerMs: number[];
+  fromRequestMs: number[];
+  d1: D1Calls;
+};
+
+type Stand = { forge: EventForge; receiver: Receiver };
+
+/** Makes a repository and so many hooks of it, of which the last may be one that never answers. */
+export async function makeHooked(
+  { forge, receiver }: Stand,
+  repository: string,
+  hooks: number,
+  isLastHanging = false,
+): Promise<void> {
+  await forge.makeRepository(repository);
+  const paths = Array.from({ length: hooks }, (_, at) =>
+    isLastHanging && at === hooks - 1 ? HANGING : `/${repository}/${at}`,
+  );
+  await inLanes(paths, 8, (path) => forge.makeHook(repository, `${receiver.origin}${path}`));
+}
+
+/** Events one at a time: the next one when all deliveries of the one before have come. */
+export async function measureAlone(
+  { forge, receiver }: Stand,
+  repository: string,
+  { events, deliveries }: { events: number; deliveries: number },
+): Promise<Measured> {
+  // The first one goes uncounted: code is compiled, and connections are made.
+  await forge.write(repository, "alone/first");
+  await receiver.take(deliveries);
+  await forge.takeUsage();
+
+  const written: Written[] = [];
+  const arrivals: Arrival[] = [];
+  for (let at = 0; at < events; at += 1) {
+    written.push(await forge.write(repository, `alone/${at}`));
+    arrivals.push(...(await receiver.take(deliveries)));
+  }
+  return summarize(written, arrivals, await forge.takeUsage());
+}
+
+/** Events in a row: each as soon as the one before it is answered. */
+export async function measureRow(
+  { forge, receiver }: Stand,
+  repository: string,
+  { events, deliveries }: { events: number; deliveries: number },
+): Promise<Measured> {
+  await forge.takeUsage();
+  const written: Written[] = [];
+  for (let at = 0; at < events; at += 1) {
+    written.push(await forge.write(repository, `row/${at}`));
+  }
+  const arrivals = await receiver.take(events * deliveries);
+  return summarize(written, arrivals, await forge.takeUsage());
+}
+
+/** Many repositories at once, each of which has one hook and goes on as soon as it is answered. */
+export async function measureCrowd(
+  { forge, receiver }: Stand,
+  repositories: readonly string[],
+  events: number,
+): Promise<Measured> {
+  await forge.takeUsage();
+  const written = await inLanes(repositories, repositories.length, async (repository) => {
+    const own: Written[] = [];
+    for (let at = 0; at < events; at += 1) own.push(await forge.write(repository, `crowd/${at}`));
+    return own;
+  });
+  const arrivals = await receiver.take(repositories.length * events);
+  return summarize(written.flat(), arrivals, await forge.takeUsage());
+}
+
+/** Pushes by git, all at once, each to a repository of its own with one hook. */
+export async function measurePushes(
+  { forge, receiver }: Stand,
+  repositories: readonly string[],
+  directory: string,
+): Promise<Measured> {
+  const works = await inLanes(repositories, 1, async (repository) => {
+    const work = join(directory, repository);
+    mkdirSync(work);
+    await git(work, ["init", "--quiet", "--initial-branch=pushed"]);
+    await git(work, ["commit", "--quiet", "--allow-empty", "-m", repository]);
+    return { work, url: forge.gitUrl(repository), commit: await git(work, ["rev-parse", "HEAD"]) };
+  });
+  await forge.takeUsage();
+  const written = await inLanes(works, works.length, async ({ work, url, commit }) => {
+    const startedAtMs = nowMs();
+    await git(work, [...forge.gitOptions, "push", "--quiet", url, "pushed"]);
+    return { commit, startedAtMs, answeredAtMs: nowMs() };
+  });
+  const arrivals = await receiver.take(repositories.length);
+  return summarize(written, arrivals, await forge.takeUsage());
+}
+
+function summarize(written: Written[], arrivals: Arrival[], d1: D1Calls): Measured {
+  const byCommit = new Map(written.map((one) => [one.commit, one]));
+  const delays = (from: (one: Written) => number): number[] =>
+    arrivals
+      .map(({ commit, atMs }) => {
+        const one = byCommit.get(commit);
+        if (!one) throw new Error(`something else was delivered: ${commit}`);
+        return atMs - from(one);
+      })
+      .toSorted((a, b) => a - b);
+  const firstMs = Math.min(...written.map(({ startedAtMs }) => startedAtMs));
+  const lastMs = Math.max(...arrivals.map(({ atMs }) => atMs));
+  return {
+    events: written.length,
+    deliveries: arrivals.length,
+    seconds: (lastMs - firstMs) / 1000,
+    fromAnswerMs: delays(({ answeredAtMs }) => answeredAtMs),
+    fromRequestMs: delays(({ startedAtMs }) => startedAtMs),
+    d1,
+  };
+}
+
+/** Works on a list, so many items at a time. */
+export async function inLanes<Item, Result>(
+  items: readonly Item[],
+  lanes: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const rest = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [at, item] of rest) results[at] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, lane));
+  return results;
+}
