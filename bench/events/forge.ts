@@ -31,8 +31,13 @@ export type D1Calls = { request: number; tell: number; deliver: number };
 /** As much of the service's log as counts here. */
 const Line = z.discriminatedUnion("event", [
   z.object({ event: z.literal("request"), d1Calls: z.number() }),
-  z.object({ event: z.literal("job"), kind: z.string(), d1Calls: z.number() }),
+  z.object({ event: z.literal("jobs"), queue: z.string(), d1Calls: z.number() }),
 ]);
+
+const KINDS: Readonly<Record<string, keyof D1Calls>> = {
+  "edgeforge-events": "tell",
+  "edgeforge-deliveries": "deliver",
+};
 
 /** Nothing more is logged once there was nothing for so long. */
 const REST_MS = 400;
@@ -54,10 +59,8 @@ export async function openEventForge(data: string): Promise<EventForge> {
       if (level === "error") console.error(message);
       if (!line.success) return;
       loggedAtMs = nowMs();
-      const kind = line.data.event === "request" ? "request" : line.data.kind;
-      if (kind === "request" || kind === "tell" || kind === "deliver") {
-        calls[kind] += line.data.d1Calls;
-      }
+      const kind = line.data.event === "request" ? "request" : KINDS[line.data.queue];
+      if (kind) calls[kind] += line.data.d1Calls;
     },
   });
 
