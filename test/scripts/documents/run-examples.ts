@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import type { Example } from "./read-examples.ts";
 
 const MARK = "@@next example@@";
+/** For all of them: some wait for what happens behind an answer. */
+const TIMEOUT_MS = 60_000;
 
 /**
  * Runs examples in one shell, as a reader would paste them: later ones use the variables of earlier ones.
@@ -19,6 +21,7 @@ export function runExamples(
   const output = execFileSync("bash", ["-euo", "pipefail", "-c", script], {
     cwd: directory,
     encoding: "utf8",
+    timeout: TIMEOUT_MS,
     env: { ...process.env, ...env },
   });
   return output.split(`${MARK}\n`).map((printed) => printed.trim());
