@@ -42,7 +42,7 @@ async function bench({ directory, opened }: Stage): Promise<void> {
   const ratios: string[] = [];
   const note = (name: string, measured: Measured): Measured => {
     reports.push({ name, measured });
-    console.log(`measured: ${name}`);
+    console.log(`measured: ${name}, after ${(performance.now() / 1000).toFixed(0)} s`);
     return measured;
   };
 
