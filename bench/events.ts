@@ -46,6 +46,11 @@ async function bench({ directory, opened }: Stage): Promise<void> {
     return measured;
   };
 
+  // What a change takes where nobody is told of it.
+  await makeHooked(stand, "hooks-0", 0);
+  const silent = { events: sizes[0]?.events ?? 0, deliveries: 0 };
+  note("no hook, in a row", await measureRow(stand, "hooks-0", silent));
+
   let first: Measured | undefined;
   for (const { hooks, events } of sizes) {
     const repository = `hooks-${hooks}`;

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
+import { readCpuTime } from "../git/process.ts";
 import { openService } from "../support/service.ts";
 import { nowMs } from "./clock.ts";
 
@@ -19,6 +20,8 @@ export type EventForge = {
   gitOptions: string[];
   /** Waits until nothing is logged any more, and tells what was asked of D1 since the last call. */
   takeUsage: () => Promise<D1Calls>;
+  /** Processor time of workerd so far. */
+  cpuSeconds: () => number;
   close: () => Promise<void>;
 };
 
@@ -109,6 +112,7 @@ export async function openEventForge(data: string): Promise<EventForge> {
       calls = { request: 0, tell: 0, deliver: 0 };
       return taken;
     },
+    cpuSeconds: () => readCpuTime(service.pid()).own,
     close: service.close,
   };
 }

@@ -17,6 +17,8 @@ export type Measured = {
   fromAnswerMs: number[];
   fromRequestMs: number[];
   d1: D1Calls;
+  /** Processor time of workerd, until all was logged. */
+  cpuSeconds: number;
 };
 
 type Stand = { forge: EventForge; receiver: Receiver };
@@ -44,7 +46,7 @@ export async function measureAlone(
   // The first one goes uncounted: code is compiled, and connections are made.
   await forge.write(repository, "alone/first");
   await receiver.take(deliveries);
-  await forge.takeUsage();
+  const usage = await openUsage(forge);
 
   const written: Written[] = [];
   const arrivals: Arrival[] = [];
@@ -52,7 +54,7 @@ export async function measureAlone(
     written.push(await forge.write(repository, `alone/${at}`));
     arrivals.push(...(await receiver.take(deliveries)));
   }
-  return summarize(written, arrivals, await forge.takeUsage());
+  return summarize(written, arrivals, await usage());
 }
 
 /** Events in a row: each as soon as the one before it is answered. */
@@ -61,13 +63,13 @@ export async function measureRow(
   repository: string,
   { events, deliveries }: { events: number; deliveries: number },
 ): Promise<Measured> {
-  await forge.takeUsage();
+  const usage = await openUsage(forge);
   const written: Written[] = [];
   for (let at = 0; at < events; at += 1) {
     written.push(await forge.write(repository, `row/${at}`));
   }
   const arrivals = await receiver.take(events * deliveries);
-  return summarize(written, arrivals, await forge.takeUsage());
+  return summarize(written, arrivals, await usage());
 }
 
 /** Many repositories at once, each of which has one hook and goes on as soon as it is answered. */
@@ -76,14 +78,14 @@ export async function measureCrowd(
   repositories: readonly string[],
   events: number,
 ): Promise<Measured> {
-  await forge.takeUsage();
+  const usage = await openUsage(forge);
   const written = await inLanes(repositories, repositories.length, async (repository) => {
     const own: Written[] = [];
     for (let at = 0; at < events; at += 1) own.push(await forge.write(repository, `crowd/${at}`));
     return own;
   });
   const arrivals = await receiver.take(repositories.length * events);
-  return summarize(written.flat(), arrivals, await forge.takeUsage());
+  return summarize(written.flat(), arrivals, await usage());
 }
 
 /** Pushes by git, all at once, each to a repository of its own with one hook. */
@@ -99,17 +101,17 @@ export async function measurePushes(
     await git(work, ["commit", "--quiet", "--allow-empty", "-m", repository]);
     return { work, url: forge.gitUrl(repository), commit: await git(work, ["rev-parse", "HEAD"]) };
   });
-  await forge.takeUsage();
+  const usage = await openUsage(forge);
   const written = await inLanes(works, works.length, async ({ work, url, commit }) => {
     const startedAtMs = nowMs();
     await git(work, [...forge.gitOptions, "push", "--quiet", url, "pushed"]);
     return { commit, startedAtMs, answeredAtMs: nowMs() };
   });
   const arrivals = await receiver.take(repositories.length);
-  return summarize(written, arrivals, await forge.takeUsage());
+  return summarize(written, arrivals, await usage());
 }
 
-function summarize(written: Written[], arrivals: Arrival[], d1: D1Calls): Measured {
+function summarize(written: Written[], arrivals: Arrival[], { d1, cpuSeconds }: Usage): Measured {
   const byCommit = new Map(written.map((one) => [one.commit, one]));
   const delays = (from: (one: Written) => number): number[] =>
     arrivals
@@ -120,7 +122,12 @@ function summarize(written: Written[], arrivals: Arrival[], d1: D1Calls): Measur
       })
       .toSorted((a, b) => a - b);
   const firstMs = Math.min(...written.map(({ startedAtMs }) => startedAtMs));
-  const lastMs = Math.max(...arrivals.map(({ atMs }) => atMs));
+  // The last answer, where nobody is told.
+  const ends =
+    arrivals.length > 0
+      ? arrivals.map(({ atMs }) => atMs)
+      : written.map(({ answeredAtMs }) => answeredAtMs);
+  const lastMs = Math.max(...ends);
   return {
     events: written.length,
     deliveries: arrivals.length,
@@ -128,7 +135,17 @@ function summarize(written: Written[], arrivals: Arrival[], d1: D1Calls): Measur
     fromAnswerMs: delays(({ answeredAtMs }) => answeredAtMs),
     fromRequestMs: delays(({ startedAtMs }) => startedAtMs),
     d1,
+    cpuSeconds,
   };
+}
+
+type Usage = Pick<Measured, "d1" | "cpuSeconds">;
+
+/** Begins to count what the service takes, and returns what tells it at the end. */
+async function openUsage({ takeUsage, cpuSeconds }: EventForge): Promise<() => Promise<Usage>> {
+  await takeUsage();
+  const before = cpuSeconds();
+  return async () => ({ d1: await takeUsage(), cpuSeconds: cpuSeconds() - before });
 }
 
 /** Works on a list, so many items at a time. */

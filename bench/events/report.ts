@@ -18,12 +18,13 @@ const COLUMNS = [
   "D1 teller",
   "D1 deliverer",
   "a delivery",
+  "CPU ms",
 ];
 
 /** A table that is Markdown too. D1 is by event; its last column by delivery. */
 export function formatReports(reports: readonly Report[]): string {
   const lines = reports.map(({ name, measured }) => {
-    const { events, deliveries, seconds, fromAnswerMs, fromRequestMs, d1 } = measured;
+    const { events, deliveries, seconds, fromAnswerMs, fromRequestMs, d1, cpuSeconds } = measured;
     return [
       name,
       whole(events),
@@ -31,13 +32,14 @@ export function formatReports(reports: readonly Report[]): string {
       (events / seconds).toFixed(1),
       (deliveries / seconds).toFixed(1),
       ...[fromAnswerMs, fromRequestMs].flatMap((delays) => [
-        percentile(delays, 0.5).toFixed(1),
-        percentile(delays, 0.99).toFixed(1),
+        delays.length > 0 ? percentile(delays, 0.5).toFixed(1) : "-",
+        delays.length > 0 ? percentile(delays, 0.99).toFixed(1) : "-",
       ]),
       (d1.request / events).toFixed(1),
       (d1.tell / events).toFixed(1),
       (d1.deliver / events).toFixed(1),
-      (d1.deliver / deliveries).toFixed(2),
+      deliveries > 0 ? (d1.deliver / deliveries).toFixed(2) : "-",
+      ((1000 * cpuSeconds) / events).toFixed(1),
     ];
   });
   return formatCells(COLUMNS, lines);
