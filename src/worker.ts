@@ -6,13 +6,12 @@ import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import type { Ctx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
-import { type D1Usage, meterD1 } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
+import { BatchMeter } from "./jobs/batch-meter.ts";
 import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
-import { log } from "./lib/log.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
 
@@ -30,21 +29,16 @@ export default {
 
   async queue(batch, env, execution) {
     const config = parseConfig(env);
-    const startedAt = Date.now();
-    const usages: D1Usage[] = [];
-    const deferred: Promise<unknown>[] = [];
-    const watched = {
-      waitUntil: (work: Promise<unknown>) => {
-        deferred.push(work);
-        execution.waitUntil(work);
-      },
+    const meter = new BatchMeter();
+    const waitUntil = (work: Promise<unknown>): void => {
+      meter.follow(work);
+      execution.waitUntil(work);
     };
     await handleBatch(batch, () => {
-      const { d1, usage } = meterD1(openSession(env), { rows: config.logsD1Rows });
-      usages.push(usage);
-      return { ...openSystemCtx(env, config, watched), db: openDatabase(d1) };
+      const d1 = meter.meter(env.DB.withSession("first-primary"), { rows: config.logsD1Rows });
+      return { ...openSystemCtx(env, config, { waitUntil }), db: openDatabase(d1) };
     });
-    execution.waitUntil(ended(deferred).then(() => logJobs(batch, usages, Date.now() - startedAt)));
+    execution.waitUntil(meter.finish(batch));
   },
 
   async scheduled({ cron }, env, execution) {
@@ -65,35 +59,7 @@ export class Setup extends WorkerEntrypoint<Env> {
   }
 }
 
-/** Waits for what was deferred, and for what that deferred in turn. */
-async function ended(deferred: readonly Promise<unknown>[]): Promise<void> {
-  for (let seen = -1; seen < deferred.length;) {
-    seen = deferred.length;
-    await Promise.allSettled(deferred);
-  }
-}
-
-/** One line for a batch of messages, as there is one for a request. */
-function logJobs(
-  { queue, messages }: Pick<MessageBatch, "queue" | "messages">,
-  usages: readonly D1Usage[],
-  durationMs: number,
-): void {
-  const sum = (of: (usage: D1Usage) => number) => usages.reduce((all, one) => all + of(one), 0);
-  log("jobs", {
-    queue,
-    messages: messages.length,
-    durationMs,
-    d1Calls: sum(({ calls }) => calls),
-    d1RowsRead: sum(({ rowsRead }) => rowsRead),
-    d1RowsWritten: sum(({ rowsWritten }) => rowsWritten),
-  });
-}
-
-/** Reads what was written last. */
-const openSession = (env: Env): D1DatabaseSession => env.DB.withSession("first-primary");
-
-/** What the service itself needs to act when nobody called. */
+/** What the service itself needs to act when nobody called. It reads what was written last. */
 function openSystemCtx(
   env: Env,
   config: Config,
@@ -101,7 +67,7 @@ function openSystemCtx(
 ): Ctx {
   return {
     config,
-    db: openDatabase(openSession(env)),
+    db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS),
     outgoing: openOutgoing(config, config.rootUrl, USER_AGENT),
