@@ -1,3 +1,5 @@
+import { log } from "../lib/log.ts";
+
 /** Says that events wait for being handed out. Which ones, the database knows. */
 export interface EventJob {
   readonly kind: "tell";
@@ -13,7 +15,8 @@ const SENT_AT_ONCE_MAX = 100;
 
 /**
  * The queues behind webhooks. A message only says that it is time to look: what is to be done is in the
- * database, so one that is lost, comes twice or out of order changes nothing.
+ * database, so one that is lost, comes twice or out of order changes nothing. A queue that takes none is
+ * logged, and fails nobody: the schedule looks, too.
  */
 export class EventQueues {
   readonly #events: Queue<EventJob>;
@@ -39,7 +42,7 @@ export class EventQueues {
 
   /** Has the events handed out that wait for it. */
   async tellSoon(): Promise<void> {
-    await this.#events.send({ kind: "tell" });
+    await attempt(() => this.#events.send({ kind: "tell" }));
   }
 
   /**
@@ -50,7 +53,16 @@ export class EventQueues {
   async deliverSoon(hookIds: readonly number[], delaySeconds = 0): Promise<void> {
     const messages = [...new Set(hookIds)].map((hookId) => ({ body: { hookId } }));
     for (let at = 0; at < messages.length; at += SENT_AT_ONCE_MAX) {
-      await this.#deliveries.sendBatch(messages.slice(at, at + SENT_AT_ONCE_MAX), { delaySeconds });
+      const part = messages.slice(at, at + SENT_AT_ONCE_MAX);
+      await attempt(() => this.#deliveries.sendBatch(part, { delaySeconds }));
     }
+  }
+}
+
+async function attempt(send: () => Promise<unknown>): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    log("events:not-queued", { reason: String(error) });
   }
 }

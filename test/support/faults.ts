@@ -66,12 +66,17 @@ export function failing(fault: Fault) {
       return replaced(stub, (part, call) => attempt(`object.${part}`, call));
     },
   };
-  const queue = { send: attempt("queue.send", () => Promise.resolve()) };
+  const queue = {
+    send: attempt("queue.send", () => Promise.resolve()),
+    sendBatch: attempt("queue.sendBatch", () => Promise.resolve()),
+  };
   const bindings = {
     PACKS: bucket,
     DB: database,
     REPOSITORY: objects,
     STORAGE_JOBS: queue,
+    EVENT_JOBS: queue,
+    DELIVERY_JOBS: queue,
   } as unknown as Partial<Env>;
   return {
     bindings,
