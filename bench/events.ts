@@ -17,6 +17,7 @@ import {
   measureCrowd,
   measurePushes,
   measureRow,
+  warmUp,
 } from "./events/measure.ts";
 import { parseOptions } from "./events/options.ts";
 import { openReceiver } from "./events/receiver.ts";
@@ -46,6 +47,8 @@ async function bench({ directory, opened }: Stage): Promise<void> {
     return measured;
   };
 
+  await makeHooked(stand, "warm-up", 1);
+  await warmUp(stand, "warm-up");
   // What a change takes where nobody is told of it.
   await makeHooked(stand, "hooks-0", 0);
   const silent = { events: sizes[0]?.events ?? 0, deliveries: 0 };

@@ -21,20 +21,30 @@ export type Measured = {
   cpuSeconds: number;
 };
 
+const WARM_UP_EVENTS = 20;
+
 type Stand = { forge: EventForge; receiver: Receiver };
 
-/** Makes a repository and so many hooks of it, of which the last may be one that never answers. */
+/** Makes a repository and so many hooks of it, of which the one in the middle may never answer. */
 export async function makeHooked(
   { forge, receiver }: Stand,
   repository: string,
   hooks: number,
-  isLastHanging = false,
+  isOneHanging = false,
 ): Promise<void> {
   await forge.makeRepository(repository);
   const paths = Array.from({ length: hooks }, (_, at) =>
-    isLastHanging && at === hooks - 1 ? HANGING : `/${repository}/${at}`,
+    isOneHanging && at === hooks >> 1 ? HANGING : `/${repository}/${at}`,
   );
   await inLanes(paths, 8, (path) => forge.makeHook(repository, `${receiver.origin}${path}`));
+}
+
+/** Goes the whole way a few times: until the code is compiled, and connections are made. */
+export async function warmUp({ forge, receiver }: Stand, repository: string): Promise<void> {
+  for (let at = 0; at < WARM_UP_EVENTS; at += 1) {
+    await forge.write(repository, `warm-up/${at}`);
+    await receiver.take(1);
+  }
 }
 
 /** Events one at a time: the next one when all deliveries of the one before have come. */
@@ -43,9 +53,6 @@ export async function measureAlone(
   repository: string,
   { events, deliveries }: { events: number; deliveries: number },
 ): Promise<Measured> {
-  // The first one goes uncounted: code is compiled, and connections are made.
-  await forge.write(repository, "alone/first");
-  await receiver.take(deliveries);
   const usage = await openUsage(forge);
 
   const written: Written[] = [];

@@ -18,7 +18,7 @@ const FULL: Plan = {
     { hooks: 100, events: 10 },
     { hooks: 1000, events: 2 },
   ],
-  crowd: { repositories: 100, events: 3, pushes: 5 },
+  crowd: { repositories: 100, events: 2, pushes: 5 },
   hanging: { hooks: 100, events: 10 },
 };
 
