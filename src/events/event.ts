@@ -1,4 +1,5 @@
 import type { KeptUpdate } from "../shapes/activity.ts";
+import type { RepositoryPayload } from "./payloads/repository-payload.ts";
 
 /** Everything that happens and is worth telling. A new kind is one variant here and one payload. */
 export type Event =
@@ -12,7 +13,14 @@ export type Event =
       ownerId: number;
       isPrivate: boolean;
     }
-  | { type: "repository.deleted"; repoId: number; ownerId: number; name: string }
+  | {
+      type: "repository.deleted";
+      repoId: number;
+      ownerId: number;
+      name: string;
+      /** What hooks are told: nothing is left to read it from. It is dropped once they were. */
+      lastPayload: RepositoryPayload;
+    }
   | {
       type: "repository.pushed";
       repoId: number;
@@ -20,7 +28,7 @@ export type Event =
       pushId: string;
       /** A push of very many refs makes several events, numbered from 0. */
       part: number;
-      /** Refs that were moved; of very many, `updates` names the first only. */
+      /** Refs that were moved, by all events of the push. */
       refCount: number;
       /** Where commits are known, the latest that came to a branch, and how many came. */
       updates: KeptUpdate[];

@@ -17,7 +17,7 @@ type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) :
  */
 export function record(ctx: Ctx, event: Recordable) {
   ctx.eventQueues.noteRecorded();
-  return recordFor(occasionOf(ctx), event);
+  return insertEvent(occasionOf(ctx), event, sql`1`);
 }
 
 /** On whose behalf something happened, and when. */
@@ -38,9 +38,22 @@ const occasionOf = ({ db, actor, now, config, rootUrl }: Ctx): Occasion => ({
   rootUrl: config.rootUrl === "" ? rootUrl : "",
 });
 
-/** The same for what happened earlier, or on behalf of somebody else than the caller. */
-export function recordFor(occasion: Occasion, event: Recordable) {
-  return insertEvent(occasion, event, sql`1`);
+/**
+ * The same for several events, in their order, which may have happened earlier, by somebody else than the
+ * caller. What they tell must be known, and all of it together be less than 2 MB, the most that one value
+ * of the database holds.
+ */
+export function recordAll({ db, actorId, now, rootUrl }: Occasion, all: readonly Event[]) {
+  const rows = all.map((event) => {
+    const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
+    return { type, ownerId, repoId, payload, tellAt: isAnnounced(type) ? now : null };
+  });
+  return db
+    .insert(events)
+    .select(
+      sql`select null, value ->> 'type', ${actorId}, value ->> 'ownerId', value ->> 'repoId', value ->> 'payload', ${now}, value ->> 'tellAt', 0, iif(value ->> 'tellAt' is null, '', ${rootUrl}) from json_each(${JSON.stringify(rows)}) where true order by key`,
+    )
+    .onConflictDoNothing();
 }
 
 /**

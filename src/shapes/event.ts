@@ -19,7 +19,7 @@ const Hook = z.object({ hook_id: Int64 });
 const Push = z.object({
   push_id: z.string(),
   ref_count: Int64.openapi({
-    description: "Refs that were moved; of very many, `updates` names the first only",
+    description: "Refs that were moved, by all events of the push: very many make several",
   }),
   updates: z.array(
     z.object({ ref: z.string(), before: z.string().nullable(), after: z.string().nullable() }),

@@ -5,6 +5,7 @@ import { decodeText } from "../git/byte-text.ts";
 import type { Commit } from "../git/object/commit.ts";
 import type { Identity } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
+import { cutForJson, jsonBytes } from "../lib/json-size.ts";
 import { formatTime } from "../lib/time.ts";
 import type { ChangedFile } from "./commit.ts";
 import { NEVER, Time } from "./json.ts";
@@ -66,32 +67,63 @@ export type PushedCommitEntry = Omit<PayloadCommitEntry, "verification"> & {
   readonly files: readonly ChangedFile[] | undefined;
 };
 
-/** Characters of a message that a push tells. */
-const MESSAGE_CHARS_MAX = 64 * 1024;
-/** Characters of all paths of a commit together; of more, none is told. */
-const PATHS_CHARS_MAX = 256 * 1024;
+/** Bytes of a message as JSON, and of a name or an address, that a push tells. */
+const MESSAGE_BYTES_MAX = 64 * 1024;
+const NAME_BYTES_MAX = 2 * 1024;
+/** Bytes of all paths together, as JSON, that the commits of one payload tell. */
+const PATHS_BYTES_MAX = 640 * 1024;
 
-/** A commit as those see it who are told of a push. Its size is bounded: at most 1 MB as JSON. */
-export function toPushedCommit(
+/**
+ * Commits as those see them who are told of them, the more important ones first. All of them together
+ * are bounded: each takes less than 80 KB as JSON beside its files, and the files of all less than
+ * 640 KiB. A commit whose files don't fit any more tells none.
+ */
+export function toPushedCommits(
+  where: Pick<RepositoryEntry, "repo" | "owner">,
+  entries: readonly PushedCommitEntry[],
+  viewer: Viewer,
+): PushedCommit[] {
+  let bytesLeft = PATHS_BYTES_MAX;
+  return entries.map((entry) => {
+    const files = entry.files?.map(({ path, status }) => ({ name: decodeText(path), status }));
+    const bytes = files?.reduce((sum, { name }) => sum + jsonBytes(name) + 1, 0) ?? 0;
+    const isTold = bytes <= bytesLeft;
+    if (isTold) bytesLeft -= bytes;
+    return toPushedCommit(where, entry, viewer, isTold ? files : undefined);
+  });
+}
+
+interface NamedFile {
+  readonly name: string;
+  readonly status: ChangedFile["status"];
+}
+
+function toPushedCommit(
   where: Pick<RepositoryEntry, "repo" | "owner">,
   entry: PushedCommitEntry,
   viewer: Viewer,
+  files: readonly NamedFile[] | undefined,
 ): PushedCommit {
-  const fields = toCommitFields(where, entry, viewer);
-  const files = entry.files?.map(({ path, status }) => ({ name: decodeText(path), status })) ?? [];
-  const length = files.reduce((sum, { name }) => sum + name.length, 0);
-  const isTold = entry.files !== undefined && length <= PATHS_CHARS_MAX;
-  const list = (status: ChangedFile["status"]): string[] | null =>
-    isTold ? files.filter((file) => file.status === status).map(({ name }) => name) : null;
+  const { author, committer, ...fields } = toCommitFields(where, entry, viewer);
+  const list = (status: NamedFile["status"]): string[] | null =>
+    files?.filter((file) => file.status === status).map(({ name }) => name) ?? null;
   return {
     ...fields,
-    message: fields.message.slice(0, MESSAGE_CHARS_MAX).toWellFormed(),
+    message: cutForJson(fields.message, MESSAGE_BYTES_MAX),
+    author: cutUser(author),
+    committer: cutUser(committer),
     verification: null,
     added: list("added"),
     removed: list("removed"),
     modified: list("modified"),
   };
 }
+
+const cutUser = ({ name, email, username }: z.infer<typeof PayloadUser>) => ({
+  name: cutForJson(name, NAME_BYTES_MAX),
+  email: cutForJson(email, NAME_BYTES_MAX),
+  username,
+});
 
 const toCommitFields = (
   { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,

@@ -5,6 +5,7 @@ import { PackList } from "./pack-list.ts";
 import { RefTable } from "./ref-table.ts";
 import type {
   DoneWork,
+  MadeUpdate,
   OutboxEntry,
   PackRecord,
   Push,
@@ -52,6 +53,10 @@ const SCHEMA = [
   `create table retired (
     name text primary key, at integer not null, is_shared integer not null
   ) without rowid`,
+  // What entries said of their updates is in the reflog.
+  `update outbox set payload = json_set(json_remove(payload, '$.updates'), '$.rootUrl', '',
+    '$.packName', null, '$.firstLogId',
+    (select min(id) from reflog where reflog.push_id = outbox.push_id))`,
 ];
 
 /**
@@ -197,7 +202,7 @@ export class RepositoryObject extends DurableObject<Env> {
     this.askForTending(place);
   }
 
-  /** Updates that were stored and not settled, oldest first. */
+  /** Pushes that were stored and not settled, oldest first. */
   listOutbox(): OutboxEntry[] {
     return this.sql
       .exec<{ payload: string }>(
@@ -206,6 +211,23 @@ export class RepositoryObject extends DurableObject<Env> {
       )
       .toArray()
       .map(({ payload }) => JSON.parse(payload) as OutboxEntry);
+  }
+
+  /**
+   * The refs that a push moved, in its order: so many as one answer holds.
+   *
+   * @param from So many are left out.
+   */
+  listUpdates({ firstLogId, updateCount }: OutboxEntry, from: number): MadeUpdate[] {
+    return this.sql
+      .exec<{ ref: string; oldOid: string | null; newOid: string | null }>(
+        `select ref, old_oid as oldOid, new_oid as newOid from reflog
+         where id >= ? and id < ? order by id limit ?`,
+        firstLogId + from,
+        firstLogId + updateCount,
+        UPDATES_AT_ONCE,
+      )
+      .toArray();
   }
 
   /** Forgets an entry of the outbox: everybody who had to be told of the push was. */
@@ -323,7 +345,7 @@ export class RepositoryObject extends DurableObject<Env> {
     this.ctx.storage.kv.put("head", isBorn || !first ? head : first.ref);
   }
 
-  private note({ id, actorId, at }: Push, made: readonly RefUpdate[]): OutboxEntry {
+  private note({ id, actorId, at, rootUrl, packs }: Push, made: readonly RefUpdate[]): OutboxEntry {
     for (const { ref, oldOid, newOid } of made) {
       this.sql.exec(
         `insert into reflog (push_id, ref, old_oid, new_oid, actor_id, at)
@@ -336,12 +358,22 @@ export class RepositoryObject extends DurableObject<Env> {
         at,
       );
     }
-    // A row holds 2 MB at most; of a push of very many refs the reflog has the rest.
-    const updates = made.slice(0, OUTBOX_UPDATES_MAX);
-    const updateCount = made.length;
-    const entry: OutboxEntry = { pushId: id, updates, updateCount, actorId, at };
+    const entry: OutboxEntry = {
+      pushId: id,
+      updateCount: made.length,
+      actorId,
+      at,
+      rootUrl,
+      packName: packs.at(-1)?.name ?? null,
+      firstLogId: this.lastLogId() - made.length + 1,
+    };
     this.sql.exec("insert into outbox values (?, ?)", id, JSON.stringify(entry));
     return entry;
+  }
+
+  /** Of the row that was added last. */
+  private lastLogId(): number {
+    return this.sql.exec<{ id: number }>("select last_insert_rowid() as id").one().id;
   }
 
   private head(): string | null {
@@ -361,8 +393,8 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 }
 
-/** Updates that one entry of the outbox names. */
-const OUTBOX_UPDATES_MAX = 1000;
+/** Updates that one answer holds. */
+const UPDATES_AT_ONCE = 5000;
 
 /** Entries of the outbox that one job takes. */
 const OUTBOX_ENTRIES_MAX = 100;

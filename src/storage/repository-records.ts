@@ -66,6 +66,8 @@ export interface Push {
   actorId: number;
   /** The moment of the push, in milliseconds. */
   at: number;
+  /** Where the service was reached; "" where the configuration says it. */
+  rootUrl: string;
   /** The upload that brought the pack; null if none was needed. */
   uploadId: string | null;
   /** Packs that hold what the updates need; listed only if an update that needs them is made. */
@@ -116,15 +118,22 @@ export type ReplaceOutcome =
   /** All packs together are so large now. */
   { kind: "replaced"; packBytes: number } | { kind: "stale" };
 
-/** An update that was stored and of which nobody was told yet. */
+/** A push that was stored and of which nobody was told yet. Its updates are in the reflog. */
 export interface OutboxEntry {
   pushId: string;
-  updates: RefUpdate[];
-  /** Of more updates than one entry holds, `updates` names the first only. */
+  /** Of refs that were moved. */
   updateCount: number;
   actorId: number;
   at: number;
+  rootUrl: string;
+  /** The pack that it brought; null if none was needed. */
+  packName: string | null;
+  /** The first of its updates in the reflog, where the others follow. */
+  firstLogId: number;
 }
+
+/** One ref that a push moved. A null id stands for "does not exist". */
+export type MadeUpdate = Pick<RefUpdate, "ref" | "oldOid" | "newOid">;
 
 /** A pack that the repository listed and lists no more. */
 export interface RetiredPack {

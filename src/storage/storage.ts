@@ -17,6 +17,8 @@ import { PackReceiver } from "./pack-receiver.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 import type {
   DoneWork,
+  MadeUpdate,
+  OutboxEntry,
   PackRecord,
   Push,
   PushOutcome,
@@ -221,6 +223,17 @@ export class StoredRepository {
   /** Makes this, where nothing was before, a fork. */
   async adopt(snapshot: Snapshot): Promise<void> {
     await this.object.adopt(this.place, snapshot);
+  }
+
+  /** The refs that a push moved, in its order. Cost: a call for every 5,000. */
+  async *listUpdates(entry: OutboxEntry): AsyncGenerator<MadeUpdate[]> {
+    for (let from = 0; from < entry.updateCount;) {
+      const updates = await this.object.listUpdates(entry, from);
+      // The repository was deleted meanwhile.
+      if (updates.length === 0) return;
+      yield updates;
+      from += updates.length;
+    }
   }
 
   async settle(pushId: string): Promise<void> {

@@ -1,10 +1,14 @@
 import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { follows } from "../../src/db/schema/index.ts";
-import { findHooks } from "../../src/domain/hooks/find-hooks.ts";
+import { follows, hookDeliveries } from "../../src/db/schema/index.ts";
+import { tellEvents } from "../../src/domain/hooks/tell-events.ts";
+import { wakeQueues } from "../../src/domain/hooks/wake-queues.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
+import { pushOf, tell } from "../support/activities.ts";
 import { db } from "../support/db.ts";
+import { makeHook } from "../support/hooks.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { storePush } from "../support/push.ts";
@@ -35,7 +39,7 @@ const call = serviceWith({}, { DB: listening });
 const visit = doorsWith({}, { DB: listening });
 
 const GROWING =
-  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses|commit_statuses|hooks|hook_deliveries|topics|repository_topics|lfs_objects|lfs_locks|lfs_loose_files";
+  "repositories|users|stars|watches|follows|events|collaborations|access_tokens|team_members|organization_members|public_keys|gpg_keys|email_addresses|commit_statuses|hooks|hook_deliveries|announcements|topics|repository_topics|lfs_objects|lfs_locks|lfs_loose_files";
 
 /** The steps that the database takes for a statement. */
 async function planOf(statement: string): Promise<string[]> {
@@ -204,11 +208,29 @@ describe("no table that grows is read as a whole", () => {
     await call("PATCH", path, { as: user, json: { active: true } });
     await call("POST", `${path}/tests`, { as: user });
     await call("DELETE", path, { as: user });
-    const { db: listened } = systemCtx({ DB: listening }, Date.now());
-    await findHooks({ db: listened }, { event: "push", ownerId: user.id, repoId: repo.id });
-    await findHooks({ db: listened }, { event: "package", ownerId: user.id });
     expect(sent.length).toBeGreaterThan(9);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+
+  it("for what waits to be told, whom to tell, and what is due", async () => {
+    // What the queue tells by itself is told before.
+    const now = Date.now() + 1_000_000_000;
+    const { id } = await makeHook({ level: "repository", approverId: user.id, repoId: repo.id });
+    await tell(repo, user, "repository.pushed", pushOf("refs/heads/main"), now, now);
+    sent.length = 0;
+    const ctx = systemCtx({ DB: listening }, now);
+    await tellEvents(ctx);
+    await wakeQueues(ctx);
+    expect(await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id))).not.toEqual(
+      [],
+    );
+    expect(sent.length).toBeGreaterThan(9);
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+    // What waits is an index of its own, read in the order in which it is told.
+    const plans = (await Promise.all([...new Set(sent)].map(planOf))).flat().join("\n");
+    expect(plans).toMatch(/SCAN e USING (?:COVERING )?INDEX events_untold\b/);
+    expect(plans).toMatch(/SEARCH x USING COVERING INDEX events_untold_repo /);
+    expect(plans).not.toMatch(/SCAN (?:x|h|a|hooks|announcements)\b/);
   });
 
   it("for large files and their locks", async () => {

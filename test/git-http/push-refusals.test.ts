@@ -146,6 +146,7 @@ describe("a ref", () => {
       uploadId: null,
       id: crypto.randomUUID(),
       actorId: owner.id,
+      rootUrl: "",
       at: Date.now(),
       packs: [],
       updates: [{ ref, oldOid: null, newOid: oid, peeledOid: null }],

@@ -36,6 +36,7 @@ const push = (updates: RefUpdate[], fields: Partial<Push> = {}): Push => ({
   id: freshName("push"),
   actorId: 7,
   at: 1000,
+  rootUrl: "",
   uploadId: null,
   packs: [],
   updates,
@@ -59,10 +60,12 @@ describe("commitPush", () => {
       ],
       entry: {
         pushId: first.id,
-        updates: [tag, update(MAIN, null, A)].toReversed(),
         updateCount: 2,
         actorId: 7,
         at: 1000,
+        rootUrl: "",
+        packName: "one",
+        firstLogId: 1,
       },
       summary: { head: MAIN, hasRefs: true, packBytes: 100 },
       arePacksKept: true,
@@ -378,6 +381,60 @@ describe("the outbox", () => {
     }
     const found = (await object.listOutbox()).map(({ at }) => at);
     expect(found).toEqual([1000, 2000, 3000, 20_000]);
+  });
+});
+
+describe("the updates of a push", () => {
+  const madeOf = (count: number, from = 0): RefUpdate[] =>
+    Array.from({ length: count }, (_, at) => update(`refs/heads/${from + at}`, null, A));
+  const namesOf = (list: { ref: string }[]) => list.map(({ ref }) => ref);
+
+  it("are all there, in its order, some thousands at once", async () => {
+    const object = fresh();
+    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
+    const all = madeOf(6000);
+    const refused = update(MAIN, C, B);
+    const { entry } = await object.commitPush(PLACE, push([refused, ...all]));
+    if (!entry) throw new Error("nothing was moved");
+    await object.commitPush(PLACE, push([update(MAIN, A, B)]));
+    expect(entry).toMatchObject({ updateCount: 6000, packName: null });
+    expect(await object.listOutbox()).toContainEqual(entry);
+    const pages = [await object.listUpdates(entry, 0), await object.listUpdates(entry, 5000)];
+    expect(pages.map((page) => page.length)).toEqual([5000, 1000]);
+    expect(namesOf(pages.flat())).toEqual(namesOf(all));
+    expect(pages[0]?.[0]).toEqual({ ref: "refs/heads/0", oldOid: null, newOid: A });
+    expect(await object.listUpdates(entry, 6000)).toEqual([]);
+  });
+
+  it("are found for a push that an earlier version stored", async () => {
+    const object = fresh();
+    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
+    const second = push(madeOf(2));
+    await object.commitPush(PLACE, second);
+    await runInDurableObject(object, (instance, { storage }) => {
+      const { id: pushId, actorId, at, updates } = second;
+      const kept = { pushId, updates, updateCount: 2, actorId, at };
+      storage.sql.exec(
+        "update outbox set payload = ? where push_id = ?",
+        JSON.stringify(kept),
+        pushId,
+      );
+      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 1);
+      (instance as unknown as { migrate: () => void }).migrate();
+    });
+    const entry = (await object.listOutbox()).find(({ pushId }) => pushId === second.id);
+    expect(entry).toEqual({
+      pushId: second.id,
+      updateCount: 2,
+      actorId: 7,
+      at: 1000,
+      rootUrl: "",
+      packName: null,
+      firstLogId: 2,
+    });
+    expect(namesOf(await object.listUpdates(entry as NonNullable<typeof entry>, 0))).toEqual(
+      namesOf(second.updates),
+    );
   });
 });
 

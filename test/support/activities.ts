@@ -5,17 +5,30 @@ import type { TestRepo } from "./make.ts";
 
 let lastAt = Date.now() - 1_000_000;
 
-/** Inserts an event of a repository as if it had happened; each is a second later than the one before. */
+/**
+ * Inserts an event of a repository as if it had happened; each is a second later than the one before.
+ *
+ * @param tellAt When hooks are to be told of it, in milliseconds; they are not, where it says nothing.
+ */
 export async function tell(
   repo: TestRepo,
   actor: Pick<User, "id">,
   type = "repository.created",
   payload: Record<string, unknown> = { name: repo.name },
   createdAt = (lastAt += 1000),
+  tellAt: number | null = null,
 ): Promise<number> {
   const rows = await db
     .insert(events)
-    .values({ type, actorId: actor.id, ownerId: repo.ownerId, repoId: repo.id, payload, createdAt })
+    .values({
+      type,
+      actorId: actor.id,
+      ownerId: repo.ownerId,
+      repoId: repo.id,
+      payload,
+      createdAt,
+      tellAt,
+    })
     .returning();
   return only(rows).id;
 }
@@ -23,6 +36,7 @@ export async function tell(
 /** The payload of a push of some refs; those whose last word is `gone` were removed. */
 export const pushOf = (...refs: string[]): Record<string, unknown> => ({
   pushId: crypto.randomUUID(),
+  part: 0,
   refCount: refs.length,
   updates: refs.map((text) => {
     const [ref, word] = text.split(" ");

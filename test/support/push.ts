@@ -127,17 +127,20 @@ export async function storePush(
   await receiver.write(pack);
   const received = await receiver.finish(await stored.open(snapshot));
   if (!received) throw new Error("the pack is empty");
+  const updates = [{ ref, oldOid: null, newOid: oid, peeledOid }];
   const { summary, entry } = await stored.commitPush({
     id: crypto.randomUUID(),
     actorId: repo.ownerId,
     at: Date.now(),
+    rootUrl: "",
     uploadId,
     packs: [received.record],
-    updates: [{ ref, oldOid: null, newOid: oid, peeledOid }],
+    updates,
     isAtomic: true,
     defaultBranch: repo.defaultBranch,
   });
   if (!entry) throw new Error(`${ref} was refused`);
-  await tellPush(systemCtx({}, Date.now()), repo, entry, summary);
+  const bringsNothing = () => Promise.resolve(new Map());
+  await tellPush(systemCtx({}, Date.now()), repo, entry, summary, [updates], bringsNothing);
   await stored.settle(entry.pushId);
 }

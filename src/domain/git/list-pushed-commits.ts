@@ -1,11 +1,11 @@
-import { decodeText } from "../../git/byte-text.ts";
+import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import { PackCatalog } from "../../git/pack/pack-catalog.ts";
 import { CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, walkByTime } from "../../git/walk/log.ts";
 import type { KeptCommit } from "../../shapes/activity.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import type { RefUpdate } from "../../storage/repository-records.ts";
+import type { MadeUpdate } from "../../storage/repository-records.ts";
 
 /** What a push brought to a branch. */
 export interface BroughtCommits {
@@ -18,8 +18,9 @@ export interface BroughtCommits {
 /** Branches of one push whose commits are told, and commits told of each. */
 const BRANCHES_MAX = 5;
 const COMMITS_MAX = 5;
-/** Characters of a message that are told. */
+/** Characters of a message that are told, and of a name or an address. */
 const MESSAGE_LENGTH_MAX = 1000;
+const NAME_LENGTH_MAX = 255;
 
 /**
  * The commits that a push brought, by the branches it brought them to: those in its own pack, which
@@ -29,20 +30,19 @@ const MESSAGE_LENGTH_MAX = 1000;
  *
  * Cost: a walk of the pack's own commits, and one read for each commit that is told.
  *
- * @param repository With that pack, which is its youngest.
+ * @param packNumber That pack's, in the catalog.
  */
 export async function listPushedCommits(
-  repository: OpenRepository,
-  updates: readonly RefUpdate[],
+  { catalog, objects }: OpenRepository,
+  packNumber: number,
+  updates: readonly MadeUpdate[],
 ): Promise<Map<string, BroughtCommits>> {
-  const { catalog, objects } = repository;
-  const pack = catalog.packs.at(-1);
+  const pack = catalog.packs[packNumber];
   const brought = new Map<string, BroughtCommits>();
   const branches = updates.filter(({ ref, newOid }) => newOid && ref.startsWith("refs/heads/"));
   if (!pack || branches.length === 0) return brought;
   const graph = new CommitGraph(new PackCatalog([pack]));
-  const isNew = (node: Node): boolean =>
-    catalog.find(graph.oid(node))?.pack === catalog.packs.length - 1;
+  const isNew = (node: Node): boolean => catalog.find(graph.oid(node))?.pack === packNumber;
   for (const { ref, newOid } of branches.slice(0, BRANCHES_MAX)) {
     const tip = newOid === null ? NO_NODE : graph.find(newOid);
     if (tip === NO_NODE) continue;
@@ -65,14 +65,17 @@ function toKeptCommit(oid: string, content: Uint8Array | undefined): KeptCommit 
   const { author, committer, message } = parseCommit(content);
   return {
     oid,
-    message: decodeText(message).slice(0, MESSAGE_LENGTH_MAX),
-    authorName: decodeText(author.name),
-    authorEmail: decodeText(author.email),
-    committerName: decodeText(committer.name),
-    committerEmail: decodeText(committer.email),
+    message: decodeText(message).slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
+    authorName: decodeName(author.name),
+    authorEmail: decodeName(author.email),
+    committerName: decodeName(committer.name),
+    committerEmail: decodeName(committer.email),
     timeSeconds: Math.min(author.timeSeconds, TIME_SECONDS_MAX),
   };
 }
+
+const decodeName = (text: ByteText): string =>
+  decodeText(text).slice(0, NAME_LENGTH_MAX).toWellFormed();
 
 /** The last second that a year of four digits has. */
 const TIME_SECONDS_MAX = 253_402_300_799;

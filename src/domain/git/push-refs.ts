@@ -71,6 +71,7 @@ export async function pushRefs(
       id: crypto.randomUUID(),
       actorId: ctx.actor.user?.id ?? 0,
       at: ctx.now,
+      rootUrl: ctx.config.rootUrl === "" ? ctx.rootUrl : "",
       uploadId: push.uploadId ?? null,
       packs: push.pack ? [push.pack] : [],
       updates,
@@ -83,7 +84,10 @@ export async function pushRefs(
   if (push.uploadId !== undefined && !outcome?.arePacksKept) {
     ctx.defer(stored.dropUpload(push.uploadId));
   }
-  if (outcome?.entry) await tell(ctx, repo, push, outcome.entry, outcome.summary);
+  if (outcome?.entry) {
+    const made = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
+    await tell(ctx, repo, push, outcome.entry, outcome.summary, made);
+  }
   if (outcome?.isTendingDue) ctx.defer(ctx.git.tendLater(repo));
   return push.commands.map(({ ref }) => {
     const result = results.get(ref);
@@ -162,10 +166,14 @@ async function tell(
   { repository, pack }: RefPush,
   entry: OutboxEntry,
   summary: RepositorySummary,
+  made: readonly RefUpdate[],
 ): Promise<void> {
   try {
-    const brought = pack && (await listPushedCommits(repository, entry.updates));
-    await tellPush(ctx, repo, entry, summary, brought);
+    // Its own pack is the youngest; without one it brought nothing.
+    const packNumber = pack ? repository.catalog.packs.length - 1 : -1;
+    await tellPush(ctx, repo, entry, summary, [made], (updates) =>
+      listPushedCommits(repository, packNumber, updates),
+    );
     ctx.defer(ctx.git.repository(repo).settle(entry.pushId));
   } catch {
     log("receive:not-recorded", { repoId: repo.id, pushId: entry.pushId });

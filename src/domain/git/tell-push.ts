@@ -2,56 +2,81 @@ import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { repositories, type Repository } from "../../db/schema/index.ts";
-import { recordFor } from "../../events/record.ts";
-import { type ByteText, decodeText } from "../../git/byte-text.ts";
-import type { OutboxEntry, RepositorySummary } from "../../storage/repository-records.ts";
+import type { Event } from "../../events/event.ts";
+import { recordAll } from "../../events/record.ts";
+import { type ByteText, decodeText, encodeUtf8 } from "../../git/byte-text.ts";
+import type {
+  MadeUpdate,
+  OutboxEntry,
+  RepositorySummary,
+} from "../../storage/repository-records.ts";
 import type { BroughtCommits } from "./list-pushed-commits.ts";
 
-/** Updates that an event names. */
-const EVENT_UPDATES_MAX = 50;
+/** Updates that one event names: a push of more makes several. */
+const UPDATES_OF_EVENT = 50;
+
+/** Bytes of the events that are sent to the database at once. */
+const BATCH_BYTES = 1_000_000;
+
+/** What a push brought to the first branches of some updates, by refs. */
+type Brought = ReadonlyMap<string, BroughtCommits>;
 
 /**
- * Brings a repository's row up to date and records the event of a push, in one batch.
+ * Brings a repository's row up to date and records the events of a push: in one batch, unless it moved
+ * thousands of refs.
  *
- * May be done again for the same push, at the same time too: the event is recorded once.
+ * May be done again for the same push, at the same time too: each event is recorded once. If it throws,
+ * some of them may be.
  *
- * @param brought The commits it brought, by refs, where they are known.
+ * @param pages     All that the push moved, in its order.
+ * @param findBrought Finds the commits that it brought.
  */
 export async function tellPush(
-  ctx: Pick<Ctx, "db" | "config" | "rootUrl" | "eventQueues" | "defer">,
+  ctx: Pick<Ctx, "db" | "eventQueues" | "defer">,
   repo: Pick<Repository, "id" | "ownerId">,
-  { pushId, updates, updateCount, actorId, at }: OutboxEntry,
+  entry: OutboxEntry,
   { head, hasRefs, packBytes }: RepositorySummary,
-  brought: ReadonlyMap<string, BroughtCommits> = new Map(),
+  pages: Iterable<readonly MadeUpdate[]> | AsyncIterable<readonly MadeUpdate[]>,
+  findBrought: (updates: readonly MadeUpdate[]) => Promise<Brought>,
 ): Promise<void> {
-  const { db, config, rootUrl, eventQueues, defer } = ctx;
-  await db.batch([
-    db
-      .update(repositories)
-      .set({
-        isEmpty: !hasRefs,
-        sizeBytes: packBytes,
-        ...(head !== null && { defaultBranch: branchName(head) }),
-        updatedAt: sql`max(${repositories.updatedAt}, ${at})`,
-      })
-      .where(eq(repositories.id, repo.id)),
-    recordFor(
-      { db, actorId, now: at, rootUrl: config.rootUrl === "" ? rootUrl : "" },
-      {
-        type: "repository.pushed",
-        repoId: repo.id,
-        ownerId: repo.ownerId,
-        pushId,
-        part: 0,
-        refCount: updateCount,
-        updates: updates
-          .slice(0, EVENT_UPDATES_MAX)
-          .map(({ ref, oldOid: before, newOid: after }) =>
-            Object.assign({ ref: decodeText(ref as ByteText), before, after }, brought.get(ref)),
-          ),
-      },
-    ),
-  ]);
+  const { db, eventQueues, defer } = ctx;
+  const { pushId, updateCount, actorId, at, rootUrl } = entry;
+  const occasion = { db, actorId, now: at, rootUrl };
+  const ofPush = { type: "repository.pushed", repoId: repo.id, ownerId: repo.ownerId } as const;
+  const setRow = db
+    .update(repositories)
+    .set({
+      isEmpty: !hasRefs,
+      sizeBytes: packBytes,
+      ...(head !== null && { defaultBranch: branchName(head) }),
+      updatedAt: sql`max(${repositories.updatedAt}, ${at})`,
+    })
+    .where(eq(repositories.id, repo.id));
+
+  let brought: Brought | undefined;
+  let part = 0;
+  let waiting: Event[] = [];
+  let bytes = 0;
+  const send = async (): Promise<void> => {
+    await db.batch([setRow, recordAll(occasion, waiting)]);
+    [waiting, bytes] = [[], 0];
+  };
+  for await (const page of pages) {
+    brought ??= await findBrought(page);
+    for (let from = 0; from < page.length; from += UPDATES_OF_EVENT) {
+      const updates = page
+        .slice(from, from + UPDATES_OF_EVENT)
+        .map(({ ref, oldOid: before, newOid: after }) =>
+          Object.assign({ ref: decodeText(ref as ByteText), before, after }, brought?.get(ref)),
+        );
+      const event: Event = { ...ofPush, pushId, part: part++, refCount: updateCount, updates };
+      const size = encodeUtf8(JSON.stringify(event)).length;
+      if (waiting.length > 0 && bytes + size > BATCH_BYTES) await send();
+      waiting.push(event);
+      bytes += size;
+    }
+  }
+  await send();
   eventQueues.noteRecorded();
   // Whoever pushed may have their answer before the end of the request is noticed.
   defer(eventQueues.tellRecorded());

@@ -4,9 +4,16 @@ import type { Ctx } from "../../context.ts";
 import { discardedObjects, type Repository, repositories } from "../../db/schema/index.ts";
 import { findMerge } from "../../git/pack/find-merge.ts";
 import { log } from "../../lib/log.ts";
-import type { RepositoryPlace, RetiredPack, Work } from "../../storage/repository-records.ts";
+import type {
+  MadeUpdate,
+  OutboxEntry,
+  RepositoryPlace,
+  RetiredPack,
+  Work,
+} from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
+import { type BroughtCommits, listPushedCommits } from "./list-pushed-commits.ts";
 import { tellPush } from "./tell-push.ts";
 
 /** Repositories of a network that are asked whether they need a pack. */
@@ -32,7 +39,11 @@ export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<
   if (!repo) await stored.discard(now);
   const work = await stored.listWork(now);
   if (repo) {
-    for (const entry of work.outbox) await tellPush(ctx, repo, entry, work.summary);
+    for (const entry of work.outbox) {
+      await tellPush(ctx, repo, entry, work.summary, stored.listUpdates(entry), (updates) =>
+        findBrought(stored, entry, updates),
+      );
+    }
     if (work.isChanged) await stored.saveRefs(await stored.snapshot());
   } else {
     await stored.forgetRefs();
@@ -45,6 +56,18 @@ export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<
     await stored.destroy();
     await db.delete(discardedObjects).where(eq(discardedObjects.objectName, place.objectName));
   }
+}
+
+/** The commits that a push brought; none where its pack is not there by itself any more. */
+async function findBrought(
+  stored: StoredRepository,
+  { packName }: OutboxEntry,
+  updates: readonly MadeUpdate[],
+): Promise<Map<string, BroughtCommits>> {
+  const snapshot = await stored.snapshot();
+  const packNumber = snapshot.packs.findIndex(({ name }) => name === packName);
+  if (packNumber < 0) return new Map();
+  return listPushedCommits(await stored.open(snapshot), packNumber, updates);
 }
 
 /** Removes what nobody needs, then says what was done. Returns true if nothing else waits. */

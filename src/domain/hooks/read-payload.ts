@@ -9,6 +9,8 @@ import {
   commitStatuses,
   repositories,
   users,
+  type CommitStatus,
+  type User,
   type Visibility,
 } from "../../db/schema/index.ts";
 import type { Announcement } from "../../events/payloads/announcement.ts";
@@ -22,92 +24,126 @@ import { toStatusPayload } from "../../events/payloads/status-payload.ts";
 import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { readCommits } from "../commits/read-commits.ts";
-import { openCode } from "../git/open-code.ts";
+import { type Code, openCode } from "../git/open-code.ts";
 import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
 
+/** What the payloads of one event are read from. */
+export interface PayloadSource {
+  readonly ctx: Ctx;
+  /** Undefined for a repository that is gone. */
+  readonly find: (repoId: number) => RepositoryEntry | undefined;
+  /** Who did it; undefined for nobody, and for an account that is gone. */
+  readonly sender: User | undefined;
+  readonly status: CommitStatus | undefined;
+  /** Opens the code of a repository, once. */
+  readonly open: (where: RepositoryEntry) => Promise<Code>;
+}
+
 /**
- * What hooks are told of an announcement, as things are now.
+ * Opens what the announcements of one event speak of, as things are now.
  *
  * SECURITY: all is read as nobody in particular, since nobody knows who reads at the other end.
  *
- * Cost: one round to the database; for a push and a status the code is opened, and one round more.
+ * Cost: one round to the database.
  *
  * @param actorId Who did it; 0 for nobody.
- * @returns Undefined where what it speaks of is gone, or is not for those who are told.
  */
-export async function readPayload(
+export async function openPayloadSource(
   someCtx: Ctx,
-  announcement: Announcement,
+  announcements: readonly Announcement[],
   actorId: number,
-): Promise<Payload | undefined> {
+): Promise<PayloadSource> {
   const ctx: Ctx = { ...someCtx, actor: ANONYMOUS };
-  const { where, fork, sender, status } = await readRows(ctx, announcement, actorId);
-  if (!where || (needsCode(announcement) && !where.repo.hasCode)) return undefined;
-  const occasion: Occasion = { where, sender, viewer: openReceiver(ctx) };
-  switch (announcement.event) {
-    case "repository":
-      return {
-        event: "repository",
-        body: toRepositoryPayload(occasion, announcement.action),
-      };
-    case "fork":
-      if (!fork || !isAsOpen(fork, where)) return undefined;
-      return { event: "fork", body: toForkPayload(occasion, fork) };
-    case "create":
-      return { event: "create", body: toCreatePayload(occasion, announcement) };
-    case "delete":
-      return { event: "delete", body: toDeletePayload(occasion, announcement) };
-    case "push": {
-      const { ref, before, after } = announcement;
-      const pushed = await readPushed(ctx, await openCode(ctx, where), { ref, before, after });
-      return { event: "push", body: toPushPayload(occasion, pushed) };
-    }
-    case "status": {
-      const code = await openCode(ctx, where);
-      const node = findNode(code.repository, announcement.commitOid);
-      if (!status || node === NO_NODE) return undefined;
-      const [commit] = await readCommits(ctx, code, [node], PUSHED_PARTS);
-      return commit && { event: "status", body: toStatusPayload(occasion, status, commit) };
-    }
-    default:
-      return announcement satisfies never;
-  }
-}
-
-/** Who is told: nobody in particular, by the addresses of this service. */
-export const openReceiver = ({ rootUrl, config }: Ctx) =>
-  toReceiver({ rootUrl, noReplyDomain: noReplyDomain(config, rootUrl) });
-
-const needsCode = ({ event }: Announcement): boolean => event === "push" || event === "status";
-
-async function readRows({ db }: Ctx, announcement: Announcement, actorId: number) {
-  const { repoId } = announcement;
-  const forkId = announcement.event === "fork" ? announcement.forkId : 0;
+  const { db } = ctx;
+  const told = announcements.find((each) => each.event === "status");
+  const repoIds = announcements.flatMap((each) =>
+    each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
+  );
   const [found, [sender], [status]] = await db.batch([
     db
       .select({ repo: columnsOf(repositories, "r"), owner: columnsOf(users, "o") })
       .from(repositories)
       .innerJoin(users, eq(users.id, repositories.ownerId))
-      .where(inArray(repositories.id, [repoId, forkId])),
+      .where(inArray(repositories.id, [...new Set(repoIds)])),
     db.select().from(users).where(eq(users.id, actorId)),
     db
       .select()
       .from(commitStatuses)
       .where(
         and(
-          eq(commitStatuses.repoId, announcement.event === "status" ? repoId : 0),
-          eq(commitStatuses.commitOid, "commitOid" in announcement ? announcement.commitOid : ""),
-          eq(commitStatuses.number, "number" in announcement ? announcement.number : 0),
+          eq(commitStatuses.repoId, told?.repoId ?? 0),
+          eq(commitStatuses.commitOid, told?.commitOid ?? ""),
+          eq(commitStatuses.number, told?.number ?? 0),
         ),
       ),
   ]);
-  const find = (id: number): RepositoryEntry | undefined => {
-    const row = found.find(({ repo }) => repo.id === id);
-    // A hook is set up by whoever administers.
-    return row && { ...row, access: ACCESS.owner };
+  let code: Promise<Code> | undefined;
+  return {
+    ctx,
+    sender,
+    status,
+    find: (repoId) => {
+      const row = found.find(({ repo }) => repo.id === repoId);
+      // A hook is set up by whoever administers.
+      return row && { ...row, access: ACCESS.owner };
+    },
+    open: (where) => (code ??= openCode(ctx, where)),
   };
-  return { where: find(repoId), fork: find(forkId), sender, status };
 }
+
+/**
+ * What hooks are told of an announcement.
+ *
+ * Cost: for a push and a status one round to the database; the code is opened for the first of them.
+ *
+ * @returns Undefined where what it speaks of is gone, or is not for those who are told.
+ */
+export async function readPayload(
+  source: PayloadSource,
+  announcement: Announcement,
+): Promise<Payload | undefined> {
+  if (announcement.event === "repository" && announcement.action === "deleted") {
+    return { event: "repository", body: announcement.body };
+  }
+  const { ctx, sender } = source;
+  const where = source.find(announcement.repoId);
+  if (!where || (needsCode(announcement) && !where.repo.hasCode)) return undefined;
+  const occasion: Occasion = { where, sender, viewer: openReceiver(ctx) };
+  switch (announcement.event) {
+    case "repository":
+      return { event: "repository", body: toRepositoryPayload(occasion, announcement.action) };
+    case "fork": {
+      const fork = source.find(announcement.forkId);
+      if (!fork || !isAsOpen(fork, where)) return undefined;
+      return { event: "fork", body: toForkPayload(occasion, fork) };
+    }
+    case "create":
+      return { event: "create", body: toCreatePayload(occasion, announcement) };
+    case "delete":
+      return { event: "delete", body: toDeletePayload(occasion, announcement) };
+    case "push": {
+      const { ref, before, after } = announcement;
+      const pushed = await readPushed(ctx, await source.open(where), { ref, before, after });
+      return { event: "push", body: toPushPayload(occasion, pushed) };
+    }
+    case "status": {
+      const code = await source.open(where);
+      const node = findNode(code.repository, announcement.commitOid);
+      if (!source.status || node === NO_NODE) return undefined;
+      const [commit] = await readCommits(ctx, code, [node], PUSHED_PARTS);
+      return commit && { event: "status", body: toStatusPayload(occasion, source.status, commit) };
+    }
+    default:
+      return announcement satisfies never;
+  }
+}
+
+/** Whether the code is read for it. */
+const needsCode = ({ event }: Announcement): boolean => event === "push" || event === "status";
+
+/** Who is told: nobody in particular, by the addresses of this service. */
+export const openReceiver = ({ rootUrl, config }: Ctx) =>
+  toReceiver({ rootUrl, noReplyDomain: noReplyDomain(config, rootUrl) });
 
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 

@@ -1,9 +1,11 @@
 import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { repositories } from "../../db/schema/index.ts";
+import { ACCESS, repositories } from "../../db/schema/index.ts";
+import { toRepositoryPayload } from "../../events/payloads/repository-payload.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
+import { openReceiver } from "../hooks/read-payload.ts";
 
 /**
  * Deletes a repository with all that belongs to it alone: stars, watches, roles, deploy keys,
@@ -12,7 +14,11 @@ import type { RepositoryEntry } from "../../shapes/repository.ts";
  * Foreign keys carry it out, so that nothing can be forgotten and a repository that takes the name
  * later finds nothing of this one. Refs and packs are removed by a job.
  */
-export async function deleteRepository(ctx: Ctx, { repo, owner }: RepositoryEntry): Promise<void> {
+export async function deleteRepository(ctx: Ctx, entry: RepositoryEntry): Promise<void> {
+  const { repo, owner } = entry;
+  const viewer = openReceiver(ctx);
+  // SECURITY: as hooks are shown everything: the row itself holds what nobody is told.
+  const where: RepositoryEntry = { repo, owner, access: ACCESS.owner };
   await ctx.db.batch([
     ctx.db.delete(repositories).where(eq(repositories.id, repo.id)),
     recordIfChanged(ctx, {
@@ -20,6 +26,7 @@ export async function deleteRepository(ctx: Ctx, { repo, owner }: RepositoryEntr
       repoId: repo.id,
       ownerId: owner.id,
       name: repo.name,
+      lastPayload: toRepositoryPayload({ where, sender: ctx.actor.user, viewer }, "deleted"),
     }),
   ]);
   // A trigger has noted what is left of it; if this message is lost, the schedule sends another.

@@ -1,5 +1,6 @@
 import type { Oid } from "../../git/oid.ts";
 import type { Event } from "../event.ts";
+import type { RepositoryPayload } from "./repository-payload.ts";
 
 /** A ref that was moved; null where there was none, or is none any more. */
 export interface MovedRef {
@@ -11,7 +12,14 @@ export interface MovedRef {
 
 /** Something that hooks are told of. It names rows: what they hold is read for the payload. */
 export type Announcement =
-  | { readonly event: "repository"; readonly repoId: number; action: "created" | "deleted" }
+  | { readonly event: "repository"; readonly repoId: number; readonly action: "created" }
+  /** What is gone can't be read any more. */
+  | {
+      readonly event: "repository";
+      readonly repoId: number;
+      readonly action: "deleted";
+      readonly body: RepositoryPayload;
+    }
   /** Of the repository that was forked. */
   | { readonly event: "fork"; readonly repoId: number; readonly forkId: number }
   | ({ readonly event: "create" | "push" | "delete"; readonly repoId: number } & MovedRef)
@@ -31,7 +39,9 @@ export function listAnnouncements(event: Event): Announcement[] {
     case "repository.created":
       return [{ event: "repository", repoId: event.repoId, action: "created" }];
     case "repository.deleted":
-      return [{ event: "repository", repoId: event.repoId, action: "deleted" }];
+      return [
+        { event: "repository", repoId: event.repoId, action: "deleted", body: event.lastPayload },
+      ];
     case "repository.forked":
       return [
         { event: "fork", repoId: event.parentId, forkId: event.repoId },

@@ -2,7 +2,7 @@ import { NULL_OID, type Oid } from "../../git/oid.ts";
 import {
   type PushedCommit,
   type PushedCommitEntry,
-  toPushedCommit,
+  toPushedCommits,
 } from "../../shapes/payload-commit.ts";
 import { type Repository, toRepository } from "../../shapes/repository.ts";
 import { encodePath, htmlUrlOf } from "../../shapes/repository-urls.ts";
@@ -48,6 +48,10 @@ export function toPushPayload(
   const range = `${encodePath(from ?? "")}...${after ?? ""}`;
   const isComparable = from !== undefined && after !== null;
   const pusher = toSender(sender, viewer);
+  const listed = commits.slice(0, LISTED_COMMITS_MAX);
+  // The head comes first where there is not room for the files of all.
+  const told = toPushedCommits(where, head ? [head, ...listed] : listed, viewer);
+  const headCommit = head ? told.shift() : undefined;
   return {
     ref,
     before: before ?? NULL_OID,
@@ -55,11 +59,9 @@ export function toPushPayload(
     compare_url: isComparable
       ? `${htmlUrlOf(where, viewer)}/compare/${range}`
       : `${viewer.rootUrl}/`,
-    commits: commits
-      .slice(0, LISTED_COMMITS_MAX)
-      .map((entry) => toPushedCommit(where, entry, viewer)),
+    commits: told,
     total_commits: total,
-    head_commit: head ? toPushedCommit(where, head, viewer) : null,
+    head_commit: headCommit ?? null,
     repository: toRepository(where, viewer),
     pusher,
     sender: pusher,

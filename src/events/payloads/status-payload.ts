@@ -1,10 +1,11 @@
 import type { CommitState, CommitStatus as CommitStatusRow } from "../../db/schema/index.ts";
 import type { Oid } from "../../git/oid.ts";
+import { only } from "../../lib/only.ts";
 import { formatTime } from "../../lib/time.ts";
 import {
   type PushedCommit,
   type PushedCommitEntry,
-  toPushedCommit,
+  toPushedCommits,
 } from "../../shapes/payload-commit.ts";
 import { type Repository, toRepository } from "../../shapes/repository.ts";
 import type { User } from "../../shapes/user.ts";
@@ -33,8 +34,9 @@ export function toStatusPayload(
   commit: PushedCommitEntry,
 ): StatusPayload {
   const createdAt = formatTime(status.createdAt);
+  const told = only(toPushedCommits(where, [commit], viewer));
   return {
-    commit: toPushedCommit(where, commit, viewer),
+    commit: told,
     context: status.context,
     created_at: createdAt,
     description: status.description,

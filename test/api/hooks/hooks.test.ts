@@ -1,20 +1,15 @@
-import { desc, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { unseal } from "../../../src/auth/seal.ts";
 import { parseConfig } from "../../../src/config.ts";
-import {
-  events,
-  announcements,
-  hookDeliveries,
-  hooks,
-  users,
-} from "../../../src/db/schema/index.ts";
+import { announcements, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
 import { SEALED_FOR } from "../../../src/domain/hooks/hook-wish.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { call } from "../../support/call.ts";
 import { makeHistory } from "../../support/hooks.ts";
 import { db } from "../../support/db.ts";
+import { eventsBy } from "../../support/events.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 
@@ -28,15 +23,7 @@ const hooksTo = (url: string) => db.select().from(hooks).where(eq(hooks.url, url
 const hookOf = async (id: number) => (await db.select().from(hooks).where(eq(hooks.id, id)))[0];
 
 /** The newest event of a kind that somebody set off. */
-const lastEvent = async (actor: TestUser) =>
-  (
-    await db
-      .select()
-      .from(events)
-      .where(eq(events.actorId, actor.id))
-      .orderBy(desc(events.id))
-      .limit(1)
-  )[0];
+const lastEvent = async (actor: TestUser) => (await eventsBy(actor)).at(-1);
 
 interface Place {
   /** Where the hooks are. */

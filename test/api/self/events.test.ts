@@ -1,5 +1,8 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
+import { repositories } from "../../../src/db/schema/index.ts";
+import { db } from "../../support/db.ts";
 import { call } from "../../support/call.ts";
 import { tell } from "../../support/activities.ts";
 import { make } from "../../support/make.ts";
@@ -31,6 +34,19 @@ describe("GET /user/events", () => {
     expect(body.events).toMatchObject([
       { type: "repository.deleted", payload: { name: repo.name } },
     ]);
+  });
+
+  // SECURITY: what hooks are still to be told is kept with the event, for them alone.
+  it("shows nothing of what is kept of a repository that is gone", async () => {
+    const user = await make.user();
+    const repo = await make.repo(user);
+    const lastPayload = { objectName: "kept-1", repository: { networkName: "kept-2" } };
+    await tell(repo, user, "repository.deleted", { name: repo.name, lastPayload });
+    await db.delete(repositories).where(eq(repositories.id, repo.id));
+    const { body } = await call("GET", "/user/events", { as: user });
+    expect(body.events[0].payload).toEqual({ name: repo.name });
+    const feed = await call("GET", `/users/${user.name}/activities/feeds`, { as: user });
+    expect(feed.body).toEqual([]);
   });
 
   // SECURITY: a narrow token is promised to reach no further than what it names.

@@ -1,8 +1,9 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
 import {
   collaborations,
+  hooks,
   teamMembers,
   users,
   type Hook,
@@ -15,10 +16,18 @@ import { make } from "../../support/make.ts";
 
 /** Which of some hooks are told, in their order; others of the service are passed over. */
 async function told(occasion: Partial<Occasion> & { ownerId: number }, among: Hook[]) {
-  const found = await findHooks({ db }, { event: "push", ...occasion });
-  return found.map(({ id }) => id).filter((id) => among.some((hook) => hook.id === id));
+  const whole: Occasion = { event: "push", at: Date.now(), ...occasion };
+  const hear = await findHooks({ db }, [whole]);
+  return hear(whole)
+    .map(({ id }) => id)
+    .filter((id) => among.some((hook) => hook.id === id));
 }
 const idsOf = (list: Hook[]) => list.map(({ id }) => id);
+
+// Left behind, they would be told of whatever other tests do.
+afterAll(async () => {
+  await db.delete(hooks).where(eq(hooks.level, "system"));
+});
 
 describe("findHooks", () => {
   it("gives the hooks of the repository, then its owner's, then those of the service", async () => {
@@ -72,6 +81,36 @@ describe("findHooks", () => {
     expect(await told({ ...at, ref: "refs/heads/main" }, all)).toEqual([main.id]);
     expect(await told({ ...at, ref: "refs/tags/main" }, all)).toEqual([]);
     expect(await told(at, all)).toEqual(idsOf(all));
+  });
+
+  it("tells no hook what happened before it was made", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const fields = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
+    const hook = await makeHook({ ...fields, createdAt: 5000 });
+    const at = { ownerId: owner.id, repoId: repo.id };
+    expect(await told({ ...at, at: 4999 }, [hook])).toEqual([]);
+    expect(await told({ ...at, at: 5000 }, [hook])).toEqual([hook.id]);
+  });
+
+  it("is asked of several things at once, and looks up an owner that it is not told", async () => {
+    const [one, two] = [await make.user(), await make.user()];
+    const repos = [await make.repo(one), await make.repo(two)];
+    const own = (owner: User) =>
+      makeHook({ level: "user", approverId: owner.id, ownerId: owner.id, events: ["fork"] });
+    const all = [await own(one), await own(two)];
+    const asked = repos.map((repo): Occasion => ({
+      event: "fork",
+      repoId: repo.id,
+      at: Date.now(),
+    }));
+    const hear = await findHooks({ db }, asked);
+    const heard = asked.map((each) => hear(each).filter(({ level }) => level === "user"));
+    expect(heard.map((list) => list.map(({ id }) => id))).toEqual(all.map(({ id }) => [id]));
+    const unasked: Occasion = { event: "push", repoId: repos[0]?.id, at: Date.now() };
+    expect((await findHooks({ db }, [unasked]))(unasked).map(({ id }) => id)).not.toContain(
+      all[0]?.id,
+    );
   });
 
   // SECURITY: a removed collaborator's hook would go on telling them.

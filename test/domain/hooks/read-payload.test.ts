@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { commitStatuses, repositories } from "../../../src/db/schema/index.ts";
-import { readPayload } from "../../../src/domain/hooks/read-payload.ts";
+import { openPayloadSource, readPayload } from "../../../src/domain/hooks/read-payload.ts";
 import type { Announcement } from "../../../src/events/payloads/announcement.ts";
 import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";
@@ -10,12 +10,10 @@ import { make } from "../../support/make.ts";
 import { NULL, pushCommands } from "../../support/push.ts";
 import { systemCtx } from "../../support/system.ts";
 
-const read = (announcement: Announcement, actorId = 0) =>
-  readPayload(
-    { ...systemCtx({}, Date.now()), rootUrl: "https://forge.example" },
-    announcement,
-    actorId,
-  );
+async function read(announcement: Announcement, actorId = 0) {
+  const ctx = { ...systemCtx({}, Date.now()), rootUrl: "https://forge.example" };
+  return readPayload(await openPayloadSource(ctx, [announcement], actorId), announcement);
+}
 
 /** Twelve commits on main, and a tag of the first. */
 async function makeHistory() {

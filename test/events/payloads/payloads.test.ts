@@ -9,6 +9,7 @@ import {
   toRepositoryPayload,
 } from "../../../src/events/payloads/repository-payload.ts";
 import { toStatusPayload } from "../../../src/events/payloads/status-payload.ts";
+import { encodeUtf8 } from "../../../src/git/byte-text.ts";
 import { NULL_OID } from "../../../src/git/oid.ts";
 import { make } from "../../support/make.ts";
 import { makeCommit, makeOccasion, oidOf, ROOT_URL } from "../../support/occasions.ts";
@@ -98,10 +99,39 @@ describe("payloads of hooks", () => {
       status: "added" as const,
     }));
     const huge = makeCommit(2, { message: "x".repeat(1_000_000), files });
-    const [commit] = toPushPayload(occasion, { ...BRANCH, commits: [huge] }).commits;
-    expect(commit).toMatchObject({ added: null, removed: null, modified: null });
-    expect(commit?.message.length).toBe(64 * 1024);
+    const told = toPushPayload(occasion, { ...BRANCH, commits: [huge], head: huge });
+    expect(told.head_commit?.added).toHaveLength(2000);
+    // There is room for the files of one such commit.
+    expect(told.commits[0]).toMatchObject({ added: null, removed: null, modified: null });
+    expect(told.commits[0]?.message).toBe("x".repeat(64 * 1024 - 2));
+    const small = makeCommit(3);
+    const next = toPushPayload(occasion, { ...BRANCH, commits: [huge, small], head: huge });
+    expect(next.commits[1]?.added).toEqual(["new.txt"]);
   });
+
+  // A row of the database holds 2 MB, and one control character is six bytes of JSON.
+  it.each(["x", "\u0001", '"', "\u00e9", "\u20ac", "\u{1f600}", "\ud800"])(
+    "bounds what it tells altogether, of whatever is made of %j",
+    async (character) => {
+      const long = character.repeat(300_000);
+      const occasion = await makeOccasion({
+        owner: { fullName: character.repeat(100) },
+        repo: { description: character.repeat(2048), website: character.repeat(1024) },
+      });
+      const files = Array.from({ length: 3000 }, (_, at) => ({
+        path: `${at}${character.repeat(30)}`,
+        status: "modified" as const,
+      }));
+      const huge = makeCommit(2, { message: long, authorName: long, files });
+      const commits = [huge, huge, huge, huge, huge];
+      const payload = toPushPayload(occasion, { ...BRANCH, commits, total: 5, head: huge });
+      expect(payload.commits).toHaveLength(5);
+      expect(payload.head_commit?.modified).toHaveLength(3000);
+      const bytes = encodeUtf8(JSON.stringify(payload)).length;
+      expect(bytes).toBeLessThan(1_300_000);
+      expect(bytes).toBeGreaterThan(450_000);
+    },
+  );
 
   it("tells branches and tags that come and go by their short names", async () => {
     const occasion = await makeOccasion();

@@ -1,0 +1,163 @@
+import { env } from "cloudflare:workers";
+import { asc, eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { events } from "../../../src/db/schema/index.ts";
+import { tendRepository } from "../../../src/domain/git/tend-repository.ts";
+import { History } from "../../support/commits.ts";
+import { db } from "../../support/db.ts";
+import { failing } from "../../support/faults.ts";
+import { readAll } from "../../support/list.ts";
+import { make, type TestRepo } from "../../support/make.ts";
+import { pushCommands } from "../../support/push.ts";
+import { doorsWith } from "../../support/service.ts";
+import { systemCtx } from "../../support/system.ts";
+
+/** A database that takes everything but what happened. */
+const WITHOUT_EVENTS = new Proxy(env.DB, {
+  get(target, name) {
+    if (name !== "withSession") return Reflect.get(target, name);
+    return (bookmark: string) => {
+      const session = target.withSession(bookmark);
+      return {
+        getBookmark: () => session.getBookmark(),
+        batch: (statements: D1PreparedStatement[]) => session.batch(statements),
+        prepare: (statement: string) => {
+          if (statement.startsWith('insert into "events"')) throw new Error("no room");
+          return session.prepare(statement);
+        },
+      };
+    };
+  },
+});
+
+/** The service, and how often it asked the database. */
+function counted() {
+  const { bindings, calls } = failing({
+    at: Number.POSITIVE_INFINITY,
+    isDone: true,
+    isDeath: false,
+  });
+  const batches = () => calls.filter((name) => name === "d1.batch").length;
+  return { visit: doorsWith({}, bindings), batches };
+}
+
+interface Pushed {
+  pushId: string;
+  part: number;
+  refCount: number;
+  updates: { ref: string; commitCount?: number; commits?: { message: string }[] }[];
+}
+
+async function pushedTo(repo: TestRepo) {
+  const rows = await db
+    .select()
+    .from(events)
+    .where(eq(events.repoId, repo.id))
+    .orderBy(asc(events.id));
+  return rows.map(({ payload, rootUrl }) =>
+    Object.assign(payload as unknown as Pushed, { rootUrl }),
+  );
+}
+
+const namesOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `refs/heads/b${String(at).padStart(4, "0")}`);
+
+describe("the events of a push", () => {
+  it("name every ref that it moved, in its order, some in each", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const oid = history.commit();
+    const refs = namesOf(120);
+    const wanted = [...refs, "refs/heads/b0000/inside"];
+    const commands = wanted.map((ref) => ({ ref, new: oid }));
+    const { visit, batches } = counted();
+    const answer = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
+    expect(answer.body).toContain("ng refs/heads/b0000/inside");
+    // Who and where, then what happened.
+    expect(batches()).toBe(2);
+
+    const told = await pushedTo(repo);
+    expect(told.map(({ part, refCount, updates }) => [part, refCount, updates.length])).toEqual([
+      [0, 120, 50],
+      [1, 120, 50],
+      [2, 120, 20],
+    ]);
+    expect(told.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
+    expect(new Set(told.map(({ pushId }) => pushId)).size).toBe(1);
+    expect(told[0]?.updates[0]).toMatchObject({ commitCount: 1 });
+
+    const feed = `/repos/${repo.owner}/${repo.name}/activities/feeds`;
+    const { ids, totals } = await readAll(feed, {}, { limit: 50 });
+    expect([totals, ids.length, new Set(ids).size]).toEqual([[120], 120, 120]);
+  });
+
+  it("are few statements for thousands of refs, and rounds of bounded size", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const oid = history.commit();
+    const refs = namesOf(5000);
+    const commands = refs.map((ref) => ({ ref, new: oid }));
+    const { visit, batches } = counted();
+    await pushCommands(owner, repo, commands, { pack: history.build(), visit });
+    expect(batches()).toBe(2);
+    const told = await pushedTo(repo);
+    expect(told).toHaveLength(100);
+    expect(told.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
+  });
+
+  // A message is cut anyway; a name or an address may be as long as a commit.
+  it("keep of a commit what a row has room for", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const long = "\u0001".repeat(100_000);
+    const author = `${long} <${long}@example.com>`;
+    const oids: string[] = [];
+    for (let at = 0; at < 5; at++) {
+      oids.push(history.commit({ author, message: long, parents: oids.slice(-1) }));
+    }
+    const commands = namesOf(5).map((ref, at) => ({ ref, new: oids[at] ?? "" }));
+    await pushCommands(owner, repo, commands, { pack: history.build() });
+    const [told] = await pushedTo(repo);
+    expect(told?.updates.map(({ commitCount }) => commitCount)).toEqual([1, 2, 3, 4, 5]);
+    expect(JSON.stringify(told).length).toBeLessThan(1_000_000);
+  });
+});
+
+describe("a push whose request came to its end before it was told", () => {
+  it("is told later with its commits, and where the service was reached", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const first = history.commit({ message: "One\n" });
+    const second = history.commit({ message: "Two\n", parents: [first] });
+    const refs = ["refs/heads/main", ...namesOf(70)];
+    const commands = refs.map((ref) => ({ ref, new: second }));
+    const visit = doorsWith({}, { DB: WITHOUT_EVENTS });
+    const pushed = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
+    expect(pushed.body).toContain("ok refs/heads/main");
+    expect(await pushedTo(repo)).toEqual([]);
+    // A later push must not take its place.
+    const third = new History();
+    const oid = third.commit({ message: "Three\n" });
+    await pushCommands(owner, repo, [{ ref: "refs/heads/x", new: oid }], { pack: third.build() });
+    expect(await pushedTo(repo)).toHaveLength(1);
+
+    for (let count = 0; count < 2; count++) {
+      await tendRepository(systemCtx({}, Date.now(), { ROOT_URL: "" }), repo);
+    }
+    const [, ...told] = await pushedTo(repo);
+    expect(told.map(({ updates }) => updates.length)).toEqual([50, 21]);
+    expect(told.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
+    expect(told[0]?.updates[0]).toMatchObject({
+      after: second,
+      commitCount: 2,
+      commits: [{ message: "Two\n" }, { message: "One\n" }],
+    });
+    expect(told.map(({ rootUrl }) => rootUrl)).toEqual(Array(2).fill("https://forge.example"));
+    expect(await env.REPOSITORY.getByName(repo.objectName).listOutbox()).toEqual([]);
+  });
+});
