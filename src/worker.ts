@@ -9,6 +9,7 @@ import { openDatabase } from "./db/db.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
+import { BatchMeter } from "./jobs/batch-meter.ts";
 import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
@@ -28,7 +29,16 @@ export default {
 
   async queue(batch, env, execution) {
     const config = parseConfig(env);
-    await handleBatch(batch, () => openSystemCtx(env, config, execution));
+    const meter = new BatchMeter();
+    const waitUntil = (work: Promise<unknown>): void => {
+      meter.follow(work);
+      execution.waitUntil(work);
+    };
+    await handleBatch(batch, () => {
+      const d1 = meter.meter(env.DB.withSession("first-primary"), { rows: config.logsD1Rows });
+      return { ...openSystemCtx(env, config, { waitUntil }), db: openDatabase(d1) };
+    });
+    execution.waitUntil(meter.finish(batch));
   },
 
   async scheduled({ cron }, env, execution) {

@@ -32,7 +32,8 @@ export async function openService(
 ): Promise<Service> {
   let pid = 0;
   // The environment is left out: a setting of somebody's shell would change what is measured.
-  const worker = describeWorker(vars);
+  const described = describeWorker({});
+  const worker = { ...described, vars: { ...described.vars, ...vars } };
   const runtime = await openRuntime(worker, data, (spawned) => (pid = spawned), onLog);
   const { database, close, listen, setup } = runtime;
   try {

@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { z } from "zod";
+
+import { readCpuTime } from "../git/process.ts";
+import { openService } from "../support/service.ts";
+import { nowMs } from "./clock.ts";
+
+/** The service, with what the cases ask of it. Functions rather than methods: they may be handed on. */
+export type EventForge = {
+  /** Makes a repository with one commit. */
+  makeRepository: (name: string) => Promise<void>;
+  /** Makes a hook of it that is told of pushes. */
+  makeHook: (repository: string, url: string) => Promise<void>;
+  /** Commits a file to its branch. */
+  write: (repository: string, file: string) => Promise<Written>;
+  /** Address of a repository for git, and what git needs on its command line to push there. */
+  gitUrl: (repository: string) => string;
+  gitOptions: string[];
+  /** Waits until nothing is logged any more, and tells what was asked of D1 since the last call. */
+  takeUsage: () => Promise<D1Calls>;
+  /** Processor time of workerd so far. */
+  cpuSeconds: () => number;
+  close: () => Promise<void>;
+};
+
+/** A change, by the clock of clock.ts. */
+export type Written = { commit: string; startedAtMs: number; answeredAtMs: number };
+
+/** Calls of D1: of requests, of what hands events out, of what delivers them. */
+export type D1Calls = { request: number; tell: number; deliver: number };
+
+/** As much of the service's log as counts here. */
+const Line = z.discriminatedUnion("event", [
+  z.object({ event: z.literal("request"), d1Calls: z.number() }),
+  z.object({ event: z.literal("jobs"), queue: z.string(), d1Calls: z.number() }),
+]);
+
+const KINDS: Readonly<Record<string, keyof D1Calls>> = {
+  "edgeforge-events": "tell",
+  "edgeforge-deliveries": "deliver",
+};
+
+/** Nothing more is logged once there was nothing for so long. */
+const REST_MS = 400;
+const REST_WAIT_MS = 5000;
+
+/** Starts the service as `npm start` does, with its state in `data`. */
+export async function openEventForge(data: string): Promise<EventForge> {
+  const password = randomBytes(18).toString("base64url");
+  let calls: D1Calls = { request: 0, tell: 0, deliver: 0 };
+  let loggedAtMs = nowMs();
+  const service = await openService(data, {
+    administrator: { name: "root", password, email: "root@example.com" },
+    vars: {
+      WEBHOOKS_MAX: "1000",
+      SEALING_KEYS: `bench:${randomBytes(32).toString("base64")}`,
+    },
+    onLog: ({ level, message }) => {
+      const line = Line.safeParse(message.startsWith("{") ? JSON.parse(message) : undefined);
+      if (level === "error") console.error(message);
+      if (!line.success) return;
+      loggedAtMs = nowMs();
+      const kind = line.data.event === "request" ? "request" : KINDS[line.data.queue];
+      if (kind) calls[kind] += line.data.d1Calls;
+    },
+  });
+
+  const send = async (authorization: string, path: string, json: object): Promise<unknown> => {
+    const answer = await fetch(new URL(`/api/v1${path}`, service.origin), {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json" },
+      body: JSON.stringify(json),
+    });
+    const text = await answer.text();
+    if (answer.status === 201) return JSON.parse(text);
+    throw new Error(`POST ${path} was answered ${answer.status}: ${text.slice(0, 300)}`);
+  };
+  const basic = `Basic ${Buffer.from(`root:${password}`).toString("base64")}`;
+  const wanted = { name: "bench", scopes: ["all"] };
+  const { sha1: token } = z
+    .object({ sha1: z.string() })
+    .parse(await send(basic, "/users/root/tokens", wanted));
+  const post = (path: string, json: object) => send(`token ${token}`, path, json);
+  const secret = randomBytes(18).toString("base64url");
+  const credentials = Buffer.from(`root:${token}`).toString("base64");
+
+  return {
+    makeRepository: async (name) => void (await post("/user/repos", { name, auto_init: true })),
+    makeHook: async (repository, url) =>
+      void (await post(`/repos/root/${repository}/hooks`, {
+        type: "gitea",
+        active: true,
+        events: ["push"],
+        config: { url, content_type: "json", secret },
+      })),
+    write: async (repository, file) => {
+      const startedAtMs = nowMs();
+      const body = { content: Buffer.from(file).toString("base64"), message: `Write ${file}` };
+      const made = await post(`/repos/root/${repository}/contents/${file}`, body);
+      const answeredAtMs = nowMs();
+      const { commit } = z.object({ commit: z.object({ sha: z.string() }) }).parse(made);
+      return { commit: commit.sha, startedAtMs, answeredAtMs };
+    },
+    gitUrl: (repository) => new URL(`/root/${repository}.git`, service.origin).href,
+    gitOptions: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
+    takeUsage: async () => {
+      const end = nowMs() + REST_WAIT_MS;
+      while (nowMs() < end && nowMs() < loggedAtMs + REST_MS) await pause(REST_MS / 4);
+      const taken = calls;
+      calls = { request: 0, tell: 0, deliver: 0 };
+      return taken;
+    },
+    cpuSeconds: () => readCpuTime(service.pid()).own,
+    close: service.close,
+  };
+}

@@ -1,0 +1,67 @@
+import { createHmac, randomUUID } from "node:crypto";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { type Language, type Receiver, startReceiver } from "../support/receiver.ts";
+
+const DOCUMENT = "docs/webhooks.md";
+const SECRET = "a secret & its söund";
+const PAYLOAD = JSON.stringify({
+  ref: "refs/heads/täst & more",
+  repository: { full_name: "somebody/something" },
+});
+
+const sign = (text: string, secret = SECRET): string =>
+  createHmac("sha256", secret).update(text).digest("hex");
+
+describe.each<Language>(["Node", "Python"])("the receiver in %s", (language) => {
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await startReceiver(DOCUMENT, language, SECRET);
+  });
+  afterAll(() => receiver.stop());
+
+  const send = async (body: string, headers: Record<string, string>): Promise<string> => {
+    const answer = await fetch(receiver.url, { method: "POST", body, headers });
+    return `${answer.status} ${(await answer.text()).trim()}`;
+  };
+  const headersOf = (id: string, type = "json") => ({
+    "Content-Type": type === "json" ? "application/json" : "application/x-www-form-urlencoded",
+    "X-Gitea-Delivery": id,
+    "X-Gitea-Event": "push",
+    "X-Gitea-Signature": sign(PAYLOAD),
+    "X-Edgeforge-Event-Id": "12",
+  });
+
+  it.each(["json", "form"])("deals with a delivery of content type %s once", async (type) => {
+    const id = randomUUID();
+    const body = type === "json" ? PAYLOAD : new URLSearchParams({ payload: PAYLOAD }).toString();
+
+    expect(await send(body, headersOf(id, type))).toBe("200 received");
+    expect(await send(body, headersOf(id, type))).toBe("200 known");
+    expect(receiver.dealt().filter((line) => line.includes(id))).toEqual([
+      `push ${id} 12 somebody/something refs/heads/täst & more`,
+    ]);
+  });
+
+  it.each([
+    ["of another secret", sign(PAYLOAD, "another")],
+    ["of another body", sign(`${PAYLOAD} `)],
+    ["cut short", sign(PAYLOAD).slice(0, 32)],
+    ["with more behind it", `${sign(PAYLOAD)}00`],
+    ["that is none", "söund"],
+    ["that is empty", ""],
+  ])("refuses a signature %s, and deals with nothing", async (_, signature) => {
+    const id = randomUUID();
+    const encoded = Buffer.from(signature).toString("latin1");
+    const headers = { ...headersOf(id), "X-Gitea-Signature": encoded };
+
+    expect(await send(PAYLOAD, headers)).toBe("401 wrong signature");
+    expect(receiver.dealt().filter((line) => line.includes(id))).toEqual([]);
+  });
+
+  it("refuses what has no signature", async () => {
+    const { "X-Gitea-Signature": _, ...headers } = headersOf(randomUUID());
+    expect(await send(PAYLOAD, headers)).toBe("401 wrong signature");
+  });
+});

@@ -1,0 +1,29 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+
+describe("the log of the queues", () => {
+  // What nobody waits for costs too, and shows in no request.
+  it("has a line for each batch of messages, with what it asked of D1", async () => {
+    const spy = vi.spyOn(console, "log").mockImplementation(() => {});
+    const read = () =>
+      spy.mock.calls
+        .map(([line]) => String(line))
+        .filter((line) => line.startsWith('{"event":"jobs"'))
+        .map((line) => JSON.parse(line) as object);
+    try {
+      await env.DELIVERY_JOBS.send({ hookId: 987_654_321 });
+
+      await expect.poll(read, { timeout: 10_000 }).toContainEqual({
+        event: "jobs",
+        queue: "edgeforge-deliveries",
+        messages: expect.any(Number),
+        durationMs: expect.any(Number),
+        d1Calls: expect.any(Number),
+        d1RowsRead: expect.any(Number),
+        d1RowsWritten: expect.any(Number),
+      });
+    } finally {
+      spy.mockRestore();
+    }
+  });
+});
