@@ -50,3 +50,37 @@ export const COMMIT: Form = {
 };
 
 export const COMMIT_USER: Form = fields("string", "name email username");
+
+/** The same of all that is inside, too: of a list of objects, one form of them all. */
+export type DeepForm = Kind | { [key: string]: DeepForm } | DeepForm[];
+
+export function deepFormOf(value: unknown): DeepForm {
+  const kind = kindOf(value);
+  if (kind === "array") {
+    const forms = (value as unknown[]).map(deepFormOf).filter((form) => typeof form === "object");
+    if (forms.length === 0) return kind;
+    return [...new Set(forms.map((form) => JSON.stringify(form)))].map(
+      (form) => JSON.parse(form) as DeepForm,
+    );
+  }
+  if (kind !== "object") return kind;
+  return Object.fromEntries(
+    Object.entries(value as object).map(([key, field]) => [key, deepFormOf(field)]),
+  );
+}
+
+export const DEEP_REPOSITORY = {
+  ...REPOSITORY,
+  owner: USER,
+  permissions: fields("boolean", "admin pull push"),
+  internal_tracker: fields(
+    "boolean",
+    "allow_only_contributors_to_track_time enable_issue_dependencies enable_time_tracker",
+  ),
+} satisfies DeepForm;
+
+export const DEEP_COMMIT = {
+  ...COMMIT,
+  author: COMMIT_USER,
+  committer: COMMIT_USER,
+} satisfies DeepForm;
