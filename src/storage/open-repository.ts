@@ -47,6 +47,13 @@ export class OpenRepository {
     return graph;
   }
 
+  /** The commits of one pack alone; their parents elsewhere are in no pack. */
+  graphOf(pack: OpenPack): CommitGraph {
+    const graph = new CommitGraph(new PackCatalog([pack]));
+    this.openGauge()(graph.heldBytes);
+    return graph;
+  }
+
   private makeGraph(): CommitGraph {
     // By the tables alone: the files are read on behalf of this request, which the graph outlives.
     const packs = this.catalog.packs.map(({ idx, sidecar, source: { sizeBytes } }) => ({

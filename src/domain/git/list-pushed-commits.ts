@@ -1,7 +1,6 @@
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
-import { PackCatalog } from "../../git/pack/pack-catalog.ts";
-import { CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
+import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, walkByTime } from "../../git/walk/log.ts";
 import type { KeptCommit } from "../../shapes/activity.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -33,15 +32,16 @@ const NAME_LENGTH_MAX = 255;
  * @param packNumber That pack's, in the catalog.
  */
 export async function listPushedCommits(
-  { catalog, objects }: OpenRepository,
+  repository: OpenRepository,
   packNumber: number,
   updates: readonly MadeUpdate[],
 ): Promise<Map<string, BroughtCommits>> {
+  const { catalog, objects } = repository;
   const pack = catalog.packs[packNumber];
   const brought = new Map<string, BroughtCommits>();
   const branches = updates.filter(({ ref, newOid }) => newOid && ref.startsWith("refs/heads/"));
   if (!pack || branches.length === 0) return brought;
-  const graph = new CommitGraph(new PackCatalog([pack]));
+  const graph = repository.graphOf(pack);
   const isNew = (node: Node): boolean => catalog.find(graph.oid(node))?.pack === packNumber;
   for (const { ref, newOid } of branches.slice(0, BRANCHES_MAX)) {
     const tip = newOid === null ? NO_NODE : graph.find(newOid);
