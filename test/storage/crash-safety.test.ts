@@ -2,8 +2,6 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { createApp } from "../../src/app.ts";
-import { parseConfig } from "../../src/config.ts";
 import { discardedObjects, repositories } from "../../src/db/schema/index.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { tendRepository } from "../../src/domain/git/tend-repository.ts";
@@ -12,7 +10,7 @@ import { UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
 import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { eventsOf } from "../support/events.ts";
-import { type Fault, failing } from "../support/faults.ts";
+import { failEveryCall, failing, serveFailing } from "../support/faults.ts";
 import { git, placeOf, readAllObjects } from "../support/git.ts";
 import {
   fetchObject,
@@ -31,45 +29,11 @@ import { filesOf, makeCommit, pushRequest, refsOf, storePush } from "../support/
 /** Long after the fault, when everything that was given up may be removed. */
 const LATER_MS = 3 * UPLOAD_LIFE_MS;
 
-/** The service with bindings of one's own. What goes on behind an answer has ended when it resolves. */
-async function serve(request: Request, bindings: Partial<Env>): Promise<Response | undefined> {
-  const deferred: Promise<unknown>[] = [];
-  const execution = { waitUntil: (work: Promise<unknown>) => deferred.push(work) };
-  const app = createApp(parseConfig({}));
-  const all = { ...env, ...bindings };
-  const response = await app.fetch(request, all, execution as unknown as ExecutionContext);
-  const body = await response.arrayBuffer().catch(() => undefined);
-  for (let done = 0; done < deferred.length; done = deferred.length) {
-    await Promise.allSettled(deferred);
-  }
-  return body && new Response(body, response);
-}
-
 /** Has everything done that waits for a repository, as its alarm and the schedule would in the end. */
 async function tend(place: RepositoryPlace): Promise<void> {
   for (let round = 0; round < 2; round++) {
     await tendRepository(systemCtx({}, Date.now() + LATER_MS * (round + 1)), place);
   }
-}
-
-const MODES = [
-  { isDone: false, isDeath: false },
-  { isDone: false, isDeath: true },
-  { isDone: true, isDeath: false },
-  { isDone: true, isDeath: true },
-] as const;
-
-/** Runs a story with each of its storage calls failing in turn, in every way, until none fails. */
-async function failEveryCall(story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) {
-  let most = 0;
-  for (const mode of MODES) {
-    for (let at = 0; ; at++) {
-      const faults = await story({ at, ...mode });
-      if (!faults.hasFailed()) break;
-      most = Math.max(most, at + 1);
-    }
-  }
-  return most;
 }
 
 /** A repository with `count` pushes of one commit each, and as many packs. */
@@ -130,7 +94,7 @@ describe(
         const { oid, pack } = makeCommit(freshName("text"));
         const faults = failing(fault);
         const request = pushRequest(owner, repo, oid, pack, "refs/heads/new");
-        const response = await serve(request, faults.bindings);
+        const response = await serveFailing(request, faults.bindings);
         const isAcknowledged = (await response?.text())?.includes("ok refs/heads/new") ?? false;
 
         const after = [...before, { name: "refs/heads/new", oid, peeledOid: null }];
@@ -162,7 +126,7 @@ describe(
         const before = await refsOf(repo);
         // The other two ways differ in what the request itself still does, as they do for a small one.
         const faults = failing({ at, isDone: at % 2 === 0, isDeath: true });
-        await serve(pushRequest(owner, repo, oid, pack, "refs/heads/new"), faults.bindings);
+        await serveFailing(pushRequest(owner, repo, oid, pack, "refs/heads/new"), faults.bindings);
         const isMade = (await refsOf(repo)).length > before.length;
         await tend(repo);
         expect(await readAllObjects(repo)).toBe(isMade ? 6 : 3);
@@ -183,7 +147,7 @@ describe(
           headers: { Authorization: `token ${forker.token}`, "Content-Type": "application/json" },
           body: "{}",
         });
-        const response = await serve(request, faults.bindings);
+        const response = await serveFailing(request, faults.bindings);
         const isAcknowledged = response?.status === 202;
 
         const rows = await db.select().from(repositories).where(eq(repositories.parentId, repo.id));
@@ -220,7 +184,7 @@ describe(
           headers: { Authorization: `token ${owner.token}` },
           body: file.bytes,
         });
-        const response = await serve(request, faults.bindings);
+        const response = await serveFailing(request, faults.bindings);
 
         const rows = await objectsOf(repo);
         expect(rows.length).toBeGreaterThanOrEqual(response?.status === 200 ? 1 : 0);
@@ -275,7 +239,7 @@ describe(
           method: "DELETE",
           headers: { Authorization: `token ${owner.token}` },
         });
-        const response = await serve(request, faults.bindings);
+        const response = await serveFailing(request, faults.bindings);
         const row = await rowOf(repo.id);
         expect(response?.status === 204 && row !== undefined).toBe(false);
         // The job that the deletion asks for fails as well where the request did not.

@@ -1,5 +1,9 @@
 import { env } from "cloudflare:workers";
 
+import { createApp } from "../../src/app.ts";
+import { parseConfig } from "../../src/config.ts";
+import type { Outgoing } from "../../src/outgoing/outgoing.ts";
+
 /** How storage fails: at which call, whether that call is carried out all the same, and what comes after. */
 export interface Fault {
   /** From 0. */
@@ -15,7 +19,7 @@ type Call = (...args: unknown[]) => unknown;
 /**
  * The bindings of the Worker, one of whose calls fails. Queue messages are counted, not sent.
  *
- * A call is whatever leaves the Worker: to D1 as a batch, to the bucket, to an object, to the queue.
+ * A call is whatever leaves the Worker: to D1, to the bucket, to an object, to a queue, to other hosts.
  */
 export function failing(fault: Fault) {
   const calls: string[] = [];
@@ -52,12 +56,31 @@ export function failing(fault: Fault) {
       return replaced(result as object, (part, call) => attempt(`upload.${part}`, call));
     }),
   );
+  // A batch takes the statements themselves.
+  const statements = new WeakMap<object, unknown>();
+  const wrapped = (statement: object): object => {
+    const wrapper = replaced(statement, (name, method) =>
+      name === "bind"
+        ? (...args) => wrapped(method(...args) as object)
+        : attempt(`d1.${name}`, method),
+    );
+    statements.set(wrapper, statement);
+    return wrapper;
+  };
+  const inSession: Record<string, (call: Call) => Call> = {
+    prepare:
+      (call) =>
+      (...args) =>
+        wrapped(call(...args) as object),
+    batch: (call) =>
+      attempt("d1.batch", (list) =>
+        call((list as object[]).map((each) => statements.get(each) ?? each)),
+      ),
+  };
   const database = replaced(env.DB, (name, method) => (...args) => {
     const result = method(...args);
     if (name !== "withSession") return result;
-    return replaced(result as object, (part, call) =>
-      part === "batch" ? attempt("d1.batch", call) : call,
-    );
+    return replaced(result as object, (part, call) => inSession[part]?.(call) ?? call);
   });
   const objects = {
     getByName(name: string): object {
@@ -80,6 +103,9 @@ export function failing(fault: Fault) {
   } as unknown as Partial<Env>;
   return {
     bindings,
+    /** The way to other hosts, which fails as well. */
+    outgoingOf: (outgoing: Outgoing): Outgoing =>
+      replaced(outgoing, (name, method) => attempt(`outgoing.${name}`, method)),
     /** What was called so far, in order. */
     calls,
     /** Objects that were asked for. */
@@ -87,4 +113,41 @@ export function failing(fault: Fault) {
     /** True once the call that was to fail was made. */
     hasFailed: (): boolean => calls.length > fault.at,
   };
+}
+
+/** The service with bindings of one's own. What goes on behind an answer has ended when it resolves. */
+export async function serveFailing(
+  request: Request,
+  bindings: Partial<Env>,
+): Promise<Response | undefined> {
+  const deferred: Promise<unknown>[] = [];
+  const execution = { waitUntil: (work: Promise<unknown>) => deferred.push(work) };
+  const app = createApp(parseConfig({}));
+  const all = { ...env, ...bindings };
+  const response = await app.fetch(request, all, execution as unknown as ExecutionContext);
+  const body = await response.arrayBuffer().catch(() => undefined);
+  for (let done = 0; done < deferred.length; done = deferred.length) {
+    await Promise.allSettled(deferred);
+  }
+  return body && new Response(body, response);
+}
+
+const MODES = [
+  { isDone: false, isDeath: false },
+  { isDone: false, isDeath: true },
+  { isDone: true, isDeath: false },
+  { isDone: true, isDeath: true },
+] as const;
+
+/** Runs a story with each of its calls failing in turn, in every way, until none fails. */
+export async function failEveryCall(story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) {
+  let most = 0;
+  for (const mode of MODES) {
+    for (let at = 0; ; at++) {
+      const faults = await story({ at, ...mode });
+      if (!faults.hasFailed()) break;
+      most = Math.max(most, at + 1);
+    }
+  }
+  return most;
 }
