@@ -1,7 +1,14 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { judge, readExamples } from "../../scripts/documents/read-examples.ts";
+import { runExamples, titleOf } from "../../scripts/documents/run-examples.ts";
+import { admin, callApi, makeRepo, serviceUrl } from "../support/forge.ts";
+import { commit, git, makeWork } from "../support/git.ts";
 import { type Language, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const DOCUMENT = "docs/webhooks.md";
@@ -64,4 +71,60 @@ describe.each<Language>(["Node", "Python"])("the receiver in %s", (language) => 
     const { "X-Gitea-Signature": _, ...headers } = headersOf(randomUUID());
     expect(await send(PAYLOAD, headers)).toBe("401 wrong signature");
   });
+
+  it.each(["json", "form"])("takes what a push sends it as %s", async (type) => {
+    const repo = await makeRepo();
+    await callApi(admin, "POST", `${repo.path}/hooks`, {
+      type: "gitea",
+      active: true,
+      events: ["push"],
+      config: { url: receiver.url, content_type: type, secret: SECRET },
+    });
+    const work = await makeWork();
+    await commit(work, { "a file.txt": "söme text & more\n" }, "Größe <b>&amp;");
+    await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+
+    const ownLines = () =>
+      receiver.dealt().filter((line) => line.includes(`${repo.owner}/${repo.name} `));
+    await expect
+      .poll(ownLines, { timeout: 20_000 })
+      .toEqual([
+        expect.stringMatching(
+          new RegExp(`^push [0-9a-f-]{36} [1-9]\\d* ${repo.owner}/${repo.name} refs/heads/main$`),
+        ),
+      ]);
+  });
+});
+
+describe("docs/webhooks.md", () => {
+  const examples = readExamples(readFileSync(DOCUMENT, "utf8"));
+  const secret = "something-long-and-random";
+  const directory = mkdtempSync(join(tmpdir(), "edgeforge-"));
+  let receiver: Receiver;
+  let printed: string[];
+
+  beforeAll(async () => {
+    receiver = await startReceiver(DOCUMENT, "Node", secret);
+    printed = runExamples(examples, directory, {
+      FORGE: serviceUrl,
+      ADMIN: `${admin.name}:${admin.password}`,
+      RECEIVER: receiver.url,
+      SECRET: secret,
+    });
+  });
+  afterAll(async () => {
+    await receiver.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  it("has examples", () => {
+    expect(examples.length).toBeGreaterThan(5);
+  });
+
+  it.each(examples.map((example, at) => ({ title: titleOf(example), example, at })))(
+    "shows what it says: $title",
+    ({ example, at }) => {
+      expect(judge(example.expected, printed[at] ?? "")).toBeUndefined();
+    },
+  );
 });
