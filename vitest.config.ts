@@ -67,6 +67,8 @@ export default defineConfig({
                 // Receivers of webhooks are on this machine, and nobody is asked where names lead.
                 ALLOWED_HOST_LIST: "external, loopback, *.example",
                 DNS_RESOLVER_URL: "",
+                // Those of the service are everybody's.
+                WEBHOOKS_MAX: "1000",
               },
               // For the few stories about every row there is, or about none: nobody else's rows.
               d1Databases: [

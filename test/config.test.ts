@@ -188,7 +188,12 @@ function refusalOf(variables: object): string {
 describe("parseConfig", () => {
   it("knows what each variable is when nobody sets it, and passes over bindings", () => {
     expect(
-      parseConfig({ ...env, ALLOWED_HOST_LIST: undefined, DNS_RESOLVER_URL: undefined }),
+      parseConfig({
+        ...env,
+        ALLOWED_HOST_LIST: undefined,
+        DNS_RESOLVER_URL: undefined,
+        WEBHOOKS_MAX: undefined,
+      }),
     ).toEqual(parseConfig({}));
     expect(parseConfig({})).toMatchObject({
       rootUrl: "",

@@ -18,7 +18,7 @@ export type Job = StorageJob | EventJob | DeliveryJob;
 const LEFT_BEHIND_MAX = 100;
 
 /** How long messages wait for what they ask to be delivered. */
-const DELIVERY_WAIT_MS = 1000;
+const DELIVERY_WAIT_MS = 200;
 
 /** The trigger of wrangler.toml that looks after webhooks; any other looks after storage. */
 const EVERY_MINUTE = "* * * * *";

@@ -280,7 +280,10 @@ describe("no table that grows is read as a whole", () => {
     await sweepDeliveries(systemCtx({ DB: listening }, Date.now()));
     await resealSecrets(systemCtx({ DB: listening }, Date.now(), { SEALING_KEYS }));
     expect(sent.length).toBeGreaterThan(9);
-    expect(await fullScans([...new Set(sent)])).toEqual([]);
+    // The oldest announcements are walked by their ids, as far as the limit.
+    const isBounded = (scan: string) => /order by "announcements"\."id" asc limit \?/.test(scan);
+    const scans = await fullScans([...new Set(sent)]);
+    expect(scans.filter((scan) => !isBounded(scan))).toEqual([]);
   });
 
   it("for deliveries, which each hook finds by its own index", async () => {

@@ -9,6 +9,7 @@ declare global {
       TEST_MIGRATIONS: D1Migration[];
       ALLOWED_HOST_LIST: string;
       DNS_RESOLVER_URL: string;
+      WEBHOOKS_MAX: string;
       /** Databases of their own, for the few stories about every row there is. */
       SETUP_DB: D1Database;
       ADMINISTRATORS_DB: D1Database;

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
-import { WAY_OUT } from "./system.ts";
+import { TEST_SETTINGS } from "./system.ts";
 import { send, type Answer, type Sending } from "./call.ts";
 
 /**
@@ -21,7 +21,7 @@ export function serviceWith(vars: Record<string, string>, bindings: Partial<Env>
 
 /** The same for all its doors: what `visit` is for the service as it is. */
 export function doorsWith(vars: Record<string, string>, bindings: Partial<Env> = {}) {
-  const app = createApp(parseConfig({ ...WAY_OUT, ...vars }));
+  const app = createApp(parseConfig({ ...TEST_SETTINGS, ...vars }));
   return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>
     send(
       async (request) => {

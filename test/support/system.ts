@@ -10,10 +10,11 @@ import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
 
-/** Settings of all tests: where requests of the service may go. */
-export const WAY_OUT = {
+/** Settings of all tests that vitest.config.ts makes. */
+export const TEST_SETTINGS = {
   ALLOWED_HOST_LIST: env.ALLOWED_HOST_LIST,
   DNS_RESOLVER_URL: env.DNS_RESOLVER_URL,
+  WEBHOOKS_MAX: env.WEBHOOKS_MAX,
 };
 
 /**
@@ -29,7 +30,7 @@ export function systemCtx(
   settings: Record<string, string> = {},
 ): Ctx {
   const all = { ...env, ...bindings };
-  const config = parseConfig({ ...WAY_OUT, ...settings });
+  const config = parseConfig({ ...TEST_SETTINGS, ...settings });
   return {
     config,
     db: openDatabase(all.DB.withSession("first-primary")),

@@ -82,6 +82,8 @@ export async function makeWorld(operation: Operation): Promise<World> {
     events: ["push"],
     // Those of the service would hear of whatever other tests do, and their receiver is nowhere.
     isActive: false,
+    // Somebody delivers to it, for ever: what is asked to be sent stays as it is.
+    busyUntil: Number.MAX_SAFE_INTEGER,
     createdAt: 1000,
     updatedAt: 1000,
   };

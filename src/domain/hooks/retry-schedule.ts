@@ -2,8 +2,8 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** After so many attempts a delivery is given up. */
-export const ATTEMPTS_MAX = 12;
+/** After so many attempts a delivery is given up: a day after the first one, on average. */
+export const ATTEMPTS_MAX = 18;
 
 /** The wait after the first attempt is within this, and with each attempt within twice as much. */
 const BACKOFF_MS = 30 * SECOND_MS;

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { seal } from "../../../src/auth/seal.ts";
 import { hookDeliveries, hooks, repositories } from "../../../src/db/schema/index.ts";
 import { SEALED_FOR } from "../../../src/domain/hooks/hook-wish.ts";
+import { ATTEMPTS_MAX } from "../../../src/domain/hooks/retry-schedule.ts";
 import { db } from "../../support/db.ts";
 import {
   clockAt,
@@ -376,15 +377,18 @@ describe("an answer", () => {
 describe("a delivery that goes on failing", () => {
   it("is given up after the twelfth attempt, and stays to be seen", async () => {
     const { hook, received } = await makeReceivedHook("500");
-    await makeDelivery(hook, { attemptCount: 10 });
+    await makeDelivery(hook, { attemptCount: ATTEMPTS_MAX - 2 });
     await deliver([hook.id], clockAt(NOW));
-    expect(await deliveryOf(hook)).toMatchObject({ status: "pending", attemptCount: 11 });
+    expect(await deliveryOf(hook)).toMatchObject({
+      status: "pending",
+      attemptCount: ATTEMPTS_MAX - 1,
+    });
     await deliver([hook.id], clockAt(NOW + DAY_MS));
     await deliver([hook.id], clockAt(NOW + 2 * DAY_MS));
     expect(await received()).toHaveLength(2);
     expect(await deliveryOf(hook)).toMatchObject({
       status: "failed",
-      attemptCount: 12,
+      attemptCount: ATTEMPTS_MAX,
       nextAttemptAt: null,
       responseStatus: 500,
     });
