@@ -8,8 +8,9 @@ import { run } from "../tools/run.ts";
 import { activeMs, Profile } from "./active-time.ts";
 import type { Check } from "./check.ts";
 
-// The platform gives a Worker one second. A cold request waits for all of it.
-const startUpMaxMs = 200;
+// The platform gives a Worker one second. A cold request waits for all of it. A hundred operations of
+// the API take about 40 ms, and a busy machine half as much again.
+const startUpMaxMs = 300;
 const rounds = 5;
 
 /**

@@ -61,7 +61,9 @@ export async function listIssueTemplates(
       const text = filesLeft-- > 0 ? await readText(repository, file, bytesLeft) : undefined;
       bytesLeft -= text?.length ?? 0;
       const template =
-        text === undefined ? undefined : readIssueTemplate(`${DIRECTORIES[at]}/${name}`, text);
+        text === undefined
+          ? undefined
+          : await readIssueTemplate(`${DIRECTORIES[at]}/${name}`, text);
       if (template) templates.push(template);
     }
   }

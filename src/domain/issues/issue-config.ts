@@ -21,10 +21,10 @@ const Config = z.object({
 });
 
 /** @returns The configuration, or what is wrong with it. */
-export function readIssueConfig(text: string): IssueConfig | string {
+export async function readIssueConfig(text: string): Promise<IssueConfig | string> {
   let value: unknown;
   try {
-    value = readYaml(text) ?? {};
+    value = (await readYaml(text)) ?? {};
   } catch (error) {
     return `not YAML: ${error instanceof Error ? error.message : ""}`;
   }

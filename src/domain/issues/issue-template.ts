@@ -87,16 +87,19 @@ export interface IssueTemplate {
 const ABOUT_CHARS_MAX = 80;
 
 /** Reads a template; undefined for one that breaks the rules of its kind. */
-export function readIssueTemplate(path: string, text: string): IssueTemplate | undefined {
-  const template = /\.md$/i.test(path) ? readText(path, text) : readForm(path, text);
+export async function readIssueTemplate(
+  path: string,
+  text: string,
+): Promise<IssueTemplate | undefined> {
+  const template = await (/\.md$/i.test(path) ? readText(path, text) : readForm(path, text));
   const isNamed = template && template.name.trim() !== "" && template.about.trim() !== "";
   return isNamed ? template : undefined;
 }
 
-function readText(path: string, text: string): IssueTemplate {
+async function readText(path: string, text: string): Promise<IssueTemplate> {
   const [, front = "", content = ""] =
     /^---[ \t]*\r?\n([^]*?)^---[ \t]*(?:\r?\n([^]*))?$(?![^])/m.exec(text) ?? [];
-  const head = front === "" ? undefined : Head.safeParse(valueOf(front)).data;
+  const head = front === "" ? undefined : Head.safeParse(await valueOf(front)).data;
   if (head) return { ...toTemplate(path, head), content, fields: undefined };
   const name = path.slice(path.lastIndexOf("/") + 1);
   const about = Array.from(text).slice(0, ABOUT_CHARS_MAX).join("");
@@ -107,8 +110,8 @@ function readText(path: string, text: string): IssueTemplate {
   };
 }
 
-function readForm(path: string, text: string): IssueTemplate | undefined {
-  const { data: form } = Form.safeParse(valueOf(text));
+async function readForm(path: string, text: string): Promise<IssueTemplate | undefined> {
+  const { data: form } = Form.safeParse(await valueOf(text));
   if (!form) return undefined;
   const fields = form.body.map((field, at): FormField => {
     const isSubmitted = field.type !== "markdown";
@@ -127,9 +130,9 @@ function readForm(path: string, text: string): IssueTemplate | undefined {
 }
 
 /** Undefined for what is no YAML. */
-function valueOf(text: string): unknown {
+async function valueOf(text: string): Promise<unknown> {
   try {
-    return readYaml(text);
+    return await readYaml(text);
   } catch {
     return undefined;
   }

@@ -1,5 +1,3 @@
-import { parse } from "yaml";
-
 /**
  * A value that is written in YAML.
  *
@@ -7,5 +5,12 @@ import { parse } from "yaml";
  *
  * @throws Error saying what is wrong with it, for whoever wrote it.
  */
-export const readYaml = (text: string): unknown =>
-  parse(text, { schema: "core", maxAliasCount: 10, logLevel: "error", prettyErrors: false });
+export async function readYaml(text: string): Promise<unknown> {
+  const { parse } = await import("yaml");
+  return parse(text, {
+    schema: "core",
+    maxAliasCount: 10,
+    logLevel: "error",
+    prettyErrors: false,
+  }) as unknown;
+}
