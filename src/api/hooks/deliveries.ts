@@ -2,7 +2,6 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { DELIVERY_STATUSES } from "../../db/schema/index.ts";
 import { findDelivery } from "../../domain/hooks/find-delivery.ts";
-import type { HookPlace } from "../../domain/hooks/hook-place.ts";
 import { listDeliveries } from "../../domain/hooks/list-deliveries.ts";
 import { redeliver, redeliverFailed } from "../../domain/hooks/redeliver.ts";
 import { HOOK_EVENTS } from "../../events/payloads/hook-event.ts";
@@ -15,10 +14,10 @@ import {
 import { Int64 } from "../../shapes/json.ts";
 import { json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";
-import type { Guard } from "../guards/guard.ts";
 import { body } from "../json-body.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { PathId } from "../path-id.ts";
+import type { HookLevel } from "./hook-routes.ts";
 
 const Listing = Paging.extend({
   status: z
@@ -41,26 +40,12 @@ const Redelivered = z
   .object({ count: Int64.openapi({ description: "Deliveries that are sent once more" }) })
   .openapi("RedeliveredHook");
 
-/** Webhooks of one kind of place, as their routes name them. */
-interface Level {
-  /** Of one webhook. */
-  path: `${string}/hooks/{id}`;
-  /** Of that path. */
-  params: z.ZodObject<{ id: typeof PathId }>;
-  /** What the ids of its operations begin with. */
-  prefix: "repo" | "org" | "user" | "admin";
-  tag: string;
-  /** As summaries call the place. */
-  owner: string;
-  reading: Guard<{ place: HookPlace }>;
-  writing: Guard<{ place: HookPlace }>;
-}
-
 /** Adds the routes of what the webhooks of a place were told. They are an extension of our own. */
 export function addDeliveries(
   routes: ReturnType<typeof endpoints>,
-  { path, params, prefix, tag, owner, reading, writing }: Level,
+  { path: ofAll, params, prefix, tag, owner, reading, writing }: HookLevel,
 ): void {
+  const path = `${ofAll}/{id}` as const;
   const DeliveryPath = params.extend({ delivery_id: PathId });
 
   routes.openapi(

@@ -1,20 +1,18 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { createHook } from "../../domain/hooks/create-hook.ts";
-import { deleteHook } from "../../domain/hooks/delete-hook.ts";
-import { editHook } from "../../domain/hooks/edit-hook.ts";
-import { findHook } from "../../domain/hooks/find-hook.ts";
 import { SITE_LEVELS, type HookPlace } from "../../domain/hooks/hook-place.ts";
 import { listHooks } from "../../domain/hooks/list-hooks.ts";
 import { invalid } from "../../lib/failure.ts";
 import { Hook, toHook } from "../../shapes/hook.ts";
-import { empty, json, page, refusals } from "../answers.ts";
+import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";
 import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { atHooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
-import { CreateHook, EditHook, HookId, toWish } from "./hook-body.ts";
+import { addHookById } from "./hook-routes.ts";
+import { CreateHook, HookId, toWish } from "./hook-body.ts";
 
 export const siteHooks = endpoints();
 
@@ -91,69 +89,15 @@ siteHooks.openapi(
   },
 );
 
-siteHooks.openapi(
-  createRoute({
-    method: "get",
-    path: "/admin/hooks/{id}",
-    operationId: "adminGetHook",
-    tags: ["admin"],
-    summary: "Get a webhook of the service",
-    middleware: [reading] as const,
-    request: { params: HookId },
-    responses: { 200: json(Hook, "The webhook"), ...refusals(401, 403, 404) },
-  }),
-  async (c) => {
-    const { ctx, place } = c.var;
-    const hook = await findHook(ctx, place, c.req.valid("param").id);
-    return c.json(toHook(hook), 200);
-  },
-);
-
-siteHooks.openapi(
-  createRoute({
-    method: "patch",
-    path: "/admin/hooks/{id}",
-    operationId: "adminEditHook",
-    tags: ["admin"],
-    summary: "Change a webhook of the service; what is left out stays as it is",
-    middleware: [writing] as const,
-    request: { params: HookId, body: { required: true, ...json(EditHook, "The changes") } },
-    responses: {
-      200: json(Hook, "The webhook now"),
-      ...refusals(400, 401, 403, 404, 422),
-    },
-  }),
-  async (c) => {
-    const { ctx, place } = c.var;
-    const { id } = c.req.valid("param");
-    const hook = await editHook(ctx, place, id, toWish(c.req.valid("json")));
-    return c.json(toHook(hook), 200);
-  },
-);
-
-siteHooks.openapi(
-  createRoute({
-    method: "delete",
-    path: "/admin/hooks/{id}",
-    operationId: "adminDeleteHook",
-    tags: ["admin"],
-    summary: "Delete a webhook of the service",
-    middleware: [writing] as const,
-    request: { params: HookId },
-    responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
-  }),
-  async (c) => {
-    await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
-    return c.body(null, 204);
-  },
-);
-
-addDeliveries(siteHooks, {
-  path: "/admin/hooks/{id}",
+const LEVEL = {
+  path: "/admin/hooks",
   params: HookId,
   prefix: "admin",
   tag: "admin",
   owner: "the service",
   reading,
   writing,
-});
+} as const;
+
+addHookById(siteHooks, LEVEL);
+addDeliveries(siteHooks, LEVEL);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { formatContent } from "../../../src/events/deliveries/format-content.ts";
-import { HOOK_TYPES, type HookType } from "../../../src/events/deliveries/hook.ts";
+import { HOOK_TYPES, type HookType } from "../../../src/db/schema/index.ts";
 import type { Payload } from "../../../src/events/payloads/payload.ts";
 import { type Pushed, toPushPayload } from "../../../src/events/payloads/push-payload.ts";
 import { toCreatePayload, toDeletePayload } from "../../../src/events/payloads/ref-payload.ts";

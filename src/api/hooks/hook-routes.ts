@@ -1,0 +1,141 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { createHook } from "../../domain/hooks/create-hook.ts";
+import { deleteHook } from "../../domain/hooks/delete-hook.ts";
+import { editHook } from "../../domain/hooks/edit-hook.ts";
+import { findHook } from "../../domain/hooks/find-hook.ts";
+import type { HookPlace } from "../../domain/hooks/hook-place.ts";
+import { listHooks } from "../../domain/hooks/list-hooks.ts";
+import { Hook, toHook } from "../../shapes/hook.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import type { endpoints } from "../endpoints.ts";
+import type { Guard } from "../guards/guard.ts";
+import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import type { PathId } from "../path-id.ts";
+import { CreateHook, EditHook, toWish } from "./hook-body.ts";
+
+/** Webhooks of one kind of place, as their routes name them. */
+export interface HookLevel {
+  /** Of all of them. */
+  path: `${string}/hooks`;
+  /** Of the path of one of them. */
+  params: z.ZodObject<{ id: typeof PathId }>;
+  /** What the ids of its operations begin with. */
+  prefix: "repo" | "org" | "user" | "admin";
+  tag: string;
+  /** As summaries call the place. */
+  owner: string;
+  reading: Guard<{ place: HookPlace }>;
+  writing: Guard<{ place: HookPlace }>;
+}
+
+type Routes = ReturnType<typeof endpoints>;
+
+/** Adds the routes that list and create the webhooks of a place. */
+export function addHookList(
+  routes: Routes,
+  { path, params: ofOne, prefix, tag, owner, reading, writing }: HookLevel,
+): void {
+  const params = ofOne.omit({ id: true });
+  routes.openapi(
+    createRoute({
+      method: "get",
+      path,
+      operationId: `${prefix}ListHooks`,
+      tags: [tag],
+      summary: `List the webhooks of ${owner}`,
+      middleware: [reading] as const,
+      request: { params, query: Paging },
+      responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403, 404) },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      const items = await pageOf(
+        c,
+        c.req.valid("query"),
+        (slice) => listHooks(ctx, place, slice),
+        readPageOrWhole,
+      );
+      return c.json(items.map(toHook), 200);
+    },
+  );
+
+  routes.openapi(
+    createRoute({
+      method: "post",
+      path,
+      operationId: `${prefix}CreateHook`,
+      tags: [tag],
+      summary: `Create a webhook of ${owner}`,
+      middleware: [writing] as const,
+      request: { params, body: { required: true, ...json(CreateHook, "The webhook") } },
+      responses: { 201: json(Hook, "The new webhook"), ...refusals(400, 401, 403, 404, 422) },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      const { type, ...sent } = c.req.valid("json");
+      const hook = await createHook(ctx, place, { ...toWish(sent), type });
+      return c.json(toHook(hook), 201);
+    },
+  );
+}
+
+/** Adds the routes that get, change and delete one webhook of a place. */
+export function addHookById(
+  routes: Routes,
+  { path: ofAll, params, prefix, tag, owner, reading, writing }: HookLevel,
+): void {
+  const path = `${ofAll}/{id}` as const;
+  routes.openapi(
+    createRoute({
+      method: "get",
+      path,
+      operationId: `${prefix}GetHook`,
+      tags: [tag],
+      summary: `Get a webhook of ${owner}`,
+      middleware: [reading] as const,
+      request: { params },
+      responses: { 200: json(Hook, "The webhook"), ...refusals(401, 403, 404) },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      return c.json(toHook(await findHook(ctx, place, c.req.valid("param").id)), 200);
+    },
+  );
+
+  routes.openapi(
+    createRoute({
+      method: "patch",
+      path,
+      operationId: `${prefix}EditHook`,
+      tags: [tag],
+      summary: `Change a webhook of ${owner}; what is left out stays as it is`,
+      middleware: [writing] as const,
+      request: { params, body: { required: true, ...json(EditHook, "The changes") } },
+      responses: { 200: json(Hook, "The webhook now"), ...refusals(400, 401, 403, 404, 422) },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      const { id } = c.req.valid("param");
+      const hook = await editHook(ctx, place, id, toWish(c.req.valid("json")));
+      return c.json(toHook(hook), 200);
+    },
+  );
+
+  routes.openapi(
+    createRoute({
+      method: "delete",
+      path,
+      operationId: `${prefix}DeleteHook`,
+      tags: [tag],
+      summary: `Delete a webhook of ${owner}`,
+      middleware: [writing] as const,
+      request: { params },
+      responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
+    }),
+    async (c) => {
+      await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
+      return c.body(null, 204);
+    },
+  );
+}
