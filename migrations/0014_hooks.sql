@@ -1,3 +1,8 @@
+CREATE TABLE `event_cursors` (
+	`name` text PRIMARY KEY NOT NULL,
+	`last_id` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `announcements` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`event_id` integer NOT NULL,
@@ -38,7 +43,7 @@ CREATE UNIQUE INDEX `hook_deliveries_announcement` ON `hook_deliveries` (`hook_i
 CREATE INDEX `hook_deliveries_of_announcement` ON `hook_deliveries` (`announcement_id`);--> statement-breakpoint
 CREATE INDEX `hook_deliveries_by_status` ON `hook_deliveries` (`hook_id`,`status`,`id`);--> statement-breakpoint
 CREATE INDEX `hook_deliveries_by_event` ON `hook_deliveries` (`hook_id`,`event`,`id`);--> statement-breakpoint
-CREATE INDEX `hook_deliveries_due` ON `hook_deliveries` (`next_attempt_at`,`hook_id`) WHERE "hook_deliveries"."next_attempt_at" is not null;--> statement-breakpoint
+CREATE INDEX `hook_deliveries_due` ON `hook_deliveries` (`hook_id`,`next_attempt_at`) WHERE "hook_deliveries"."next_attempt_at" is not null;--> statement-breakpoint
 CREATE TABLE `hooks` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`level` text NOT NULL,
@@ -82,4 +87,5 @@ CREATE INDEX `events_untold_repo` ON `events` (`repo_id`,`id`,`tell_at`) WHERE "
 CREATE INDEX `events_activity_actor` ON `events` (`actor_id`,`created_at`,`id`) WHERE "events"."type" in ('repository.created', 'repository.forked', 'repository.renamed', 'repository.pushed', 'star.created', 'watch.created');--> statement-breakpoint
 CREATE INDEX `events_activity_repo` ON `events` (`repo_id`,`created_at`,`id`) WHERE "events"."type" in ('repository.created', 'repository.forked', 'repository.renamed', 'repository.pushed', 'star.created', 'watch.created');--> statement-breakpoint
 CREATE INDEX `events_activity_owner` ON `events` (`owner_id`,`created_at`,`id`) WHERE "events"."type" in ('repository.created', 'repository.forked', 'repository.renamed', 'repository.pushed', 'star.created', 'watch.created');--> statement-breakpoint
+UPDATE `events` SET `payload` = json_set(`payload`, '$.part', 0) WHERE `type` = 'repository.pushed' AND `payload` ->> 'part' IS NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `events_push` ON `events` ("payload" ->> 'pushId',"payload" ->> 'part') WHERE "events"."type" = 'repository.pushed';

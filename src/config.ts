@@ -110,7 +110,7 @@ const Variables = z.object({
     "https://cloudflare-dns.com/dns-query",
   ),
   /** Seconds that the receiver of a webhook has to answer. */
-  DELIVER_TIMEOUT: count(5, 1, 25),
+  DELIVER_TIMEOUT: count(5, 1, 20),
   /** Days for which every delivery of a webhook must have failed until it is paused; 0 pauses none. */
   WEBHOOK_PAUSE_DAYS: count(5, 0, 365),
   /** Whether webhooks are switched off: nobody sets any up, nothing is handed out or sent. */

@@ -93,7 +93,7 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 1000",
     values: wrongNumbers("0", "1001"),
   },
-  DELIVER_TIMEOUT: { allowed: "a whole number from 1 to 25", values: wrongNumbers("0", "26") },
+  DELIVER_TIMEOUT: { allowed: "a whole number from 1 to 20", values: wrongNumbers("0", "21") },
   WEBHOOK_PAUSE_DAYS: {
     allowed: "a whole number from 0 to 365",
     values: wrongNumbers("-1", "366"),
@@ -254,8 +254,8 @@ describe("parseConfig", () => {
 
   it("counts the time of webhooks in milliseconds, and pauses none after 0 days", () => {
     expect(parseConfig({})).toMatchObject({ deliverTimeoutMs: 5000, hookPauseMs: 432_000_000 });
-    expect(parseConfig({ DELIVER_TIMEOUT: "25", WEBHOOK_PAUSE_DAYS: "0" })).toMatchObject({
-      deliverTimeoutMs: 25_000,
+    expect(parseConfig({ DELIVER_TIMEOUT: "20", WEBHOOK_PAUSE_DAYS: "0" })).toMatchObject({
+      deliverTimeoutMs: 20_000,
       hookPauseMs: Number.POSITIVE_INFINITY,
     });
   });

@@ -2,13 +2,14 @@ import type { Ctx } from "../context.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listLeftBehind } from "../domain/git/list-left-behind.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
-import { deliverDue } from "../domain/hooks/deliver-due.ts";
+import { deliverDue } from "../domain/deliveries/deliver-due.ts";
 import { tendHooks } from "../domain/hooks/tend-hooks.ts";
-import { tellEvents } from "../domain/hooks/tell-events.ts";
-import { wakeQueues } from "../domain/hooks/wake-queues.ts";
+import { tellEvents } from "../domain/announcements/tell-events.ts";
+import { wakeQueues } from "../domain/deliveries/wake-queues.ts";
 import { tendRepository } from "../domain/git/tend-repository.ts";
 import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
+import { settled } from "../lib/settled.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
 
 /** What the messages of the queues ask for. */
@@ -88,12 +89,13 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 
 /** Sends again for what should have been done by now, and removes what is left behind or kept long enough. */
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
-  if (cron === EVERY_MINUTE) {
-    await Promise.all([wakeQueues(ctx), forwardEvents(ctx)]);
-    return;
-  }
+  // None keeps another from its work.
+  if (cron === EVERY_MINUTE) await settled([wakeQueues(ctx), forwardEvents(ctx)]);
+  else await settled([tendStorage(ctx), tendHooks(ctx)]);
+}
+
+async function tendStorage(ctx: Ctx): Promise<void> {
   const places = await listLeftBehind(ctx, LEFT_BEHIND_MAX);
   for (const place of places) await ctx.git.tendLater(place);
   await removeLooseFiles(ctx);
-  await tendHooks(ctx);
 }

@@ -55,7 +55,7 @@ export async function judge(
       return judgeAddresses(resolution.addresses, host, isNamed, rules);
     case "absent":
       // A name of the operator's own network is known there alone.
-      return isNamed ? undefined : unreached(`${host} has no address`);
+      return isNamed && !rules.blocked.isAny ? undefined : unreached(`${host} has no address`);
     case "failed":
       return unreached(`the addresses of ${host} could not be looked up`);
     default:

@@ -58,6 +58,9 @@ const TOLD: Readonly<Record<string, Told>> = {
   repoEditHook: once("hook.edited"),
   repoDeleteHook: once("hook.deleted"),
   repoTestHook: eachTime("hook.tested"),
+  orgTestHook: eachTime("hook.tested"),
+  userTestHook: eachTime("hook.tested"),
+  adminTestHook: eachTime("hook.tested"),
   // What is being sent is not asked for once more, and what was asked for did not fail.
   repoRedeliverHookDelivery: once("hook.redelivered"),
   repoRedeliverFailedHookDeliveries: once("hook.redelivered"),

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows, hookDeliveries } from "../../src/db/schema/index.ts";
 import { resealSecrets } from "../../src/domain/hooks/reseal-secrets.ts";
-import { sweepDeliveries } from "../../src/domain/hooks/sweep-deliveries.ts";
-import { tellEvents } from "../../src/domain/hooks/tell-events.ts";
-import { wakeQueues } from "../../src/domain/hooks/wake-queues.ts";
+import { sweepDeliveries } from "../../src/domain/deliveries/sweep-deliveries.ts";
+import { tellEvents } from "../../src/domain/announcements/tell-events.ts";
+import { wakeQueues } from "../../src/domain/deliveries/wake-queues.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { pushOf, tell } from "../support/activities.ts";
 import { db } from "../support/db.ts";
@@ -298,7 +298,7 @@ describe("no table that grows is read as a whole", () => {
     expect(walks.length).toBeGreaterThan(5);
     for (const step of walks) {
       expect(step).toMatch(
-        /INTEGER PRIMARY KEY|INDEX hook_deliveries_(by_status \(hook_id=\? AND status=\?|due )/,
+        /INTEGER PRIMARY KEY|INDEX hook_deliveries_(by_status \(hook_id=\? AND status=\?|due\b)/,
       );
     }
   });

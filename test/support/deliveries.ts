@@ -10,8 +10,8 @@ import {
   type Hook,
   type HookDelivery,
 } from "../../src/db/schema/index.ts";
-import { deliverDue } from "../../src/domain/hooks/deliver-due.ts";
-import { type Clock, SYSTEM_CLOCK } from "../../src/domain/hooks/delivery-run.ts";
+import { deliverDue } from "../../src/domain/deliveries/deliver-due.ts";
+import { type Clock, SYSTEM_CLOCK } from "../../src/domain/deliveries/delivery-run.ts";
 import { SEALED_FOR } from "../../src/domain/hooks/hook-wish.ts";
 import { toRepositoryPayload } from "../../src/events/payloads/repository-payload.ts";
 import { only } from "../../src/lib/only.ts";

@@ -45,6 +45,7 @@ export async function makeWorld(operation: Operation): Promise<World> {
   const friend = await make.user();
   const repo = await make.repo(user);
   const org = await make.org([user]);
+  const orgRepo = await make.repo(org);
   const team = await make.team(org);
   await make.member(org, team, friend);
   await make.member(org, team, user);
@@ -137,7 +138,10 @@ export async function makeWorld(operation: Operation): Promise<World> {
   const isNoteNew = operation.id === "repoCreateNote";
   const sample = isAboutCode ? await storeSampleCode(repo, !isNoteNew) : undefined;
   const isAboutFriend = /^\/user\/following\/|^\/teams\//.test(operation.path);
-  const query = QUERIES[operation.id] ?? "";
+  if (operation.id === "orgTestHook") await storeSampleCode(orgRepo, true);
+  const tested = { orgTestHook: orgRepo.name, userTestHook: repo.name }[operation.id];
+  const ofSite = operation.id === "adminTestHook" ? `${user.name}/${repo.name}` : undefined;
+  const query = tested || ofSite ? `?repo=${tested ?? ofSite}` : (QUERIES[operation.id] ?? "");
   const path = fillPath(operation.path, {
     owner: user.name,
     repo: repo.name,

@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { DELIVERY_STATUSES } from "../../db/schema/index.ts";
-import { findDelivery } from "../../domain/hooks/find-delivery.ts";
-import { listDeliveries } from "../../domain/hooks/list-deliveries.ts";
-import { redeliver, redeliverFailed } from "../../domain/hooks/redeliver.ts";
+import { findDelivery } from "../../domain/deliveries/find-delivery.ts";
+import { listDeliveries } from "../../domain/deliveries/list-deliveries.ts";
+import { redeliver, redeliverFailed } from "../../domain/deliveries/redeliver.ts";
 import { HOOK_EVENTS } from "../../events/payloads/hook-event.ts";
 import {
   HookDelivery,

@@ -4,8 +4,10 @@ import { createHook } from "../../domain/hooks/create-hook.ts";
 import { deleteHook } from "../../domain/hooks/delete-hook.ts";
 import { editHook } from "../../domain/hooks/edit-hook.ts";
 import { findHook } from "../../domain/hooks/find-hook.ts";
+import { findTested } from "../../domain/hooks/find-tested.ts";
 import type { HookPlace } from "../../domain/hooks/hook-place.ts";
 import { listHooks } from "../../domain/hooks/list-hooks.ts";
+import { testHook } from "../../domain/hooks/test-hook.ts";
 import { Hook, toHook } from "../../shapes/hook.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";
@@ -28,6 +30,15 @@ export interface HookLevel {
   reading: Guard<{ place: HookPlace }>;
   writing: Guard<{ place: HookPlace }>;
 }
+
+/** What the push of a test leads to. */
+export const TestQuery = z.object({
+  ref: z
+    .string()
+    .max(1024, "MaxSize")
+    .default("")
+    .openapi({ description: "Branch, tag or commit; the default branch, if none" }),
+});
 
 type Routes = ReturnType<typeof endpoints>;
 
@@ -135,6 +146,46 @@ export function addHookById(
     }),
     async (c) => {
       await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
+      return c.body(null, 204);
+    },
+  );
+}
+
+/** Adds the route that tests a webhook of a place with many repositories. It is an extension of our own. */
+export function addHookTest(
+  routes: Routes,
+  { path, params, prefix, tag, owner, writing }: HookLevel,
+): void {
+  routes.openapi(
+    createRoute({
+      method: "post",
+      path: `${path}/{id}/tests`,
+      operationId: `${prefix}TestHook`,
+      tags: [tag],
+      summary: `Send a webhook of ${owner} a push that changed nothing`,
+      middleware: [writing] as const,
+      request: {
+        params,
+        query: TestQuery.extend({
+          repo: z
+            .string("repo is required")
+            .min(1, "repo is required")
+            .max(255, "MaxSize")
+            .openapi({
+              description: "The repository: its name, or `owner/name`",
+            }),
+        }),
+      },
+      responses: {
+        204: empty("It is on its way, where the webhook is told of pushes"),
+        ...refusals(401, 403, 404, 422),
+      },
+    }),
+    async (c) => {
+      const { ctx, place } = c.var;
+      const { repo, ref } = c.req.valid("query");
+      const entry = await findTested(ctx, place, repo);
+      await testHook(ctx, place, entry, c.req.valid("param").id, ref);
       return c.body(null, 204);
     },
   );

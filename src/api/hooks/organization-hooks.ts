@@ -8,7 +8,7 @@ import { OrgPath } from "../orgs/paths.ts";
 import { PathId } from "../path-id.ts";
 import { atHooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
-import { addHookById, addHookList } from "./hook-routes.ts";
+import { addHookById, addHookList, addHookTest } from "./hook-routes.ts";
 
 export const organizationHooks = endpoints();
 
@@ -37,4 +37,5 @@ const LEVEL = {
 
 addHookList(organizationHooks, LEVEL);
 addHookById(organizationHooks, LEVEL);
+addHookTest(organizationHooks, LEVEL);
 addDeliveries(organizationHooks, LEVEL);

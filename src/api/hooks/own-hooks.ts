@@ -6,7 +6,7 @@ import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
 import { atHooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
-import { addHookById, addHookList } from "./hook-routes.ts";
+import { addHookById, addHookList, addHookTest } from "./hook-routes.ts";
 import { HookId } from "./hook-body.ts";
 
 export const ownHooks = endpoints();
@@ -33,4 +33,5 @@ const LEVEL = {
 
 addHookList(ownHooks, LEVEL);
 addHookById(ownHooks, LEVEL);
+addHookTest(ownHooks, LEVEL);
 addDeliveries(ownHooks, LEVEL);

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { createRoute } from "@hono/zod-openapi";
 
 import { ACCESS } from "../../db/schema/index.ts";
 import type { HookPlace } from "../../domain/hooks/hook-place.ts";
@@ -11,7 +11,7 @@ import { PathId } from "../path-id.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { atHooks, requireWebhooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
-import { addHookById, addHookList } from "./hook-routes.ts";
+import { addHookById, addHookList, TestQuery } from "./hook-routes.ts";
 
 export const repositoryHooks = endpoints();
 
@@ -48,13 +48,7 @@ repositoryHooks.openapi(
     middleware: [inRepo("write:repository", ADMINISTRATORS)] as const,
     request: {
       params: HookPath,
-      query: z.object({
-        ref: z
-          .string()
-          .max(1024, "MaxSize")
-          .default("")
-          .openapi({ description: "Branch, tag or commit; the default branch, if none" }),
-      }),
+      query: TestQuery,
     },
     responses: {
       204: empty("It is on its way, where the webhook is told of pushes"),
@@ -64,7 +58,13 @@ repositoryHooks.openapi(
   async (c) => {
     const { ctx, entry } = c.var;
     requireWebhooks(ctx);
-    await testHook(ctx, entry, c.req.valid("param").id, c.req.valid("query").ref);
+    await testHook(
+      ctx,
+      placeOf({ entry }),
+      entry,
+      c.req.valid("param").id,
+      c.req.valid("query").ref,
+    );
     return c.body(null, 204);
   },
 );

@@ -11,7 +11,7 @@ import { siteAdmin } from "../guards/people.ts";
 import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { atHooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
-import { addHookById } from "./hook-routes.ts";
+import { addHookById, addHookTest } from "./hook-routes.ts";
 import { CreateHook, HookId, toWish } from "./hook-body.ts";
 
 export const siteHooks = endpoints();
@@ -100,4 +100,5 @@ const LEVEL = {
 } as const;
 
 addHookById(siteHooks, LEVEL);
+addHookTest(siteHooks, LEVEL);
 addDeliveries(siteHooks, LEVEL);

@@ -172,7 +172,7 @@ export const hookDeliveries = sqliteTable(
     index("hook_deliveries_by_status").on(table.hookId, table.status, table.id),
     index("hook_deliveries_by_event").on(table.hookId, table.event, table.id),
     index("hook_deliveries_due")
-      .on(table.nextAttemptAt, table.hookId)
+      .on(table.hookId, table.nextAttemptAt)
       .where(sql`${table.nextAttemptAt} is not null`),
     check("hook_deliveries_status", sql`${table.status} in ('pending', 'succeeded', 'failed')`),
   ],

@@ -175,7 +175,9 @@ async function tell(
       listPushedCommits(repository, packNumber, updates),
     );
     ctx.defer(ctx.git.repository(repo).settle(entry.pushId));
-  } catch {
-    log("receive:not-recorded", { repoId: repo.id, pushId: entry.pushId });
+  } catch (error) {
+    // It is told from the outbox.
+    const reason = String(error);
+    log("receive:not-recorded", { repoId: repo.id, pushId: entry.pushId, reason });
   }
 }

@@ -40,7 +40,14 @@ export async function tellPush(
   findBrought: (updates: readonly MadeUpdate[]) => Promise<Brought>,
 ): Promise<void> {
   const { db, eventQueues, defer } = ctx;
-  const { pushId, updateCount, actorId, at, rootUrl } = entry;
+  // One that an earlier version stored says nothing of where the service was reached.
+  const {
+    pushId,
+    updateCount,
+    actorId,
+    at,
+    rootUrl = "",
+  } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "rootUrl">;
   const occasion = { db, actorId, now: at, rootUrl };
   const ofPush = { type: "repository.pushed", repoId: repo.id, ownerId: repo.ownerId } as const;
   const setRow = db

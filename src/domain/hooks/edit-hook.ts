@@ -25,12 +25,16 @@ export async function editHook(
   const approver = requireApprover(ctx.actor, place);
   const hook = await findHook(ctx, place, id);
   const columns = await toColumns(ctx, hook.type, wish, hook.chat);
-  // What the service made of a default hook is a person's once they change it.
+  const isElsewhere =
+    columns.url !== undefined && new URL(columns.url).origin !== new URL(hook.url).origin;
   const wanted = {
+    // SECURITY: a new receiver is not given what the old one was trusted with. Nobody reads it back.
+    ...(isElsewhere && { authorization: null }),
     ...columns,
     ...(columns.isActive && { pausedAt: null, failingSince: null, failureCount: 0 }),
     // Another receiver, or one that is said to be well, need not wait for what the last one did.
     ...((columns.isActive || (columns.url ?? hook.url) !== hook.url) && { heldUntil: null }),
+    // What the service made of a default hook is a person's once they change it.
     approverId: approver.id,
   };
   if (Object.keys(differing(hook, wanted)).length === 0) return hook;
@@ -38,7 +42,8 @@ export async function editHook(
     ctx.db
       .update(hooks)
       .set({ ...wanted, updatedAt: ctx.now })
-      .where(and(eq(hooks.id, id), isAt(place)))
+      // What was judged is what is changed: the address may have been another one meanwhile.
+      .where(and(eq(hooks.id, id), isAt(place), eq(hooks.url, hook.url)))
       .returning(),
     recordIfChanged(ctx, { type: "hook.edited", ...eventPlace(place), hookId: id }),
   ]);

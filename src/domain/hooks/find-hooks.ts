@@ -1,20 +1,10 @@
 import { and, asc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { allOf } from "../../db/db.ts";
-import {
-  ACCESS,
-  collaborations,
-  hooks,
-  repositories,
-  teamMembers,
-  teamRepositories,
-  teams,
-  users,
-  type Hook,
-} from "../../db/schema/index.ts";
-import { matchGlob, parseGlob } from "../../lib/glob.ts";
+import { hooks, repositories, type Hook } from "../../db/schema/index.ts";
 import type { HookEvent } from "../../events/payloads/hook-event.ts";
+import { type Glob, matchGlob, parseGlob } from "../../lib/glob.ts";
+import { isApproved } from "./is-approved.ts";
 
 /** What happened, as far as it decides who is told. */
 export interface Occasion {
@@ -69,11 +59,8 @@ export async function findHooks(
           eq(hooks.isActive, true),
           isNull(hooks.pausedAt),
           isWanted,
-          or(
-            and(sql`${repoId} in ${repoIds}`, administersRepository),
-            and(isOwners, or(eq(level, "user"), ownsOrganization)),
-            and(eq(level, "system"), isApprovedByAdministrator),
-          ),
+          or(sql`${repoId} in ${repoIds}`, isOwners, eq(level, "system")),
+          isApproved,
         ),
       )
       .orderBy(
@@ -107,32 +94,21 @@ const isToHear = (hook: FoundHook, { event, ref, at }: Occasion): boolean =>
   hook.events.includes(event) &&
   (ref === undefined || isAbout(hook.branchFilter, ref));
 
+/** Filters that were read, each once for all that is asked of it. */
+const globs = new Map<string, Glob | undefined>();
+const GLOBS_MAX = 1000;
+
+function globOf(filter: string): Glob | undefined {
+  if (globs.size >= GLOBS_MAX) globs.clear();
+  if (!globs.has(filter)) globs.set(filter, parseGlob(filter));
+  return globs.get(filter);
+}
+
 /** Whether a filter lets a branch or tag through: by its short name, for a branch, or its full one. */
 export function isAbout(branchFilter: string, ref: string): boolean {
   if (branchFilter === "") return true;
-  const glob = parseGlob(branchFilter);
+  const glob = globOf(branchFilter);
   if (!glob) return false;
   const isBranch = ref.startsWith("refs/heads/");
   return (isBranch && matchGlob(glob, ref.slice("refs/heads/".length))) || matchGlob(glob, ref);
 }
-
-const isApprover = (condition: SQL): SQL =>
-  sql`(${hooks.approverId} = 0 or exists (select 1 from ${users} where ${users.id} = ${hooks.approverId} and ${users.isActive} and not ${users.isLoginProhibited} and (${users.isAdmin} or ${condition})))`;
-
-const isApprovedByAdministrator = isApprover(sql`0`);
-
-const ownsOrganization = isApprover(
-  sql`exists (select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teamMembers.userId} = ${hooks.approverId} and ${teams.orgId} = ${hooks.ownerId} and ${teams.access} = ${ACCESS.owner})`,
-);
-
-const reachesRepository = sql`(${teams.includesAllRepositories} or exists (select 1 from ${teamRepositories} where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repositories.id}))`;
-
-const administersRepository = isApprover(
-  sql`exists (select 1 from ${repositories} where ${repositories.id} = ${hooks.repoId} and ${allOf(
-    or(
-      eq(repositories.ownerId, hooks.approverId),
-      sql`exists (select 1 from ${collaborations} where ${collaborations.repoId} = ${repositories.id} and ${collaborations.userId} = ${hooks.approverId} and ${collaborations.access} >= ${ACCESS.admin})`,
-      sql`exists (select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teamMembers.userId} = ${hooks.approverId} and ${teams.orgId} = ${repositories.ownerId} and ${teams.access} >= ${ACCESS.admin} and ${reachesRepository})`,
-    ),
-  )})`,
-);

@@ -63,7 +63,9 @@ export async function toColumns(
 ): Promise<Partial<Columns>> {
   const events = wish.events && parseHookEvents(wish.events);
   const contentType = wish.contentType === undefined ? undefined : toContentType(wish.contentType);
-  if (wish.branchFilter !== undefined && !parseGlob(wish.branchFilter)) {
+  const filter = wish.branchFilter;
+  // A text in the database ends at a NUL.
+  if (filter !== undefined && (filter.includes("\0") || !parseGlob(filter))) {
     throw invalid("[BranchFilter]: Invalid glob pattern");
   }
   // SECURITY: whatever would begin another header, or no header can hold.

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { resealSecrets } from "./reseal-secrets.ts";
-import { sweepDeliveries } from "./sweep-deliveries.ts";
+import { sweepDeliveries } from "../deliveries/sweep-deliveries.ts";
 
 /** Removes what hooks were told long ago, and seals their secrets by the newest key. */
 export async function tendHooks(ctx: Ctx): Promise<void> {

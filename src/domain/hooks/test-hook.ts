@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 
+import { ANONYMOUS } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import { ACCESS, announcements, hookDeliveries, hooks } from "../../db/schema/index.ts";
 import type { Occasion } from "../../events/payloads/occasion.ts";
@@ -10,25 +11,28 @@ import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { readCommits } from "../commits/read-commits.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import { openCode } from "../git/open-code.ts";
-import { isAt } from "./hook-place.ts";
-import { openReceiver } from "./read-payload.ts";
-import { PUSHED_PARTS } from "./read-pushed.ts";
+import { type HookPlace, isAt } from "./hook-place.ts";
+import { openReceiver } from "../announcements/read-payload.ts";
+import { PUSHED_PARTS } from "../announcements/read-pushed.ts";
 
 /**
- * Lets a repository's hook be told of a push that changed nothing, to this one alone. One that is told
+ * Lets a hook be told of a push that changed nothing, to this one alone. One that is told
  * of no pushes is not told of this one either.
  *
+ * @param entry    Where the push is to be: in the repository whose hook it is, or one of its owner's.
  * @param revision What the push is to lead to; the default branch where it says nothing.
  * @throws Failure `not_found` for a hook that is not there, for a revision that is not, and where the
  * repository is empty.
  */
 export async function testHook(
   ctx: Ctx,
+  place: HookPlace,
   entry: RepositoryEntry,
   hookId: number,
   revision: string,
 ): Promise<void> {
   const { repo } = entry;
+  if (!repo.hasCode) throw notFound();
   const code = await openCode(ctx, entry);
   if (code.snapshot.refs.length === 0) throw notFound("repository is empty");
   const found = findRevision(code, revision === "" ? `refs/heads/${repo.defaultBranch}` : revision);
@@ -37,9 +41,11 @@ export async function testHook(
   const { db, now, actor } = ctx;
   const ref = fullNameOf(found);
   const { commitOid } = found;
-  const [commit] = await readCommits(ctx, code, [found.node], PUSHED_PARTS);
+  // SECURITY: as nobody in particular, like everything that hooks are told.
+  const anyone: Ctx = { ...ctx, actor: ANONYMOUS };
+  const [commit] = await readCommits(anyone, code, [found.node], PUSHED_PARTS);
   const occasion: Occasion = {
-    where: { ...entry, access: ACCESS.owner },
+    where: { repo, owner: entry.owner, access: ACCESS.owner },
     sender: actor.user,
     viewer: openReceiver(ctx),
   };
@@ -51,7 +57,7 @@ export async function testHook(
     total: 1,
     head: commit,
   });
-  const isHere = and(eq(hooks.id, hookId), isAt({ level: "repository", repo }));
+  const isHere = and(eq(hooks.id, hookId), isAt(place));
   const [[hook], told] = await db.batch([
     db.select({ id: hooks.id }).from(hooks).where(isHere),
     // Whoever asks for it does not wait for a receiver to be tried again. What follows depends on it.

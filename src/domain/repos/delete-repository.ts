@@ -5,7 +5,7 @@ import { ACCESS, repositories } from "../../db/schema/index.ts";
 import { toRepositoryPayload } from "../../events/payloads/repository-payload.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { openReceiver } from "../hooks/read-payload.ts";
+import { openReceiver } from "../announcements/read-payload.ts";
 
 /**
  * Deletes a repository with all that belongs to it alone: stars, watches, roles, deploy keys,

@@ -683,3 +683,68 @@ describe("POST /repos/{owner}/{repo}/hooks/{id}/tests", () => {
     expect(await lastEvent(writer)).toBeUndefined();
   });
 });
+
+describe("tests of webhooks of many repositories", () => {
+  const deliveriesOf = (id: number) =>
+    db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id));
+
+  it.each(["organization", "user", "service"])(
+    "%s: a push of a repository that belongs there",
+    async (kind) => {
+      const { path, admin } = await (HOOK_PLACES[kind] as () => Promise<HookPlace>)();
+      const accounts = await db
+        .select()
+        .from(users)
+        .where(eq(users.name, path.split("/")[2] ?? ""));
+      const owner = kind === "organization" ? accounts[0] : kind === "user" ? admin : undefined;
+      const repo = await make.repo(owner ?? (await make.user()));
+      await makeHistory(repo);
+      const json = toBody(freshUrl());
+      const { id } = (await call("POST", path, { as: admin, json })).body;
+      const name = kind === "service" ? `${repo.owner}/${repo.name}` : repo.name;
+      const test = (query: string) => call("POST", `${path}/${id}/tests${query}`, { as: admin });
+
+      expect((await test(`?repo=${name}`)).status).toBe(204);
+      expect((await test(`?repo=${repo.owner}/${repo.name}&ref=some/branch`)).status).toBe(204);
+      expect(await deliveriesOf(id)).toHaveLength(2);
+      expect(await lastEvent(admin)).toMatchObject({
+        type: "hook.tested",
+        repoId: repo.id,
+        payload: { hookId: id, ref: "refs/heads/some/branch" },
+      });
+
+      const foreign = await make.repo(await make.user());
+      const strange = kind === "service" ? "a/b/c" : `${foreign.owner}/${foreign.name}`;
+      const wrong: [string, number][] = [
+        ["", 422],
+        ["?repo=", 422],
+        ["?repo=nope", 404],
+        [`?repo=${strange}`, 404],
+        [`?repo=${name}&ref=nope`, 404],
+      ];
+      for (const [query, status] of wrong) expect((await test(query)).status, query).toBe(status);
+      expect(await deliveriesOf(id)).toHaveLength(2);
+    },
+  );
+});
+
+describe("a webhook that is led elsewhere", () => {
+  it("does not take along what opened its last receiver", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const path = `/repos/${owner.name}/${repo.name}/hooks`;
+    const json = { ...toBody(freshUrl()), authorization_header: "token trusted" };
+    const { id } = (await callSealing("POST", path, { as: owner, json })).body;
+    const change = (changes: object) =>
+      callSealing("PATCH", `${path}/${id}`, { as: owner, json: changes });
+
+    const kept = (await hookOf(id))?.authorization;
+    expect(kept).toBeTruthy();
+    await change({ config: { url: freshUrl() } });
+    expect((await hookOf(id))?.authorization).toBe(kept);
+    await change({ config: { url: "https://elsewhere.example/" } });
+    expect((await hookOf(id))?.authorization).toBeNull();
+    await change({ config: { url: freshUrl() }, authorization_header: "token new" });
+    expect((await hookOf(id))?.authorization).toBeTruthy();
+  });
+});

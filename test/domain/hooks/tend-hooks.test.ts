@@ -10,12 +10,12 @@ import {
   type Hook,
   type HookDelivery,
 } from "../../../src/db/schema/index.ts";
-import { deliverDue } from "../../../src/domain/hooks/deliver-due.ts";
+import { deliverDue } from "../../../src/domain/deliveries/deliver-due.ts";
 import type { Ctx } from "../../../src/context.ts";
 import { findHooks, type Occasion } from "../../../src/domain/hooks/find-hooks.ts";
 import { SEALED_FOR } from "../../../src/domain/hooks/hook-wish.ts";
 import { resealSecrets } from "../../../src/domain/hooks/reseal-secrets.ts";
-import { sweepDeliveries } from "../../../src/domain/hooks/sweep-deliveries.ts";
+import { sweepDeliveries } from "../../../src/domain/deliveries/sweep-deliveries.ts";
 import { handleSchedule } from "../../../src/jobs/index.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { db } from "../../support/db.ts";

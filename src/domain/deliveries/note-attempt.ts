@@ -111,6 +111,8 @@ function noteDelivery({ ctx, clock, due, exchange, verdict, now, token }: Attemp
 function noteHook({ ctx, lane, exchange, verdict, now, token, renewed }: Attempt) {
   const { id, failureCount } = lane.hook;
   const isSilent = exchange.outcome.kind === "silent";
+  // What the service could not make says nothing of the receiver.
+  const isSent = exchange.request !== undefined;
   const heldMs =
     verdict.kind !== "retried"
       ? undefined
@@ -127,8 +129,10 @@ function noteHook({ ctx, lane, exchange, verdict, now, token, renewed }: Attempt
           ? { lastStatus: "succeeded", failingSince: null, failureCount: 0 }
           : {
               lastStatus: "failed",
-              failingSince: sql`coalesce(${hooks.failingSince}, ${now})`,
-              failureCount: sql`${hooks.failureCount} + 1`,
+              ...(isSent && {
+                failingSince: sql`coalesce(${hooks.failingSince}, ${now})`,
+                failureCount: sql`${hooks.failureCount} + 1`,
+              }),
             })),
       ...(heldMs !== undefined && {
         heldUntil: sql`max(coalesce(${hooks.heldUntil}, 0), ${now + heldMs})`,
@@ -139,9 +143,10 @@ function noteHook({ ctx, lane, exchange, verdict, now, token, renewed }: Attempt
 }
 
 /** Whether this attempt is one failure too many, as far as the hook is known. */
-function isPausing({ ctx, lane: { hook }, verdict, now }: Attempt): boolean {
+function isPausing({ ctx, lane: { hook }, exchange, verdict, now }: Attempt): boolean {
   return (
     verdict.kind !== "succeeded" &&
+    exchange.request !== undefined &&
     isOpen(hook) &&
     hook.failingSince !== null &&
     hook.failingSince <= now - ctx.config.hookPauseMs &&

@@ -5,7 +5,7 @@ import { hookDeliveries, hooks, type HookDelivery } from "../../db/schema/index.
 import { recordIfChanged } from "../../events/record.ts";
 import { conflict, notFound } from "../../lib/failure.ts";
 import { findDelivery } from "./find-delivery.ts";
-import { eventPlace, isAt, type HookPlace } from "./hook-place.ts";
+import { eventPlace, isAt, type HookPlace } from "../hooks/hook-place.ts";
 import { DELIVERY_COLUMNS, type DeliveryEntry } from "./list-deliveries.ts";
 
 /** Deliveries that one statement takes up again. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { events, hookDeliveries, repositories, type Hook } from "../../../src/db/schema/index.ts";
 import { tendRepository } from "../../../src/domain/git/tend-repository.ts";
-import { deliverDue } from "../../../src/domain/hooks/deliver-due.ts";
-import { tellEvents } from "../../../src/domain/hooks/tell-events.ts";
+import { deliverDue } from "../../../src/domain/deliveries/deliver-due.ts";
+import { tellEvents } from "../../../src/domain/announcements/tell-events.ts";
 import { db } from "../../support/db.ts";
 import {
   clockAt,

@@ -11,7 +11,11 @@ import {
   hooks,
   type Hook,
 } from "../../../src/db/schema/index.ts";
-import { ATTEMPTS_MAX, LEASE_MS, tellEvents } from "../../../src/domain/hooks/tell-events.ts";
+import {
+  ATTEMPTS_MAX,
+  LEASE_MS,
+  tellEvents,
+} from "../../../src/domain/announcements/tell-events.ts";
 import { pushOf, tell } from "../../support/activities.ts";
 import { call } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";

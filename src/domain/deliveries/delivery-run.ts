@@ -13,7 +13,7 @@ export const SYSTEM_CLOCK: Clock = { now: () => Date.now(), random: () => Math.r
 
 /** For how long a run begins attempts. The platform lets it go on for 30 s once its message is done. */
 const WORK_MS = 20_000;
-const LIFE_MS = 29_000;
+const LIFE_MS = 26_000;
 /** The platform bounds what an invocation may ask of others. */
 const ATTEMPTS_MAX = 100;
 /** As many as the platform opens at once. */

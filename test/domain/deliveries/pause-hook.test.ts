@@ -126,7 +126,10 @@ describe("a hook that failed for days", () => {
   ] as const)("belongs to whose hook it is: %s", async (level, kind) => {
     const made = await makeReceivedHook("404", FAILING);
     const ownerId = kind ? made.owner.id : null;
-    await db.update(hooks).set({ level, ownerId, repoId: null }).where(eq(hooks.id, made.hook.id));
+    await db
+      .update(hooks)
+      .set({ level, ownerId, repoId: null, approverId: level === "user" ? made.owner.id : 0 })
+      .where(eq(hooks.id, made.hook.id));
     await makeDelivery(made.hook);
     await deliver([made.hook.id], clockAt(NOW));
     const told = (await pausesOf(ownerId ?? 0)).filter(

@@ -6,7 +6,7 @@ import { announcements, hookDeliveries, hooks, type HookDelivery } from "../../d
 import { formatContent } from "../../events/deliveries/format-content.ts";
 import type { Payload } from "../../events/payloads/payload.ts";
 import { notFound } from "../../lib/failure.ts";
-import { isAt, type HookPlace } from "./hook-place.ts";
+import { isAt, type HookPlace } from "../hooks/hook-place.ts";
 
 /** A delivery with what was sent. */
 export interface FoundDelivery {

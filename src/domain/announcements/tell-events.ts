@@ -15,13 +15,16 @@ import type { Payload } from "../../events/payloads/payload.ts";
 import { encodeUtf8 } from "../../git/byte-text.ts";
 import { log, logBug } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
-import { findHooks, type FoundHook, type Occasion } from "./find-hooks.ts";
+import { findHooks, type FoundHook, type Occasion } from "../hooks/find-hooks.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
 /** Events that are taken at once. */
 const CLAIMED_MAX = 50;
-/** How long they are nobody else's, in milliseconds. */
-export const LEASE_MS = 60 * 1000;
+/**
+ * How long they are nobody else's, in milliseconds, for the first time: whoever has them begins none
+ * after 20 s. With each attempt it is longer, so that attempts are not used up by a fault that passes.
+ */
+export const LEASE_MS = 120 * 1000;
 /** Repositories whose code is read at once: each may take much memory. */
 const REPOSITORIES_AT_ONCE = 4;
 
@@ -37,6 +40,8 @@ const DELAY_MS_MAX = 60 * 60 * 1000;
 
 /** Bytes of one value that is sent to the database: it takes no more than 2 MB. */
 const VALUE_BYTES_MAX = 1_500_000;
+/** Deliveries in one value: each takes some 80 bytes. */
+const DELIVERIES_MAX = 10_000;
 
 /** Where the service is, where nobody ever said it. */
 const NOWHERE = "http://localhost";
@@ -90,7 +95,10 @@ function claim({ db }: Ctx, turn: Turn) {
   const isBehind = sql`exists (select 1 from ${events} x where x.repo_id = e.repo_id and x.id < e.id and x.tell_at is not null and x.tell_at > ${now})`;
   return db
     .update(events)
-    .set({ tellAt: now + LEASE_MS, tellAttempts: sql`${events.tellAttempts} + 1` })
+    .set({
+      tellAt: sql`${now + LEASE_MS} + min(${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.tellAttempts})) - 1))`,
+      tellAttempts: sql`${events.tellAttempts} + 1`,
+    })
     .where(
       sql`${events.id} in (select e.id from ${events} e where ${isDue} and not ${isBehind} order by e.id limit ${CLAIMED_MAX})`,
     )
@@ -150,12 +158,18 @@ function shuffle<T>(list: readonly T[]): T[] {
     .map(({ item }) => item);
 }
 
-/** Finds out who is to hear of events. One that was begun too often is heard by nobody. */
+/**
+ * Finds out who is to hear of events. One that was begun too often is heard by nobody: the first of its
+ * repository, since those behind it were taken along each time and may never have been begun.
+ */
 async function findHeard(ctx: Ctx, turn: Turn, rows: readonly EventRow[]): Promise<Heard[]> {
-  const told = rows.map((row) => ({
-    row,
-    announced: row.tellAttempts > ATTEMPTS_MAX ? giveUp(row) : announcementsOf(row),
-  }));
+  const seen = new Set<number | null>();
+  const told = rows.map((row) => {
+    const isFirst = !seen.has(row.repoId);
+    seen.add(row.repoId);
+    const isGivenUp = isFirst && row.tellAttempts > ATTEMPTS_MAX;
+    return { row, announced: isGivenUp ? giveUp(row) : announcementsOf(row) };
+  });
   turn.spend(2);
   const hear = await findHooks(
     ctx,
@@ -247,7 +261,9 @@ async function tellEvent(ctx: Ctx, turn: Turn, { row, parts }: Heard): Promise<v
       log("tell:too-large", { eventId: row.id, part, bytes: size });
       continue;
     }
-    if (texts.length > 0 && bytes + size > VALUE_BYTES_MAX) {
+    const isFull =
+      bytes + size > VALUE_BYTES_MAX || deliveries.length + hearing.length > DELIVERIES_MAX;
+    if (texts.length > 0 && isFull) {
       await db.batch(write(ctx, turn, row, texts, deliveries));
       [texts, bytes, deliveries] = [[], 0, []];
     }
@@ -259,7 +275,12 @@ async function tellEvent(ctx: Ctx, turn: Turn, { row, parts }: Heard): Promise<v
     }
   }
   turn.spend(1);
-  await db.batch([...write(ctx, turn, row, texts, deliveries), settle(ctx, [row])]);
+  const [, , ended] = await db.batch([
+    ...write(ctx, turn, row, texts, deliveries),
+    settle(ctx, [row]),
+  ]);
+  // It took longer than its lease: somebody else tells it.
+  if (ended.meta.changes === 0) log("tell:lost", { eventId: row.id });
   await eventQueues.deliverSoon([...hookIds]);
 }
 

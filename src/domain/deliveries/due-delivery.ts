@@ -12,7 +12,7 @@ const BYTES_MAX = 1_048_576;
 
 /** Whether anything of the hook in question is to be sent by now. */
 export const hasDue = (now: number): SQL =>
-  sql`exists (select 1 from ${hookDeliveries} where ${hookDeliveries.hookId} = ${hooks.id} and ${hookDeliveries.status} = 'pending' and ${hookDeliveries.nextAttemptAt} <= ${now})`;
+  sql`exists (select 1 from ${hookDeliveries} where ${hookDeliveries.hookId} = ${hooks.id} and ${hookDeliveries.nextAttemptAt} is not null and ${hookDeliveries.nextAttemptAt} <= ${now})`;
 
 /**
  * The first deliveries of each hook that are to be sent by now, oldest first.

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { seal } from "../../../src/auth/seal.ts";
 import { hookDeliveries, hooks, repositories } from "../../../src/db/schema/index.ts";
 import { SEALED_FOR } from "../../../src/domain/hooks/hook-wish.ts";
-import { ATTEMPTS_MAX } from "../../../src/domain/hooks/retry-schedule.ts";
+import { ATTEMPTS_MAX } from "../../../src/domain/deliveries/retry-schedule.ts";
 import { db } from "../../support/db.ts";
 import {
   clockAt,
@@ -181,7 +181,7 @@ describe("a delivery", () => {
       nextAttemptAt: null,
       failure: expect.stringMatching(reason),
     });
-    expect(await hookAfter(hook)).toMatchObject({ lastStatus: "failed", failureCount: 1 });
+    expect(await hookAfter(hook)).toMatchObject({ lastStatus: "failed", failureCount: 0 });
   });
 
   it("never leaves for where the configuration lets nothing go", async () => {

@@ -10,7 +10,7 @@ import type { Hook } from "../../events/deliveries/hook.ts";
 import type { HookEvent } from "../../events/payloads/hook-event.ts";
 import type { Payload } from "../../events/payloads/payload.ts";
 import type { DueDelivery } from "./due-delivery.ts";
-import { SEALED_FOR } from "./hook-wish.ts";
+import { SEALED_FOR } from "../hooks/hook-wish.ts";
 
 /** A delivery ready to be sent, or why it can't be. */
 type OpenDelivery =

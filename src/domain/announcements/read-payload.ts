@@ -138,8 +138,8 @@ export async function readPayload(
   }
 }
 
-/** Whether the code is read for it. */
-const needsCode = ({ event }: Announcement): boolean => event === "push" || event === "status";
+/** Whether it tells of the code: names of branches do, too. */
+const needsCode = ({ event }: Announcement): boolean => event !== "repository" && event !== "fork";
 
 /** Who is told: nobody in particular, by the addresses of this service. */
 export const openReceiver = ({ rootUrl, config }: Ctx) =>
@@ -147,6 +147,7 @@ export const openReceiver = ({ rootUrl, config }: Ctx) =>
 
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 
-/** SECURITY: who hears of a repository need not hear of a fork that fewer may see. */
+/** SECURITY: who hears of a repository need not hear of a fork that others may see. A private one is its owner's. */
 const isAsOpen = (fork: RepositoryEntry, source: RepositoryEntry): boolean =>
+  fork.repo.visibility !== "private" &&
   VISIBILITIES.indexOf(fork.repo.visibility) <= VISIBILITIES.indexOf(source.repo.visibility);

@@ -2,8 +2,8 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { hookDeliveries, hooks } from "../../../src/db/schema/index.ts";
-import type { Clock } from "../../../src/domain/hooks/delivery-run.ts";
-import { wakeQueues } from "../../../src/domain/hooks/wake-queues.ts";
+import type { Clock } from "../../../src/domain/deliveries/delivery-run.ts";
+import { wakeQueues } from "../../../src/domain/deliveries/wake-queues.ts";
 import type { DeliveryJob } from "../../../src/storage/event-queues.ts";
 import { db } from "../../support/db.ts";
 import {

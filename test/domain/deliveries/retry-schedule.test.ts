@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { backoffMs, holdMs, parseRetryAfter } from "../../../src/domain/hooks/retry-schedule.ts";
+import {
+  backoffMs,
+  holdMs,
+  parseRetryAfter,
+} from "../../../src/domain/deliveries/retry-schedule.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 0, 31, 8, 15);

@@ -40,24 +40,31 @@ export function toKept(
   timeoutMs: number,
 ): Kept {
   const hasAnswer = outcome.kind === "answered" || outcome.kind === "too_large";
+  const hide = hiding(request?.headers["Authorization"]);
   return {
     requestUrl: request?.url ?? "",
     requestHeaders: request ? withoutSecrets(request.headers) : null,
     requestBody: message,
     responseStatus: hasAnswer ? outcome.status : null,
-    responseHeaders: hasAnswer ? toKeptHeaders(outcome.headers) : null,
-    responseBody: hasAnswer ? toText(outcome.body, outcome.kind === "too_large") : null,
+    responseHeaders: hasAnswer ? toKeptHeaders(outcome.headers, hide) : null,
+    responseBody: hasAnswer ? hide(toText(outcome.body, outcome.kind === "too_large")) : null,
     failure: failureOf(outcome, timeoutMs),
     durationMs,
   };
 }
+
+/** SECURITY: a receiver that says what it was sent tells no secret by it. */
+const hiding =
+  (secret = "") =>
+  (text: string): string =>
+    secret === "" ? text : text.replaceAll(secret, "…");
 
 /** SECURITY: whoever may read deliveries need not know what opens the receiver. */
 const withoutSecrets = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !isSecret(name)));
 
 /** The first headers of an answer; it may have sent any number. */
-function toKeptHeaders(headers: Headers): Record<string, string> {
+function toKeptHeaders(headers: Headers, hide: (text: string) => string): Record<string, string> {
   const kept: Record<string, string> = {};
   let charCount = 0;
   let count = 0;
@@ -66,7 +73,7 @@ function toKeptHeaders(headers: Headers): Record<string, string> {
     charCount += name.length + value.length;
     count += 1;
     if (charCount > HEADER_CHARS_MAX || count > HEADERS_MAX) break;
-    kept[name] = withoutNul(value);
+    kept[name] = hide(withoutNul(value));
   }
   return kept;
 }

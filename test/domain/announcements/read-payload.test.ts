@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { commitStatuses, repositories } from "../../../src/db/schema/index.ts";
-import { openPayloadSource, readPayload } from "../../../src/domain/hooks/read-payload.ts";
+import { openPayloadSource, readPayload } from "../../../src/domain/announcements/read-payload.ts";
 import type { Announcement } from "../../../src/events/payloads/announcement.ts";
 import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";

@@ -11,7 +11,7 @@ import {
 import type { HookEvent } from "../../events/payloads/hook-event.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { isAt, type HookPlace } from "./hook-place.ts";
+import { isAt, type HookPlace } from "../hooks/hook-place.ts";
 
 /** How a delivery stands: without what was sent and answered, which may be long. */
 export interface DeliveryEntry {

@@ -3,6 +3,7 @@ import { and, eq, inArray, isNotNull, isNull, lte, min, or, type SQL, sql } from
 import type { Ctx } from "../../context.ts";
 import { hookDeliveries, hooks, type Hook } from "../../db/schema/index.ts";
 import { Slots } from "../../storage/slots.ts";
+import { isApproved } from "../hooks/is-approved.ts";
 import { type DueDelivery, hasDue, selectDue } from "./due-delivery.ts";
 
 /** Longer than whatever happens between two writes of a lane: the wait for a request and the request. */
@@ -28,6 +29,7 @@ export interface Lane {
 const UNSENT = {
   paused: "not sent: the webhook is paused, because its deliveries failed for too long",
   inactive: "not sent: the webhook is not active",
+  unapproved: "not sent: whoever set the webhook up may not administer its place any more",
 } as const;
 
 /** However many there are: a statement binds a hundred values only. */
@@ -54,7 +56,7 @@ export function giveUpUnsendable(
   token: number,
   now: number,
 ) {
-  const reason = sql`(select case when ${hooks.pausedAt} is null then ${UNSENT.inactive} else ${UNSENT.paused} end from ${hooks} where ${hooks.id} = ${hookDeliveries.hookId})`;
+  const reason = sql`(select case when not ${hooks.isActive} then ${UNSENT.inactive} when ${hooks.pausedAt} is not null then ${UNSENT.paused} else ${UNSENT.unapproved} end from ${hooks} where ${hooks.id} = ${hookDeliveries.hookId})`;
   // Of hooks that get all, which most are, no delivery is read.
   const closed = db
     .select({ id: hooks.id })
@@ -63,7 +65,7 @@ export function giveUpUnsendable(
       and(
         isAmong(hookIds),
         eq(hooks.busyUntil, token),
-        or(eq(hooks.isActive, false), isNotNull(hooks.pausedAt)),
+        or(eq(hooks.isActive, false), isNotNull(hooks.pausedAt), sql`not ${isApproved}`),
       ),
     );
   return db
@@ -131,15 +133,14 @@ export interface Rest {
  *
  * @param isEnd Give it back even so.
  */
-export async function leaveLane(
-  ctx: Ctx,
-  { hook: { id }, token }: Lane,
-  now: number,
-  isEnd: boolean,
-): Promise<Rest> {
+export async function leaveLane(ctx: Ctx, lane: Lane, now: number, isEnd: boolean): Promise<Rest> {
+  const {
+    hook: { id },
+    token,
+  } = lane;
   if (token === undefined) return { due: [], nextAt: null };
   const { db } = ctx;
-  const [, returned, [waiting], due] = await db.batch([
+  const [, returned, [waiting], due, [hook]] = await db.batch([
     giveUpUnsendable(ctx, [id], token, now),
     db
       .update(hooks)
@@ -152,13 +153,16 @@ export async function leaveLane(
       .where(
         and(
           eq(hookDeliveries.hookId, id),
-          eq(hookDeliveries.status, "pending"),
+          isNotNull(hookDeliveries.nextAttemptAt),
           // Else nobody asks.
           sql`exists (select 1 from ${hooks} where ${hooks.id} = ${id} and ${hooks.busyUntil} is null)`,
         ),
       ),
     selectDue(db, [id], token, now),
+    db.select().from(hooks).where(eq(hooks.id, id)),
   ]);
+  // Somebody may have activated it or changed where it leads.
+  if (hook) lane.hook = hook;
   const [left] = returned;
   const nextAt = waiting?.nextAt ?? null;
   if (!left || nextAt === null) return { due, nextAt: null };
