@@ -88,6 +88,8 @@ describe("what is read for a payload", () => {
     await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
     const moved = { ref: "refs/heads/main", before: null, after: oid(11) };
     expect(await read({ event: "push", repoId: repo.id, ...moved })).toBeUndefined();
+    expect(await read({ event: "create", repoId: repo.id, ...moved })).toBeUndefined();
+    expect(await read({ event: "delete", repoId: repo.id, ...moved })).toBeUndefined();
   });
 
   it("reads what a check said of a commit", async () => {
@@ -122,6 +124,8 @@ describe("what is read for a payload", () => {
       repository: { id: fork.id },
     });
     await db.update(repositories).set({ isPrivate: true }).where(eq(repositories.id, fork.id));
+    expect(await read(announcement)).toBeUndefined();
+    await db.update(repositories).set({ isPrivate: true }).where(eq(repositories.id, source.id));
     expect(await read(announcement)).toBeUndefined();
   });
 

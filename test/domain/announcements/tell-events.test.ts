@@ -246,7 +246,9 @@ describe("what waits to be told", () => {
     const { owner, repo, own } = await scene();
     const hook = await makeHook({ ...own, events: ["repository"] });
     const [deadly, next] = [await created(repo, owner), await created(repo, owner)];
-    await db.update(events).set({ tellAttempts: ATTEMPTS_MAX }).where(eq(events.id, deadly));
+    // What comes after it was taken along each time, and never begun.
+    const taken = inArray(events.id, [deadly, next]);
+    await db.update(events).set({ tellAttempts: ATTEMPTS_MAX }).where(taken);
     const broken = await tell(repo, owner, "repository.pushed", { updates: 7 }, LATE, LATE);
     await tellAt(LATE);
     expect((await told(repo)).map(({ eventId }) => eventId)).toEqual([next]);
@@ -398,6 +400,36 @@ describe("what telling costs", () => {
       .from(hookDeliveries)
       .where(eq(hookDeliveries.announcementId, row?.id ?? 0));
     expect([made.length, new Set(made.map(({ uuid }) => uuid)).size]).toEqual([1000, 1000]);
+    await db.delete(hooks).where(eq(hooks.repoId, repo.id));
+  });
+
+  it("goes in parts where many refs meet many hooks", async () => {
+    const { owner, repo, own } = await scene();
+    const model = await makeHook({ ...own, events: ["create"] });
+    const names =
+      "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
+    await db.run(
+      sql`insert into hooks (${sql.raw(names)}) select ${sql.raw(names)} from hooks, (select value as copy from json_each(${JSON.stringify(Array.from({ length: 209 }, () => 0))})) where hooks.id = ${model.id}`,
+    );
+    const updates = Array.from({ length: 50 }, (_, at) => ({
+      ref: `refs/heads/b${at}`,
+      before: null,
+      after: "1".repeat(40),
+    }));
+    const payload = { pushId: crypto.randomUUID(), part: 0, refCount: 50, updates };
+    const id = await tell(repo, owner, "repository.pushed", payload, LATE, LATE);
+    await tellAt(LATE);
+    expect((await stateOf(id))[0]).toBeNull();
+    const rows = await told(repo);
+    expect(rows).toHaveLength(50);
+    const made = await db.$count(
+      hookDeliveries,
+      inArray(
+        hookDeliveries.announcementId,
+        rows.map((row) => row.id),
+      ),
+    );
+    expect(made).toBe(50 * 210);
     await db.delete(hooks).where(eq(hooks.repoId, repo.id));
   });
 

@@ -1,6 +1,5 @@
 import { eq } from "drizzle-orm";
-import { inject } from "vitest";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 
 import { seal } from "../../../src/auth/seal.ts";
 import { hookDeliveries, hooks, repositories } from "../../../src/db/schema/index.ts";
@@ -19,6 +18,7 @@ import {
   openReceiver,
   SETTINGS,
 } from "../../support/deliveries.ts";
+import { make } from "../../support/make.ts";
 import { systemCtx } from "../../support/system.ts";
 
 const [here, there] = inject("receivers");
@@ -182,6 +182,36 @@ describe("a delivery", () => {
       failure: expect.stringMatching(reason),
     });
     expect(await hookAfter(hook)).toMatchObject({ lastStatus: "failed", failureCount: 0 });
+  });
+
+  it("is not sent once whoever set the hook up lost their place", async () => {
+    const { hook, received } = await makeReceivedHook("200");
+    const stranger = await make.user();
+    await db.update(hooks).set({ approverId: stranger.id }).where(eq(hooks.id, hook.id));
+    await makeDelivery(hook);
+    const asked = await makeDelivery(hook, { isRequested: true });
+    await deliver([hook.id], clockAt(NOW));
+    const [left] = await deliveriesOf(hook);
+    expect(left).toMatchObject({
+      status: "failed",
+      failure: expect.stringContaining("may not administer its place any more"),
+    });
+    expect((await received()).map(({ headers }) => headers["x-gitea-delivery"])).toEqual([
+      asked.uuid,
+    ]);
+  });
+
+  it("keeps no secret that the receiver says again", async () => {
+    const { hook } = await makeReceivedHook("200", {
+      url: `${here}/echo`,
+      authorization: await sealed("token hunter2", SEALED_FOR.authorization),
+    });
+    await makeDelivery(hook);
+    await deliver([hook.id], clockAt(NOW));
+    const { status, responseBody } = await deliveryOf(hook);
+    expect(status).toBe("succeeded");
+    expect(responseBody).toContain('"authorization":"…"');
+    expect(responseBody).not.toContain("hunter2");
   });
 
   it("never leaves for where the configuration lets nothing go", async () => {

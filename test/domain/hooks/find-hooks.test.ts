@@ -84,6 +84,14 @@ describe("findHooks", () => {
     expect(await told(at, all)).toEqual(idsOf(all));
   });
 
+  it("tells a user's own hook nothing while they may not sign in", async () => {
+    const owner = await make.user();
+    const hook = await makeHook({ level: "user", approverId: owner.id, ownerId: owner.id });
+    expect(await told({ ownerId: owner.id }, [hook])).toEqual([hook.id]);
+    await db.update(users).set({ isLoginProhibited: true }).where(eq(users.id, owner.id));
+    expect(await told({ ownerId: owner.id }, [hook])).toEqual([]);
+  });
+
   it("tells no hook what happened before it was made", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
