@@ -10,6 +10,10 @@ type Token =
 
 type Range = readonly [first: string, last: string];
 
+/** How many `*` and `**` a pattern may have, neighbours counted as one, and how deep its braces may nest. */
+const STARS_MAX = 64;
+const DEPTH_MAX = 10;
+
 /** A pattern that is ready to be matched. */
 export interface Glob {
   readonly tokens: readonly Token[];
@@ -22,7 +26,7 @@ export interface Glob {
  *
  * @param separators The characters that `*` and `?` stop at.
  * @returns Undefined for what is no pattern: a bracket or brace without its end, an empty bracket, a
- * lone backslash.
+ * lone backslash, or more than 64 stars or 10 braces within each other.
  */
 export function parseGlob(pattern: string, separators = ""): Glob | undefined {
   const parser = new GlobParser(Array.from(pattern), separators);
@@ -52,6 +56,7 @@ function follow(
 ): Uint8Array {
   let open = starts;
   for (const token of tokens) {
+    if (!open.includes(1)) return open;
     const next = new Uint8Array(open.length);
     if (token.kind === "either") {
       for (const choice of token.choices) {
@@ -84,6 +89,8 @@ function step(
   }
 }
 
+const isStar = ({ kind }: Token): boolean => kind === "run" || kind === "all";
+
 const isAmong = ({ ranges, isNegated }: Token & { kind: "char" }, char: string): boolean =>
   ranges.some(([first, last]) => codeOf(first) <= codeOf(char) && codeOf(char) <= codeOf(last)) !==
   isNegated;
@@ -94,6 +101,8 @@ class GlobParser {
   private readonly chars: readonly string[];
   private readonly separators: string;
   private at = 0;
+  private stars = 0;
+  private depth = 0;
 
   constructor(chars: readonly string[], separators: string) {
     this.chars = chars;
@@ -109,6 +118,11 @@ class GlobParser {
       this.at++;
       const token = this.next(char);
       if (!token) return undefined;
+      if (isStar(token)) {
+        // A `**` takes the stars beside it in: they stand for nothing that it does not.
+        if (tokens.at(-1)?.kind === "all") continue;
+        if (++this.stars > STARS_MAX) return undefined;
+      }
       tokens.push(token);
     }
     return ends === "" ? tokens : undefined;
@@ -163,12 +177,16 @@ class GlobParser {
 
   /** Choices whose brace was read. */
   private braces(): Token | undefined {
+    if (++this.depth > DEPTH_MAX) return undefined;
     const choices: Token[][] = [];
     for (;;) {
       const choice = this.parse(",}");
       if (!choice) return undefined;
       choices.push(choice);
-      if (this.chars[this.at++] === "}") return { kind: "either", choices };
+      if (this.chars[this.at++] === "}") {
+        this.depth--;
+        return { kind: "either", choices };
+      }
     }
   }
 }
