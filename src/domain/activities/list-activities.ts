@@ -40,6 +40,9 @@ const ENTRIES_MAX = 1000;
 const LOOKED_AT_MAX = 3000;
 const LOOKED_AT_WATCHED_MAX = 1000;
 
+/** Watched repositories that a user's feed tells of: those they have watched last. */
+const WATCHED_MAX = 500;
+
 /** What people did in a repository, latest first. */
 export function listRepositoryActivities(
   ctx: Ctx,
@@ -76,7 +79,8 @@ export function listTeamActivities(
 }
 
 /**
- * What a user did and what others did in the repositories they watch, latest first.
+ * What a user did and what others did in the repositories they watch, in the latest 500 of these, latest
+ * first.
  *
  * What is private is in it for the user and for administrators alone, and nothing at all for others
  * where the user keeps their activity to themselves.
@@ -101,8 +105,9 @@ export async function listUserActivities(
   const isOthers = allOf(sql`${events.actorId} <> ${user.id}`, isNoMark, isOpen);
   // One walk for each watched repository, as deep as the page: what is read does not grow with what
   // has happened there.
+  const latest = sql`(select ${watches.repoId} as repo_id from ${watches} where ${watches.userId} = ${user.id} order by ${watches.createdAt} desc, ${watches.repoId} desc limit ${sql.raw(String(WATCHED_MAX))}) ${watches}`;
   const watched = (depth: number) =>
-    sql`select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position from ${watches}, json_each((select json_group_array(json_array(id, created_at, position)) from (${walk(ctx, isWatched, query, depth, isOthers, LOOKED_AT_WATCHED_MAX)}))) entry where ${watches.userId} = ${user.id}`;
+    sql`select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position from ${latest}, json_each((select json_group_array(json_array(id, created_at, position)) from (${walk(ctx, isWatched, query, depth, isOthers, LOOKED_AT_WATCHED_MAX)}))) entry`;
   const both = (depth: number) =>
     sql`select * from (${own(depth)}) union all select * from (${watched(depth)})`;
   return listFeed(ctx, both, slice);
@@ -117,27 +122,45 @@ export interface Contributions {
 
 const HEATMAP_DAYS = 373;
 const HEATMAP_PART_MS = 15 * 60 * 1000;
+/** Events that one heat map looks at. */
+const HEATMAP_EVENTS_MAX = 100_000;
 
-/** How much a user did in each quarter of an hour of a year, oldest first; parts without anything are left out. */
-export async function countContributions(ctx: Ctx, user: User): Promise<Contributions[]> {
+/**
+ * How much a user did in each quarter of an hour of a year, oldest first; parts without anything are left
+ * out. Of more than 100,000 events it counts among the newest alone, so it may begin later.
+ *
+ * @param lookedAtMax Events at most, also of those that the caller may not see.
+ */
+export async function countContributions(
+  ctx: Ctx,
+  user: User,
+  lookedAtMax = HEATMAP_EVENTS_MAX,
+): Promise<Contributions[]> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return [];
   const part = sql`${events.createdAt} / ${sql.raw(String(HEATMAP_PART_MS))}`;
   const since = ctx.now - HEATMAP_DAYS * DAY_MS;
-  return ctx.db
-    .select({
-      timestamp: sql<number>`${part} * ${sql.raw(String(HEATMAP_PART_MS / 1000))}`.as("timestamp"),
-      contributions: sql<number>`count(*)`.as("contributions"),
-    })
+  const lookedAt = ctx.db
+    .select({ id: events.id })
     .from(events)
     .where(
       allOf(
         eq(events.actorId, user.id),
         sql`${events.type} in ${ACTIVITY_KINDS}`,
         sql`${events.createdAt} > ${since}`,
-        isPlaceShown(ctx),
       ),
     )
+    .orderBy(desc(events.createdAt), desc(events.id))
+    .limit(lookedAtMax)
+    .as("looked");
+  return ctx.db
+    .select({
+      timestamp: sql<number>`${part} * ${sql.raw(String(HEATMAP_PART_MS / 1000))}`.as("timestamp"),
+      contributions: sql<number>`count(*)`.as("contributions"),
+    })
+    .from(lookedAt)
+    .crossJoin(events)
+    .where(allOf(eq(events.id, lookedAt.id), isPlaceShown(ctx)))
     .groupBy(part)
     .orderBy(part);
 }

@@ -10,6 +10,8 @@ import { DELIVERY_COLUMNS, type DeliveryEntry } from "./list-deliveries.ts";
 
 /** Deliveries that one statement takes up again. */
 const TAKEN_AT_ONCE = 500;
+/** Deliveries that one request takes up again. */
+const TAKEN_MAX = 10_000;
 
 /**
  * Sends a delivery once more, under its id and with what it told at first, also to a hook that is not
@@ -44,10 +46,11 @@ export async function redeliver(
 }
 
 /**
- * Sends once more what failed.
+ * Sends once more what failed, the newest first.
  *
- * @param since Only what was told at that moment or later, in milliseconds.
- * @returns How many there are.
+ * @param since    Only what was told at that moment or later, in milliseconds.
+ * @param takenMax Deliveries at most, whole statements of them.
+ * @returns How many there are: as many as at most, where there may be more.
  * @throws Failure `not_found` for a hook that is not at this place.
  */
 export async function redeliverFailed(
@@ -55,6 +58,7 @@ export async function redeliverFailed(
   place: HookPlace,
   hookId: number,
   since: number,
+  takenMax = TAKEN_MAX,
 ): Promise<number> {
   const { db } = ctx;
   const isFailed = and(
@@ -69,8 +73,15 @@ export async function redeliverFailed(
       .where(and(eq(hooks.id, hookId), isAt(place))),
     db
       .select({ total: count().as("total") })
-      .from(hookDeliveries)
-      .where(isFailed),
+      .from(
+        db
+          .select({ id: hookDeliveries.id })
+          .from(hookDeliveries)
+          .where(isFailed)
+          .orderBy(desc(hookDeliveries.id))
+          .limit(takenMax)
+          .as("failed"),
+      ),
   ]);
   if (!hook) throw notFound();
   const total = counted?.total ?? 0;

@@ -1,13 +1,16 @@
-import { eq } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { collaborations, watches } from "../../../src/db/schema/index.ts";
+import { collaborations, users, watches } from "../../../src/db/schema/index.ts";
+import { countContributions } from "../../../src/domain/activities/list-activities.ts";
+import { only } from "../../../src/lib/only.ts";
 import { pushOf, tell } from "../../support/activities.ts";
-import { tellMany } from "../../support/bulk.ts";
+import { makeManyRepositories, tellMany } from "../../support/bulk.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { readAll } from "../../support/list.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { systemCtx } from "../../support/system.ts";
 import { logged } from "../../support/usage.ts";
 
 const feedOf = (user: { name: string }) => `/users/${user.name}/activities/feeds`;
@@ -49,6 +52,27 @@ describe("a feed of very much", () => {
 });
 
 describe("GET /users/{username}/activities/feeds", () => {
+  it("tells of the repositories that were watched last, of so many at most", async () => {
+    const user = await make.user();
+    const other = await make.user();
+    const first = await make.repo(other);
+    const second = await make.repo(other);
+    await tell(first, other);
+    await tell(second, other);
+    const watchFrom = (createdAt: number, isIt: SQL) =>
+      db.run(
+        sql`insert into watches (user_id, repo_id, visibility, created_at) select ${user.id}, id, visibility, ${createdAt} from repositories where owner_id = ${other.id} and ${isIt}`,
+      );
+    await watchFrom(1000, sql`id = ${first.id}`);
+    await watchFrom(2000, sql`id = ${second.id}`);
+    await makeManyRepositories(other, "many", 498);
+    await watchFrom(3000, sql`name like 'many-%' and name <> 'many-model'`);
+    expect(reposIn((await call("GET", feedOf(user))).body)).toEqual([second.id, first.id]);
+
+    await watchFrom(3000, sql`name = 'many-model'`);
+    expect(reposIn((await call("GET", feedOf(user))).body)).toEqual([second.id]);
+  });
+
   it("lists what the user did and what others did where they watch, each once, latest first", async () => {
     const user = await make.user();
     const other = await make.user();
@@ -135,6 +159,26 @@ describe("GET /users/{username}/activities/feeds", () => {
 });
 
 describe("GET /users/{username}/heatmap", () => {
+  it("looks at so many events at most, the newest", async () => {
+    const user = await make.user();
+    const own = await make.repo(user);
+    const hidden = await make.repo(user, { isPrivate: true });
+    const now = Date.now();
+    const at = Math.floor(now / 900_000) * 900_000 - 900_000;
+    for (const part of [3, 0, 2, 1]) {
+      await tell(own, user, "repository.created", {}, at - part * 900_000);
+    }
+    await tell(hidden, user, "repository.created", {}, at);
+    const found = await db.select().from(users).where(eq(users.id, user.id));
+    const timesOf = async (lookedAtMax: number) => {
+      const counted = await countContributions(systemCtx({}, now), only(found), lookedAtMax);
+      return counted.map(({ timestamp }) => (at / 1000 - timestamp) / 900);
+    };
+    expect(await timesOf(5)).toEqual([3, 2, 1, 0]);
+    expect(await timesOf(4)).toEqual([2, 1, 0]);
+    expect(await timesOf(2)).toEqual([0]);
+  });
+
   it("counts by quarters of an hour of the last year", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
