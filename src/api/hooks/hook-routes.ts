@@ -142,7 +142,7 @@ export function addHookById(
       summary: `Delete a webhook of ${owner}`,
       middleware: [writing] as const,
       request: { params },
-      responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
+      responses: { 204: empty("It is gone"), ...refusals(401, 403, 404, 409) },
     }),
     async (c) => {
       await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
