@@ -101,11 +101,11 @@ export async function listUserActivities(
   const own = (depth: number) => walk(ctx, eq(events.actorId, user.id), query, depth, isOpen);
   if (query.isOwnOnly) return listFeed(ctx, own, slice);
 
-  const isWatched = sql`${events.repoId} = ${watches.repoId}`;
+  const isWatched = sql`${events.repoId} = latest.repo_id`;
   const isOthers = allOf(sql`${events.actorId} <> ${user.id}`, isNoMark, isOpen);
   // One walk for each watched repository, as deep as the page: what is read does not grow with what
   // has happened there.
-  const latest = sql`(select ${watches.repoId} as repo_id from ${watches} where ${watches.userId} = ${user.id} order by ${watches.createdAt} desc, ${watches.repoId} desc limit ${sql.raw(String(WATCHED_MAX))}) ${watches}`;
+  const latest = sql`(select ${watches.repoId} as repo_id from ${watches} where ${watches.userId} = ${user.id} order by ${watches.createdAt} desc, ${watches.repoId} desc limit ${sql.raw(String(WATCHED_MAX))}) latest`;
   const watched = (depth: number) =>
     sql`select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position from ${latest}, json_each((select json_group_array(json_array(id, created_at, position)) from (${walk(ctx, isWatched, query, depth, isOthers, LOOKED_AT_WATCHED_MAX)}))) entry`;
   const both = (depth: number) =>
