@@ -40,6 +40,9 @@ const REFUSED = new Set([
   "repoSigningKeyOpenSSH",
 ]);
 
+/** What takes a round more: by hand and seldom asked for, it finds a second thing that the path does not name. */
+const WITH_ANOTHER_ROUND = new Set(["orgTestHook", "userTestHook", "adminTestHook"]);
+
 const named = operations.map((operation) => [operation.id, operation] as const);
 const isRead = ({ method, id }: Operation): boolean => method === "GET" || id.startsWith("render");
 
@@ -54,9 +57,8 @@ describe("round trips to D1", () => {
     expect(answer.status < 300, `${answer.status} ${JSON.stringify(answer.body)}`).toBe(
       !REFUSED.has(id),
     );
-    expect(line.d1Rounds).toBeLessThanOrEqual(
-      isRead(operation) ? READ_ROUNDS_MAX : WRITE_ROUNDS_MAX,
-    );
+    const roundsMax = isRead(operation) ? READ_ROUNDS_MAX : WRITE_ROUNDS_MAX;
+    expect(line.d1Rounds).toBeLessThanOrEqual(roundsMax + (WITH_ANOTHER_ROUND.has(id) ? 1 : 0));
   });
 
   it.each(named.filter(([, { isOpen }]) => isOpen))(
