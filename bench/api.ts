@@ -19,6 +19,7 @@ import { formatTable, type Row } from "./api/table.ts";
 import { CONCURRENCY, time } from "./api/timing.ts";
 import { countUsage, openJournal, type Usage } from "./api/usage.ts";
 import { describeMachine } from "./support/machine.ts";
+import { readCpuTime } from "./support/process.ts";
 import { openService } from "./support/service.ts";
 import { onStage, type Stage } from "./support/stage.ts";
 
@@ -93,7 +94,7 @@ async function measureTime(
   const rows: Row[] = [];
   for (const [at, story] of cases.entries()) {
     const { bytes } = await ask(client, story);
-    const timing = await time(client, story, seconds);
+    const timing = await time(client, story, seconds, () => cpuSecondsOf(service.pid()));
     const next = () => ({ ...story.next(), path: `/${bytes}` });
     const bare = await time(bareClient, { ...story, status: 200, next }, seconds);
     rows.push({ name: story.name, bytes, timing, bare, growth: present(growths[at]) });
@@ -105,6 +106,11 @@ async function measureTime(
   await closed(bareServer);
   await closed(service);
   return rows;
+}
+
+/** Processor time of the service so far. NaN where there is no /proc to read it from. */
+function cpuSecondsOf(pid: number): number {
+  return process.platform === "linux" ? readCpuTime(pid).own : Number.NaN;
 }
 
 async function reportTime(population: Population, work: () => Promise<void>): Promise<void> {

@@ -42,6 +42,7 @@ export function casesOf(population: Population): Case[] {
   return [
     // Whoever asks for it has no account yet: it is how clients find out what they talk to.
     { name: "version", status: 200, next: () => ({ method: "GET", path: "/api/v1/version" }) },
+    { name: "user", status: 200, next: () => ({ method: "GET", path: nextUser(population) }) },
     get("current user", "/user"),
     get("repository", "", {
       next: () => ({ method: "GET", path: nextRepository(population), token: reader }),
@@ -57,6 +58,11 @@ export function casesOf(population: Population): Case[] {
 }
 
 let turn = 0;
+
+function nextUser({ users }: Population): string {
+  turn += 1;
+  return `/api/v1/users/${userName((turn * 7919) % users)}`;
+}
 
 function nextRepository({ repositories }: Population): string {
   turn += 1;

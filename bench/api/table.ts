@@ -8,6 +8,7 @@ export type Row = { name: string; bytes: number; timing: Timing; bare: Timing; g
 const COLUMNS = [
   "case",
   "req/s",
+  "CPU ms",
   "p50 ms",
   "p99 ms",
   "D1 calls",
@@ -27,6 +28,7 @@ function formatRow({ name, bytes, timing, bare, growth: { small, full } }: Row):
   return [
     name,
     whole(timing.perSecond),
+    Number.isNaN(timing.cpuMs) ? "-" : timing.cpuMs.toFixed(2),
     timing.p50Ms.toFixed(2),
     timing.p99Ms.toFixed(2),
     whole(full.calls),

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { readCpuTime } from "../git/process.ts";
+import { readCpuTime } from "../support/process.ts";
 import { openService } from "../support/service.ts";
 import { nowMs } from "./clock.ts";
 

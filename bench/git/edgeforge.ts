@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { openService } from "../support/service.ts";
 import type { Forge, Usage } from "./forge.ts";
-import { readCpuTime } from "./process.ts";
+import { readCpuTime } from "../support/process.ts";
 
 /** The service, with what the cases need of its API. */
 export type Edgeforge = Forge & {

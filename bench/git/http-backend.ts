@@ -7,7 +7,7 @@ import { z } from "zod";
 
 import type { Forge } from "./forge.ts";
 import { git, GIT_ENVIRONMENT } from "./git.ts";
-import { readCpuTime } from "./process.ts";
+import { readCpuTime } from "../support/process.ts";
 
 const Ready = z.object({ port: z.number() });
 

@@ -1,5 +1,5 @@
 import type { Forge, Usage } from "./forge.ts";
-import { readMemory, resetPeak } from "./process.ts";
+import { readMemory, resetPeak } from "../support/process.ts";
 
 /** What one run of a case took. */
 export type Measurement = {
