@@ -1,8 +1,16 @@
+import { fileURLToPath } from "node:url";
+
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
 /** Beside the tests of the API, but in Node: its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
+
+/** As in wrangler.toml: src/db/drizzle-entity.ts in the place of the module of that name in Drizzle. */
+const DRIZZLE_ENTITY = {
+  find: /^(?:\.{1,2}\/)+entity\.js$/,
+  replacement: fileURLToPath(new URL("src/db/drizzle-entity.ts", import.meta.url)),
+};
 
 /** Reads the operator's queue, and says what it got. */
 const OPERATOR = {
@@ -58,6 +66,7 @@ export default defineConfig({
       },
       {
         // The whole Worker in workerd, with a real D1.
+        resolve: { alias: [DRIZZLE_ENTITY] },
         plugins: [
           cloudflareTest(async () => ({
             wrangler: { configPath: "./wrangler.toml" },
@@ -92,6 +101,8 @@ export default defineConfig({
             "test/*.test.ts",
           ],
           exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**"],
+          // An alias reaches only what Vite resolves.
+          server: { deps: { inline: ["drizzle-orm"] } },
           globalSetup: ["test/support/start-receiver.ts"],
           setupFiles: ["test/support/apply-migrations.ts"],
           // One isolate for all files: each test makes rows with names of its own.
