@@ -25,6 +25,9 @@ export type Runtime = {
   close: () => Promise<void>;
 };
 
+/** The name of the Worker that holds the public socket. */
+const SOCKET = "socket";
+
 /** A line that a Worker wrote, and whether it is about something that went wrong. */
 export type LogLine = { level: string; message: string };
 
@@ -53,9 +56,9 @@ export async function openRuntime(
     database: () => mf.getD1Database("DB", name),
     setup: async () => (await mf.getBindings<{ SETUP: Setup }>("setup")).SETUP,
     listen: async (host, port) => {
-      const open = { ...worker, unsafeDirectSockets: [{ host, port }] };
-      await mf.setOptions(miniflareOptions(data, [open], onLog));
-      return mf.unsafeGetDirectURL(name);
+      const workers = [worker, socketOf(name, host, port)];
+      await mf.setOptions(miniflareOptions(data, workers, onLog));
+      return mf.unsafeGetDirectURL(SOCKET);
     },
     fire: async (cron, at) => (await mf.getWorker(name)).scheduled({ cron, scheduledTime: at }),
     close: () => drain(workerd.latest(), () => mf.dispose()).finally(workerd.stop),
@@ -69,6 +72,19 @@ function callerOf(name: string): object {
     modules: true,
     script: "export default {}",
     serviceBindings: { SETUP: { name, entrypoint: "Setup" } },
+  };
+}
+
+/**
+ * A Worker whose only use is its socket, which leads to the service's default entrypoint. On a socket of its own,
+ * Miniflare puts two Workers before a Worker that has assets, though ours is asked first anyway; they take longer than a small request.
+ */
+function socketOf(service: string, host: string, port: number): object {
+  return {
+    name: SOCKET,
+    modules: true,
+    script: "export default {}",
+    unsafeDirectSockets: [{ host, port, serviceName: service }],
   };
 }
 
