@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Ctx } from "../context.ts";
-import { applyPushOptions, parsePushOptions } from "../domain/git/push-options.ts";
+import { applyPushOptions, parsePushOptions } from "../domain/repos/push-options.ts";
 import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";

@@ -4,7 +4,7 @@ import { createHook } from "../../domain/hooks/create-hook.ts";
 import { deleteHook } from "../../domain/hooks/delete-hook.ts";
 import { editHook } from "../../domain/hooks/edit-hook.ts";
 import { findHook } from "../../domain/hooks/find-hook.ts";
-import { findTested } from "../../domain/hooks/find-tested.ts";
+import { findTested } from "./find-tested.ts";
 import type { HookPlace } from "../../domain/hooks/hook-place.ts";
 import { listHooks } from "../../domain/hooks/list-hooks.ts";
 import { testHook } from "../../domain/hooks/test-hook.ts";

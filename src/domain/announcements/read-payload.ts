@@ -1,7 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 
 import { ANONYMOUS } from "../../auth/actor.ts";
-import { noReplyDomain } from "../../config.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import {
@@ -17,7 +16,7 @@ import type { Announcement } from "../../events/payloads/announcement.ts";
 import type { Occasion } from "../../events/payloads/occasion.ts";
 import type { Payload } from "../../events/payloads/payload.ts";
 import { toPushPayload } from "../../events/payloads/push-payload.ts";
-import { toReceiver } from "../../events/payloads/receiver.ts";
+import { openReceiver } from "../../events/payloads/open-receiver.ts";
 import { toCreatePayload, toDeletePayload } from "../../events/payloads/ref-payload.ts";
 import { toForkPayload, toRepositoryPayload } from "../../events/payloads/repository-payload.ts";
 import { toStatusPayload } from "../../events/payloads/status-payload.ts";
@@ -140,10 +139,6 @@ export async function readPayload(
 
 /** Whether it tells of the code: names of branches do, too. */
 const needsCode = ({ event }: Announcement): boolean => event !== "repository" && event !== "fork";
-
-/** Who is told: nobody in particular, by the addresses of this service. */
-export const openReceiver = ({ rootUrl, config }: Ctx) =>
-  toReceiver({ rootUrl, noReplyDomain: noReplyDomain(config, rootUrl) });
 
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 

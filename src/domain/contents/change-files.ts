@@ -8,7 +8,7 @@ import {
   MODE_EXECUTABLE,
   MODE_FILE,
 } from "../../git/object/tree.ts";
-import type { DraftEntry, Obstacle, TreeDraft } from "../../git/object/tree-draft.ts";
+import type { DraftEntry, Obstacle, TreeDraft } from "../../git/tree-draft.ts";
 import type { Oid } from "../../git/oid.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import { formatBase64 } from "../../lib/base64.ts";

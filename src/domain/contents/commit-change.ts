@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { type Commit, parseCommit, splitSignature } from "../../git/object/commit.ts";
-import { TreeDraft } from "../../git/object/tree-draft.ts";
+import { TreeDraft } from "../../git/tree-draft.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid, notFound } from "../../lib/failure.ts";

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { encodeText, encodeUtf8 } from "../../git/byte-text.ts";
 import { MODE_FILE } from "../../git/object/tree.ts";
-import { TreeDraft } from "../../git/object/tree-draft.ts";
+import { TreeDraft } from "../../git/tree-draft.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { makeCommit } from "./make-commit.ts";

@@ -5,6 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { ACCESS, announcements, hookDeliveries, hooks } from "../../db/schema/index.ts";
 import type { Occasion } from "../../events/payloads/occasion.ts";
 import { toPushPayload } from "../../events/payloads/push-payload.ts";
+import { openReceiver } from "../../events/payloads/open-receiver.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -12,7 +13,6 @@ import { readCommits } from "../commits/read-commits.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import { openCode } from "../git/open-code.ts";
 import { type HookPlace, isAt } from "./hook-place.ts";
-import { openReceiver } from "../announcements/read-payload.ts";
 import { PUSHED_PARTS } from "../announcements/read-pushed.ts";
 
 /**

@@ -2,10 +2,10 @@ import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { ACCESS, repositories } from "../../db/schema/index.ts";
+import { openReceiver } from "../../events/payloads/open-receiver.ts";
 import { toRepositoryPayload } from "../../events/payloads/repository-payload.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { openReceiver } from "../announcements/read-payload.ts";
 
 /**
  * Deletes a repository with all that belongs to it alone: stars, watches, roles, deploy keys,

@@ -11,7 +11,7 @@ import {
   MODE_SYMLINK,
   MODE_TYPE,
 } from "../object/tree.ts";
-import type { DraftEntry, TreeDraft } from "../object/tree-draft.ts";
+import type { DraftEntry, TreeDraft } from "../tree-draft.ts";
 import { isOid, NULL_OID, type Oid } from "../oid.ts";
 import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
 import { Inflater } from "../zlib/inflate.ts";

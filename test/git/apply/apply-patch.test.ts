@@ -9,7 +9,7 @@ import { readByteText } from "../../../src/git/byte-text.ts";
 import { GitError } from "../../../src/git/error.ts";
 import { hashObject } from "../../../src/git/object/hash-object.ts";
 import type { ObjectKind } from "../../../src/git/object/kind.ts";
-import { TreeDraft } from "../../../src/git/object/tree-draft.ts";
+import { TreeDraft } from "../../../src/git/tree-draft.ts";
 import type { ObjectReader, StoredObject } from "../../../src/git/store.ts";
 import { damage } from "../fuzz/damage.ts";
 import { git, gitBytes, makeDirectory, makeFixture } from "../support/git.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import { encodeText } from "../../../src/git/byte-text.ts";
-import { hashObject } from "../../../src/git/object/hash-object.ts";
-import { formatTree, MODE_FILE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
-import { TreeDraft } from "../../../src/git/object/tree-draft.ts";
-import type { ObjectReader, StoredObject } from "../../../src/git/store.ts";
-import { git, makeDirectory } from "../support/git.ts";
-import { makeRandom } from "../support/random.ts";
+import { encodeText } from "../../src/git/byte-text.ts";
+import { hashObject } from "../../src/git/object/hash-object.ts";
+import { formatTree, MODE_FILE, MODE_SYMLINK } from "../../src/git/object/tree.ts";
+import { TreeDraft } from "../../src/git/tree-draft.ts";
+import type { ObjectReader, StoredObject } from "../../src/git/store.ts";
+import { git, makeDirectory } from "./support/git.ts";
+import { makeRandom } from "./support/random.ts";
 
 const BLOB = hashObject("blob", new Uint8Array());
 const path = (text: string) => text.split("/").map(encodeText);

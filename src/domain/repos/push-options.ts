@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { ACCESS } from "../../db/schema/index.ts";
 import { Failure } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { editRepository, type RepositoryEdit } from "../repos/edit-repository.ts";
+import { editRepository, type RepositoryEdit } from "./edit-repository.ts";
 
 /** What a pusher may set of a repository with `git push -o`. */
 export type PushOptions = Pick<RepositoryEdit, "isPrivate" | "isTemplate">;

@@ -3,8 +3,8 @@ import { ACCESS } from "../../db/schema/index.ts";
 import type { Ctx } from "../../context.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { isNamed, selectRepositories, toEntry } from "../repos/find-repository.ts";
-import type { HookPlace } from "./hook-place.ts";
+import { isNamed, selectRepositories, toEntry } from "../../domain/repos/find-repository.ts";
+import type { HookPlace } from "../../domain/hooks/hook-place.ts";
 
 /**
  * The repository that a test of a hook is about.

@@ -1,8 +1,8 @@
-import type { ByteText } from "../byte-text.ts";
-import { missing, overLimit } from "../error.ts";
-import { EMPTY_TREE_OID, type Oid } from "../oid.ts";
-import type { ObjectReader } from "../store.ts";
-import { formatTree, isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "./tree.ts";
+import type { ByteText } from "./byte-text.ts";
+import { missing, overLimit } from "./error.ts";
+import { EMPTY_TREE_OID, type Oid } from "./oid.ts";
+import type { ObjectReader } from "./store.ts";
+import { formatTree, isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "./object/tree.ts";
 
 /** Entries of trees that one draft reads at most: each takes some hundred bytes. */
 const ENTRIES_MAX = 200_000;
