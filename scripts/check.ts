@@ -7,6 +7,7 @@ import { buildAssets } from "./build/assets.ts";
 import { bundleSize } from "./check/bundle-size.ts";
 import type { Check } from "./check/check.ts";
 import { documents } from "./check/documents.ts";
+import { folderCycles } from "./check/folder-cycles.ts";
 import { format } from "./check/format.ts";
 import { lint } from "./check/lint.ts";
 import { migrations } from "./check/migrations.ts";
@@ -21,6 +22,7 @@ import { closingLine } from "./test/tally.ts";
 const checks = [
   format,
   lint,
+  folderCycles,
   workerTypes,
   types,
   unused,
