@@ -195,16 +195,3 @@ export class IdxFile {
     return low;
   }
 }
-
-/**
- * Checks the hash at the end of an `.idx`. Cost: a hash of the whole file.
- *
- * @throws GitError `corrupt` if it does not match.
- */
-export function verifyIdx(bytes: Uint8Array, codec: Codec): void {
-  const hash = codec.createSha1();
-  hash.update(bytes.subarray(0, bytes.length - OID_BYTES));
-  if (formatOid(hash.digest()) !== formatOid(bytes, bytes.length - OID_BYTES)) {
-    throw corrupt("idx: checksum mismatch");
-  }
-}

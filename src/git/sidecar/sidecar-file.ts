@@ -1,7 +1,6 @@
 import type { Codec } from "../codec.ts";
 import { corrupt, GitError } from "../error.ts";
-import { formatOid, type Oid, OID_BYTES, oidBytes } from "../oid.ts";
-import type { IdxFile } from "../pack/idx-file.ts";
+import { formatOid, OID_BYTES, oidBytes } from "../oid.ts";
 
 const MAGIC = 0x45464753;
 const VERSION = 1;
@@ -12,7 +11,7 @@ const HEADER_BYTES = 32 + 24;
  * An object as a sidecar names it: its position in the pack's index, or beyond the last position a
  * row of `outsideOids`.
  */
-export type ObjectRef = number;
+type ObjectRef = number;
 
 /**
  * What is known of a pack beyond git's index: enough to walk history and to decide what a fetch
@@ -170,10 +169,4 @@ export function parseSidecar(bytes: Uint8Array, codec: Codec): Sidecar {
     kinds: new Uint8Array(buffer, bytesOf(1, objects), objects),
     outsideOids: new Uint8Array(buffer, bytesOf(1, outside * OID_BYTES), outside * OID_BYTES),
   };
-}
-
-/** The id of what a sidecar refers to. */
-export function refOid(sidecar: Sidecar, idx: IdxFile, ref: ObjectRef): Oid {
-  const { count } = idx;
-  return ref < count ? idx.oid(ref) : formatOid(sidecar.outsideOids, (ref - count) * OID_BYTES);
 }

@@ -1,13 +1,14 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { formatEntryHeader } from "../../../src/git/pack/entry-header.ts";
-import { formatIdx, IdxFile, verifyIdx } from "../../../src/git/pack/idx-file.ts";
+import { formatIdx, IdxFile } from "../../../src/git/pack/idx-file.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
 import { formatPackHeader, PackScanner } from "../../../src/git/pack/pack-scanner.ts";
 import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
 import { ThinPackCompletion } from "../../../src/git/pack/thin-pack.ts";
 import { kindOf } from "../../../src/git/object/kind.ts";
 import { formatOid, oidBytes } from "../../../src/git/oid.ts";
+import { verifyIdx } from "../support/verify-idx.ts";
 import { codec } from "../support/codec.ts";
 import { git, gitBytes, makeFixture } from "../support/git.ts";
 import { makeRandom } from "../support/random.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { kindOf } from "../../../src/git/object/kind.ts";
 import { OidPool } from "../../../src/git/sidecar/oid-pool.ts";
-import { formatSidecar, parseSidecar, refOid } from "../../../src/git/sidecar/sidecar-file.ts";
+import { formatSidecar, parseSidecar } from "../../../src/git/sidecar/sidecar-file.ts";
+import { refOid } from "../support/ref-oid.ts";
 import { codec } from "../support/codec.ts";
 import { git, makeFixture } from "../support/git.ts";
 import { makePack } from "../support/packs.ts";
