@@ -8,16 +8,11 @@ const VERSION = 1;
 const HEADER_BYTES = 32 + 24;
 
 /**
- * An object as a sidecar names it: its position in the pack's index, or beyond the last position a
- * row of `outsideOids`.
- */
-type ObjectRef = number;
-
-/**
  * What is known of a pack beyond git's index: enough to walk history and to decide what a fetch
  * needs, without reading one object.
  *
- * Objects are in the order of the index, commits in ascending order of their position.
+ * Objects are in the order of the index, commits in ascending order of their position. A reference to an object is
+ * its position, or beyond the last position a row of `outsideOids`.
  */
 export interface Sidecar {
   /** Hash of the pack that this belongs to, hex. */
