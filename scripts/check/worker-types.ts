@@ -1,7 +1,37 @@
-import { type Check, judge } from "./check.ts";
+import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
 
-/** worker-configuration.d.ts says what wrangler.toml binds. */
+import { inProject } from "../project.ts";
+import { Refusal } from "../refusal.ts";
+import { run } from "../tools/run.ts";
+import { type Check, verdictOf } from "./check.ts";
+
+const file = "worker-configuration.d.ts";
+
+/** What the generator reads beside the file that it writes. */
+const sources = ["wrangler.toml", "package.json", "tsconfig.json", "src"];
+
+/**
+ * worker-configuration.d.ts is what its generator writes today. The generator's own `--check` only compares a hash
+ * in the first lines of the file with wrangler.toml, and passes whatever stands below.
+ */
 export const workerTypes: Check = {
   name: "worker-types",
-  run: () => judge("wrangler", ["types", "--include-runtime=false", "--check"]),
+  run: async () => {
+    const parent = inProject("node_modules/.cache");
+    await mkdir(parent, { recursive: true });
+    const directory = await mkdtemp(join(parent, "worker-types-"));
+    try {
+      for (const source of sources) await symlink(inProject(source), join(directory, source));
+      const args = ["types", "--include-runtime=false"];
+      const { code, output } = await run("wrangler", args, { cwd: directory });
+      if (code !== 0) throw new Refusal(output.trim());
+      const [generated, kept] = await Promise.all(
+        [join(directory, file), inProject(file)].map((path) => readFile(path, "utf8")),
+      );
+      return verdictOf(generated === kept ? [] : [`${file} is behind: npm run generate`]);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  },
 };
