@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+
+import { buildAssets } from "../../../scripts/build/assets.ts";
+import { run } from "../../../scripts/tools/run.ts";
+import { makeDirectory } from "../support/temporary.ts";
+
+const Metafile = z.object({
+  inputs: z.record(z.string(), z.object({ imports: z.array(z.object({ path: z.string() })) })),
+});
+
+const ours = "src/db/drizzle-entity.ts";
+const original = "node_modules/drizzle-orm/entity.js";
+
+describe("the alias of Drizzle's entity.js in the Worker's build", () => {
+  // Its keys are relative paths: a module of another package that is called the same would be replaced too.
+  it("replaces that module everywhere in Drizzle, and nothing else", async () => {
+    await buildAssets();
+    const directory = makeDirectory();
+    const { code, output } = await run("wrangler", [
+      ...["deploy", "--dry-run", "--outdir", directory],
+      "--metafile",
+    ]);
+    expect(code, output).toBe(0);
+
+    const text = readFileSync(join(directory, "bundle-meta.json"), "utf8");
+    const { inputs } = Metafile.parse(JSON.parse(text));
+    const importersOf = (file: string): string[] =>
+      Object.entries(inputs).flatMap(([name, { imports }]) =>
+        imports.some(({ path }) => path.endsWith(file)) ? [name] : [],
+      );
+
+    expect(importersOf(original)).toEqual([ours]);
+    expect(importersOf(ours)).toContain("node_modules/drizzle-orm/column.js");
+    const foreign = importersOf(ours).filter((name) => !name.includes("node_modules/drizzle-orm/"));
+    expect(foreign).toEqual([]);
+  });
+});
