@@ -1,6 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import {
   announcements,
   events,
@@ -307,22 +308,40 @@ function write(
   turn.spend(2);
   const { id, tellAt } = row;
   const isMine = sql`exists (select 1 from ${events} where id = ${id} and tell_at = ${tellAt})`;
-  const told = sql`json_each(${`[${texts.join(",")}]`})`;
-  const asked = sql`json_each(${JSON.stringify(deliveries)}) d`;
   return [
-    db
-      .insert(announcements)
-      .select(
-        sql`select null, ${id}, value ->> 'part', value ->> 'event', value ->> 'repoId', value ->> 'payload', ${now} from ${told} where ${isMine}`,
-      )
-      .onConflictDoNothing(),
+    insertSelect(
+      db,
+      announcements,
+      {
+        eventId: id,
+        part: sql`value ->> 'part'`,
+        event: sql`value ->> 'event'`,
+        repoId: sql`value ->> 'repoId'`,
+        payload: sql`value ->> 'payload'`,
+        createdAt: now,
+      },
+      sql`from json_each(${`[${texts.join(",")}]`}) where ${isMine}`,
+    ).onConflictDoNothing(),
     // A hook that was deleted meanwhile is left out.
-    db
-      .insert(hookDeliveries)
-      .select(
-        sql`select null, h.id, a.id, d.value ->> 'uuid', a.event, 'pending', 0, 0, ${now}, '', null, null, null, null, null, '', null, ${now}, ${now} from ${asked} join ${announcements} a on a.event_id = ${id} and a.part = d.value ->> 'part' join ${hooks} h on h.id = d.value ->> 'hookId' where ${isMine} order by d.key`,
-      )
-      .onConflictDoNothing(),
+    insertSelect(
+      db,
+      hookDeliveries,
+      {
+        hookId: sql`h.id`,
+        announcementId: sql`a.id`,
+        uuid: sql`d.value ->> 'uuid'`,
+        event: sql`a.event`,
+        nextAttemptAt: now,
+        createdAt: now,
+        updatedAt: now,
+      },
+      sql`
+        from json_each(${JSON.stringify(deliveries)}) d
+        join ${announcements} a on a.event_id = ${id} and a.part = d.value ->> 'part'
+        join ${hooks} h on h.id = d.value ->> 'hookId'
+        where ${isMine}
+        order by d.key`,
+    ).onConflictDoNothing(),
   ] as const;
 }
 

@@ -1,7 +1,8 @@
-import { sql } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { lfsObjects, repositories, type User, type Visibility } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
@@ -77,11 +78,12 @@ export async function forkRepository(
         }),
       // The files stay where they are: each belongs to whoever has a row of it.
       (repoId) => [
-        ctx.db
-          .insert(lfsObjects)
-          .select(
-            sql`select ${repoId}, oid, size_bytes, upload_id, ${ctx.now} from ${lfsObjects} where repo_id = ${repo.id}`,
-          ),
+        insertSelect(
+          ctx.db,
+          lfsObjects,
+          { ...getTableColumns(lfsObjects), repoId, createdAt: ctx.now },
+          sql`from ${lfsObjects} where ${lfsObjects.repoId} = ${repo.id}`,
+        ),
       ],
     );
     const parent = { ...source, repo: { ...repo, forkCount: repo.forkCount + 1 } };

@@ -5,6 +5,7 @@ import { isRepositoryVisible } from "../../auth/policy.ts";
 import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { isViolation } from "../../db/db.ts";
 import {
   accessTokenRepositories,
@@ -74,11 +75,12 @@ export async function createAccessToken(
           createdAt: ctx.now,
         })
         .returning(),
-      ctx.db
-        .insert(accessTokenRepositories)
-        .select(
-          sql`select ${newId}, value from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
-        ),
+      insertSelect(
+        ctx.db,
+        accessTokenRepositories,
+        { tokenId: newId, repoId: sql`value` },
+        sql`from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
+      ),
       record(ctx, { type: "access_token.created", ownerId: user.id, name: wanted.name }),
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
