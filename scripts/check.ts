@@ -11,6 +11,7 @@ import { format } from "./check/format.ts";
 import { lint } from "./check/lint.ts";
 import { migrations } from "./check/migrations.ts";
 import { openapi } from "./check/openapi.ts";
+import { sqlLines } from "./check/sql-lines.ts";
 import { startUp } from "./check/start-up.ts";
 import { types } from "./check/types.ts";
 import { unused } from "./check/unused.ts";
@@ -21,6 +22,7 @@ import { closingLine } from "./test/tally.ts";
 const checks = [
   format,
   lint,
+  sqlLines,
   workerTypes,
   types,
   unused,

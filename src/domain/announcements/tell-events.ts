@@ -93,15 +93,27 @@ function claim({ db }: Ctx, turn: Turn) {
   const { now } = turn;
   turn.spend(1);
   const isDue = sql`e.tell_at is not null and e.tell_at <= ${now}`;
-  const isBehind = sql`exists (select 1 from ${events} x where x.repo_id = e.repo_id and x.id < e.id and x.tell_at is not null and x.tell_at > ${now})`;
+  const isBehind = sql`exists (
+    select 1
+    from ${events} x
+    where x.repo_id = e.repo_id and x.id < e.id and x.tell_at is not null and x.tell_at > ${now}
+  )`;
   return db
     .update(events)
     .set({
-      tellAt: sql`${now + LEASE_MS} + min(${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.tellAttempts})) - 1))`,
+      tellAt: sql`${now + LEASE_MS} + min(
+        ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.tellAttempts})) - 1)
+      )`,
       tellAttempts: sql`${events.tellAttempts} + 1`,
     })
     .where(
-      sql`${events.id} in (select e.id from ${events} e where ${isDue} and not ${isBehind} order by e.id limit ${CLAIMED_MAX})`,
+      sql`${events.id} in (
+        select e.id
+        from ${events} e
+        where ${isDue} and not ${isBehind}
+        order by e.id
+        limit ${CLAIMED_MAX}
+      )`,
     )
     .returning();
 }
@@ -351,7 +363,11 @@ const settle = ({ db }: Ctx, rows: readonly EventRow[]) =>
     .update(events)
     .set({
       tellAt: null,
-      payload: sql`case when ${events.type} = 'repository.deleted' then json_remove(${events.payload}, '$.lastPayload') else ${events.payload} end`,
+      payload: sql`case
+        when ${events.type} = 'repository.deleted'
+          then json_remove(${events.payload}, '$.lastPayload')
+        else ${events.payload}
+      end`,
     })
     .where(areMine(rows));
 
@@ -379,5 +395,7 @@ async function putOff(ctx: Ctx, turn: Turn, row: EventRow): Promise<void> {
 }
 
 /** The condition for those of some events that were not claimed by somebody else since. */
-const areMine = (rows: readonly EventRow[]): SQL =>
-  sql`(${events.id}, ${events.tellAt}) in (select value ->> 'id', value ->> 'tellAt' from json_each(${JSON.stringify(rows.map(({ id, tellAt }) => ({ id, tellAt })))}))`;
+const areMine = (rows: readonly EventRow[]): SQL => sql`(${events.id}, ${events.tellAt}) in (
+  select value ->> 'id', value ->> 'tellAt'
+  from json_each(${JSON.stringify(rows.map(({ id, tellAt }) => ({ id, tellAt })))})
+)`;

@@ -48,7 +48,10 @@ export async function findHooks(
 
   const { id, level, repoId, ownerId, type, branchFilter, events, createdAt } = hooks;
   const isWanted = sql`exists (select 1 from json_each(${events}) where value in ${names})`;
-  const ofRest = sql`select ${repositories.ownerId} from ${repositories} where ${repositories.id} in ${ownerlessIds}`;
+  const ofRest = sql`
+    select ${repositories.ownerId}
+    from ${repositories}
+    where ${repositories.id} in ${ownerlessIds}`;
   const isOwners = sql`${ownerId} in (select value from ${ownerIds} union ${ofRest})`;
   const [found, owned] = await db.batch([
     db
@@ -80,8 +83,10 @@ export async function findHooks(
 }
 
 /** The values of a list as SQL: one parameter, however many there are. */
-const listOf = (values: readonly (string | number | undefined)[]): SQL =>
-  sql`(select value from json_each(${JSON.stringify([...new Set(values)].filter((value) => value !== undefined))}))`;
+const listOf = (values: readonly (string | number | undefined)[]): SQL => sql`(
+  select value
+  from json_each(${JSON.stringify([...new Set(values)].filter((value) => value !== undefined))})
+)`;
 
 function isAt(hook: FoundHook, repoId: number | undefined, ownerId: number | undefined): boolean {
   if (hook.level === "system") return true;

@@ -79,7 +79,11 @@ async function claimFile(
 ): Promise<string | undefined> {
   const isUpload = eq(lfsLooseFiles.uploadId, uploadId);
   // By the database's own clock, as of the moment of writing.
-  const isNoted = sql`exists (select 1 from ${lfsLooseFiles} where ${isUpload} and ${lfsLooseFiles.expiresAt} > unixepoch() * 1000)`;
+  const isNoted = sql`exists (
+    select 1
+    from ${lfsLooseFiles}
+    where ${isUpload} and ${lfsLooseFiles.expiresAt} > unixepoch() * 1000
+  )`;
   const [, , , [present]] = await db.batch([
     insertSelect(
       db,

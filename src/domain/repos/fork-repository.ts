@@ -49,7 +49,11 @@ export async function forkRepository(
   await stored.adopt(withoutHiddenRefs(await ctx.git.repository(repo).share()));
 
   const openness = VISIBILITIES.indexOf(owner.visibility);
-  const isLessOpen = sql`case visibility when 'public' then 0 when 'limited' then 1 else 2 end > ${openness}`;
+  const isLessOpen = sql`case visibility
+    when 'public' then 0
+    when 'limited' then 1
+    else 2
+  end > ${openness}`;
   const columns = {
     ...place,
     ...UNITS,
@@ -57,7 +61,9 @@ export async function forkRepository(
     parentId: repo.id,
     isFork: true,
     // As the parent is at this moment: it may just have become private.
-    isPrivate: sql<boolean>`(select is_private or ${isLessOpen} from ${repositories} where id = ${repo.id})`,
+    isPrivate: sql<boolean>`(
+      select is_private or ${isLessOpen} from ${repositories} where id = ${repo.id}
+    )`,
     description: repo.description,
     defaultBranch: repo.defaultBranch,
     isEmpty: repo.isEmpty,

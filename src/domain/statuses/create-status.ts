@@ -47,8 +47,12 @@ export async function createStatus(
     eq(commitStatuses.repoId, repo.id),
     eq(commitStatuses.commitOid, commitOid),
   );
-  const last = sql`(select max(${commitStatuses.number}) from ${commitStatuses} where ${isOfCommit})`;
-  const next = sql`case when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1 end`;
+  const last = sql`(
+    select max(${commitStatuses.number}) from ${commitStatuses} where ${isOfCommit}
+  )`;
+  const next = sql`case
+    when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1
+  end`;
   try {
     const [[status]] = await db.batch([
       insertSelect(

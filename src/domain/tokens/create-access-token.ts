@@ -59,7 +59,9 @@ export async function createAccessToken(
 
   const secret = makeSecret();
   const secretHash = await hashSecret(secret);
-  const newId = sql<number>`(select ${accessTokens.id} from ${accessTokens} where ${accessTokens.secretHash} = ${secretHash})`;
+  const newId = sql<number>`(
+    select ${accessTokens.id} from ${accessTokens} where ${accessTokens.secretHash} = ${secretHash}
+  )`;
   try {
     const [created] = await ctx.db.batch([
       ctx.db
@@ -110,7 +112,12 @@ async function findAll(ctx: Ctx, fullNames: readonly string[]) {
     .from(repositories)
     .innerJoin(users, sql`${users.id} = ${repositories.ownerId}`)
     .where(
-      sql`(${repositories.ownerLowerName}, ${repositories.lowerName}) in (select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1) from json_each(${JSON.stringify(lowerNames)})) and ${isRepositoryVisible(ctx.actor)}`,
+      sql`
+        (${repositories.ownerLowerName}, ${repositories.lowerName}) in (
+          select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1)
+          from json_each(${JSON.stringify(lowerNames)})
+        )
+        and ${isRepositoryVisible(ctx.actor)}`,
     )
     .orderBy(repositories.id);
   if (found.length !== lowerNames.length) {

@@ -52,8 +52,21 @@ async function change(
   const isOf = eq(repositoryTopics.repoId, repo.id);
   const names = JSON.stringify(added);
   // How many it has beside this one, by now: null, which the column refuses, beyond what there may be.
-  const others = sql`(select count(*) from ${repositoryTopics} where repo_id = r.id and topic_id <> t.id and not topic_id ${isRemoved})`;
-  const current = sql`(select json_group_array(name) from (select t.name from ${repositoryTopics} rt join ${topics} t on t.id = rt.topic_id where rt.repo_id = ${repo.id} order by t.name))`;
+  const others = sql`(
+    select count(*)
+    from ${repositoryTopics}
+    where repo_id = r.id and topic_id <> t.id and not topic_id ${isRemoved}
+  )`;
+  const current = sql`(
+    select json_group_array(name)
+    from (
+      select t.name
+      from ${repositoryTopics} rt
+      join ${topics} t on t.id = rt.topic_id
+      where rt.repo_id = ${repo.id}
+      order by t.name
+    )
+  )`;
   try {
     await db.batch([
       insertSelect(
@@ -92,5 +105,6 @@ async function change(
   }
 }
 
-const idsOf = (names: readonly string[]): SQL =>
-  sql`(select id from ${topics} where name in (select value from json_each(${JSON.stringify(names)})))`;
+const idsOf = (names: readonly string[]): SQL => sql`(
+  select id from ${topics} where name in (select value from json_each(${JSON.stringify(names)}))
+)`;
