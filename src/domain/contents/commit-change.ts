@@ -11,7 +11,7 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { changeCode } from "../git/change-code.ts";
 import { makeCommit } from "../git/make-commit.ts";
-import type { RefMove } from "../git/move-refs.ts";
+import type { RefMove } from "../git/ref-move.ts";
 import { type Code, findRef } from "../git/open-code.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
