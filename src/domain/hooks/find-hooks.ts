@@ -3,7 +3,8 @@ import { and, asc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { hooks, repositories, type Hook } from "../../db/schema/index.ts";
 import type { HookEvent } from "../../events/payloads/hook-event.ts";
-import { type Glob, matchGlob, parseGlob } from "../../lib/glob.ts";
+import { type Glob, matchGlob } from "../../git/glob/match-glob.ts";
+import { parseBranchGlob } from "./branch-glob.ts";
 import { isApproved } from "./is-approved.ts";
 
 /** What happened, as far as it decides who is told. */
@@ -105,7 +106,7 @@ const GLOBS_MAX = 1000;
 
 function globOf(filter: string): Glob | undefined {
   if (globs.size >= GLOBS_MAX) globs.clear();
-  if (!globs.has(filter)) globs.set(filter, parseGlob(filter));
+  if (!globs.has(filter)) globs.set(filter, parseBranchGlob(filter));
   return globs.get(filter);
 }
 
