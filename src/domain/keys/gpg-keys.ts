@@ -6,6 +6,7 @@ import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../db/schema
 import { record, recordIfChanged } from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { Listed, Slice } from "../slice.ts";
+import { normalizeGpgId } from "./fingerprint.ts";
 import { parseGpgKeys } from "./parse-gpg-key.ts";
 import type { GpgKey as ParsedKey, GpgSubkey } from "./read-gpg-key.ts";
 import { tokensToSign } from "./gpg-key-token.ts";
@@ -225,7 +226,7 @@ export async function proveGpgKey(
   keyId: string,
   signature: string,
 ): Promise<GpgKeyEntry> {
-  const wanted = keyId.toUpperCase();
+  const wanted = normalizeGpgId(keyId);
   const primary = sql`coalesce(
     (
       select nullif(k.primary_key_id, '')

@@ -1,6 +1,8 @@
 import { enums, PacketList } from "openpgp";
 import type { PublicKey, SignaturePacket, Subkey, User } from "openpgp";
+import { formatBase64 } from "../../lib/base64.ts";
 import { invalid } from "../../lib/failure.ts";
+import { gpgKeyId, normalizeGpgId } from "./fingerprint.ts";
 
 export type GpgSubkey = {
   /** The short name of the key: 16 upper-case hex digits. */
@@ -149,9 +151,9 @@ function describe(
   const flags = usage?.keyFlags;
   const has = (flag: number): boolean => !flags || ((flags[0] ?? 0) & flag) !== 0;
   return {
-    keyId: key.getKeyID().toHex().toUpperCase(),
-    fingerprint: key.getFingerprint().toUpperCase(),
-    publicKeyBase64: Buffer.from(packets.write()).toString("base64"),
+    keyId: gpgKeyId(key.getKeyID()),
+    fingerprint: normalizeGpgId(key.getFingerprint()),
+    publicKeyBase64: formatBase64(packets.write()),
     canSign: signs && has(enums.keyFlags.signData),
     canCertify: signs && has(enums.keyFlags.certifyKeys),
     canEncryptComms: encrypts && has(enums.keyFlags.encryptCommunication),

@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { findObject } from "../../domain/lfs/find-objects.ts";
 import { storeObject } from "../../domain/lfs/store-object.ts";
+import { parseBase64Url } from "../../lib/base64.ts";
 import { parseRange } from "../../lib/byte-range.ts";
 import { formatFilename } from "../../lib/header-value.ts";
 import { hasTag } from "../../lib/entity-tag.ts";
@@ -89,11 +90,5 @@ export async function download(c: Context<GitHttpEnv>): Promise<Response> {
 }
 
 /** What a file is called, as base64 of the path says it; "" if it says nothing. */
-function decodeName(base64: string): string {
-  try {
-    const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
-    return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)));
-  } catch {
-    return "";
-  }
-}
+const decodeName = (base64: string): string =>
+  new TextDecoder().decode(parseBase64Url(base64) ?? new Uint8Array());
