@@ -12,6 +12,7 @@ import type { RepositoryEntry } from "./repository.ts";
 import { toUser, User } from "./user.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
+import { apiUrlOf, htmlUrlOf } from "./urls.ts";
 
 export const CommitUser = z
   .object({
@@ -91,12 +92,12 @@ export interface CommitEntry {
 
 /** A commit as `viewer` sees it. */
 export function toCommit(
-  { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryEntry, "repo" | "owner">,
   entry: CommitEntry,
   viewer: Viewer,
 ): Commit {
   const { commitOid, commit, stat } = entry;
-  const gitUrl = `${viewer.rootUrl}/api/v1/repos/${owner.name}/${repo.name}/git`;
+  const gitUrl = `${apiUrlOf(where, viewer)}/git`;
   const url = `${gitUrl}/commits/${commitOid}`;
   const created = formatSeconds(commit.committer.timeSeconds);
   const read = makeReader(commit);
@@ -104,7 +105,7 @@ export function toCommit(
     url,
     sha: commitOid,
     created,
-    html_url: `${viewer.rootUrl}/${owner.name}/${repo.name}/commit/${commitOid}`,
+    html_url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
     commit: {
       url,
       author: toCommitUser(commit.author, read),

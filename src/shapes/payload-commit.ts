@@ -17,6 +17,7 @@ import {
   type Verification,
 } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
+import { htmlUrlOf } from "./urls.ts";
 
 export const PayloadCommit = z
   .object({
@@ -126,13 +127,13 @@ const cutUser = ({ name, email, username }: z.infer<typeof PayloadUser>) => ({
 });
 
 const toCommitFields = (
-  { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryEntry, "repo" | "owner">,
   { commitOid, commit, author, committer }: Omit<PayloadCommitEntry, "verification">,
   viewer: Viewer,
 ) => ({
   id: commitOid,
   message: decodeText(commit.message),
-  url: `${viewer.rootUrl}/${owner.name}/${repo.name}/commit/${commitOid}`,
+  url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
   author: toPayloadUser(commit.author, author),
   committer: toPayloadUser(commit.committer, committer),
   timestamp: formatGitTime(commit.author.timeSeconds),
