@@ -7,6 +7,7 @@ import { buildAssets } from "./build/assets.ts";
 import { bundleSize } from "./check/bundle-size.ts";
 import type { Check } from "./check/check.ts";
 import { documents } from "./check/documents.ts";
+import { exportNames } from "./check/export-names.ts";
 import { format } from "./check/format.ts";
 import { lint } from "./check/lint.ts";
 import { migrations } from "./check/migrations.ts";
@@ -23,6 +24,7 @@ const checks = [
   format,
   lint,
   sqlLines,
+  exportNames,
   workerTypes,
   types,
   unused,

@@ -72,7 +72,7 @@ export const Commit = z
 export type Commit = z.infer<typeof Commit>;
 
 /** How a commit changes one file. */
-export interface ChangedFile {
+export interface CommitFile {
   readonly path: ByteText;
   readonly status: "added" | "removed" | "modified";
 }
@@ -86,7 +86,7 @@ export interface CommitEntry {
   readonly author: UserRow | undefined;
   readonly committer: UserRow | undefined;
   readonly verification: Verification | undefined;
-  readonly files: readonly ChangedFile[] | undefined;
+  readonly files: readonly CommitFile[] | undefined;
   readonly stat: LineStat | undefined;
 }
 

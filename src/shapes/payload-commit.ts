@@ -7,7 +7,7 @@ import type { Identity } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
 import { cutForJson, jsonBytes } from "../lib/json-size.ts";
 import { formatTime } from "../lib/time.ts";
-import type { ChangedFile } from "./commit.ts";
+import type { CommitFile } from "./commit.ts";
 import { NEVER, Time } from "./json.ts";
 import type { RepositoryEntry } from "./repository.ts";
 import {
@@ -65,7 +65,7 @@ export type PushedCommit = Omit<z.infer<typeof PayloadCommit>, "verification"> &
 
 /** A commit that was pushed; its files are undefined where it changes too many. */
 export type PushedCommitEntry = Omit<PayloadCommitEntry, "verification"> & {
-  readonly files: readonly ChangedFile[] | undefined;
+  readonly files: readonly CommitFile[] | undefined;
 };
 
 /** Bytes of a message as JSON, and of a name or an address, that a push tells. */
@@ -96,7 +96,7 @@ export function toPushedCommits(
 
 interface NamedFile {
   readonly name: string;
-  readonly status: ChangedFile["status"];
+  readonly status: CommitFile["status"];
 }
 
 function toPushedCommit(

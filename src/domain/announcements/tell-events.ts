@@ -16,7 +16,7 @@ import type { Payload } from "../../events/payloads/payload.ts";
 import { encodeUtf8 } from "../../git/byte-text.ts";
 import { log, logBug } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
-import { findHooks, type FoundHook, type Occasion } from "../hooks/find-hooks.ts";
+import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
 /** Events that are taken at once. */
@@ -25,7 +25,7 @@ const CLAIMED_MAX = 50;
  * How long they are nobody else's, in milliseconds, for the first time: whoever has them begins none
  * after 20 s. With each attempt it is longer, so that attempts are not used up by a fault that passes.
  */
-export const LEASE_MS = 120 * 1000;
+export const DISPATCH_LEASE_MS = 120 * 1000;
 /** Repositories whose code is read at once: each may take much memory. */
 const REPOSITORIES_AT_ONCE = 4;
 
@@ -34,7 +34,7 @@ const WORK_MS = 20 * 1000;
 const STATEMENTS_MAX = 500;
 
 /** Attempts to tell of an event. */
-export const ATTEMPTS_MAX = 10;
+export const DISPATCH_ATTEMPTS_MAX = 10;
 /** What comes between the first two of them, in milliseconds, and at most: each time it is four times as long. */
 const DELAY_MS = 30 * 1000;
 const DELAY_MS_MAX = 60 * 60 * 1000;
@@ -101,7 +101,7 @@ function claim({ db }: Ctx, turn: Turn) {
   return db
     .update(events)
     .set({
-      tellAt: sql`${now + LEASE_MS} + min(
+      tellAt: sql`${now + DISPATCH_LEASE_MS} + min(
         ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.tellAttempts})) - 1)
       )`,
       tellAttempts: sql`${events.tellAttempts} + 1`,
@@ -180,7 +180,7 @@ async function findHeard(ctx: Ctx, turn: Turn, rows: readonly EventRow[]): Promi
   const told = rows.map((row) => {
     const isFirst = !seen.has(row.repoId);
     seen.add(row.repoId);
-    const isGivenUp = isFirst && row.tellAttempts > ATTEMPTS_MAX;
+    const isGivenUp = isFirst && row.tellAttempts > DISPATCH_ATTEMPTS_MAX;
     return { row, announced: isGivenUp ? giveUp(row) : announcementsOf(row) };
   });
   turn.spend(2);
@@ -215,7 +215,7 @@ function announcementsOf({ id, type, ownerId, repoId, payload }: EventRow): Anno
   }
 }
 
-const occasionOf = (row: EventRow, announcement: Announcement): Occasion => ({
+const occasionOf = (row: EventRow, announcement: Announcement): HookTrigger => ({
   event: announcement.event,
   repoId: announcement.repoId,
   // A fork belongs to somebody else than its source.
@@ -382,7 +382,7 @@ function release({ db }: Ctx, { now }: Turn, rows: readonly EventRow[]) {
 /** Lets an event wait that could not be told, and what comes after it in its repository; or gives it up. */
 async function putOff(ctx: Ctx, turn: Turn, row: EventRow): Promise<void> {
   turn.spend(1);
-  if (row.tellAttempts >= ATTEMPTS_MAX) {
+  if (row.tellAttempts >= DISPATCH_ATTEMPTS_MAX) {
     giveUp(row);
     await settle(ctx, [row]);
     return;

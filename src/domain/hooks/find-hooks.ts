@@ -8,7 +8,7 @@ import { parseBranchGlob } from "./branch-glob.ts";
 import { isApproved } from "./is-approved.ts";
 
 /** What happened, as far as it decides who is told. */
-export interface Occasion {
+export interface HookTrigger {
   event: HookEvent;
   /** Of the account whose repository it is, or that it is about; the repository's, where it says nothing. */
   ownerId?: number | undefined;
@@ -38,8 +38,8 @@ export type FoundHook = Pick<
  */
 export async function findHooks(
   { db, config }: Pick<Ctx, "db" | "config">,
-  occasions: readonly Occasion[],
-): Promise<(occasion: Occasion) => FoundHook[]> {
+  occasions: readonly HookTrigger[],
+): Promise<(occasion: HookTrigger) => FoundHook[]> {
   if (config.areWebhooksDisabled) return () => [];
   const names = listOf(occasions.map(({ event }) => event));
   const repoIds = listOf(occasions.map(({ repoId }) => repoId));
@@ -95,7 +95,7 @@ function isAt(hook: FoundHook, repoId: number | undefined, ownerId: number | und
   return hook.ownerId === ownerId;
 }
 
-const isToHear = (hook: FoundHook, { event, ref, at }: Occasion): boolean =>
+const isToHear = (hook: FoundHook, { event, ref, at }: HookTrigger): boolean =>
   hook.createdAt <= at &&
   hook.events.includes(event) &&
   (ref === undefined || isAbout(hook.branchFilter, ref));

@@ -8,7 +8,7 @@ import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { normalizeGpgId } from "./fingerprint.ts";
 import { parseGpgKeys } from "./parse-gpg-key.ts";
-import type { GpgKey as ParsedKey, GpgSubkey } from "./read-gpg-key.ts";
+import type { GpgSubkey, ParsedGpgKey } from "./read-gpg-key.ts";
 import { tokensToSign } from "./gpg-key-token.ts";
 import { verifyGpgSignature } from "./verify-gpg-signature.ts";
 
@@ -191,7 +191,7 @@ export const isTrusted = (keys: SQL): SQL => sql`(
   )
 )`;
 
-function toRows(ctx: Ctx, user: User, key: ParsedKey, isProven: boolean) {
+function toRows(ctx: Ctx, user: User, key: ParsedGpgKey, isProven: boolean) {
   const row = (each: GpgSubkey, primaryKeyId: string) => ({
     userId: user.id,
     primaryKeyId,

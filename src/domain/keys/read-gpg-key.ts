@@ -24,7 +24,7 @@ export type GpgSubkey = {
   isRevoked: boolean;
 };
 
-export type GpgKey = GpgSubkey & {
+export type ParsedGpgKey = GpgSubkey & {
   /** The key with its user ids, subkeys and signatures, in one clean armored block. */
   armored: string;
   subkeys: GpgSubkey[];
@@ -42,7 +42,7 @@ const CLOCK_SKEW_MS = 60 * 60 * 1000;
  *
  * @throws Failure `invalid` when no valid signature of the key speaks for it.
  */
-export async function readGpgKey(key: PublicKey, now: number): Promise<GpgKey> {
+export async function readGpgKey(key: PublicKey, now: number): Promise<ParsedGpgKey> {
   const at = new Date(now + CLOCK_SKEW_MS);
   const { keyPacket } = key;
   if ([key, ...key.subkeys].some((each) => isTooLarge(each.keyPacket))) {

@@ -8,7 +8,7 @@ import { log } from "../../lib/log.ts";
 import type { LargeFile } from "../../storage/repository-records.ts";
 
 /** How long an upload may take, in milliseconds. */
-export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
+export const LFS_UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
 /** A large file as a client announces it. */
 export interface Announced {
@@ -44,7 +44,7 @@ export async function storeObject(
     insertSelect(
       db,
       lfsLooseFiles,
-      { uploadId, oid, networkName, expiresAt: now + UPLOAD_LIFE_MS },
+      { uploadId, oid, networkName, expiresAt: now + LFS_UPLOAD_LIFE_MS },
       sql`where not exists (select 1 from ${lfsObjects} where ${isThis})`,
     ),
   ]);

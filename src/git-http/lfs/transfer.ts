@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 
-import { findObject } from "../../domain/lfs/find-objects.ts";
+import { findLfsObject } from "../../domain/lfs/find-objects.ts";
 import { storeObject } from "../../domain/lfs/store-object.ts";
 import { parseBase64Url } from "../../lib/base64.ts";
 import { parseRange } from "../../lib/byte-range.ts";
@@ -45,7 +45,7 @@ export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, entry } = await enterToWrite(c);
   const pointer = await readJson(c, z.object({ oid: z.string(), size: z.number() }));
   if (!isValidPointer(pointer)) throw invalid(INVALID);
-  const object = await findObject(ctx, entry.repo, pointer.oid);
+  const object = await findLfsObject(ctx, entry.repo, pointer.oid);
   if (object?.sizeBytes !== pointer.size) throw notFound(NO_OBJECT);
   return answerJson({});
 }
@@ -59,7 +59,7 @@ export async function download(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, entry } = await enterToRead(c);
   const { oid = "", filename = "" } = c.req.param() as { oid?: string; filename?: string };
   if (!isValidPointer({ oid, size: 0 })) throw invalid(INVALID);
-  const object = await findObject(ctx, entry.repo, oid);
+  const object = await findLfsObject(ctx, entry.repo, oid);
   if (!object) throw notFound(NO_OBJECT);
 
   const { sizeBytes, uploadId } = object;
