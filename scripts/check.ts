@@ -8,10 +8,12 @@ import { bundleSize } from "./check/bundle-size.ts";
 import type { Check } from "./check/check.ts";
 import { documents } from "./check/documents.ts";
 import { folderCycles } from "./check/folder-cycles.ts";
+import { exportNames } from "./check/export-names.ts";
 import { format } from "./check/format.ts";
 import { lint } from "./check/lint.ts";
 import { migrations } from "./check/migrations.ts";
 import { openapi } from "./check/openapi.ts";
+import { sqlLines } from "./check/sql-lines.ts";
 import { startUp } from "./check/start-up.ts";
 import { types } from "./check/types.ts";
 import { unused } from "./check/unused.ts";
@@ -23,6 +25,8 @@ const checks = [
   format,
   lint,
   folderCycles,
+  sqlLines,
+  exportNames,
   workerTypes,
   types,
   unused,

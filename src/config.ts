@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { parseBase64 } from "./lib/base64.ts";
 import { type HostList, parseHostList } from "./lib/host-list.ts";
 
 const flag = (fallback: boolean) =>
@@ -303,8 +304,9 @@ function parseSealingKeys(list: string): SealingKey[] | undefined {
   for (const item of items) {
     const [, name, base64] = /^([a-z0-9-]{1,32}):([0-9A-Za-z+/]{43}=)$/.exec(item) ?? [];
     if (name === undefined || base64 === undefined) return undefined;
-    if (keys.some((key) => key.name === name)) return undefined;
-    keys.push({ name, bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) });
+    const bytes = parseBase64(base64);
+    if (!bytes || keys.some((key) => key.name === name)) return undefined;
+    keys.push({ name, bytes });
   }
   return keys;
 }

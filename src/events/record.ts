@@ -2,6 +2,7 @@ import { is, SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
+import { insertSelect } from "../db/insert-select.ts";
 import { events } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/event.ts";
 import type { Event } from "./event.ts";
@@ -48,12 +49,18 @@ export function recordAll({ db, actorId, now, rootUrl }: Occasion, all: readonly
     const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
     return { type, ownerId, repoId, payload, tellAt: isAnnounced(type) ? now : null };
   });
-  return db
-    .insert(events)
-    .select(
-      sql`select null, value ->> 'type', ${actorId}, value ->> 'ownerId', value ->> 'repoId', value ->> 'payload', ${now}, value ->> 'tellAt', 0, iif(value ->> 'tellAt' is null, '', ${rootUrl}) from json_each(${JSON.stringify(rows)}) where true order by key`,
-    )
-    .onConflictDoNothing();
+  const columns = {
+    type: sql`value ->> 'type'`,
+    actorId,
+    ownerId: sql`value ->> 'ownerId'`,
+    repoId: sql`value ->> 'repoId'`,
+    payload: sql`value ->> 'payload'`,
+    createdAt: now,
+    tellAt: sql`value ->> 'tellAt'`,
+    rootUrl: sql`iif(value ->> 'tellAt' is null, '', ${rootUrl})`,
+  };
+  const from = sql`from json_each(${JSON.stringify(rows)}) where true order by key`;
+  return insertSelect(db, events, columns, from).onConflictDoNothing();
 }
 
 /**
@@ -68,14 +75,17 @@ export function recordIfChanged(ctx: Ctx, event: Recordable) {
 /** What has an id of its own, as a push has, is recorded once however often it is told. */
 function insertEvent({ db, actorId, now, rootUrl }: Occasion, event: Recordable, condition: SQL) {
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
-  const payload = toJson(fields);
-  const tellAt = isAnnounced(type) ? now : null;
-  return db
-    .insert(events)
-    .select(
-      sql`select null, ${type satisfies EventKind}, ${actorId}, ${ownerId}, ${repoId}, ${payload}, ${now}, ${tellAt}, 0, ${rootUrl} where ${condition}`,
-    )
-    .onConflictDoNothing();
+  const columns = {
+    type: type satisfies EventKind,
+    actorId,
+    ownerId,
+    repoId,
+    payload: toJson(fields),
+    createdAt: now,
+    tellAt: isAnnounced(type) ? now : null,
+    rootUrl,
+  };
+  return insertSelect(db, events, columns, sql`where ${condition}`).onConflictDoNothing();
 }
 
 function toJson(fields: object): SQL {

@@ -9,7 +9,7 @@ import type { GitHttpEnv } from "./env.ts";
 import { lfs } from "./lfs/index.ts";
 import { receivePack } from "./receive-pack.ts";
 import { renderFailure } from "./render-failure.ts";
-import { readBody, readWholeBody } from "./request-body.ts";
+import { readRequestBody, readWholeBody } from "./request-body.ts";
 import { uploadPack } from "./upload-pack.ts";
 
 /** Git's smart HTTP, at the address of a repository with and without `.git`. */
@@ -34,7 +34,7 @@ gitHttp.post("/:owner/:repo/git-upload-pack", async (c) => {
 gitHttp.post("/:owner/:repo/git-receive-pack", async (c) => {
   const visit = await enter(c, "git-receive-pack");
   refuseOtherType(c, "git-receive-pack");
-  return receivePack(visit, readBody(c), c.var.requestId);
+  return receivePack(visit, readRequestBody(c), c.var.requestId);
 });
 
 // Where clients from before 2010 look for loose files.

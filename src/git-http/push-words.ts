@@ -6,6 +6,7 @@ import type { RefResult } from "../git/wire/receive-report.ts";
 import type { RefCommand } from "../git/wire/receive-request.ts";
 import type { ReceiveProgress } from "../storage/pack-receiver.ts";
 import type { Visit } from "./env.ts";
+import { encodePath, htmlUrlOf } from "../shapes/urls.ts";
 
 /** Checks that take less are not worth a line, in milliseconds: what git waits too. */
 const DELAY_MS = 2000;
@@ -46,14 +47,12 @@ export function suggestPulls(
     .filter(({ ref }) => ref.startsWith(BRANCHES))
     .map(({ ref }) => decodeText(ref.slice(BRANCHES.length) as ByteText))
     .filter((branch) => branch !== repo.defaultBranch);
-  const compare = `${ctx.rootUrl}/${owner.name}/${repo.name}/compare`;
+  const compare = `${htmlUrlOf({ owner, repo }, ctx)}/compare`;
   const words = branches.slice(0, SUGGESTIONS_MAX).map((branch) => {
-    const address = `${compare}/${escapePath(repo.defaultBranch)}...${escapePath(branch)}`;
+    const address = `${compare}/${encodePath(repo.defaultBranch)}...${encodePath(branch)}`;
     return `\nCreate a new pull request for '${branch}':\n  ${address}\n`;
   });
   return words.length > 0 ? `${words.join("")}\n` : "";
 }
 
 const BRANCHES = "refs/heads/";
-
-const escapePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");

@@ -15,7 +15,7 @@ const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
  *
  * What is counted and bounded is what comes out: a small body may inflate to any size.
  */
-export function readBody(c: Context<GitHttpEnv>): AsyncGenerator<Uint8Array> {
+export function readRequestBody(c: Context<GitHttpEnv>): AsyncGenerator<Uint8Array> {
   const body = c.req.raw.body ?? new Blob([]).stream();
   const encoding = (c.req.header("content-encoding") ?? "identity").toLowerCase();
   if (encoding === "identity") return readPieces(body, PIECE_BYTES);
@@ -55,7 +55,7 @@ export async function readWholeBody(
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
-  for await (const piece of readBody(c)) {
+  for await (const piece of readRequestBody(c)) {
     bytes += piece.length;
     if (bytes > bytesMax) throw tooLarge("the request is too large");
     pieces.push(piece);

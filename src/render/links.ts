@@ -101,6 +101,7 @@ function findBases(options: MarkupOptions): Bases {
   };
 }
 
+/** Markup names repositories as anybody writes them, so that each name is encoded; shapes stand above. */
 export function formatRepoUrl(rootUrl: string, repo: RepoName): string {
   return `${rootUrl}/${encodeURIComponent(repo.owner)}/${encodeURIComponent(repo.name)}`;
 }

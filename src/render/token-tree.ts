@@ -11,7 +11,7 @@ export interface RawTag {
 }
 
 /** What a token stands in, through Markdown or through tags of the text's own. */
-export interface Scope {
+export interface TokenContext {
   isInLink: boolean;
   isInCode: boolean;
 }
@@ -35,8 +35,8 @@ export function textToken(text: string): Token {
  */
 export function mapTokens(
   tokens: readonly Token[],
-  map: (token: Token, scope: Scope) => readonly Token[],
-  scope: Scope = { isInLink: false, isInCode: false },
+  map: (token: Token, scope: TokenContext) => readonly Token[],
+  scope: TokenContext = { isInLink: false, isInCode: false },
 ): Token[] {
   const mapped: Token[] = [];
   // An element that the text forgets to close ends with the list that opened it.

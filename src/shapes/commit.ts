@@ -12,6 +12,7 @@ import type { RepositoryEntry } from "./repository.ts";
 import { toUser, User } from "./user.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
+import { apiUrlOf, htmlUrlOf } from "./urls.ts";
 
 export const CommitUser = z
   .object({
@@ -71,7 +72,7 @@ export const Commit = z
 export type Commit = z.infer<typeof Commit>;
 
 /** How a commit changes one file. */
-export interface ChangedFile {
+export interface CommitFile {
   readonly path: ByteText;
   readonly status: "added" | "removed" | "modified";
 }
@@ -85,18 +86,18 @@ export interface CommitEntry {
   readonly author: UserRow | undefined;
   readonly committer: UserRow | undefined;
   readonly verification: Verification | undefined;
-  readonly files: readonly ChangedFile[] | undefined;
+  readonly files: readonly CommitFile[] | undefined;
   readonly stat: LineStat | undefined;
 }
 
 /** A commit as `viewer` sees it. */
 export function toCommit(
-  { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryEntry, "repo" | "owner">,
   entry: CommitEntry,
   viewer: Viewer,
 ): Commit {
   const { commitOid, commit, stat } = entry;
-  const gitUrl = `${viewer.rootUrl}/api/v1/repos/${owner.name}/${repo.name}/git`;
+  const gitUrl = `${apiUrlOf(where, viewer)}/git`;
   const url = `${gitUrl}/commits/${commitOid}`;
   const created = formatSeconds(commit.committer.timeSeconds);
   const read = makeReader(commit);
@@ -104,7 +105,7 @@ export function toCommit(
     url,
     sha: commitOid,
     created,
-    html_url: `${viewer.rootUrl}/${owner.name}/${repo.name}/commit/${commitOid}`,
+    html_url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
     commit: {
       url,
       author: toCommitUser(commit.author, read),

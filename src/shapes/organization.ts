@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { User as UserRow } from "../db/schema/index.ts";
 import { Int64 } from "./json.ts";
 import type { Viewer } from "./viewer.ts";
+import { avatarUrlOf } from "./urls.ts";
 
 export const Organization = z
   .object({
@@ -29,7 +30,7 @@ export function toOrganization(org: UserRow, viewer: Viewer): z.infer<typeof Org
     username: org.name,
     full_name: org.fullName,
     email: org.email,
-    avatar_url: `${viewer.rootUrl}/avatars/${org.id}`,
+    avatar_url: avatarUrlOf(org.id, viewer),
     description: org.description,
     website: org.website,
     location: org.location,

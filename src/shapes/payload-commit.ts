@@ -7,7 +7,7 @@ import type { Identity } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
 import { cutForJson, jsonBytes } from "../lib/json-size.ts";
 import { formatTime } from "../lib/time.ts";
-import type { ChangedFile } from "./commit.ts";
+import type { CommitFile } from "./commit.ts";
 import { NEVER, Time } from "./json.ts";
 import type { RepositoryEntry } from "./repository.ts";
 import {
@@ -17,6 +17,7 @@ import {
   type Verification,
 } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
+import { htmlUrlOf } from "./urls.ts";
 
 export const PayloadCommit = z
   .object({
@@ -64,7 +65,7 @@ export type PushedCommit = Omit<z.infer<typeof PayloadCommit>, "verification"> &
 
 /** A commit that was pushed; its files are undefined where it changes too many. */
 export type PushedCommitEntry = Omit<PayloadCommitEntry, "verification"> & {
-  readonly files: readonly ChangedFile[] | undefined;
+  readonly files: readonly CommitFile[] | undefined;
 };
 
 /** Bytes of a message as JSON, and of a name or an address, that a push tells. */
@@ -95,7 +96,7 @@ export function toPushedCommits(
 
 interface NamedFile {
   readonly name: string;
-  readonly status: ChangedFile["status"];
+  readonly status: CommitFile["status"];
 }
 
 function toPushedCommit(
@@ -126,13 +127,13 @@ const cutUser = ({ name, email, username }: z.infer<typeof PayloadUser>) => ({
 });
 
 const toCommitFields = (
-  { repo, owner }: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryEntry, "repo" | "owner">,
   { commitOid, commit, author, committer }: Omit<PayloadCommitEntry, "verification">,
   viewer: Viewer,
 ) => ({
   id: commitOid,
   message: decodeText(commit.message),
-  url: `${viewer.rootUrl}/${owner.name}/${repo.name}/commit/${commitOid}`,
+  url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
   author: toPayloadUser(commit.author, author),
   committer: toPayloadUser(commit.committer, committer),
   timestamp: formatGitTime(commit.author.timeSeconds),

@@ -6,6 +6,7 @@ import { Int64, Time, TimeOrNull } from "./json.ts";
 import { Repository, toRepository, type RepositoryEntry } from "./repository.ts";
 import { User, toUser } from "./user.ts";
 import type { Viewer } from "./viewer.ts";
+import { apiRootOf, apiUrlOf } from "./urls.ts";
 
 export const PublicKey = z
   .object({
@@ -32,7 +33,7 @@ export function toPublicKey(
   return {
     id: key.id,
     key: key.content,
-    url: `${viewer.rootUrl}/api/v1/user/keys/${key.id}`,
+    url: `${apiRootOf(viewer)}/user/keys/${key.id}`,
     title: key.title,
     fingerprint: key.fingerprint,
     created_at: formatTime(key.createdAt),
@@ -61,12 +62,11 @@ export function toDeployKey(
   entry: RepositoryEntry,
   viewer: Viewer,
 ): z.infer<typeof DeployKey> {
-  const { repo, owner } = entry;
   return {
     id: key.id,
     key_id: key.id,
     key: key.content,
-    url: `${viewer.rootUrl}/api/v1/repos/${owner.name}/${repo.name}/keys/${key.id}`,
+    url: `${apiUrlOf(entry, viewer)}/keys/${key.id}`,
     title: key.title,
     fingerprint: key.fingerprint,
     created_at: formatTime(key.createdAt),

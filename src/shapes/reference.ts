@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { type ByteText, decodeText } from "../git/byte-text.ts";
 import type { ObjectKind } from "../git/object/kind.ts";
 import type { Oid } from "../git/oid.ts";
-import { apiUrlOf, encodePath, objectUrl } from "./git-url.ts";
+import { apiUrlOf, encodePath, objectUrlOf } from "./urls.ts";
 import type { RepositoryEntry } from "./repository.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -40,6 +40,6 @@ export function toReference(
   return {
     ref,
     url: `${apiUrlOf(where, viewer)}/git/${encodePath(ref)}`,
-    object: { type: kind, sha: oid, url: objectUrl(where, kind, oid, viewer) },
+    object: { type: kind, sha: oid, url: objectUrlOf(where, kind, oid, viewer) },
   };
 }

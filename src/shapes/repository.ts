@@ -10,6 +10,7 @@ import { formatTime } from "../lib/time.ts";
 import { Int64, NEVER, Time } from "./json.ts";
 import { User, toUser } from "./user.ts";
 import type { Viewer } from "./viewer.ts";
+import { apiUrlOf, htmlUrlOf } from "./urls.ts";
 
 const Permission = z
   .object({ admin: z.boolean(), push: z.boolean(), pull: z.boolean() })
@@ -130,8 +131,8 @@ function toRepositoryFields(
   viewer: Viewer,
 ): z.infer<typeof RepositoryFields> {
   const fullName = `${owner.name}/${repo.name}`;
-  const htmlUrl = `${viewer.rootUrl}/${fullName}`;
-  const apiUrl = `${viewer.rootUrl}/api/v1/repos/${fullName}`;
+  const htmlUrl = htmlUrlOf({ repo, owner }, viewer);
+  const apiUrl = apiUrlOf({ repo, owner }, viewer);
   return {
     id: repo.id,
     owner: toUser(owner, viewer),

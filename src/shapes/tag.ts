@@ -4,7 +4,7 @@ import { type ByteText, decodeText } from "../git/byte-text.ts";
 import { findTagSignature, type Tag as GitTag } from "../git/object/tag.ts";
 import type { Oid } from "../git/oid.ts";
 import { CommitMeta, CommitUser } from "./commit.ts";
-import { encodePath, objectUrl } from "./git-url.ts";
+import { encodePath, htmlUrlOf, objectUrlOf } from "./urls.ts";
 import { NEVER } from "./json.ts";
 import { formatGitTime } from "./payload-commit.ts";
 import type { RepositoryEntry } from "./repository.ts";
@@ -35,15 +35,13 @@ export interface TagEntry {
 }
 
 export function toTag(where: RepositoryEntry, tag: TagEntry, viewer: Viewer): Tag {
-  const { repo, owner } = where;
-  const htmlUrl = `${viewer.rootUrl}/${owner.name}/${repo.name}`;
-  const archive = `${htmlUrl}/archive/${encodePath(tag.name)}`;
+  const archive = `${htmlUrlOf(where, viewer)}/archive/${encodePath(tag.name)}`;
   return {
     name: tag.name,
     message: decodeText(tag.message).trim(),
     id: tag.oid,
     commit: {
-      url: objectUrl(where, "commit", tag.commitOid, viewer),
+      url: objectUrlOf(where, "commit", tag.commitOid, viewer),
       sha: tag.commitOid,
       created: formatGitTime(tag.timeSeconds),
     },
@@ -89,7 +87,7 @@ export function toAnnotatedTag(
   return {
     tag: decodeText(name),
     sha: oid,
-    url: objectUrl(where, "tag", oid, viewer),
+    url: objectUrlOf(where, "tag", oid, viewer),
     message: decodeText(message.slice(0, findTagSignature(message)) as ByteText),
     tagger: {
       name: tagger ? decodeText(tagger.name) : "",
@@ -98,7 +96,7 @@ export function toAnnotatedTag(
     },
     object: {
       type: targetKind,
-      url: objectUrl(where, targetKind, targetOid, viewer),
+      url: objectUrlOf(where, targetKind, targetOid, viewer),
       sha: targetOid,
     },
     verification: toVerification(verification),

@@ -4,6 +4,7 @@ import type { User as UserRow } from "../db/schema/index.ts";
 import { formatTime } from "../lib/time.ts";
 import { Int64, NEVER, Time } from "./json.ts";
 import type { Viewer } from "./viewer.ts";
+import { accountUrlOf, avatarUrlOf } from "./urls.ts";
 
 export const User = z
   .object({
@@ -52,8 +53,8 @@ export function toUser(user: UserRow, viewer: Viewer): User {
     source_id: isOwn ? user.loginSourceId : 0,
     full_name: user.fullName,
     email: shownEmail(user, viewer),
-    avatar_url: `${viewer.rootUrl}/avatars/${user.id}`,
-    html_url: `${viewer.rootUrl}/${user.name}`,
+    avatar_url: avatarUrlOf(user.id, viewer),
+    html_url: accountUrlOf(user, viewer),
     language: isOwn ? user.language : "",
     is_admin: isOwn && user.isAdmin,
     last_login: isOwn && user.lastLoginAt !== null ? formatTime(user.lastLoginAt) : NEVER,
@@ -80,8 +81,8 @@ export const toGhost = (viewer: Viewer): User => ({
   source_id: 0,
   full_name: "",
   email: `ghost@${viewer.noReplyDomain}`,
-  avatar_url: `${viewer.rootUrl}/avatars/0`,
-  html_url: `${viewer.rootUrl}/Ghost`,
+  avatar_url: avatarUrlOf(0, viewer),
+  html_url: accountUrlOf({ name: "Ghost" }, viewer),
   language: "",
   is_admin: false,
   last_login: NEVER,

@@ -4,6 +4,7 @@ import { formatTime } from "../lib/time.ts";
 import { Time } from "./json.ts";
 import type { RepositoryEntry } from "./repository.ts";
 import type { Viewer } from "./viewer.ts";
+import { apiUrlOf } from "./urls.ts";
 
 export const WatchInfo = z
   .object({
@@ -17,16 +18,13 @@ export const WatchInfo = z
   .openapi("WatchInfo");
 
 /** The watch of someone who watches the repository. Its time is the repository's, as in Gitea. */
-export function toWatchInfo(
-  { repo, owner }: RepositoryEntry,
-  viewer: Viewer,
-): z.infer<typeof WatchInfo> {
-  const repositoryUrl = `${viewer.rootUrl}/api/v1/repos/${owner.name}/${repo.name}`;
+export function toWatchInfo(entry: RepositoryEntry, viewer: Viewer): z.infer<typeof WatchInfo> {
+  const repositoryUrl = apiUrlOf(entry, viewer);
   return {
     subscribed: true,
     ignored: false,
     reason: null,
-    created_at: formatTime(repo.createdAt),
+    created_at: formatTime(entry.repo.createdAt),
     url: `${repositoryUrl}/subscription`,
     repository_url: repositoryUrl,
   };

@@ -167,7 +167,8 @@ export class PackList {
     const { at } = this.sql
       .exec<{ at: number | null }>(
         `select min(at) as at from (
-           select min(at) + ? as at from retired union all select min(started_at) + ? from uploads)`,
+           select min(at) + ? as at from retired
+           union all select min(started_at) + ? from uploads)`,
         retiredLifeMs,
         uploadLifeMs,
       )

@@ -15,6 +15,7 @@ import { enterRepository } from "./enter-repository.ts";
 import type { WebEnv } from "./env.ts";
 import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
 import { renderFailure } from "./render-failure.ts";
+import { accountUrlOf, htmlUrlOf } from "../shapes/urls.ts";
 
 /** What people do in a repository, or of an account, for readers of news. */
 export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });
@@ -62,7 +63,7 @@ async function answerFeed(
   { name, description }: { name: string; description: string },
   entries: readonly ActivityEntry[],
 ): Promise<Response> {
-  const pageUrl = `${rootUrl}/${name}`;
+  const pageUrl = accountUrlOf({ name }, { rootUrl });
   const document: FeedDocument = {
     title: `Feed of ${name}`,
     description,
@@ -86,7 +87,7 @@ function toItem(entry: ActivityEntry, rootUrl: string): FeedDocument["items"][nu
   const { opType, update } = findDeed(entry);
   const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "";
   const repoName = `${place.owner.name}/${place.repo.name}`;
-  const repoUrl = `${rootUrl}/${repoName}`;
+  const repoUrl = htmlUrlOf(place, { rootUrl });
   const compared = update?.before && update.after ? `${update.before}...${update.after}` : "";
   return {
     // The same after a rename, too.

@@ -4,7 +4,7 @@ import { toReceiver } from "../../src/events/payloads/receiver.ts";
 import { encodeText } from "../../src/git/byte-text.ts";
 import type { Identity } from "../../src/git/object/identity.ts";
 import { EMPTY_TREE_OID } from "../../src/git/oid.ts";
-import type { ChangedFile } from "../../src/shapes/commit.ts";
+import type { CommitFile } from "../../src/shapes/commit.ts";
 import type { PushedCommitEntry } from "../../src/shapes/payload-commit.ts";
 import { make } from "./make.ts";
 
@@ -41,7 +41,7 @@ export function makeCommit(
   }: {
     message?: string;
     authorName?: string;
-    files?: { path: string; status: ChangedFile["status"] }[] | undefined;
+    files?: { path: string; status: CommitFile["status"] }[] | undefined;
   } = {},
 ): PushedCommitEntry {
   const identity: Identity = {

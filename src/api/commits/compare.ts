@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import {
   chooseHeadRepository,
   compareHistories,
-  findDifferences,
+  findChangedFiles,
   findRevisions,
   parseComparison,
 } from "../../domain/commits/compare-revisions.ts";
@@ -87,7 +87,7 @@ comparisons.openapi(
 
     const oldNode = text.isDirect ? revisions.base.node : mergeBase;
     const files = parts.hasFiles
-      ? await findDifferences(
+      ? await findChangedFiles(
           repository,
           oldNode === undefined ? undefined : graph.rootOid(oldNode),
           graph.rootOid(revisions.head.node),

@@ -17,7 +17,7 @@ import type { endpoints } from "../endpoints.ts";
 import { body } from "../json-body.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { PathId } from "../path-id.ts";
-import type { HookLevel } from "./hook-routes.ts";
+import type { HookRoutes } from "./hook-routes.ts";
 
 const Listing = Paging.extend({
   status: z
@@ -43,7 +43,7 @@ const Redelivered = z
 /** Adds the routes of what the webhooks of a place were told. They are an extension of our own. */
 export function addDeliveries(
   routes: ReturnType<typeof endpoints>,
-  { path: ofAll, params, prefix, tag, owner, reading, writing }: HookLevel,
+  { path: ofAll, params, prefix, tag, owner, reading, writing }: HookRoutes,
 ): void {
   const path = `${ofAll}/{id}` as const;
   const DeliveryPath = params.extend({ delivery_id: PathId });

@@ -17,7 +17,7 @@ import type { PathId } from "../path-id.ts";
 import { CreateHook, EditHook, toWish } from "./hook-body.ts";
 
 /** Webhooks of one kind of place, as their routes name them. */
-export interface HookLevel {
+export interface HookRoutes {
   /** Of all of them. */
   path: `${string}/hooks`;
   /** Of the path of one of them. */
@@ -45,7 +45,7 @@ type Routes = ReturnType<typeof endpoints>;
 /** Adds the routes that list and create the webhooks of a place. */
 export function addHookList(
   routes: Routes,
-  { path, params: ofOne, prefix, tag, owner, reading, writing }: HookLevel,
+  { path, params: ofOne, prefix, tag, owner, reading, writing }: HookRoutes,
 ): void {
   const params = ofOne.omit({ id: true });
   routes.openapi(
@@ -94,7 +94,7 @@ export function addHookList(
 /** Adds the routes that get, change and delete one webhook of a place. */
 export function addHookById(
   routes: Routes,
-  { path: ofAll, params, prefix, tag, owner, reading, writing }: HookLevel,
+  { path: ofAll, params, prefix, tag, owner, reading, writing }: HookRoutes,
 ): void {
   const path = `${ofAll}/{id}` as const;
   routes.openapi(
@@ -154,7 +154,7 @@ export function addHookById(
 /** Adds the route that tests a webhook of a place with many repositories. It is an extension of our own. */
 export function addHookTest(
   routes: Routes,
-  { path, params, prefix, tag, owner, writing }: HookLevel,
+  { path, params, prefix, tag, owner, writing }: HookRoutes,
 ): void {
   routes.openapi(
     createRoute({

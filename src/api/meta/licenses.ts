@@ -5,6 +5,7 @@ import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
+import { apiRootOf } from "../../shapes/urls.ts";
 
 export const licenses = endpoints();
 
@@ -28,7 +29,7 @@ const IMPLEMENTATION =
 const toEntry = (id: string, rootUrl: string) => ({
   key: id,
   name: id,
-  url: `${rootUrl}/api/v1/licenses/${encodeURIComponent(id)}`,
+  url: `${apiRootOf({ rootUrl })}/licenses/${encodeURIComponent(id)}`,
 });
 
 licenses.openapi(

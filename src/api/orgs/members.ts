@@ -22,8 +22,11 @@ const MemberPath = OrgPath.extend(UserPath.shape);
 const members = page(z.array(User), "By login name");
 
 /** Ids of the members that the caller may know of: all for members, else those who say so. */
-const memberIds = (org: UserRow, publicOnly: boolean) =>
-  sql`(select ${memberTable.userId} from ${memberTable} where ${memberTable.orgId} = ${org.id} and (${memberTable.isPublic} or ${publicOnly ? 0 : 1}))`;
+const memberIds = (org: UserRow, publicOnly: boolean) => sql`(
+  select ${memberTable.userId}
+  from ${memberTable}
+  where ${memberTable.orgId} = ${org.id} and (${memberTable.isPublic} or ${publicOnly ? 0 : 1})
+)`;
 
 organizationMembers.openapi(
   createRoute({

@@ -118,7 +118,12 @@ organizations.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     // SECURITY: a membership is private until its member makes it public.
     const isWhole = ctx.actor.scopes.isPublicOnly ? sql`0` : sql`1`;
-    const ids = sql`(select ${organizationMembers.orgId} from ${organizationMembers} where ${organizationMembers.userId} = ${user.id} and (${organizationMembers.isPublic} or ${isWhole}))`;
+    const ids = sql`(
+      select ${organizationMembers.orgId}
+      from ${organizationMembers}
+      where ${organizationMembers.userId} = ${user.id}
+        and (${organizationMembers.isPublic} or ${isWhole})
+    )`;
     const { items, total } = await listAccountsIn(ctx, ids, slice);
     announcePage(c, slice, total);
     return c.json(
@@ -144,7 +149,20 @@ organizations.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     // A membership that is not public is known to the member, to fellow members and to administrators.
     const sees = ctx.actor.isSiteAdmin || viewer.userId === account.id ? sql`1` : sql`0`;
-    const ids = sql`(select m.org_id from ${organizationMembers} m where m.user_id = ${account.id} and (m.is_public or ${sees} or exists (select 1 from ${organizationMembers} own where own.org_id = m.org_id and own.user_id = ${viewer.userId ?? null})))`;
+    const ids = sql`(
+      select m.org_id
+      from ${organizationMembers} m
+      where m.user_id = ${account.id}
+        and (
+          m.is_public
+          or ${sees}
+          or exists (
+            select 1
+            from ${organizationMembers} own
+            where own.org_id = m.org_id and own.user_id = ${viewer.userId ?? null}
+          )
+        )
+    )`;
     const { items, total } = await listAccountsIn(ctx, ids, slice);
     announcePage(c, slice, total);
     return c.json(

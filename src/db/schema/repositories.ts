@@ -134,7 +134,19 @@ export const repositories = sqliteTable(
     check("repositories_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
     check(
       "repositories_some_unit",
-      sql`${table.hasCode} or ${table.hasIssues} or ${table.hasPullRequests} or ${table.hasReleases} or ${table.hasWiki} or ${table.hasProjects} or ${table.hasPackages} or ${table.hasActions}`,
+      sql.join(
+        [
+          table.hasCode,
+          table.hasIssues,
+          table.hasPullRequests,
+          table.hasReleases,
+          table.hasWiki,
+          table.hasProjects,
+          table.hasPackages,
+          table.hasActions,
+        ],
+        sql` or `,
+      ),
     ),
   ],
 );

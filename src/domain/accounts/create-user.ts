@@ -46,7 +46,9 @@ export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
   if (wanted.password !== undefined) checkPassword(ctx.config, wanted.password);
 
   const lowerName = wanted.name.toLowerCase();
-  const newId = sql<number>`(select ${users.id} from ${users} where ${users.lowerName} = ${lowerName})`;
+  const newId = sql<number>`(
+    select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}
+  )`;
   const passwordHash = wanted.password === undefined ? null : await hashPassword(wanted.password);
   try {
     const [created] = await ctx.db.batch([

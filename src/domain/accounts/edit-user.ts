@@ -56,7 +56,14 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
 
   // The last one who can administer stays one: part of the statement, so that two can't go at once.
-  const othersAdminister = sql`exists (select 1 from ${users} others where others.is_admin and others.is_active and not others.is_login_prohibited and others.id <> ${user.id})`;
+  const othersAdminister = sql`exists (
+    select 1
+    from ${users} others
+    where others.is_admin
+      and others.is_active
+      and not others.is_login_prohibited
+      and others.id <> ${user.id}
+  )`;
   const losesAdmin =
     user.isAdmin &&
     (edit.isAdmin === false || edit.isActive === false || edit.isLoginProhibited === true);

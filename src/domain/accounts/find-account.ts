@@ -25,13 +25,22 @@ export interface AccountRow {
 
 /** Selects accounts and, for organizations, what the caller is there. */
 export function selectAccounts(db: Database, who: Unidentified) {
-  const inTeam = (condition: SQL) =>
-    sql`exists (select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teams.orgId} = ${users.id} and ${teamMembers.userId} = ${who.actorId} and ${condition})`;
+  const inTeam = (condition: SQL) => sql`exists (
+    select 1
+    from ${teamMembers}
+    join ${teams} on ${teams.id} = ${teamMembers.teamId}
+    where ${teams.orgId} = ${users.id} and ${teamMembers.userId} = ${who.actorId} and ${condition}
+  )`;
   return db
     .select({
       account: columnsOf(users, "a"),
       isMember: flagColumn(
-        sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${users.id} and ${organizationMembers.userId} = ${who.actorId})`,
+        sql`exists (
+          select 1
+          from ${organizationMembers}
+          where ${organizationMembers.orgId} = ${users.id}
+            and ${organizationMembers.userId} = ${who.actorId}
+        )`,
         "is_member",
       ),
       isOwner: flagColumn(inTeam(sql`${teams.access} = ${ACCESS.owner}`), "is_owner"),
@@ -47,8 +56,11 @@ export function selectAccounts(db: Database, who: Unidentified) {
 export const isAccountNamed = (name: string): SQL => eq(users.lowerName, name.toLowerCase());
 
 /** The condition for an account that had this name before. */
-export const wasAccountNamed = (name: string): SQL =>
-  sql`${users.id} = (select ${userRedirects.userId} from ${userRedirects} where ${userRedirects.lowerName} = ${name.toLowerCase()})`;
+export const wasAccountNamed = (name: string): SQL => sql`${users.id} = (
+  select ${userRedirects.userId}
+  from ${userRedirects}
+  where ${userRedirects.lowerName} = ${name.toLowerCase()}
+)`;
 
 /** What the caller may do in an organization. */
 export interface Membership {

@@ -10,7 +10,9 @@ import type { Listed, Slice } from "../slice.ts";
 export const listFollowers = (ctx: Ctx, followed: User, slice: Slice) =>
   listAccountsIn(
     ctx,
-    sql`(select ${follows.followerId} from ${follows} where ${follows.followedId} = ${followed.id})`,
+    sql`(
+      select ${follows.followerId} from ${follows} where ${follows.followedId} = ${followed.id}
+    )`,
     slice,
   );
 
@@ -18,7 +20,9 @@ export const listFollowers = (ctx: Ctx, followed: User, slice: Slice) =>
 export const listFollowing = (ctx: Ctx, follower: User, slice: Slice) =>
   listAccountsIn(
     ctx,
-    sql`(select ${follows.followedId} from ${follows} where ${follows.followerId} = ${follower.id})`,
+    sql`(
+      select ${follows.followedId} from ${follows} where ${follows.followerId} = ${follower.id}
+    )`,
     slice,
   );
 

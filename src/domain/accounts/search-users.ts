@@ -47,12 +47,23 @@ const contains = (text: string): SQL =>
 function byWord(text: string, userId?: number): SQL {
   const phrase = `{name full_name} : ${quotePhrase(text)}`;
   const isThis = userId === undefined ? sql`1` : sql`rowid = ${userId}`;
-  return sql`${users.id} in (select rowid from users_search where users_search match ${phrase} and ${isThis} order by rowid desc limit ${MATCH_MAX})`;
+  return sql`${users.id} in (
+    select rowid
+    from users_search
+    where users_search match ${phrase} and ${isThis}
+    order by rowid desc
+    limit ${MATCH_MAX}
+  )`;
 }
 
 /** Words too short for the index are found where a login name begins with them. */
 function byBeginning(text: string): SQL {
-  return sql`${users.id} in (select id from ${users} where lower_name >= ${text} and lower_name < ${`${text}\u{10ffff}`} limit ${MATCH_MAX})`;
+  return sql`${users.id} in (
+    select id
+    from ${users}
+    where lower_name >= ${text} and lower_name < ${`${text}\u{10ffff}`}
+    limit ${MATCH_MAX}
+  )`;
 }
 
 async function walk(ctx: Ctx, isUser: SQL, { size, offset }: Slice): Promise<Listed<User>> {

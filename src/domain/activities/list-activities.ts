@@ -72,8 +72,19 @@ export function listTeamActivities(
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> {
-  const isOrgs = sql`${events.ownerId} = (select ${teams.orgId} from ${teams} where ${teams.id} = ${teamId})`;
-  const isReached = sql`(exists (select 1 from ${teamRepositories} where ${teamRepositories.teamId} = ${teamId} and ${teamRepositories.repoId} = ${events.repoId}) or exists (select 1 from ${teams} where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}))`;
+  const isOrgs = sql`${events.ownerId} = (
+    select ${teams.orgId} from ${teams} where ${teams.id} = ${teamId}
+  )`;
+  const isReached = sql`(
+    exists (
+      select 1
+      from ${teamRepositories}
+      where ${teamRepositories.teamId} = ${teamId} and ${teamRepositories.repoId} = ${events.repoId}
+    )
+    or exists (
+      select 1 from ${teams} where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}
+    )
+  )`;
   const isToo = allOf(isNoMark, isReached);
   return listFeed(ctx, (depth) => walk(ctx, isOrgs, query, depth, isToo), slice);
 }
@@ -97,7 +108,11 @@ export async function listUserActivities(
   if (user.isActivityHidden && !seesAll) return { items: [], total: 0 };
   const isOpen = seesAll
     ? undefined
-    : sql`exists (select 1 from ${repositories} where ${repositories.id} = ${events.repoId} and ${repositories.isPrivate} = 0)`;
+    : sql`exists (
+      select 1
+      from ${repositories}
+      where ${repositories.id} = ${events.repoId} and ${repositories.isPrivate} = 0
+    )`;
   const own = (depth: number) => walk(ctx, eq(events.actorId, user.id), query, depth, isOpen);
   if (query.isOwnOnly) return listFeed(ctx, own, slice);
 
@@ -105,9 +120,21 @@ export async function listUserActivities(
   const isOthers = allOf(sql`${events.actorId} <> ${user.id}`, isNoMark, isOpen);
   // One walk for each watched repository, as deep as the page: what is read does not grow with what
   // has happened there.
-  const latest = sql`(select ${watches.repoId} as repo_id from ${watches} where ${watches.userId} = ${user.id} order by ${watches.createdAt} desc, ${watches.repoId} desc limit ${sql.raw(String(WATCHED_MAX))}) latest`;
-  const watched = (depth: number) =>
-    sql`select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position from ${latest}, json_each((select json_group_array(json_array(id, created_at, position)) from (${walk(ctx, isWatched, query, depth, isOthers, LOOKED_AT_WATCHED_MAX)}))) entry`;
+  const latest = sql`(
+    select ${watches.repoId} as repo_id
+    from ${watches}
+    where ${watches.userId} = ${user.id}
+    order by ${watches.createdAt} desc, ${watches.repoId} desc
+    limit ${sql.raw(String(WATCHED_MAX))}
+  ) latest`;
+  const watched = (depth: number) => sql`
+    select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position
+    from ${latest}, json_each(
+      (
+        select json_group_array(json_array(id, created_at, position))
+        from (${walk(ctx, isWatched, query, depth, isOthers, LOOKED_AT_WATCHED_MAX)})
+      )
+    ) entry`;
   const both = (depth: number) =>
     sql`select * from (${own(depth)}) union all select * from (${watched(depth)})`;
   return listFeed(ctx, both, slice);
@@ -211,11 +238,34 @@ function walk(
   const isShown = allOf(
     isToo,
     isPlaceShown(ctx),
-    sql`exists (select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(ctx.actor)})`,
-    sql`(${events.type} <> 'repository.pushed' or moved.value ->> '$.ref' glob 'refs/heads/*' or moved.value ->> '$.ref' glob 'refs/tags/*')`,
+    sql`exists (
+      select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(ctx.actor)}
+    )`,
+    sql`(
+      ${events.type} <> 'repository.pushed'
+      or moved.value ->> '$.ref' glob 'refs/heads/*'
+      or moved.value ->> '$.ref' glob 'refs/tags/*'
+    )`,
   );
-  const lookedAt = sql`(select ${events.id} as id from ${events} where ${isLookedAt} order by ${events.createdAt} desc, ${events.id} desc limit ${sql.raw(String(lookedAtMax))}) looked`;
-  return sql`select ${events.id} as id, ${events.createdAt} as created_at, moved.key as position from ${lookedAt} cross join ${events} on ${events.id} = looked.id cross join json_each(case when ${events.type} = 'repository.pushed' then json_extract(${events.payload}, '$.updates') else '[{}]' end) moved where ${isShown} limit ${depth}`;
+  const lookedAt = sql`(
+    select ${events.id} as id
+    from ${events}
+    where ${isLookedAt}
+    order by ${events.createdAt} desc, ${events.id} desc
+    limit ${sql.raw(String(lookedAtMax))}
+  ) looked`;
+  return sql`
+    select ${events.id} as id, ${events.createdAt} as created_at, moved.key as position
+    from ${lookedAt}
+    cross join ${events} on ${events.id} = looked.id
+    cross join json_each(
+      case
+        when ${events.type} = 'repository.pushed' then json_extract(${events.payload}, '$.updates')
+        else '[{}]'
+      end
+    ) moved
+    where ${isShown}
+    limit ${depth}`;
 }
 
 /**
@@ -232,7 +282,12 @@ async function listFeed(
 ): Promise<Listed<ActivityEntry>> {
   const end = Math.min(offset + size, ENTRIES_MAX);
   const shown = Math.max(end - offset, 0);
-  const page = sql`(select * from (${entries(end)}) order by created_at desc, id desc, position limit ${shown} offset ${offset}) page`;
+  const page = sql`(
+    select *
+    from (${entries(end)})
+    order by created_at desc, id desc, position
+    limit ${shown} offset ${offset}
+  ) page`;
   const [rows, places, [counted]] = await ctx.db.batch([
     ctx.db
       .select({
@@ -245,7 +300,9 @@ async function listFeed(
       .innerJoin(users, eq(users.id, events.actorId))
       .orderBy(desc(events.createdAt), desc(events.id), sql`page.position`),
     selectRepositories(ctx.db, identified(ctx.actor)).where(
-      sql`${repositories.id} in (select ${events.repoId} from ${page} join ${events} on ${events.id} = page.id)`,
+      sql`${repositories.id} in (
+        select ${events.repoId} from ${page} join ${events} on ${events.id} = page.id
+      )`,
     ),
     ctx.db
       .select({ total: sql<number>`count(*)`.as("total") })

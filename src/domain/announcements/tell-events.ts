@@ -1,6 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import {
   announcements,
   events,
@@ -15,7 +16,7 @@ import type { Payload } from "../../events/payloads/payload.ts";
 import { encodeUtf8 } from "../../git/byte-text.ts";
 import { log, logBug } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
-import { findHooks, type FoundHook, type Occasion } from "../hooks/find-hooks.ts";
+import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
 /** Events that are taken at once. */
@@ -24,7 +25,7 @@ const CLAIMED_MAX = 50;
  * How long they are nobody else's, in milliseconds, for the first time: whoever has them begins none
  * after 20 s. With each attempt it is longer, so that attempts are not used up by a fault that passes.
  */
-export const LEASE_MS = 120 * 1000;
+export const DISPATCH_LEASE_MS = 120 * 1000;
 /** Repositories whose code is read at once: each may take much memory. */
 const REPOSITORIES_AT_ONCE = 4;
 
@@ -33,7 +34,7 @@ const WORK_MS = 20 * 1000;
 const STATEMENTS_MAX = 500;
 
 /** Attempts to tell of an event. */
-export const ATTEMPTS_MAX = 10;
+export const DISPATCH_ATTEMPTS_MAX = 10;
 /** What comes between the first two of them, in milliseconds, and at most: each time it is four times as long. */
 const DELAY_MS = 30 * 1000;
 const DELAY_MS_MAX = 60 * 60 * 1000;
@@ -92,15 +93,27 @@ function claim({ db }: Ctx, turn: Turn) {
   const { now } = turn;
   turn.spend(1);
   const isDue = sql`e.tell_at is not null and e.tell_at <= ${now}`;
-  const isBehind = sql`exists (select 1 from ${events} x where x.repo_id = e.repo_id and x.id < e.id and x.tell_at is not null and x.tell_at > ${now})`;
+  const isBehind = sql`exists (
+    select 1
+    from ${events} x
+    where x.repo_id = e.repo_id and x.id < e.id and x.tell_at is not null and x.tell_at > ${now}
+  )`;
   return db
     .update(events)
     .set({
-      tellAt: sql`${now + LEASE_MS} + min(${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.tellAttempts})) - 1))`,
+      tellAt: sql`${now + DISPATCH_LEASE_MS} + min(
+        ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.tellAttempts})) - 1)
+      )`,
       tellAttempts: sql`${events.tellAttempts} + 1`,
     })
     .where(
-      sql`${events.id} in (select e.id from ${events} e where ${isDue} and not ${isBehind} order by e.id limit ${CLAIMED_MAX})`,
+      sql`${events.id} in (
+        select e.id
+        from ${events} e
+        where ${isDue} and not ${isBehind}
+        order by e.id
+        limit ${CLAIMED_MAX}
+      )`,
     )
     .returning();
 }
@@ -167,7 +180,7 @@ async function findHeard(ctx: Ctx, turn: Turn, rows: readonly EventRow[]): Promi
   const told = rows.map((row) => {
     const isFirst = !seen.has(row.repoId);
     seen.add(row.repoId);
-    const isGivenUp = isFirst && row.tellAttempts > ATTEMPTS_MAX;
+    const isGivenUp = isFirst && row.tellAttempts > DISPATCH_ATTEMPTS_MAX;
     return { row, announced: isGivenUp ? giveUp(row) : announcementsOf(row) };
   });
   turn.spend(2);
@@ -202,7 +215,7 @@ function announcementsOf({ id, type, ownerId, repoId, payload }: EventRow): Anno
   }
 }
 
-const occasionOf = (row: EventRow, announcement: Announcement): Occasion => ({
+const occasionOf = (row: EventRow, announcement: Announcement): HookTrigger => ({
   event: announcement.event,
   repoId: announcement.repoId,
   // A fork belongs to somebody else than its source.
@@ -307,22 +320,40 @@ function write(
   turn.spend(2);
   const { id, tellAt } = row;
   const isMine = sql`exists (select 1 from ${events} where id = ${id} and tell_at = ${tellAt})`;
-  const told = sql`json_each(${`[${texts.join(",")}]`})`;
-  const asked = sql`json_each(${JSON.stringify(deliveries)}) d`;
   return [
-    db
-      .insert(announcements)
-      .select(
-        sql`select null, ${id}, value ->> 'part', value ->> 'event', value ->> 'repoId', value ->> 'payload', ${now} from ${told} where ${isMine}`,
-      )
-      .onConflictDoNothing(),
+    insertSelect(
+      db,
+      announcements,
+      {
+        eventId: id,
+        part: sql`value ->> 'part'`,
+        event: sql`value ->> 'event'`,
+        repoId: sql`value ->> 'repoId'`,
+        payload: sql`value ->> 'payload'`,
+        createdAt: now,
+      },
+      sql`from json_each(${`[${texts.join(",")}]`}) where ${isMine}`,
+    ).onConflictDoNothing(),
     // A hook that was deleted meanwhile is left out.
-    db
-      .insert(hookDeliveries)
-      .select(
-        sql`select null, h.id, a.id, d.value ->> 'uuid', a.event, 'pending', 0, 0, ${now}, '', null, null, null, null, null, '', null, ${now}, ${now} from ${asked} join ${announcements} a on a.event_id = ${id} and a.part = d.value ->> 'part' join ${hooks} h on h.id = d.value ->> 'hookId' where ${isMine} order by d.key`,
-      )
-      .onConflictDoNothing(),
+    insertSelect(
+      db,
+      hookDeliveries,
+      {
+        hookId: sql`h.id`,
+        announcementId: sql`a.id`,
+        uuid: sql`d.value ->> 'uuid'`,
+        event: sql`a.event`,
+        nextAttemptAt: now,
+        createdAt: now,
+        updatedAt: now,
+      },
+      sql`
+        from json_each(${JSON.stringify(deliveries)}) d
+        join ${announcements} a on a.event_id = ${id} and a.part = d.value ->> 'part'
+        join ${hooks} h on h.id = d.value ->> 'hookId'
+        where ${isMine}
+        order by d.key`,
+    ).onConflictDoNothing(),
   ] as const;
 }
 
@@ -332,7 +363,11 @@ const settle = ({ db }: Ctx, rows: readonly EventRow[]) =>
     .update(events)
     .set({
       tellAt: null,
-      payload: sql`case when ${events.type} = 'repository.deleted' then json_remove(${events.payload}, '$.lastPayload') else ${events.payload} end`,
+      payload: sql`case
+        when ${events.type} = 'repository.deleted'
+          then json_remove(${events.payload}, '$.lastPayload')
+        else ${events.payload}
+      end`,
     })
     .where(areMine(rows));
 
@@ -347,7 +382,7 @@ function release({ db }: Ctx, { now }: Turn, rows: readonly EventRow[]) {
 /** Lets an event wait that could not be told, and what comes after it in its repository; or gives it up. */
 async function putOff(ctx: Ctx, turn: Turn, row: EventRow): Promise<void> {
   turn.spend(1);
-  if (row.tellAttempts >= ATTEMPTS_MAX) {
+  if (row.tellAttempts >= DISPATCH_ATTEMPTS_MAX) {
     giveUp(row);
     await settle(ctx, [row]);
     return;
@@ -360,5 +395,7 @@ async function putOff(ctx: Ctx, turn: Turn, row: EventRow): Promise<void> {
 }
 
 /** The condition for those of some events that were not claimed by somebody else since. */
-const areMine = (rows: readonly EventRow[]): SQL =>
-  sql`(${events.id}, ${events.tellAt}) in (select value ->> 'id', value ->> 'tellAt' from json_each(${JSON.stringify(rows.map(({ id, tellAt }) => ({ id, tellAt })))}))`;
+const areMine = (rows: readonly EventRow[]): SQL => sql`(${events.id}, ${events.tellAt}) in (
+  select value ->> 'id', value ->> 'tellAt'
+  from json_each(${JSON.stringify(rows.map(({ id, tellAt }) => ({ id, tellAt })))})
+)`;

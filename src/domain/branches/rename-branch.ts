@@ -42,5 +42,5 @@ export async function renameBranch(
   ];
   // SECURITY: given by administrators alone, for the branch may have become the default meanwhile.
   const headMove = isAdmin ? { from: encodeText(from), to: encodeText(to) } : undefined;
-  await moveRefs(ctx, entry, code.repository, moves, { headMove });
+  await moveRefs(ctx, entry, code.repository, moves, headMove);
 }

@@ -129,7 +129,7 @@ export function compareHistories(
  * @param oldTreeOid Undefined for nothing.
  * @returns Undefined where there are more than 3000, or more than 64 MB of them to be compared.
  */
-export async function findDifferences(
+export async function findChangedFiles(
   repository: OpenRepository,
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid = EMPTY_TREE_OID,

@@ -6,7 +6,7 @@ import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Identity } from "../../git/object/identity.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
-import type { ChangedFile, CommitEntry } from "../../shapes/commit.ts";
+import type { CommitFile, CommitEntry } from "../../shapes/commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Code } from "../git/open-code.ts";
@@ -101,7 +101,7 @@ function readDifferences(
     for (const node of nodes) {
       const changes = await findOwnChanges(repository, node);
       differences.push({
-        files: hasFiles ? changes?.map(toChangedFile) : undefined,
+        files: hasFiles ? changes?.map(toCommitFile) : undefined,
         stat: hasStat && changes ? await countChangedLines(repository.objects, changes) : undefined,
       });
     }
@@ -115,7 +115,7 @@ function findOwnChanges({ graph, objects }: OpenRepository, node: Node) {
   return findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
 }
 
-function toChangedFile(change: PathChange): ChangedFile {
+function toCommitFile(change: PathChange): CommitFile {
   if (change.kind === "added") return { path: change.new.path, status: "added" };
   if (change.kind === "deleted") return { path: change.old.path, status: "removed" };
   return { path: change.new.path, status: "modified" };

@@ -11,13 +11,13 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { changeCode } from "../git/change-code.ts";
 import { makeCommit } from "../git/make-commit.ts";
-import type { RefMove } from "../git/move-refs.ts";
+import type { RefMove } from "../git/ref-move.ts";
 import { type Code, findRef } from "../git/open-code.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
 import type { Verification } from "../../shapes/verification.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
-import { type CommitWish, toIdentities, toMessage } from "./commit-wish.ts";
+import { type CommitWish, toIdentities, toCommitMessage } from "./commit-wish.ts";
 
 /** A commit that was just made. */
 export interface MadeCommit {
@@ -56,7 +56,7 @@ export async function commitChange<T>(
 ): Promise<{ result: T; made: MadeCommit }> {
   requireWritable(entry);
   const { author, committer } = toIdentities(ctx, user, wish);
-  const message = toMessage(wish, fallbackMessage, committer);
+  const message = toCommitMessage(wish, fallbackMessage, committer);
   const { made } = await changeCode(ctx, entry, async ({ code, pack }) => {
     const { branch, baseOid, from } = findTarget(code, entry, wish);
     const { repository } = code;

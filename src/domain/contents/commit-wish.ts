@@ -83,7 +83,7 @@ function checkTime(at: ZonedTime | undefined, field: string): void {
  * @param fallback Where nobody wrote one.
  * @throws Failure `invalid`.
  */
-export function toMessage(wish: CommitWish, fallback: string, committer: Identity): ByteText {
+export function toCommitMessage(wish: CommitWish, fallback: string, committer: Identity): ByteText {
   const text = wish.message?.trim() ?? "";
   if (text.includes("\0") || !text.isWellFormed()) throw invalid("[Message]: not a text");
   const message = encodeText(`${text || fallback}\n`);

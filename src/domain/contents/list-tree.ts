@@ -13,7 +13,7 @@ const DEPTH_MAX = 2048;
 const PAGE_CHARS_MAX = 8 * 1024 * 1024;
 
 /** An entry of a tree with its path below the tree that is listed. */
-export interface PathEntry {
+export interface TreeListItem {
   readonly path: string;
   readonly entry: TreeEntry;
   /** Of a blob, in bytes. */
@@ -36,7 +36,7 @@ export async function listTree(
   root: Place,
   isRecursive: boolean,
   slice: { offset: number; size: number },
-): Promise<Listed<PathEntry>> {
+): Promise<Listed<TreeListItem>> {
   const rootOid = repository.catalog.oid(root);
   const counts = await countEntries(repository, rootOid, isRecursive);
   const lister = new TreeLister(repository, isRecursive, counts, slice);
@@ -76,7 +76,7 @@ async function countEntries(
 }
 
 class TreeLister {
-  readonly items: PathEntry[] = [];
+  readonly items: TreeListItem[] = [];
   private readonly repository: OpenRepository;
   private readonly isRecursive: boolean;
   private readonly counts: ReadonlyMap<Oid, number>;

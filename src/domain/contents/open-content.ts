@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
-import { findObject } from "../lfs/find-objects.ts";
+import { findLfsObject } from "../lfs/find-objects.ts";
 import type { Code } from "../git/open-code.ts";
 import type { FoundFile } from "./find-file.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
@@ -48,7 +48,7 @@ export async function openMedia(
     !objects.findLarge(file.entry.oid);
   const pointer = mayPoint ? readLfsPointer(await objects.readPlace(file.place)) : undefined;
   if (!pointer) return blob;
-  const object = await findObject(ctx, repo, pointer.oid);
+  const object = await findLfsObject(ctx, repo, pointer.oid);
   // It may come yet.
   if (object?.sizeBytes !== pointer.sizeBytes) return { ...blob, isFinal: false };
   const { oid, sizeBytes, uploadId } = object;

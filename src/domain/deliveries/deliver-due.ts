@@ -3,7 +3,7 @@ import { SIGNATURE_HEADERS } from "../../events/deliveries/delivery-request.ts";
 import { logBug } from "../../lib/log.ts";
 import { type Clock, DeliveryRun, SYSTEM_CLOCK } from "./delivery-run.ts";
 import type { DueDelivery } from "./due-delivery.ts";
-import { type Exchange, RESPONSE_BYTES_MAX } from "./exchange.ts";
+import { type Exchange, RECORDED_BYTES_MAX } from "./exchange.ts";
 import type { AttemptOutcome } from "./judge-outcome.ts";
 import { claimLanes, isHeld, isOpen, type Lane, leaveLane } from "./lane.ts";
 import { noteAttempt } from "./note-attempt.ts";
@@ -136,7 +136,7 @@ async function attempt(run: DeliveryRun, { hook }: Lane, due: DueDelivery): Prom
       { method, headers, body, secretHeaders: SIGNATURE_HEADERS },
       {
         timeoutMs: ctx.config.deliverTimeoutMs,
-        bodyBytesMax: RESPONSE_BYTES_MAX,
+        bodyBytesMax: RECORDED_BYTES_MAX,
         redirectsMax: REDIRECTS_MAX,
       },
     );

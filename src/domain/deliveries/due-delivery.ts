@@ -11,8 +11,13 @@ const DELIVERIES_MAX = 20;
 const BYTES_MAX = 1_048_576;
 
 /** Whether anything of the hook in question is to be sent by now. */
-export const hasDue = (now: number): SQL =>
-  sql`exists (select 1 from ${hookDeliveries} where ${hookDeliveries.hookId} = ${hooks.id} and ${hookDeliveries.nextAttemptAt} is not null and ${hookDeliveries.nextAttemptAt} <= ${now})`;
+export const hasDue = (now: number): SQL => sql`exists (
+  select 1
+  from ${hookDeliveries}
+  where ${hookDeliveries.hookId} = ${hooks.id}
+    and ${hookDeliveries.nextAttemptAt} is not null
+    and ${hookDeliveries.nextAttemptAt} <= ${now}
+)`;
 
 /**
  * The first deliveries of each hook that are to be sent by now, oldest first.
@@ -34,7 +39,15 @@ export function selectDue(db: Database, hookIds: readonly number[], token: numbe
     .from(hooks)
     .innerJoin(
       hookDeliveries,
-      sql`${hookDeliveries.id} in (select "d"."id" from ${hookDeliveries} "d" where "d"."hook_id" = ${hooks.id} and "d"."status" = 'pending' and "d"."next_attempt_at" <= ${now} order by "d"."id" limit ${DELIVERIES_MAX})`,
+      sql`${hookDeliveries.id} in (
+        select "d"."id"
+        from ${hookDeliveries} "d"
+        where "d"."hook_id" = ${hooks.id}
+          and "d"."status" = 'pending'
+          and "d"."next_attempt_at" <= ${now}
+        order by "d"."id"
+        limit ${DELIVERIES_MAX}
+      )`,
     )
     .where(
       and(
@@ -55,10 +68,10 @@ export function selectDue(db: Database, hookIds: readonly number[], token: numbe
       eventId: announcements.eventId,
       repoId: announcements.repoId,
       payload: announcements.payload,
-      bytesBefore:
-        sql<number>`sum(length(${announcements.payload})) over (partition by ${first.hookId} order by ${first.id}) - length(${announcements.payload})`.as(
-          "bytes_before",
-        ),
+      bytesBefore: sql<number>`
+        sum(length(${announcements.payload}))
+          over (partition by ${first.hookId} order by ${first.id})
+        - length(${announcements.payload})`.as("bytes_before"),
     })
     .from(first)
     .innerJoin(announcements, eq(announcements.id, first.announcementId))

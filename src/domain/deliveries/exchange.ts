@@ -27,7 +27,7 @@ type Kept = Pick<
 >;
 
 /** Bytes that are kept of an answer's body. */
-export const RESPONSE_BYTES_MAX = 16_384;
+export const RECORDED_BYTES_MAX = 16_384;
 
 const HEADERS_MAX = 64;
 const HEADER_CHARS_MAX = 8192;

@@ -46,8 +46,11 @@ export const isHeld = ({ heldUntil }: Hook, now: number): boolean =>
   heldUntil !== null && heldUntil > now;
 
 /** Whether the row in question is of a hook that this token was given for. */
-export const isLentBy = (token: number): SQL =>
-  sql`exists (select 1 from ${hooks} where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.busyUntil} = ${token})`;
+export const isLentBy = (token: number): SQL => sql`exists (
+  select 1
+  from ${hooks}
+  where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.busyUntil} = ${token}
+)`;
 
 /** The statement that gives up what waits for hooks that are paused or not active, unless it was asked for. */
 export function giveUpUnsendable(
@@ -56,7 +59,15 @@ export function giveUpUnsendable(
   token: number,
   now: number,
 ) {
-  const reason = sql`(select case when not ${hooks.isActive} then ${UNSENT.inactive} when ${hooks.pausedAt} is not null then ${UNSENT.paused} else ${UNSENT.unapproved} end from ${hooks} where ${hooks.id} = ${hookDeliveries.hookId})`;
+  const reason = sql`(
+    select case
+      when not ${hooks.isActive} then ${UNSENT.inactive}
+      when ${hooks.pausedAt} is not null then ${UNSENT.paused}
+      else ${UNSENT.unapproved}
+    end
+    from ${hooks}
+    where ${hooks.id} = ${hookDeliveries.hookId}
+  )`;
   // Of hooks that get all, which most are, no delivery is read.
   const closed = db
     .select({ id: hooks.id })
@@ -155,7 +166,9 @@ export async function leaveLane(ctx: Ctx, lane: Lane, now: number, isEnd: boolea
           eq(hookDeliveries.hookId, id),
           isNotNull(hookDeliveries.nextAttemptAt),
           // Else nobody asks.
-          sql`exists (select 1 from ${hooks} where ${hooks.id} = ${id} and ${hooks.busyUntil} is null)`,
+          sql`exists (
+            select 1 from ${hooks} where ${hooks.id} = ${id} and ${hooks.busyUntil} is null
+          )`,
         ),
       ),
     selectDue(db, [id], token, now),

@@ -157,6 +157,8 @@ function isPausing({ ctx, lane: { hook }, exchange, verdict, now }: Attempt): bo
 /** To whom an event about a hook belongs. */
 function placeOf({ repoId, ownerId }: Hook) {
   if (repoId === null) return { ownerId: ownerId ?? 0 };
-  const owner = sql`(select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repoId})`;
+  const owner = sql`(
+    select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repoId}
+  )`;
   return { ownerId: owner, repoId };
 }

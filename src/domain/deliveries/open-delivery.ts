@@ -6,7 +6,7 @@ import {
   toDeliveryRequest,
 } from "../../events/deliveries/delivery-request.ts";
 import { formatContent } from "../../events/deliveries/format-content.ts";
-import type { Hook } from "../../events/deliveries/hook.ts";
+import type { DeliveryTarget } from "../../events/deliveries/delivery-target.ts";
 import type { HookEvent } from "../../events/payloads/hook-event.ts";
 import type { Payload } from "../../events/payloads/payload.ts";
 import type { DueDelivery } from "./due-delivery.ts";
@@ -41,7 +41,7 @@ export async function openDelivery(
   if (secret.kind !== "open") return unsendable("secret", secret.kind);
   if (authorization.kind !== "open") return unsendable("authorization header", authorization.kind);
 
-  const hook: Hook = {
+  const hook: DeliveryTarget = {
     type,
     url,
     contentType,

@@ -27,7 +27,9 @@ export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
     .select({ id: oldest.id })
     .from(oldest)
     .where(lt(oldest.createdAt, now - config.deliveryDays * DAY_MS));
-  const isTold = sql`exists (select 1 from ${hookDeliveries} where ${hookDeliveries.announcementId} = ${announcements.id})`;
+  const isTold = sql`exists (
+    select 1 from ${hookDeliveries} where ${hookDeliveries.announcementId} = ${announcements.id}
+  )`;
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const [deliveries, told] = await db.batch([
       db

@@ -1,10 +1,10 @@
 import { decodeText, readByteText } from "../../git/byte-text.ts";
 import { isSymlinkMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
+import { matchGlob } from "../../git/glob/match-glob.ts";
 import type { Place } from "../../git/pack/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findEntries } from "../contents/find-entry.ts";
 import { type EditorConfig, parseEditorConfig } from "./parse-editorconfig.ts";
-import { matchSection } from "./section-glob.ts";
 
 /** SECURITY: the cost is the length of what is read times that of the path, in bytes and characters. */
 const READ_BYTES_MAX = 128 * 1024;
@@ -45,7 +45,7 @@ export async function findDefinition(
   for (const { config, depth } of found) {
     const path = `/${names.slice(depth).join("/")}`;
     for (const { glob, properties } of config.sections) {
-      if (!matchSection(glob, path)) continue;
+      if (!matchGlob(glob, path)) continue;
       for (const [name, value] of properties) definition.set(name, value);
     }
   }

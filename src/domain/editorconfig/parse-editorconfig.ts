@@ -1,4 +1,5 @@
-import { parseSectionGlob, type SectionGlob } from "./section-glob.ts";
+import type { Glob } from "../../git/glob/match-glob.ts";
+import { parseSectionGlob } from "./section-glob.ts";
 
 /** Longest header of a section that is read, in characters. */
 const HEADER_CHARS_MAX = 1024;
@@ -14,7 +15,7 @@ const WORDS = new Set([
 ]);
 
 interface Section {
-  readonly glob: SectionGlob;
+  readonly glob: Glob;
   readonly properties: ReadonlyMap<string, string>;
 }
 

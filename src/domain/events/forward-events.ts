@@ -3,6 +3,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { eventCursors, events, repositories, users, type User } from "../../db/schema/index.ts";
 import { type ForwardedEvent, toForwardedEvent } from "../../shapes/forwarded-event.ts";
 
@@ -85,10 +86,12 @@ function partsOf(waiting: readonly Waiting[]): ForwardedEvent[][] {
 async function readWaiting({ db, config }: Ctx) {
   const owners = alias(users, "owners");
   const [, [cursor], rows] = await db.batch([
-    db
-      .insert(eventCursors)
-      .select(sql`select ${CURSOR}, coalesce(max(id), 0) from ${events} where true`)
-      .onConflictDoNothing(),
+    insertSelect(
+      db,
+      eventCursors,
+      { name: CURSOR, lastId: sql`coalesce(max(${events.id}), 0)` },
+      sql`from ${events} where true`,
+    ).onConflictDoNothing(),
     db.select().from(eventCursors).where(isCursor),
     db
       .select({

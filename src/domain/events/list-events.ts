@@ -47,7 +47,11 @@ export function listOrganizationEvents(
   const ownsAll = isOwner && !isNarrowed(ctx);
   const isTold = anyOf(
     isRepositoryEventTold(ctx, ownsAll),
-    sql`(${events.repoId} is null and ${isInside ? sql`1` : eq(events.type, "organization.created")} and ${ownsAll ? sql`1` : sql`not ${isAdministrative}`})`,
+    sql`(
+      ${events.repoId} is null
+      and ${isInside ? sql`1` : eq(events.type, "organization.created")}
+      and ${ownsAll ? sql`1` : sql`not ${isAdministrative}`}
+    )`,
     ownsAll ? isDeletionTold : undefined,
   );
   return listEvents(ctx, eq(events.ownerId, org.id), isTold, cursor);
@@ -69,8 +73,12 @@ const isNarrowed = ({ actor }: Ctx): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
 /** Of keys and webhooks only those who administer hear. */
-const isAdministrative = sql`(${events.type} in ('public_key.added', 'public_key.removed') or ${events.type} like 'hook.%')`;
-const isCodeEvent = sql`${events.type} in ('repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted')`;
+const isAdministrative = sql`(
+  ${events.type} in ('public_key.added', 'public_key.removed') or ${events.type} like 'hook.%'
+)`;
+const isCodeEvent = sql`${events.type} in (
+  'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
+)`;
 /** Of a repository that is gone nothing is told but that. */
 const isDeletionTold = sql`(${repositories.id} is null and ${events.type} = 'repository.deleted')`;
 
@@ -103,7 +111,13 @@ async function listEvents(
   isTold: SQL,
   { after, size }: Cursor,
 ): Promise<EventSlice> {
-  const looked = sql`(select ${events.id} as id from ${events} where ${isIn} and ${events.id} > ${after} order by ${events.id} limit ${LOOKED_AT_MAX}) looked`;
+  const looked = sql`(
+    select ${events.id} as id
+    from ${events}
+    where ${isIn} and ${events.id} > ${after}
+    order by ${events.id}
+    limit ${LOOKED_AT_MAX}
+  ) looked`;
   const [rows, [last]] = await ctx.db.batch([
     ctx.db
       .select({

@@ -1,11 +1,14 @@
 import type { Ctx } from "../../context.ts";
 import { GitError } from "../../git/error.ts";
+import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { ReceivedPack } from "../../storage/pack-receiver.ts";
+import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { Code } from "./open-code.ts";
-import type { RefMove } from "./move-refs.ts";
-import { pushObjects } from "./push-objects.ts";
+import { pushRefs } from "./push-refs.ts";
+import { type RefMove, requireMoved, toCommand } from "./ref-move.ts";
 
 /** The code of a repository at one moment, and a pack to be filled with what is new. */
 export interface CodeDraft {
@@ -13,35 +16,61 @@ export interface CodeDraft {
   readonly pack: PackBuilder;
 }
 
+/** A change that was stored. */
+export interface ChangedCode<T> {
+  /** What the change answered with. */
+  readonly made: T;
+  /** The code with it. */
+  readonly code: Code;
+  /** Size of the pack that was stored, in bytes. */
+  readonly packBytes: number;
+}
+
 /**
  * Changes the code: opens it, lets `change` fill a pack, stores that and moves the refs that
  * `change` answers with, all of them or none.
  *
+ * The objects take the way of a push: each is checked, and so is what it leads to.
  * Cost: two calls of the repository's object, three writes to the bucket.
  *
- * @returns What `change` made, and the code with it.
  * @throws Failure `conflict` if a ref was moved by somebody else meanwhile, `invalid` for objects
- * that no repository may hold. Nothing is moved then.
+ * that no repository may hold. Nothing is moved then, and what was stored is removed.
  */
 export async function changeCode<T extends { readonly moves: readonly RefMove[] }>(
   ctx: Ctx,
   entry: RepositoryEntry,
   change: (draft: CodeDraft) => Promise<T>,
-): Promise<{ made: T; code: Code }> {
+): Promise<ChangedCode<T>> {
   const stored = ctx.git.repository(entry.repo);
-  const { uploadId, snapshot } = await stored.beginUpload(ctx.now);
-  let isPushed = false;
+  const begun = await stored.beginUpload(ctx.now);
+  const { uploadId, snapshot } = begun;
+  const { made, received } = await storeChange(ctx, stored, begun, change);
+  const { repository, record: pack } = received;
+  const commands = made.moves.map(toCommand);
+  // From here on the upload is the push's to clean up.
+  const push = { commands, isAtomic: true, repository, uploadId, pack };
+  requireMoved(await pushRefs(ctx, entry, push));
+  return { made, code: { snapshot, repository }, packBytes: pack.packBytes };
+}
+
+/** Lets `change` fill a pack and stores it; removes what was stored if that fails. */
+async function storeChange<T>(
+  ctx: Ctx,
+  stored: StoredRepository,
+  { uploadId, snapshot }: BegunUpload,
+  change: (draft: CodeDraft) => Promise<T>,
+): Promise<{ made: T; received: ReceivedPack }> {
+  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
   try {
     const repository = await stored.open(snapshot);
     const pack = stored.startPack();
     const made = await change({ code: { snapshot, repository }, pack });
-    isPushed = true;
-    const push = { pack, moves: made.moves, uploadId };
-    const received = await pushObjects(ctx, entry, repository, push);
-    return { made, code: { snapshot, repository: received.repository } };
+    await receiver.write(pack.build());
+    const received = await receiver.finish(repository);
+    if (!received) throw new Error("a pack without objects");
+    return { made, received };
   } catch (error) {
-    // What was pushed is cleaned up by then.
-    if (!isPushed) ctx.defer(stored.dropUpload(uploadId));
+    ctx.defer(stored.dropUpload(uploadId, receiver));
     if (error instanceof GitError) throw invalid(`the change can't be made: ${error.message}`);
     throw error;
   }

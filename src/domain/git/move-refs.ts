@@ -1,24 +1,17 @@
 import type { Ctx } from "../../context.ts";
-import { encodeText } from "../../git/byte-text.ts";
-import { NULL_OID, type Oid } from "../../git/oid.ts";
-import { conflict } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import { pushRefs, type RefPush } from "./push-refs.ts";
-
-/** One ref to move, by its full name as people write it. An id left out stands for "not there". */
-export interface RefMove {
-  readonly ref: string;
-  readonly from?: Oid;
-  readonly to?: Oid;
-}
+import type { HeadMove } from "../../storage/repository-records.ts";
+import { pushRefs } from "./push-refs.ts";
+import { type RefMove, requireMoved, toCommand } from "./ref-move.ts";
 
 /**
- * Moves refs, all or none, to objects that are there or that a pack brings along.
+ * Moves refs, all or none, to objects that are there.
  *
- * Whoever calls has judged the names and what is there; what is refused here has been changed by
- * somebody else meanwhile.
+ * Callers have judged the names and what is there; what is refused here has been changed by somebody
+ * else meanwhile.
  *
+ * @param headMove Where HEAD goes with the branch that it names.
  * @throws Failure `conflict` if one is refused; nothing is moved then.
  */
 export async function moveRefs(
@@ -26,23 +19,15 @@ export async function moveRefs(
   entry: RepositoryEntry,
   repository: OpenRepository,
   moves: readonly RefMove[],
-  extras: Pick<Partial<RefPush>, "uploadId" | "pack" | "headMove"> = {},
+  headMove?: HeadMove,
 ): Promise<void> {
   const results = await pushRefs(ctx, entry, {
-    uploadId: undefined,
-    pack: undefined,
-    ...extras,
-    commands: moves.map(({ ref, from, to }) => ({
-      ref: encodeText(ref),
-      oldOid: from ?? NULL_OID,
-      newOid: to ?? NULL_OID,
-    })),
+    commands: moves.map(toCommand),
     isAtomic: true,
     repository,
+    uploadId: undefined,
+    pack: undefined,
+    headMove,
   });
-  for (const result of results) {
-    if (result.kind === "refused" && result.reason !== "atomic push failure") {
-      throw conflict(`${result.ref}: ${result.reason}`);
-    }
-  }
+  requireMoved(results);
 }

@@ -5,8 +5,8 @@ import { MODE_FILE } from "../../git/object/tree.ts";
 import { TreeDraft } from "../../git/tree-draft.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
+import { changeCode } from "./change-code.ts";
 import { makeCommit } from "./make-commit.ts";
-import { pushObjects } from "./push-objects.ts";
 
 /**
  * Writes the first commit of a repository that was just created, to its default branch.
@@ -23,27 +23,24 @@ export async function writeFirstCommit(
   files: ReadonlyMap<string, string>,
 ): Promise<RepositoryEntry> {
   const { repo } = entry;
-  const stored = ctx.git.repository(repo);
-  const { uploadId, snapshot } = await stored.beginUpload(ctx.now);
-  const empty = await stored.open(snapshot);
-  const pack = stored.startPack();
-  const tree = new TreeDraft(empty.objects, undefined);
-  for (const [name, text] of files) {
-    const oid = pack.add("blob", encodeUtf8(text));
-    await tree.put([encodeText(name)], { mode: MODE_FILE, oid });
-  }
-  const treeOid = await tree.write((content) => pack.add("tree", content));
-  const identity = toIdentity(ctx, author);
-  const fields = {
-    treeOid,
-    parentOids: [],
-    author: identity,
-    committer: identity,
-    message: encodeText("Initial commit\n"),
-  };
-  const commit = await makeCommit(ctx, fields, { occasion: "first_commit", people: [author] });
-  const ref = `refs/heads/${repo.defaultBranch}`;
-  const moves = [{ ref, to: pack.add("commit", commit) }];
-  const { record } = await pushObjects(ctx, entry, empty, { pack, moves, uploadId });
-  return { ...entry, repo: { ...repo, isEmpty: false, sizeBytes: record.packBytes } };
+  const { packBytes } = await changeCode(ctx, entry, async ({ code, pack }) => {
+    const tree = new TreeDraft(code.repository.objects, undefined);
+    for (const [name, text] of files) {
+      const oid = pack.add("blob", encodeUtf8(text));
+      await tree.put([encodeText(name)], { mode: MODE_FILE, oid });
+    }
+    const treeOid = await tree.write((content) => pack.add("tree", content));
+    const identity = toIdentity(ctx, author);
+    const fields = {
+      treeOid,
+      parentOids: [],
+      author: identity,
+      committer: identity,
+      message: encodeText("Initial commit\n"),
+    };
+    const commit = await makeCommit(ctx, fields, { occasion: "first_commit", people: [author] });
+    const ref = `refs/heads/${repo.defaultBranch}`;
+    return { moves: [{ ref, to: pack.add("commit", commit) }] };
+  });
+  return { ...entry, repo: { ...repo, isEmpty: false, sizeBytes: packBytes } };
 }

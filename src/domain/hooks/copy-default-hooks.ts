@@ -1,6 +1,7 @@
-import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { hooks } from "../../db/schema/index.ts";
 
 /**
@@ -10,26 +11,25 @@ import { hooks } from "../../db/schema/index.ts";
  * @param repoId SQL of the repository's id.
  */
 export const copyDefaultHooks = ({ db, now }: Ctx, repoId: SQL<number>) =>
-  db.insert(hooks).select(
-    db
-      .select({
-        ...getTableColumns(hooks),
-        id: sql<number>`null`.as("new_id"),
-        level: sql<"repository">`'repository'`.as("new_level"),
-        repoId: sql<number>`${repoId}`.as("new_repo_id"),
-        // The service's, whoever made the default one.
-        approverId: sql<number>`0`.as("new_approver_id"),
-        lastStatus: sql<"none">`'none'`.as("new_last_status"),
-        lastDeliveredAt: sql<null>`null`.as("new_last_delivered_at"),
-        failingSince: sql<null>`null`.as("new_failing_since"),
-        failureCount: sql<number>`0`.as("new_failure_count"),
-        pausedAt: sql<null>`null`.as("new_paused_at"),
-        heldUntil: sql<null>`null`.as("new_held_until"),
-        busyUntil: sql<null>`null`.as("new_busy_until"),
-        createdAt: sql<number>`${now}`.as("new_created_at"),
-        updatedAt: sql<number>`${now}`.as("new_updated_at"),
-      })
-      .from(hooks)
-      .where(eq(hooks.level, "default"))
-      .orderBy(hooks.id),
+  insertSelect(
+    db,
+    hooks,
+    {
+      ...getTableColumns(hooks),
+      id: sql`null`,
+      level: "repository",
+      repoId,
+      // The service's, whoever made the default one.
+      approverId: 0,
+      lastStatus: "none",
+      lastDeliveredAt: null,
+      failingSince: null,
+      failureCount: 0,
+      pausedAt: null,
+      heldUntil: null,
+      busyUntil: null,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`from ${hooks} where ${hooks.level} = 'default' order by ${hooks.id}`,
   );

@@ -31,7 +31,12 @@ export async function deleteHook(
 ): Promise<void> {
   const { db, now } = ctx;
   const isIt = and(eq(hooks.id, id), isAt(place));
-  const isSmall = sql`(select count(*) from (select 1 from ${hookDeliveries} where ${hookDeliveries.hookId} = ${id} limit ${atOnce + 1})) <= ${atOnce}`;
+  const isSmall = sql`(
+    select count(*)
+    from (
+      select 1 from ${hookDeliveries} where ${hookDeliveries.hookId} = ${id} limit ${atOnce + 1}
+    )
+  ) <= ${atOnce}`;
   const some = db
     .select({ id: hookDeliveries.id })
     .from(hookDeliveries)

@@ -3,11 +3,12 @@ import { and, asc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { hooks, repositories, type Hook } from "../../db/schema/index.ts";
 import type { HookEvent } from "../../events/payloads/hook-event.ts";
-import { type Glob, matchGlob, parseGlob } from "../../lib/glob.ts";
+import { type Glob, matchGlob } from "../../git/glob/match-glob.ts";
+import { parseBranchGlob } from "./branch-glob.ts";
 import { isApproved } from "./is-approved.ts";
 
 /** What happened, as far as it decides who is told. */
-export interface Occasion {
+export interface HookTrigger {
   event: HookEvent;
   /** Of the account whose repository it is, or that it is about; the repository's, where it says nothing. */
   ownerId?: number | undefined;
@@ -37,8 +38,8 @@ export type FoundHook = Pick<
  */
 export async function findHooks(
   { db, config }: Pick<Ctx, "db" | "config">,
-  occasions: readonly Occasion[],
-): Promise<(occasion: Occasion) => FoundHook[]> {
+  occasions: readonly HookTrigger[],
+): Promise<(occasion: HookTrigger) => FoundHook[]> {
   if (config.areWebhooksDisabled) return () => [];
   const names = listOf(occasions.map(({ event }) => event));
   const repoIds = listOf(occasions.map(({ repoId }) => repoId));
@@ -48,7 +49,10 @@ export async function findHooks(
 
   const { id, level, repoId, ownerId, type, branchFilter, events, createdAt } = hooks;
   const isWanted = sql`exists (select 1 from json_each(${events}) where value in ${names})`;
-  const ofRest = sql`select ${repositories.ownerId} from ${repositories} where ${repositories.id} in ${ownerlessIds}`;
+  const ofRest = sql`
+    select ${repositories.ownerId}
+    from ${repositories}
+    where ${repositories.id} in ${ownerlessIds}`;
   const isOwners = sql`${ownerId} in (select value from ${ownerIds} union ${ofRest})`;
   const [found, owned] = await db.batch([
     db
@@ -80,8 +84,10 @@ export async function findHooks(
 }
 
 /** The values of a list as SQL: one parameter, however many there are. */
-const listOf = (values: readonly (string | number | undefined)[]): SQL =>
-  sql`(select value from json_each(${JSON.stringify([...new Set(values)].filter((value) => value !== undefined))}))`;
+const listOf = (values: readonly (string | number | undefined)[]): SQL => sql`(
+  select value
+  from json_each(${JSON.stringify([...new Set(values)].filter((value) => value !== undefined))})
+)`;
 
 function isAt(hook: FoundHook, repoId: number | undefined, ownerId: number | undefined): boolean {
   if (hook.level === "system") return true;
@@ -89,7 +95,7 @@ function isAt(hook: FoundHook, repoId: number | undefined, ownerId: number | und
   return hook.ownerId === ownerId;
 }
 
-const isToHear = (hook: FoundHook, { event, ref, at }: Occasion): boolean =>
+const isToHear = (hook: FoundHook, { event, ref, at }: HookTrigger): boolean =>
   hook.createdAt <= at &&
   hook.events.includes(event) &&
   (ref === undefined || isAbout(hook.branchFilter, ref));
@@ -100,7 +106,7 @@ const GLOBS_MAX = 1000;
 
 function globOf(filter: string): Glob | undefined {
   if (globs.size >= GLOBS_MAX) globs.clear();
-  if (!globs.has(filter)) globs.set(filter, parseGlob(filter));
+  if (!globs.has(filter)) globs.set(filter, parseBranchGlob(filter));
   return globs.get(filter);
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../../db/schema/index.ts";
 import { defined } from "../../lib/defined.ts";
 import { invalid, malformed } from "../../lib/failure.ts";
-import { parseGlob } from "../../lib/glob.ts";
+import { parseBranchGlob } from "./branch-glob.ts";
 import { parseHookEvents } from "./hook-events.ts";
 import { judgeTarget } from "./judge-target.ts";
 
@@ -65,7 +65,7 @@ export async function toColumns(
   const contentType = wish.contentType === undefined ? undefined : toContentType(wish.contentType);
   const filter = wish.branchFilter;
   // A text in the database ends at a NUL.
-  if (filter !== undefined && (filter.includes("\0") || !parseGlob(filter))) {
+  if (filter !== undefined && (filter.includes("\0") || !parseBranchGlob(filter))) {
     throw invalid("[BranchFilter]: Invalid glob pattern");
   }
   // SECURITY: whatever would begin another header, or no header can hold.

@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 
 import { ANONYMOUS } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { ACCESS, announcements, hookDeliveries, hooks } from "../../db/schema/index.ts";
 import type { Occasion } from "../../events/payloads/occasion.ts";
 import { toPushPayload } from "../../events/payloads/push-payload.ts";
@@ -75,16 +76,34 @@ export async function testHook(
       ref,
       commitOid,
     }),
-    db
-      .insert(announcements)
-      .select(
-        sql`select null, last_insert_rowid(), 0, 'push', ${repo.id}, ${JSON.stringify(payload)}, ${now} where changes() > 0`,
-      ),
-    db
-      .insert(hookDeliveries)
-      .select(
-        sql`select null, ${hookId}, last_insert_rowid(), ${crypto.randomUUID()}, 'push', 'pending', 1, 0, ${now}, '', null, null, null, null, null, '', null, ${now}, ${now} where changes() > 0`,
-      ),
+    insertSelect(
+      db,
+      announcements,
+      {
+        eventId: sql`last_insert_rowid()`,
+        part: 0,
+        event: "push",
+        repoId: repo.id,
+        payload,
+        createdAt: now,
+      },
+      sql`where changes() > 0`,
+    ),
+    insertSelect(
+      db,
+      hookDeliveries,
+      {
+        hookId,
+        announcementId: sql`last_insert_rowid()`,
+        uuid: crypto.randomUUID(),
+        event: "push",
+        isRequested: true,
+        nextAttemptAt: now,
+        createdAt: now,
+        updatedAt: now,
+      },
+      sql`where changes() > 0`,
+    ),
   ]);
   if (!hook) throw notFound();
   if (told.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId]));

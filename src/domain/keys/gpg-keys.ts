@@ -6,8 +6,9 @@ import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../db/schema
 import { record, recordIfChanged } from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { Listed, Slice } from "../slice.ts";
+import { normalizeGpgId } from "./fingerprint.ts";
 import { parseGpgKeys } from "./parse-gpg-key.ts";
-import type { GpgKey as ParsedKey, GpgSubkey } from "./read-gpg-key.ts";
+import type { GpgSubkey, ParsedGpgKey } from "./read-gpg-key.ts";
 import { tokensToSign } from "./gpg-key-token.ts";
 import { verifyGpgSignature } from "./verify-gpg-signature.ts";
 
@@ -166,14 +167,31 @@ const isProvenElsewhere = (user: User, keys: readonly Named[]): SQL =>
 
 function isElsewhere(user: User, keys: readonly Named[], condition: SQL): SQL {
   const list = JSON.stringify(keys.map(({ keyId }) => keyId));
-  return sql`exists (select 1 from gpg_keys others where others.key_id in (select value from json_each(${list})) and others.user_id <> ${user.id} and ${condition})`;
+  return sql`exists (
+    select 1
+    from gpg_keys others
+    where others.key_id in (select value from json_each(${list}))
+      and others.user_id <> ${user.id}
+      and ${condition}
+  )`;
 }
 
 /** Whether a row of `gpg_keys` is known to be its account's: proven, or naming a confirmed address. */
-export const isTrusted = (keys: SQL): SQL =>
-  sql`(${keys}.is_proven or exists (select 1 from gpg_keys whole join json_each(whole.emails) email join ${emailAddresses} on ${emailAddresses.lowerEmail} = email.value and ${emailAddresses.userId} = ${keys}.user_id and ${emailAddresses.isActivated} where whole.user_id = ${keys}.user_id and whole.key_id in (${keys}.key_id, ${keys}.primary_key_id)))`;
+export const isTrusted = (keys: SQL): SQL => sql`(
+  ${keys}.is_proven
+  or exists (
+    select 1
+    from gpg_keys whole
+    join json_each(whole.emails) email
+    join ${emailAddresses} on ${emailAddresses.lowerEmail} = email.value
+      and ${emailAddresses.userId} = ${keys}.user_id
+      and ${emailAddresses.isActivated}
+    where whole.user_id = ${keys}.user_id
+      and whole.key_id in (${keys}.key_id, ${keys}.primary_key_id)
+  )
+)`;
 
-function toRows(ctx: Ctx, user: User, key: ParsedKey, isProven: boolean) {
+function toRows(ctx: Ctx, user: User, key: ParsedGpgKey, isProven: boolean) {
   const row = (each: GpgSubkey, primaryKeyId: string) => ({
     userId: user.id,
     primaryKeyId,
@@ -208,8 +226,15 @@ export async function proveGpgKey(
   keyId: string,
   signature: string,
 ): Promise<GpgKeyEntry> {
-  const wanted = keyId.toUpperCase();
-  const primary = sql`coalesce((select nullif(k.primary_key_id, '') from gpg_keys k where k.user_id = ${user.id} and k.key_id = ${wanted}), ${wanted})`;
+  const wanted = normalizeGpgId(keyId);
+  const primary = sql`coalesce(
+    (
+      select nullif(k.primary_key_id, '')
+      from gpg_keys k
+      where k.user_id = ${user.id} and k.key_id = ${wanted}
+    ),
+    ${wanted}
+  )`;
   const isThis = allOf(eq(gpgKeys.userId, user.id), sql`${gpgKeys.keyId} = ${primary}`);
   const entry = await findEntry(ctx, user, isThis);
   if (!(await isSignedToken(ctx, user, entry.key.armored, signature))) {

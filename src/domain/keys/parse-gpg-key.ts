@@ -1,6 +1,6 @@
 import type { PublicKey } from "openpgp";
 import { invalid } from "../../lib/failure.ts";
-import type { GpgKey } from "./read-gpg-key.ts";
+import type { ParsedGpgKey } from "./read-gpg-key.ts";
 
 const TEXT_LENGTH_MAX = 512 * 1024;
 const KEYS_MAX = 16;
@@ -18,7 +18,7 @@ const OWN_SIGNATURES_MAX = 256;
  * @throws Failure `invalid` with a message for the person, saying what the text is instead.
  * @see RFC 9580 sections 5.2.3.29 (flags) and 10.1 (form of a key)
  */
-export async function parseGpgKeys(armored: string, now: number): Promise<GpgKey[]> {
+export async function parseGpgKeys(armored: string, now: number): Promise<ParsedGpgKey[]> {
   if (armored.length > TEXT_LENGTH_MAX) {
     throw invalid(`the key is too long: at most ${TEXT_LENGTH_MAX} characters are allowed`);
   }
@@ -44,7 +44,7 @@ export async function parseGpgKeys(armored: string, now: number): Promise<GpgKey
     throw invalid(`there are more than ${OWN_SIGNATURES_MAX} signatures to check`);
   }
 
-  const keys: GpgKey[] = [];
+  const keys: ParsedGpgKey[] = [];
   for (const key of found) keys.push(await readGpgKey(key, now));
   const ids = keys.flatMap((key) => [key, ...key.subkeys]).map(({ keyId }) => keyId);
   if (new Set(ids).size < ids.length) throw invalid("the same key is there more than once");

@@ -1,5 +1,6 @@
-import { createHash } from "node:crypto";
+import { formatBase64, parseCanonicalBase64 } from "../../lib/base64.ts";
 import { invalid } from "../../lib/failure.ts";
+import { sshFingerprint } from "./fingerprint.ts";
 import { readPemKey } from "./read-pem-key.ts";
 import { knownKind, readSshBlob, type SshKeyKind } from "./read-ssh-blob.ts";
 
@@ -37,13 +38,13 @@ export function parseSshKey(text: string): SshKey {
   const { kind, bits } = readSshBlob(blob);
   if (label && label !== kind) throw invalid("the type in front of the key does not match the key");
   refuseUnprintable(comment);
-  const base64 = blob.toString("base64");
+  const base64 = formatBase64(blob);
   return {
     kind,
     bits,
     blob: base64,
     comment,
-    fingerprint: `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`,
+    fingerprint: sshFingerprint(blob),
     normalised: comment === "" ? `${kind} ${base64}` : `${kind} ${base64} ${comment}`,
   };
 }
@@ -132,9 +133,7 @@ function holdsKey(line: string): boolean {
 
 /** Only the canonical spelling: padding is complete, nothing is skipped. */
 function decodeBase64(text: string): Buffer {
-  const bytes = Buffer.from(text, "base64");
-  if (bytes.length === 0 || bytes.toString("base64") !== text) {
-    throw invalid("the key is not valid base64");
-  }
-  return bytes;
+  const bytes = parseCanonicalBase64(text);
+  if (!bytes || bytes.length === 0) throw invalid("the key is not valid base64");
+  return Buffer.from(bytes);
 }

@@ -1,6 +1,8 @@
 import { enums, PacketList } from "openpgp";
 import type { PublicKey, SignaturePacket, Subkey, User } from "openpgp";
+import { formatBase64 } from "../../lib/base64.ts";
 import { invalid } from "../../lib/failure.ts";
+import { gpgKeyId, normalizeGpgId } from "./fingerprint.ts";
 
 export type GpgSubkey = {
   /** The short name of the key: 16 upper-case hex digits. */
@@ -22,7 +24,7 @@ export type GpgSubkey = {
   isRevoked: boolean;
 };
 
-export type GpgKey = GpgSubkey & {
+export type ParsedGpgKey = GpgSubkey & {
   /** The key with its user ids, subkeys and signatures, in one clean armored block. */
   armored: string;
   subkeys: GpgSubkey[];
@@ -40,7 +42,7 @@ const CLOCK_SKEW_MS = 60 * 60 * 1000;
  *
  * @throws Failure `invalid` when no valid signature of the key speaks for it.
  */
-export async function readGpgKey(key: PublicKey, now: number): Promise<GpgKey> {
+export async function readGpgKey(key: PublicKey, now: number): Promise<ParsedGpgKey> {
   const at = new Date(now + CLOCK_SKEW_MS);
   const { keyPacket } = key;
   if ([key, ...key.subkeys].some((each) => isTooLarge(each.keyPacket))) {
@@ -149,9 +151,9 @@ function describe(
   const flags = usage?.keyFlags;
   const has = (flag: number): boolean => !flags || ((flags[0] ?? 0) & flag) !== 0;
   return {
-    keyId: key.getKeyID().toHex().toUpperCase(),
-    fingerprint: key.getFingerprint().toUpperCase(),
-    publicKeyBase64: Buffer.from(packets.write()).toString("base64"),
+    keyId: gpgKeyId(key.getKeyID()),
+    fingerprint: normalizeGpgId(key.getFingerprint()),
+    publicKeyBase64: formatBase64(packets.write()),
     canSign: signs && has(enums.keyFlags.signData),
     canCertify: signs && has(enums.keyFlags.certifyKeys),
     canEncryptComms: encrypts && has(enums.keyFlags.encryptCommunication),

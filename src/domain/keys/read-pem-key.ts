@@ -1,4 +1,5 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
+import { parseBase64Url } from "../../lib/base64.ts";
 import { invalid } from "../../lib/failure.ts";
 import { formatNatural, formatSshWire } from "./ssh-wire.ts";
 
@@ -20,13 +21,13 @@ export function readPemKey(der: Buffer, type: "pkcs1" | "spki"): Uint8Array {
   const { kty, crv = "", n = "", e = "", x = "", y = "" } = importKey(der, type);
   const curve = CURVE_NAMES.get(crv);
   if (kty === "RSA") {
-    return formatSshWire(["ssh-rsa", formatNatural(bytes(e)), formatNatural(bytes(n))]);
+    return formatSshWire(["ssh-rsa", formatNatural(bytesOf(e)), formatNatural(bytesOf(n))]);
   }
   if (kty === "EC" && curve) {
-    const point = Buffer.concat([Uint8Array.of(4), bytes(x), bytes(y)]);
+    const point = Buffer.concat([Uint8Array.of(4), bytesOf(x), bytesOf(y)]);
     return formatSshWire([`ecdsa-sha2-${curve}`, curve, point]);
   }
-  if (kty === "OKP" && crv === "Ed25519") return formatSshWire(["ssh-ed25519", bytes(x)]);
+  if (kty === "OKP" && crv === "Ed25519") return formatSshWire(["ssh-ed25519", bytesOf(x)]);
   throw invalid(`key type is not allowed: ${crv}`);
 }
 
@@ -50,6 +51,9 @@ function importKey(der: Buffer, type: "pkcs1" | "spki"): JsonWebKey {
 /** 1.2.840.10040.4.1 in DER, with its tag and length. */
 const DSA_OID = Buffer.from("06072a8648ce380401", "hex");
 
-function bytes(base64url: string): Buffer {
-  return Buffer.from(base64url, "base64url");
+/** The bytes of a field of a JSON Web Key. */
+function bytesOf(field: string): Uint8Array {
+  const bytes = parseBase64Url(field);
+  if (!bytes) throw new Error("an exported key is no JSON Web Key");
+  return bytes;
 }

@@ -1,4 +1,5 @@
 import { createPublicKey } from "node:crypto";
+import { formatBase64Url } from "../../lib/base64.ts";
 import { invalid } from "../../lib/failure.ts";
 import { isEd25519Point } from "./ed25519-point.ts";
 import { SshWireReader } from "./ssh-wire.ts";
@@ -116,8 +117,8 @@ function readEcdsa(reader: SshWireReader, name: keyof typeof CURVES): number {
   if (point.length !== 1 + 2 * fieldBytes || point[0] !== 4) {
     throw invalid("the point of the key has the wrong length");
   }
-  const x = point.subarray(1, 1 + fieldBytes).toString("base64url");
-  const y = point.subarray(1 + fieldBytes).toString("base64url");
+  const x = formatBase64Url(point.subarray(1, 1 + fieldBytes));
+  const y = formatBase64Url(point.subarray(1 + fieldBytes));
   try {
     createPublicKey({ format: "jwk", key: { kty: "EC", crv, x, y } });
   } catch {

@@ -38,7 +38,11 @@ async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
   const { user, repo, title, isReadOnly } = wanted;
   const { normalised, fingerprint } = parse(wanted.key);
   const usedOtherwise = repo ? isNull(publicKeys.repoId) : sql`${publicKeys.repoId} is not null`;
-  const isFree = sql`not exists (select 1 from ${publicKeys} where ${publicKeys.fingerprint} = ${fingerprint} and ${usedOtherwise})`;
+  const isFree = sql`not exists (
+    select 1
+    from ${publicKeys}
+    where ${publicKeys.fingerprint} = ${fingerprint} and ${usedOtherwise}
+  )`;
   try {
     const [added] = await ctx.db.batch([
       ctx.db

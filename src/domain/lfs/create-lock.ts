@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { lfsLocks, type Repository, repositories, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -22,11 +23,12 @@ export async function createLock(
   const path = normalizeLockPath(wantedPath);
   const { id: repoId, ownerId } = repo;
   const [created, , [entry]] = await ctx.db.batch([
-    ctx.db
-      .insert(lfsLocks)
-      .select(
-        sql`select null, id, ${path}, ${owner.id}, ${ctx.now} from ${repositories} where id = ${repoId}`,
-      )
+    insertSelect(
+      ctx.db,
+      lfsLocks,
+      { repoId: repositories.id, path, ownerId: owner.id, lockedAt: ctx.now },
+      sql`from ${repositories} where ${repositories.id} = ${repoId}`,
+    )
       .onConflictDoNothing()
       .returning({ id: lfsLocks.id }),
     recordIfChanged(ctx, { type: "lfs_lock.created", repoId, ownerId, path }),

@@ -22,7 +22,7 @@ export async function findObjects(
 }
 
 /** The object of an id, if the repository has it. */
-export async function findObject(
+export async function findLfsObject(
   ctx: Ctx,
   repo: Repository,
   oid: string,

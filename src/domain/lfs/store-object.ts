@@ -1,13 +1,14 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { lfsLooseFiles, lfsObjects, type Repository, repositories } from "../../db/schema/index.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
 import type { LargeFile } from "../../storage/repository-records.ts";
 
 /** How long an upload may take, in milliseconds. */
-export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
+export const LFS_UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
 /** A large file as a client announces it. */
 export interface Announced {
@@ -40,11 +41,12 @@ export async function storeObject(
   const isThis = and(eq(lfsObjects.repoId, repo.id), eq(lfsObjects.oid, oid));
   const [present] = await db.batch([
     db.select().from(lfsObjects).where(isThis),
-    db
-      .insert(lfsLooseFiles)
-      .select(
-        sql`select ${uploadId}, ${oid}, ${networkName}, ${now + UPLOAD_LIFE_MS} where not exists (select 1 from ${lfsObjects} where ${isThis})`,
-      ),
+    insertSelect(
+      db,
+      lfsLooseFiles,
+      { uploadId, oid, networkName, expiresAt: now + LFS_UPLOAD_LIFE_MS },
+      sql`where not exists (select 1 from ${lfsObjects} where ${isThis})`,
+    ),
   ]);
   if (present.length > 0) return false;
 
@@ -77,14 +79,18 @@ async function claimFile(
 ): Promise<string | undefined> {
   const isUpload = eq(lfsLooseFiles.uploadId, uploadId);
   // By the database's own clock, as of the moment of writing.
-  const isNoted = sql`exists (select 1 from ${lfsLooseFiles} where ${isUpload} and ${lfsLooseFiles.expiresAt} > unixepoch() * 1000)`;
+  const isNoted = sql`exists (
+    select 1
+    from ${lfsLooseFiles}
+    where ${isUpload} and ${lfsLooseFiles.expiresAt} > unixepoch() * 1000
+  )`;
   const [, , , [present]] = await db.batch([
-    db
-      .insert(lfsObjects)
-      .select(
-        sql`select id, ${oid}, ${sizeBytes}, ${uploadId}, ${now} from ${repositories} where id = ${repo.id} and ${isNoted}`,
-      )
-      .onConflictDoNothing(),
+    insertSelect(
+      db,
+      lfsObjects,
+      { repoId: repositories.id, oid, sizeBytes, uploadId, createdAt: now },
+      sql`from ${repositories} where ${repositories.id} = ${repo.id} and ${isNoted}`,
+    ).onConflictDoNothing(),
     db
       .update(repositories)
       .set({ lfsSizeBytes: sql`${repositories.lfsSizeBytes} + ${sizeBytes}` })

@@ -14,7 +14,9 @@ import type { KnownReferences, References, TeamReference } from "../../render/re
  */
 export async function resolveReferences(ctx: Ctx, found: References): Promise<KnownReferences> {
   const names = [...found.users, ...found.teams.map(({ org }) => org)];
-  const isNamed = sql`${users.lowerName} in (select lower(value) from json_each(${JSON.stringify(names)}))`;
+  const isNamed = sql`${users.lowerName} in (
+    select lower(value) from json_each(${JSON.stringify(names)})
+  )`;
   const userId = seesPublicOnly(ctx.actor) ? null : ctx.actor.user?.id;
   const [accounts, memberTeams] = await ctx.db.batch([
     ctx.db

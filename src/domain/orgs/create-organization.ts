@@ -52,8 +52,14 @@ export async function createOrganization(
 
   const { db, now } = ctx;
   const lowerName = wanted.name.toLowerCase();
-  const newId = sql<number>`(select ${users.id} from ${users} where ${users.lowerName} = ${lowerName})`;
-  const ownersId = sql<number>`(select ${teams.id} from ${teams} where ${teams.orgId} = ${newId} and ${teams.lowerName} = 'owners')`;
+  const newId = sql<number>`(
+    select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}
+  )`;
+  const ownersId = sql<number>`(
+    select ${teams.id}
+    from ${teams}
+    where ${teams.orgId} = ${newId} and ${teams.lowerName} = 'owners'
+  )`;
   try {
     const [created] = await db.batch([
       db

@@ -33,15 +33,31 @@ export async function findTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
       team: columnsOf(teams, "t"),
       org: columnsOf(users, "o"),
       isInOrg: flagColumn(
-        sql`exists (select 1 from ${organizationMembers} where ${organizationMembers.orgId} = ${teams.orgId} and ${organizationMembers.userId} = ${userId})`,
+        sql`exists (
+          select 1
+          from ${organizationMembers}
+          where ${organizationMembers.orgId} = ${teams.orgId}
+            and ${organizationMembers.userId} = ${userId}
+        )`,
         "is_in_org",
       ),
       isInTeam: flagColumn(
-        sql`exists (select 1 from ${teamMembers} where ${teamMembers.teamId} = ${teams.id} and ${teamMembers.userId} = ${userId})`,
+        sql`exists (
+          select 1
+          from ${teamMembers}
+          where ${teamMembers.teamId} = ${teams.id} and ${teamMembers.userId} = ${userId}
+        )`,
         "is_in_team",
       ),
       isOwner: flagColumn(
-        sql`exists (select 1 from ${teamMembers} join teams owners on owners.id = ${teamMembers.teamId} where owners.org_id = ${teams.orgId} and owners.access = ${ACCESS.owner} and ${teamMembers.userId} = ${userId})`,
+        sql`exists (
+          select 1
+          from ${teamMembers}
+          join teams owners on owners.id = ${teamMembers.teamId}
+          where owners.org_id = ${teams.orgId}
+            and owners.access = ${ACCESS.owner}
+            and ${teamMembers.userId} = ${userId}
+        )`,
         "is_owner",
       ),
     })

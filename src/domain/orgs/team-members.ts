@@ -36,7 +36,9 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
  */
 export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
   const isThis = and(eq(teamMembers.teamId, team.id), eq(teamMembers.userId, user.id));
-  const isLastOwner = sql`(select ${teams.access} = ${ACCESS.owner} from ${teams} where ${teams.id} = ${team.id}) and (select count(*) from team_members others where others.team_id = ${team.id}) = 1`;
+  const isLastOwner = sql`
+    (select ${teams.access} = ${ACCESS.owner} from ${teams} where ${teams.id} = ${team.id})
+    and (select count(*) from team_members others where others.team_id = ${team.id}) = 1`;
   const [removed] = await ctx.db.batch([
     // Part of the statement, so that the last two owners can't leave at once.
     ctx.db
@@ -49,15 +51,18 @@ export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promis
       userId: user.id,
       teamId: team.id,
     }),
-    ctx.db
-      .delete(organizationMembers)
-      .where(
-        and(
-          eq(organizationMembers.orgId, team.orgId),
-          eq(organizationMembers.userId, user.id),
-          sql`not exists (select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teams.orgId} = ${team.orgId} and ${teamMembers.userId} = ${user.id})`,
-        ),
+    ctx.db.delete(organizationMembers).where(
+      and(
+        eq(organizationMembers.orgId, team.orgId),
+        eq(organizationMembers.userId, user.id),
+        sql`not exists (
+          select 1
+          from ${teamMembers}
+          join ${teams} on ${teams.id} = ${teamMembers.teamId}
+          where ${teams.orgId} = ${team.orgId} and ${teamMembers.userId} = ${user.id}
+        )`,
       ),
+    ),
   ]);
   if (removed.length === 0 && (await isMember(ctx, team, user))) {
     throw forbidden("the last owner of an organization can't be removed");

@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { type CodeFacts, codeFacts, type Repository, repositories } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -55,11 +56,11 @@ async function findOut(repository: OpenRepository, commitOid: string): Promise<F
 
 async function keep({ db }: Ctx, repo: Repository, facts: CodeFacts): Promise<void> {
   const language = facts.languages[0]?.[0] ?? "";
-  // In the order in which the schema has the columns; a repository that is gone keeps nothing.
-  const row = sql`select id, ${facts.commitOid}, ${facts.rules}, ${JSON.stringify(facts.languages)}, ${JSON.stringify(facts.licenses)} from ${repositories} where id = ${repo.id}`;
+  // A repository that is gone keeps nothing.
+  const from = sql`from ${repositories} where ${repositories.id} = ${repo.id}`;
   const { commitOid, rules, languages, licenses } = facts;
   await db.batch([
-    db.insert(codeFacts).select(row).onConflictDoUpdate({
+    insertSelect(db, codeFacts, facts, from).onConflictDoUpdate({
       target: codeFacts.repoId,
       set: { commitOid, rules, languages, licenses },
     }),

@@ -220,9 +220,31 @@ function announcements(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
 /** Removes what people who may not see the repository keep of it, where the edit makes it private. */
 function forgetOutsiders(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   const isHidden = sql`${edit.isPrivate === true}`;
-  const insiders = sql`(select owner_id from ${repositories} where id = ${repo.id} union select ${collaborations.userId} from ${collaborations} where ${collaborations.repoId} = ${repo.id} union select ${teamMembers.userId} from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} where ${teams.orgId} = ${repo.ownerId} and ${teams.access} > ${ACCESS.none} and (${teams.includesAllRepositories} or exists (select 1 from ${teamRepositories} where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id})))`;
-  const isOutsider = (userId: AnyColumn) =>
-    sql`(${userId} not in ${insiders} and not (select ${users.isAdmin} from ${users} where ${users.id} = ${userId}))`;
+  const insiders = sql`(
+    select owner_id
+    from ${repositories}
+    where id = ${repo.id}
+    union select ${collaborations.userId}
+    from ${collaborations}
+    where ${collaborations.repoId} = ${repo.id}
+    union select ${teamMembers.userId}
+    from ${teamMembers}
+    join ${teams} on ${teams.id} = ${teamMembers.teamId}
+    where ${teams.orgId} = ${repo.ownerId}
+      and ${teams.access} > ${ACCESS.none}
+      and (
+        ${teams.includesAllRepositories}
+        or exists (
+          select 1
+          from ${teamRepositories}
+          where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id}
+        )
+      )
+  )`;
+  const isOutsider = (userId: AnyColumn) => sql`(
+    ${userId} not in ${insiders}
+    and not (select ${users.isAdmin} from ${users} where ${users.id} = ${userId})
+  )`;
   return [
     ctx.db.delete(stars).where(and(isHidden, eq(stars.repoId, repo.id), isOutsider(stars.userId))),
     ctx.db

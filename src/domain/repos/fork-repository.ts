@@ -1,7 +1,8 @@
-import { sql } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { lfsObjects, repositories, type User, type Visibility } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
@@ -48,7 +49,11 @@ export async function forkRepository(
   await stored.adopt(withoutHiddenRefs(await ctx.git.repository(repo).share()));
 
   const openness = VISIBILITIES.indexOf(owner.visibility);
-  const isLessOpen = sql`case visibility when 'public' then 0 when 'limited' then 1 else 2 end > ${openness}`;
+  const isLessOpen = sql`case visibility
+    when 'public' then 0
+    when 'limited' then 1
+    else 2
+  end > ${openness}`;
   const columns = {
     ...place,
     ...UNITS,
@@ -56,7 +61,9 @@ export async function forkRepository(
     parentId: repo.id,
     isFork: true,
     // As the parent is at this moment: it may just have become private.
-    isPrivate: sql<boolean>`(select is_private or ${isLessOpen} from ${repositories} where id = ${repo.id})`,
+    isPrivate: sql<boolean>`(
+      select is_private or ${isLessOpen} from ${repositories} where id = ${repo.id}
+    )`,
     description: repo.description,
     defaultBranch: repo.defaultBranch,
     isEmpty: repo.isEmpty,
@@ -77,11 +84,12 @@ export async function forkRepository(
         }),
       // The files stay where they are: each belongs to whoever has a row of it.
       (repoId) => [
-        ctx.db
-          .insert(lfsObjects)
-          .select(
-            sql`select ${repoId}, oid, size_bytes, upload_id, ${ctx.now} from ${lfsObjects} where repo_id = ${repo.id}`,
-          ),
+        insertSelect(
+          ctx.db,
+          lfsObjects,
+          { ...getTableColumns(lfsObjects), repoId, createdAt: ctx.now },
+          sql`from ${lfsObjects} where ${lfsObjects.repoId} = ${repo.id}`,
+        ),
       ],
     );
     const parent = { ...source, repo: { ...repo, forkCount: repo.forkCount + 1 } };

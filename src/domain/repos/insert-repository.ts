@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import {
   ACCESS,
   collaborations,
@@ -89,16 +90,19 @@ export async function insertRepository(
       updatedAt: now,
     })
     .returning();
-  const watch = db
-    .insert(watches)
-    .select(
-      sql`select ${creator.id}, id, visibility, ${now} from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
-    );
-  const collaborate = db
-    .insert(collaborations)
-    .select(
-      sql`select id, ${creator.id}, ${ACCESS.admin} from ${repositories} where ${isThis} and ${!ownsOwner}`,
-    );
+  const { id: repoId, visibility } = repositories;
+  const watch = insertSelect(
+    db,
+    watches,
+    { userId: creator.id, repoId, visibility, createdAt: now },
+    sql`from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
+  );
+  const collaborate = insertSelect(
+    db,
+    collaborations,
+    { repoId, userId: creator.id, access: ACCESS.admin },
+    sql`from ${repositories} where ${isThis} and ${!ownsOwner}`,
+  );
   try {
     const [created] = await db.batch([
       insert,

@@ -50,7 +50,11 @@ async function listMarked(
   { size, offset }: Slice,
 ): Promise<Listed<RepositoryEntry>> {
   const isPublic = eq(marks.visibility, "public");
-  const isVisible = sql`exists (select 1 from ${repositories} where ${repositories.id} = ${marks.repoId} and ${isRepositoryVisible(ctx.actor)})`;
+  const isVisible = sql`exists (
+    select 1
+    from ${repositories}
+    where ${repositories.id} = ${marks.repoId} and ${isRepositoryVisible(ctx.actor)}
+  )`;
   const isShown = seesOpenThings(ctx.actor) ? sql`(${isPublic} or ${isVisible})` : isVisible;
   const mayBeHidden = seesOpenThings(ctx.actor) ? sql`${marks.visibility} <> 'public'` : undefined;
 

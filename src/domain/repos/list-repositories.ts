@@ -41,10 +41,23 @@ export async function listReachableRepositories(
 /** Ids of what a user owns, of what they have a role in, and of what their teams reach. */
 function reachableIds(user: User): SQL {
   return sql`(
-    select id from ${repositories} where owner_id = ${user.id}
-    union select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${user.id}
-    union select ${teamRepositories.repoId} from ${teamMembers} join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId} where ${teamMembers.userId} = ${user.id}
-    union select r.id from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${teams.includesAllRepositories} and ${teams.access} > ${ACCESS.none} join ${repositories} r on r.owner_id = ${teams.orgId} where ${teamMembers.userId} = ${user.id}
+    select id
+    from ${repositories}
+    where owner_id = ${user.id}
+    union select ${collaborations.repoId}
+    from ${collaborations}
+    where ${collaborations.userId} = ${user.id}
+    union select ${teamRepositories.repoId}
+    from ${teamMembers}
+    join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId}
+    where ${teamMembers.userId} = ${user.id}
+    union select r.id
+    from ${teamMembers}
+    join ${teams} on ${teams.id} = ${teamMembers.teamId}
+      and ${teams.includesAllRepositories}
+      and ${teams.access} > ${ACCESS.none}
+    join ${repositories} r on r.owner_id = ${teams.orgId}
+    where ${teamMembers.userId} = ${user.id}
   )`;
 }
 

@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { repositories, stars, watches, type Repository, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 
@@ -17,13 +18,12 @@ export async function createMark(
 ): Promise<void> {
   const { id: repoId, ownerId } = repo;
   await ctx.db.batch([
-    ctx.db
-      // In the order in which the schema has the columns.
-      .insert(TABLES[mark])
-      .select(
-        sql`select ${user.id}, id, visibility, ${ctx.now} from ${repositories} where id = ${repoId}`,
-      )
-      .onConflictDoNothing(),
+    insertSelect(
+      ctx.db,
+      TABLES[mark],
+      { userId: user.id, repoId, visibility: repositories.visibility, createdAt: ctx.now },
+      sql`from ${repositories} where ${repositories.id} = ${repoId}`,
+    ).onConflictDoNothing(),
     recordIfChanged(ctx, { type: `${mark}.created`, repoId, ownerId }),
   ]);
 }

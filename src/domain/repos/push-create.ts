@@ -8,6 +8,7 @@ import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { isAccountNamed, isSeen, selectAccounts, toMembership } from "../accounts/find-account.ts";
 import { createRepository } from "./create-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
+import { apiRootOf } from "../../shapes/urls.ts";
 
 /** A repository that a push may bring into being. */
 export interface PushCreation {
@@ -50,7 +51,7 @@ export async function findPushCreation(
     const path = isOrganization ? `orgs/${owner.name}/repos` : "user/repos";
     throw forbidden(
       `Push to create is not enabled for ${owners}.\n` +
-        `${owner.name}/${name} does not exist: create it first, with POST ${ctx.rootUrl}/api/v1/${path}`,
+        `${owner.name}/${name} does not exist: create it first, with POST ${apiRootOf(ctx)}/${path}`,
     );
   }
   const scope = isOrganization ? "write:organization" : "write:user";

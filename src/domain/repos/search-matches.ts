@@ -25,8 +25,10 @@ export function matches(ctx: Ctx, query: RepositoryQuery): SQL {
 }
 
 /** The repositories of some ids that the text is in. */
-const among = (ids: SQL, query: RepositoryQuery): SQL =>
-  sql`select id from ${repositories} where ${allOf(sql`${repositories.id} in (${ids})`, isMatch(query))}`;
+const among = (ids: SQL, query: RepositoryQuery): SQL => sql`
+  select id
+  from ${repositories}
+  where ${allOf(sql`${repositories.id} in (${ids})`, isMatch(query))}`;
 
 /** The words of the query that the index can find, as it takes them. */
 function indexedText(query: RepositoryQuery): string | undefined {
@@ -50,7 +52,12 @@ function byWord(query: RepositoryQuery, open: readonly string[]): SQL {
   // Three letters tell visibilities apart and are one entry of the index; the word would be several to intersect.
   const isOpen = open.map((visibility) => `"${visibility.slice(0, INDEXED_MIN)}"`).join(" OR ");
   const text = `visibility : (${isOpen}) AND ${indexedText(query)}`;
-  return sql`select rowid as id from repositories_search where repositories_search match ${text} order by rowid desc limit ${MATCH_MAX}`;
+  return sql`
+    select rowid as id
+    from repositories_search
+    where repositories_search match ${text}
+    order by rowid desc
+    limit ${MATCH_MAX}`;
 }
 
 /** The topics of the query, which may be several with commas between. */
@@ -68,8 +75,16 @@ function byTopic(query: RepositoryQuery, open: readonly string[]): SQL {
   const ofTopic = (name: string): SQL =>
     union(
       open.map(
-        (visibility) =>
-          sql`select id from (select repo_id as id from ${repositoryTopics} where topic_id = (select id from ${topics} where name = ${name}) and visibility = ${visibility} order by repo_id desc limit ${max})`,
+        (visibility) => sql`
+          select id
+          from (
+            select repo_id as id
+            from ${repositoryTopics}
+            where topic_id = (select id from ${topics} where name = ${name})
+              and visibility = ${visibility}
+            order by repo_id desc
+            limit ${max}
+          )`,
       ),
     );
   return union(topicsOf(query).map(ofTopic));
@@ -80,8 +95,14 @@ function byBeginning(query: RepositoryQuery, open: readonly string[]): SQL {
   const slash = query.text.indexOf("/");
   const text = query.text.slice(slash + 1).toLowerCase();
   const end = `${text}\u{10ffff}`;
-  const isOpen = sql`${repositories.visibility} in (select value from json_each(${JSON.stringify(open)}))`;
-  return sql`select id from ${repositories} where ${isOpen} and ${repositories.lowerName} >= ${text} and ${repositories.lowerName} < ${end} limit ${MATCH_MAX}`;
+  const isOpen = sql`${repositories.visibility} in (
+    select value from json_each(${JSON.stringify(open)})
+  )`;
+  return sql`
+    select id
+    from ${repositories}
+    where ${isOpen} and ${repositories.lowerName} >= ${text} and ${repositories.lowerName} < ${end}
+    limit ${MATCH_MAX}`;
 }
 
 /**
@@ -94,16 +115,32 @@ export function isMatch(query: RepositoryQuery): SQL | undefined {
   const text = query.text.toLowerCase();
   if (text === "") return undefined;
   if (query.isTopic) {
-    return sql`exists (select 1 from ${repositoryTopics} where repo_id = ${repositories.id} and topic_id in (select id from ${topics} where name in (select value from json_each(${JSON.stringify(topicsOf(query))}))))`;
+    return sql`exists (
+      select 1
+      from ${repositoryTopics}
+      where repo_id = ${repositories.id}
+        and topic_id in (
+          select id
+          from ${topics}
+          where name in (select value from json_each(${JSON.stringify(topicsOf(query))}))
+        )
+    )`;
   }
   const slash = text.indexOf("/");
   if (slash >= 0) {
-    return sql`(instr(${repositories.ownerLowerName}, ${text.slice(0, slash)}) and instr(${repositories.lowerName}, ${text.slice(slash + 1)}))`;
+    return sql`(
+      instr(${repositories.ownerLowerName}, ${text.slice(0, slash)})
+      and instr(${repositories.lowerName}, ${text.slice(slash + 1)})
+    )`;
   }
   const isNamed = sql`instr(${repositories.lowerName}, ${text})`;
   if (!query.isDescriptionSearched) return isNamed;
   const words = indexedText(query);
   return words === undefined
     ? sql`(${isNamed} or instr(lower(${repositories.description}), ${text}))`
-    : sql`exists (select 1 from repositories_search where repositories_search match ${words} and rowid = ${repositories.id})`;
+    : sql`exists (
+      select 1
+      from repositories_search
+      where repositories_search match ${words} and rowid = ${repositories.id}
+    )`;
 }

@@ -97,7 +97,10 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
   const circles: (SQL | undefined)[] = [];
   const { ownerId, teamId, starredById } = query;
   if (ownerId !== undefined) {
-    const collaborated = sql`select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${ownerId}`;
+    const collaborated = sql`
+      select ${collaborations.repoId}
+      from ${collaborations}
+      where ${collaborations.userId} = ${ownerId}`;
     const owned = sql`select id from ${repositories} where owner_id = ${ownerId}`;
     const ids =
       query.mode === "collaborative"
@@ -109,18 +112,32 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
   }
   if (teamId !== undefined) {
     circles.push(
-      sql`${repositories.id} in (select ${teamRepositories.repoId} from ${teamRepositories} where ${teamRepositories.teamId} = ${teamId} union select r.id from ${teams} join ${repositories} r on r.owner_id = ${teams.orgId} where ${teams.id} = ${teamId} and ${teams.includesAllRepositories})`,
+      sql`${repositories.id} in (
+        select ${teamRepositories.repoId}
+        from ${teamRepositories}
+        where ${teamRepositories.teamId} = ${teamId}
+        union select r.id
+        from ${teams}
+        join ${repositories} r on r.owner_id = ${teams.orgId}
+        where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}
+      )`,
     );
   }
   if (starredById !== undefined) {
     circles.push(
-      sql`${repositories.id} in (select ${stars.repoId} from ${stars} where ${stars.userId} = ${starredById})`,
+      sql`${repositories.id} in (
+        select ${stars.repoId} from ${stars} where ${stars.userId} = ${starredById}
+      )`,
     );
   }
   const tokenId = boundTokenId(ctx.actor);
   if (tokenId !== undefined) {
     circles.push(
-      sql`${repositories.id} in (select ${accessTokenRepositories.repoId} from ${accessTokenRepositories} where ${accessTokenRepositories.tokenId} = ${tokenId})`,
+      sql`${repositories.id} in (
+        select ${accessTokenRepositories.repoId}
+        from ${accessTokenRepositories}
+        where ${accessTokenRepositories.tokenId} = ${tokenId}
+      )`,
     );
   }
   return and(...circles);
@@ -140,12 +157,21 @@ async function walk(
   const open = openVisibilities(ctx.actor);
   const isVisible = isRepositoryVisible(ctx.actor);
   const reach = offset < WALK_MAX ? size + offset : 0;
-  const isOpen = sql`${repositories.visibility} in (select value from json_each(${JSON.stringify(open)}))`;
+  const isOpen = sql`${repositories.visibility} in (
+    select value from json_each(${JSON.stringify(open)})
+  )`;
   const isBeyond = sql`not ${isOpen}`;
   const isGiven = and(sql`${repositories.id} in (${givenIds(ctx)})`, isBeyond, filter, isVisible);
   const walks = open.map(
-    (visibility) =>
-      sql`select id from (select id from ${repositories} where ${and(eq(repositories.visibility, visibility), filter)} order by ${list(keysOf(query))} limit ${reach})`,
+    (visibility) => sql`
+      select id
+      from (
+        select id
+        from ${repositories}
+        where ${and(eq(repositories.visibility, visibility), filter)}
+        order by ${list(keysOf(query))}
+        limit ${reach}
+      )`,
   );
   // What comes before the order of an index is looked up beside it.
   const isFirst = sql`${repositories.ownerId} = ${query.priorityOwnerId ?? null}`;
@@ -153,12 +179,27 @@ async function walk(
     (condition) => sql`select id from ${repositories} where ${condition}`,
   );
   const ids = sql.join([...walks, ...besides], sql` union all `);
-  const pageIds = sql`(select ${repositories.id} from ${repositories} where ${repositories.id} in (${ids}) order by ${list(order)} limit ${size} offset ${offset})`;
+  const pageIds = sql`(
+    select ${repositories.id}
+    from ${repositories}
+    where ${repositories.id} in (${ids})
+    order by ${list(order)}
+    limit ${size} offset ${offset}
+  )`;
 
   const openTotal =
     filter === undefined
-      ? sql`(select coalesce(sum(count), 0) from ${repositoryTotals} where ${repositoryTotals.visibility} in (select value from json_each(${JSON.stringify(open)})))`
-      : sql`(select count(*) from (select 1 from ${repositories} where ${and(isOpen, filter)} limit ${TOTAL_MAX}))`;
+      ? sql`(
+        select coalesce(sum(count), 0)
+        from ${repositoryTotals}
+        where ${repositoryTotals.visibility} in (
+          select value from json_each(${JSON.stringify(open)})
+        )
+      )`
+      : sql`(
+        select count(*)
+        from (select 1 from ${repositories} where ${and(isOpen, filter)} limit ${TOTAL_MAX})
+      )`;
   const givenTotal = sql`(select count(*) from ${repositories} where ${isGiven})`;
   const [rows, [counted]] = await ctx.db.batch([
     selectRepositories(ctx.db, identified(ctx.actor))

@@ -9,6 +9,8 @@ import {
   SignaturePacket,
 } from "openpgp";
 
+import { parseBase64 } from "../../lib/base64.ts";
+import { gpgKeyId } from "../keys/fingerprint.ts";
 import { isTooLarge } from "../keys/read-gpg-key.ts";
 
 /** A detached signature of gpg's. */
@@ -56,7 +58,7 @@ export async function parseOpenPgpSignature(
   if (signatureType !== binary && signatureType !== text) return undefined;
   if (hashAlgorithm === null || !created) return undefined;
   return {
-    keyId: packet.issuerKeyID.toHex().toUpperCase(),
+    keyId: gpgKeyId(packet.issuerKeyID),
     isHashWeak: config.rejectMessageHashAlgorithms.has(hashAlgorithm),
     packet,
   };
@@ -112,8 +114,8 @@ const KEY_PACKETS = {
 } as unknown as Parameters<typeof PacketList.fromBinary>[1];
 
 async function readKeyPacket({ publicKey }: OpenPgpKey): Promise<KeyPacket> {
-  const bytes = Uint8Array.from(Buffer.from(publicKey, "base64"));
-  const [packet] = await PacketList.fromBinary(bytes, KEY_PACKETS).catch(() => []);
+  const bytes = parseBase64(publicKey);
+  const [packet] = bytes ? await PacketList.fromBinary(bytes, KEY_PACKETS).catch(() => []) : [];
   if (packet instanceof PublicKeyPacket || packet instanceof PublicSubkeyPacket) return packet;
   throw new UnreadableKey("a stored OpenPGP key can't be read");
 }

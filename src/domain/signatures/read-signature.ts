@@ -1,11 +1,7 @@
 import type { ByteText } from "../../git/byte-text.ts";
+import { sshFingerprint } from "../keys/fingerprint.ts";
 import type { OpenPgpKey, OpenPgpSignature } from "./openpgp-signature.ts";
-import {
-  fingerprintOf,
-  knownHashName,
-  parseSshSignature,
-  type SshSignature,
-} from "./ssh-signature.ts";
+import { knownHashName, parseSshSignature, type SshSignature } from "./ssh-signature.ts";
 import { verifySshSignature } from "./verify-ssh-signature.ts";
 
 /** A signature of either form, with the name of the key that it says made it. */
@@ -37,7 +33,7 @@ export async function readSignature(armored: ByteText): Promise<ReadSignature | 
     const signature = parseSshSignature(armored);
     if (!signature) return undefined;
     const isHashWeak = knownHashName(signature.hashName) === undefined;
-    const keyName = fingerprintOf(signature.publicKey);
+    const keyName = sshFingerprint(signature.publicKey);
     return { kind: "ssh", keyName, isHashWeak, signature };
   }
   const { parseOpenPgpSignature } = await loadOpenPgp();

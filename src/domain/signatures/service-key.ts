@@ -1,6 +1,7 @@
 import type { Signing } from "../../config.ts";
+import { formatBase64 } from "../../lib/base64.ts";
+import { sshFingerprint } from "../keys/fingerprint.ts";
 import type { SignerKey } from "./read-signature.ts";
-import { fingerprintOf } from "./ssh-signature.ts";
 import { openSshPrivateKey } from "./ssh-private-key.ts";
 
 /** The key with which the service signs what it makes. */
@@ -38,8 +39,8 @@ async function openSsh({ key }: Signing): Promise<ServiceKey> {
   const { kind, publicKey, sign } = await openSshPrivateKey(key);
   return {
     kind: "ssh",
-    publicText: `${kind} ${Buffer.from(publicKey).toString("base64")}\n`,
-    keys: new Map([[fingerprintOf(publicKey), { kind: "ssh" }]]),
+    publicText: `${kind} ${formatBase64(publicKey)}\n`,
+    keys: new Map([[sshFingerprint(publicKey), { kind: "ssh" }]]),
     sign,
   };
 }

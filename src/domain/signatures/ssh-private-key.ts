@@ -1,3 +1,4 @@
+import { formatBase64Url, parseBase64 } from "../../lib/base64.ts";
 import { Failure } from "../../lib/failure.ts";
 import { formatNatural, formatSshWire, SshWireReader } from "../keys/ssh-wire.ts";
 import { formatSshMessage, formatSshSignature } from "./ssh-signature.ts";
@@ -60,7 +61,9 @@ export async function openSshPrivateKey(armored: string): Promise<SshPrivateKey>
 
 function readPrivateKey(armored: string) {
   const base64 = armored.replace(BEGIN, "").replace(END, "").replaceAll(/\s/g, "");
-  const reader = new SshWireReader(Buffer.from(base64, "base64"));
+  const bytes = parseBase64(base64);
+  if (!bytes) throw new Error("the OpenSSH private key is not valid base64");
+  const reader = new SshWireReader(bytes);
   const magic = Buffer.from(reader.readBytes(MAGIC.length)).toString("latin1");
   const [cipher, derivation] = [reader.readName(), reader.readName()];
   reader.readString(); // options of the derivation
@@ -97,7 +100,7 @@ function readEd25519(secret: SshWireReader): Method {
   const x = secret.readString();
   const d = secret.readString().subarray(0, 32); // followed by the public half once more
   return {
-    jwk: { kty: "OKP", crv: "Ed25519", x: base64url(x), d: base64url(d) },
+    jwk: { kty: "OKP", crv: "Ed25519", x: formatBase64Url(x), d: formatBase64Url(d) },
     algorithm: { name: "Ed25519" },
     name: "ssh-ed25519",
     format: (value) => value,
@@ -118,9 +121,9 @@ function readEcdsa(
     jwk: {
       kty: "EC",
       crv,
-      x: base64url(point.subarray(1, 1 + fieldBytes)),
-      y: base64url(point.subarray(1 + fieldBytes)),
-      d: base64url(d),
+      x: formatBase64Url(point.subarray(1, 1 + fieldBytes)),
+      y: formatBase64Url(point.subarray(1 + fieldBytes)),
+      d: formatBase64Url(d),
     },
     algorithm: { name: "ECDSA", namedCurve: crv, hash },
     name: kind,
@@ -143,7 +146,7 @@ function readRsa(secret: SshWireReader): Method {
     return Buffer.from(hex.padStart(hex.length + (hex.length % 2), "0"), "hex");
   };
   const numbers = { n, e, d, p, q, dp: remainder(p), dq: remainder(q), qi };
-  const fields = Object.entries(numbers).map(([name, bytes]) => [name, base64url(bytes)]);
+  const fields = Object.entries(numbers).map(([name, bytes]) => [name, formatBase64Url(bytes)]);
   return {
     jwk: { kty: "RSA", ...Object.fromEntries(fields) },
     algorithm: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-512" },
@@ -153,5 +156,3 @@ function readRsa(secret: SshWireReader): Method {
 }
 
 const toNumber = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
-
-const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");

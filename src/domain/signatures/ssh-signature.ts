@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { formatBase64, parseCanonicalBase64 } from "../../lib/base64.ts";
 import { Failure } from "../../lib/failure.ts";
 import { formatSshWire, SshWireReader } from "../keys/ssh-wire.ts";
 
@@ -34,9 +35,8 @@ export function parseSshSignature(armored: string): SshSignature | undefined {
   if (armored.length > LENGTH_MAX || lines.shift() !== BEGIN || lines.pop() !== END) {
     return undefined;
   }
-  const base64 = lines.join("");
-  const blob = Buffer.from(base64, "base64");
-  if (blob.toString("base64") !== base64) return undefined;
+  const blob = parseCanonicalBase64(lines.join(""));
+  if (!blob) return undefined;
   try {
     return readSignature(new SshWireReader(blob));
   } catch (error) {
@@ -64,7 +64,7 @@ function readSignature(reader: SshWireReader): SshSignature | undefined {
 export function formatSshSignature({ publicKey, hashName, value }: SshSignature): string {
   const version = Uint8Array.of(0, 0, 0, 1);
   const fields = formatSshWire([publicKey, NAMESPACE, "", hashName, value]);
-  const base64 = Buffer.concat([Buffer.from(MAGIC), version, fields]).toString("base64");
+  const base64 = formatBase64(Buffer.concat([Buffer.from(MAGIC), version, fields]));
   const lines = base64.match(new RegExp(`.{1,${LINE_LENGTH}}`, "g")) ?? [];
   return `${[BEGIN, ...lines, END].join("\n")}\n`;
 }
@@ -81,8 +81,3 @@ export type SshHashName = (typeof SSH_HASH_NAMES)[number];
 /** The two hashes that a signature may use; undefined for any other. */
 export const knownHashName = (name: string): SshHashName | undefined =>
   SSH_HASH_NAMES.find((known) => known === name);
-
-/** `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it. */
-export function fingerprintOf(publicKey: Uint8Array): string {
-  return `SHA256:${createHash("sha256").update(publicKey).digest("base64").replace(/=+$/, "")}`;
-}

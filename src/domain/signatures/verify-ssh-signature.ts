@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { formatBase64Url } from "../../lib/base64.ts";
 import { Failure } from "../../lib/failure.ts";
 import { knownKind, type SshKeyKind } from "../keys/read-ssh-blob.ts";
 import { SshWireReader } from "../keys/ssh-wire.ts";
@@ -106,7 +107,7 @@ function rsaCheck(
   const hash = RSA_HASHES.get(algorithm);
   if (!hash) return undefined;
   return {
-    key: { kty: "RSA", e: base64url(e), n: base64url(n) },
+    key: { kty: "RSA", e: formatBase64Url(e), n: formatBase64Url(n) },
     algorithm: { name: "RSASSA-PKCS1-v1_5", hash },
     // OpenSSH takes a value without its leading zeros too.
     value: padded(signature.readString(), n.length),
@@ -118,7 +119,7 @@ type BareCheck = Omit<Check, "message">;
 
 function ed25519Check(key: SshWireReader, signature: SshWireReader): BareCheck {
   return {
-    key: { kty: "OKP", crv: "Ed25519", x: base64url(key.readString()) },
+    key: { kty: "OKP", crv: "Ed25519", x: formatBase64Url(key.readString()) },
     algorithm: { name: "Ed25519" },
     value: signature.readString(),
   };
@@ -143,8 +144,8 @@ function ecdsaCheck(
     key: {
       kty: "EC",
       crv,
-      x: base64url(point.subarray(1, 1 + fieldBytes)),
-      y: base64url(point.subarray(1 + fieldBytes)),
+      x: formatBase64Url(point.subarray(1, 1 + fieldBytes)),
+      y: formatBase64Url(point.subarray(1 + fieldBytes)),
     },
     algorithm: { name: "ECDSA", namedCurve: crv, hash },
     value: Buffer.concat([padded(r, fieldBytes), padded(s, fieldBytes)]),
@@ -166,8 +167,6 @@ function touched(
 }
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
-
-const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
 
 /** Fills up to `length` with zeros in front; what is longer stays, and verifies as nothing. */
 function padded(bytes: Uint8Array, length: number): Uint8Array {

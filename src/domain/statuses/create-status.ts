@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import {
   commitStatuses,
   type CommitState,
@@ -46,17 +47,30 @@ export async function createStatus(
     eq(commitStatuses.repoId, repo.id),
     eq(commitStatuses.commitOid, commitOid),
   );
-  const last = sql`(select max(${commitStatuses.number}) from ${commitStatuses} where ${isOfCommit})`;
-  const next = sql`case when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1 end`;
+  const last = sql`(
+    select max(${commitStatuses.number}) from ${commitStatuses} where ${isOfCommit}
+  )`;
+  const next = sql`case
+    when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1
+  end`;
   try {
     const [[status]] = await db.batch([
-      db
-        // In the order in which the schema has the columns.
-        .insert(commitStatuses)
-        .select(
-          sql`select null, id, ${commitOid}, ${next}, ${state}, ${context}, ${wanted.description.trim()}, ${targetUrl}, ${creator.id}, ${now} from ${repositories} where id = ${repo.id}`,
-        )
-        .returning(),
+      insertSelect(
+        db,
+        commitStatuses,
+        {
+          repoId: repositories.id,
+          commitOid,
+          number: next,
+          state,
+          context,
+          description: wanted.description.trim(),
+          targetUrl,
+          creatorId: creator.id,
+          createdAt: now,
+        },
+        sql`from ${repositories} where ${repositories.id} = ${repo.id}`,
+      ).returning(),
       recordIfChanged(ctx, {
         type: "commit_status.created",
         repoId: repo.id,

@@ -47,7 +47,12 @@ export async function combineStatuses(
   { size, offset }: Slice,
 ): Promise<Listed<StatusEntry> & { state: CombinedState }> {
   const isThis = isOf(repo, commitOid);
-  const latest = sql`(select max(${commitStatuses.number}) from ${commitStatuses} where ${isThis} group by ${commitStatuses.context})`;
+  const latest = sql`(
+    select max(${commitStatuses.number})
+    from ${commitStatuses}
+    where ${isThis}
+    group by ${commitStatuses.context}
+  )`;
   const isLatest = and(isThis, sql`${commitStatuses.number} in ${latest}`);
   const [rows, counts] = await ctx.db.batch([
     selectStatuses(ctx)

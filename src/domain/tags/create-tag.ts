@@ -9,10 +9,10 @@ import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { TagEntry } from "../../shapes/tag.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
+import { changeCode } from "../git/change-code.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { moveRefs } from "../git/move-refs.ts";
-import { findRef, openCode } from "../git/open-code.ts";
-import { pushObjects } from "../git/push-objects.ts";
+import { type Code, findRef, openCode } from "../git/open-code.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { signAsService } from "../signatures/sign-as-service.ts";
@@ -44,27 +44,35 @@ export async function createTag(
   const isName = name.isWellFormed() && !name.startsWith("-") && isRefName(encodeText(ref));
   if (!isName) throw invalid("[TagName]: GitRefName");
   if (message.includes("\0")) throw invalid("[Message]: a NUL can't be in it");
-  const code = await openCode(ctx, entry);
-  const revision = findRevision(code, target || `refs/heads/${entry.repo.defaultBranch}`);
-  if (!revision) throw notFound(`target not found: ${target}`);
-  if (findRef(code, ref)) throw conflict(`tag already exists [name: ${name}]`);
-  if (hasRefClash(code, ref)) throw conflict(`tag clashes with another [name: ${name}]`);
   const text = stripSpace(encodeText(message));
-  const { commitOid } = revision;
   if (text === "") {
-    const made = { name: encodeText(ref), oid: commitOid, peeledOid: null };
-    const tag = await readTag(code, made);
+    const code = await openCode(ctx, entry);
+    const commitOid = findTarget(code, entry, name, target);
+    const tag = await readTag(code, { name: encodeText(ref), oid: commitOid, peeledOid: null });
     await moveRefs(ctx, entry, code.repository, [{ ref, to: commitOid }]);
     return tag;
   }
-  const identity = toIdentity(ctx, tagger);
-  const tag = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
-  const plain = formatTag({ ...tag, tagger: identity, message: text });
-  const making = { occasion: "tag", identities: [identity], people: [tagger] } as const;
-  const signature = await signAsService(ctx, plain, making);
-  const content = signature ? joinBytes([plain, encodeUtf8(`${signature}\n`)]) : plain;
-  const pack = ctx.git.repository(entry.repo).startPack();
-  const oid = pack.add("tag", content);
-  await pushObjects(ctx, entry, code.repository, { pack, moves: [{ ref, to: oid }] });
-  return { name, oid, commitOid, message: text, timeSeconds: identity.timeSeconds };
+  const { made } = await changeCode(ctx, entry, async ({ code, pack }) => {
+    const commitOid = findTarget(code, entry, name, target);
+    const identity = toIdentity(ctx, tagger);
+    const fields = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
+    const plain = formatTag({ ...fields, tagger: identity, message: text });
+    const making = { occasion: "tag", identities: [identity], people: [tagger] } as const;
+    const signature = await signAsService(ctx, plain, making);
+    const content = signature ? joinBytes([plain, encodeUtf8(`${signature}\n`)]) : plain;
+    const oid = pack.add("tag", content);
+    const { timeSeconds } = identity;
+    return { moves: [{ ref, to: oid }], tag: { name, oid, commitOid, message: text, timeSeconds } };
+  });
+  return made.tag;
+}
+
+/** The commit to tag, where nothing is in the way of the tag's name. */
+function findTarget(code: Code, entry: RepositoryEntry, name: string, target: string | undefined) {
+  const revision = findRevision(code, target || `refs/heads/${entry.repo.defaultBranch}`);
+  if (!revision) throw notFound(`target not found: ${target}`);
+  const ref = tagRef(name);
+  if (findRef(code, ref)) throw conflict(`tag already exists [name: ${name}]`);
+  if (hasRefClash(code, ref)) throw conflict(`tag clashes with another [name: ${name}]`);
+  return revision.commitOid;
 }

@@ -5,6 +5,7 @@ import { isRepositoryVisible } from "../../auth/policy.ts";
 import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
 import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { isViolation } from "../../db/db.ts";
 import {
   accessTokenRepositories,
@@ -58,7 +59,9 @@ export async function createAccessToken(
 
   const secret = makeSecret();
   const secretHash = await hashSecret(secret);
-  const newId = sql<number>`(select ${accessTokens.id} from ${accessTokens} where ${accessTokens.secretHash} = ${secretHash})`;
+  const newId = sql<number>`(
+    select ${accessTokens.id} from ${accessTokens} where ${accessTokens.secretHash} = ${secretHash}
+  )`;
   try {
     const [created] = await ctx.db.batch([
       ctx.db
@@ -74,11 +77,12 @@ export async function createAccessToken(
           createdAt: ctx.now,
         })
         .returning(),
-      ctx.db
-        .insert(accessTokenRepositories)
-        .select(
-          sql`select ${newId}, value from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
-        ),
+      insertSelect(
+        ctx.db,
+        accessTokenRepositories,
+        { tokenId: newId, repoId: sql`value` },
+        sql`from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
+      ),
       record(ctx, { type: "access_token.created", ownerId: user.id, name: wanted.name }),
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
@@ -108,7 +112,12 @@ async function findAll(ctx: Ctx, fullNames: readonly string[]) {
     .from(repositories)
     .innerJoin(users, sql`${users.id} = ${repositories.ownerId}`)
     .where(
-      sql`(${repositories.ownerLowerName}, ${repositories.lowerName}) in (select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1) from json_each(${JSON.stringify(lowerNames)})) and ${isRepositoryVisible(ctx.actor)}`,
+      sql`
+        (${repositories.ownerLowerName}, ${repositories.lowerName}) in (
+          select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1)
+          from json_each(${JSON.stringify(lowerNames)})
+        )
+        and ${isRepositoryVisible(ctx.actor)}`,
     )
     .orderBy(repositories.id);
   if (found.length !== lowerNames.length) {

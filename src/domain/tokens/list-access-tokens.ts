@@ -30,7 +30,13 @@ export async function listAccessTokens(
     eq(accessTokenRepositories.tokenId, accessTokens.id),
     isRepositoryVisible(ctx.actor),
   );
-  const names = sql`(select json_group_array(${users.name} || '/' || ${repositories.name}) from ${accessTokenRepositories} join ${repositories} on ${repositories.id} = ${accessTokenRepositories.repoId} join ${users} on ${users.id} = ${repositories.ownerId} where ${isNamed})`;
+  const names = sql`(
+    select json_group_array(${users.name} || '/' || ${repositories.name})
+    from ${accessTokenRepositories}
+    join ${repositories} on ${repositories.id} = ${accessTokenRepositories.repoId}
+    join ${users} on ${users.id} = ${repositories.ownerId}
+    where ${isNamed}
+  )`;
   const [rows, [counted]] = await ctx.db.batch([
     ctx.db
       .select({ token: accessTokens, boundTo: qualified<string>(names).as("bound_to") })

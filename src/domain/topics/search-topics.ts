@@ -44,7 +44,17 @@ function matches(text: string) {
   // The index of words reads a text up to its first NUL.
   if (text.includes("\0")) return sql`0`;
   if ([...text].length < INDEXED_MIN) {
-    return sql`${topics.id} in (select id from ${topics} where name >= ${text} and name < ${`${text}\u{10ffff}`} limit ${MATCH_MAX})`;
+    return sql`${topics.id} in (
+      select id
+      from ${topics}
+      where name >= ${text} and name < ${`${text}\u{10ffff}`}
+      limit ${MATCH_MAX}
+    )`;
   }
-  return sql`${topics.id} in (select rowid from topics_search where topics_search match ${quotePhrase(text)} limit ${MATCH_MAX})`;
+  return sql`${topics.id} in (
+    select rowid
+    from topics_search
+    where topics_search match ${quotePhrase(text)}
+    limit ${MATCH_MAX}
+  )`;
 }

@@ -1,7 +1,8 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -51,20 +52,42 @@ async function change(
   const isOf = eq(repositoryTopics.repoId, repo.id);
   const names = JSON.stringify(added);
   // How many it has beside this one, by now: null, which the column refuses, beyond what there may be.
-  const others = sql`(select count(*) from ${repositoryTopics} where repo_id = r.id and topic_id <> t.id and not topic_id ${isRemoved})`;
-  const current = sql`(select json_group_array(name) from (select t.name from ${repositoryTopics} rt join ${topics} t on t.id = rt.topic_id where rt.repo_id = ${repo.id} order by t.name))`;
+  const others = sql`(
+    select count(*)
+    from ${repositoryTopics}
+    where repo_id = r.id and topic_id <> t.id and not topic_id ${isRemoved}
+  )`;
+  const current = sql`(
+    select json_group_array(name)
+    from (
+      select t.name
+      from ${repositoryTopics} rt
+      join ${topics} t on t.id = rt.topic_id
+      where rt.repo_id = ${repo.id}
+      order by t.name
+    )
+  )`;
   try {
     await db.batch([
-      db
-        .insert(topics)
-        .select(sql`select null, value, 0, ${now}, ${now} from json_each(${names}) where true`)
-        .onConflictDoUpdate({ target: topics.name, set: { updatedAt: now } }),
-      db
-        .insert(repositoryTopics)
-        .select(
-          sql`select r.id, case when ${others} < ${TOPICS_MAX} then t.id end, r.visibility from ${repositories} r join ${topics} t on t.name in (select value from json_each(${names})) where r.id = ${repo.id}`,
-        )
-        .onConflictDoNothing(),
+      insertSelect(
+        db,
+        topics,
+        { name: sql`value`, createdAt: now, updatedAt: now },
+        sql`from json_each(${names}) where true`,
+      ).onConflictDoUpdate({ target: topics.name, set: { updatedAt: now } }),
+      insertSelect(
+        db,
+        repositoryTopics,
+        {
+          repoId: sql`r.id`,
+          topicId: onlyWhile(sql`${others} < ${TOPICS_MAX}`, sql`t.id`),
+          visibility: sql`r.visibility`,
+        },
+        sql`
+          from ${repositories} r
+          join ${topics} t on t.name in (select value from json_each(${names}))
+          where r.id = ${repo.id}`,
+      ).onConflictDoNothing(),
       db.delete(repositoryTopics).where(and(isOf, sql`${repositoryTopics.topicId} ${isRemoved}`)),
       db
         .update(repositories)
@@ -82,5 +105,6 @@ async function change(
   }
 }
 
-const idsOf = (names: readonly string[]): SQL =>
-  sql`(select id from ${topics} where name in (select value from json_each(${JSON.stringify(names)})))`;
+const idsOf = (names: readonly string[]): SQL => sql`(
+  select id from ${topics} where name in (select value from json_each(${JSON.stringify(names)}))
+)`;

@@ -1,5 +1,5 @@
 import { familyOf, type HookEvent } from "../payloads/hook-event.ts";
-import type { Hook } from "./hook.ts";
+import type { DeliveryTarget } from "./delivery-target.ts";
 import { type Signatures, signContent } from "./sign-content.ts";
 
 /** One telling of one event to one hook. */
@@ -22,7 +22,10 @@ export interface DeliveryRequest {
 }
 
 /** The request of a delivery. The same hook and delivery make the same bytes. */
-export async function toDeliveryRequest(hook: Hook, delivery: Delivery): Promise<DeliveryRequest> {
+export async function toDeliveryRequest(
+  hook: DeliveryTarget,
+  delivery: Delivery,
+): Promise<DeliveryRequest> {
   const encoder = new TextEncoder();
   const content = encoder.encode(delivery.content);
   const takesPayload = hook.type === "gitea" || hook.type === "gogs";
@@ -49,7 +52,7 @@ export const SIGNATURE_HEADERS = [
 
 /** The headers that name a delivery and prove where it is from. What is signed is the JSON, also in a form. */
 function toHeaders(
-  { level, authorizationHeader }: Hook,
+  { level, authorizationHeader }: DeliveryTarget,
   { id, event, eventId }: Delivery,
   { sha1, sha256 }: Signatures,
 ): Record<string, string> {

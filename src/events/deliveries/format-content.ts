@@ -6,7 +6,7 @@ import { toTeamsMessage } from "../messages/msteams.ts";
 import { type SlackSettings, toSlackMessage } from "../messages/slack.ts";
 import { toTelegramMessage } from "../messages/telegram.ts";
 import type { Payload } from "../payloads/payload.ts";
-import type { Hook } from "./hook.ts";
+import type { DeliveryTarget } from "./delivery-target.ts";
 
 const NO_SETTINGS: SlackSettings = { channel: "", username: "", iconUrl: "", color: "" };
 
@@ -17,7 +17,7 @@ const NO_SETTINGS: SlackSettings = { channel: "", username: "", iconUrl: "", col
  * @returns Undefined where the hook is a chat and there is nothing to say.
  */
 export function formatContent(
-  hook: Pick<Hook, "type" | "slack">,
+  hook: Pick<DeliveryTarget, "type" | "slack">,
   payload: Payload,
 ): string | undefined {
   if (hook.type === "gitea" || hook.type === "gogs") return formatJson(payload.body);
@@ -25,7 +25,7 @@ export function formatContent(
   return message && formatJson(CHATS[hook.type](message, hook.slack ?? NO_SETTINGS));
 }
 
-type Chat = Exclude<Hook["type"], "gitea" | "gogs">;
+type Chat = Exclude<DeliveryTarget["type"], "gitea" | "gogs">;
 
 const CHATS: Record<Chat, (message: Message, settings: SlackSettings) => object> = {
   slack: toSlackMessage,

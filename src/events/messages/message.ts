@@ -1,5 +1,5 @@
 import type { CommitState } from "../../db/schema/index.ts";
-import { encodePath } from "../../shapes/repository-urls.ts";
+import { encodePath } from "../../shapes/urls.ts";
 import type { PushedCommit } from "../../shapes/payload-commit.ts";
 import type { Repository } from "../../shapes/repository.ts";
 import type { User } from "../../shapes/user.ts";

@@ -5,7 +5,7 @@ import {
   toPushedCommits,
 } from "../../shapes/payload-commit.ts";
 import { type Repository, toRepository } from "../../shapes/repository.ts";
-import { encodePath, htmlUrlOf } from "../../shapes/repository-urls.ts";
+import { encodePath, htmlUrlOf } from "../../shapes/urls.ts";
 import type { User } from "../../shapes/user.ts";
 import { kindOfRef, type MovedRef, shortRef } from "./announcement.ts";
 import type { Occasion } from "./occasion.ts";

@@ -10,6 +10,7 @@ import type { GitHttpEnv, Visit } from "../env.ts";
 import { answerJson, MEDIA_TYPE } from "./dialect.ts";
 import { enterToRead, enterToWrite } from "./enter-lfs.ts";
 import { readJson } from "./read-json.ts";
+import { htmlUrlOf } from "../../shapes/urls.ts";
 
 const Batch = z.object({
   operation: z.enum(["upload", "download"], "upload or download is expected"),
@@ -95,9 +96,9 @@ function findFault(
  * Makes addresses of a repository's large files, with what their requests have to show: the client's
  * own credential, and whatever else is given.
  */
-function linker(c: Context<GitHttpEnv>, { ctx, entry: { owner, repo } }: Visit) {
+function linker(c: Context<GitHttpEnv>, { ctx, entry }: Visit) {
   const authorization = c.req.header("authorization");
-  const base = `${ctx.rootUrl}/${owner.name}/${repo.name}.git/info/lfs`;
+  const base = `${htmlUrlOf(entry, ctx)}.git/info/lfs`;
   return (path: string, headers: Record<string, string> = {}): Action => ({
     href: `${base}/${path}`,
     header: {

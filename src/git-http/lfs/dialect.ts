@@ -22,7 +22,7 @@ export function refuse(c: Context<GitHttpEnv>, status: number, message: string):
 }
 
 /** Answers what was thrown. */
-export function renderFailure(error: unknown, c: Context<GitHttpEnv>): Response {
+export function renderLfsFailure(error: unknown, c: Context<GitHttpEnv>): Response {
   if (error instanceof Moved) return redirect(error, c);
   if (error instanceof Failure) {
     const answer = refuse(c, STATUS[error.kind], error.message);

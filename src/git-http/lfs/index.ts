@@ -3,7 +3,7 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { notFound } from "../../lib/failure.ts";
 import type { GitHttpEnv } from "../env.ts";
 import { answerBatch } from "./batch.ts";
-import { MEDIA_TYPE, refuse, renderFailure } from "./dialect.ts";
+import { MEDIA_TYPE, refuse, renderLfsFailure } from "./dialect.ts";
 import { create, list, unlock, verifyLocks } from "./locks.ts";
 import { download, upload, verify } from "./transfer.ts";
 
@@ -38,4 +38,4 @@ lfs.all("*", () => {
   throw notFound();
 });
 
-lfs.onError(renderFailure);
+lfs.onError(renderLfsFailure);

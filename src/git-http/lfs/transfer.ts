@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
 
-import { findObject } from "../../domain/lfs/find-objects.ts";
+import { findLfsObject } from "../../domain/lfs/find-objects.ts";
 import { storeObject } from "../../domain/lfs/store-object.ts";
+import { parseBase64Url } from "../../lib/base64.ts";
 import { parseRange } from "../../lib/byte-range.ts";
 import { formatFilename } from "../../lib/header-value.ts";
 import { hasTag } from "../../lib/entity-tag.ts";
@@ -44,7 +45,7 @@ export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, entry } = await enterToWrite(c);
   const pointer = await readJson(c, z.object({ oid: z.string(), size: z.number() }));
   if (!isValidPointer(pointer)) throw invalid(INVALID);
-  const object = await findObject(ctx, entry.repo, pointer.oid);
+  const object = await findLfsObject(ctx, entry.repo, pointer.oid);
   if (object?.sizeBytes !== pointer.size) throw notFound(NO_OBJECT);
   return answerJson({});
 }
@@ -58,7 +59,7 @@ export async function download(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, entry } = await enterToRead(c);
   const { oid = "", filename = "" } = c.req.param() as { oid?: string; filename?: string };
   if (!isValidPointer({ oid, size: 0 })) throw invalid(INVALID);
-  const object = await findObject(ctx, entry.repo, oid);
+  const object = await findLfsObject(ctx, entry.repo, oid);
   if (!object) throw notFound(NO_OBJECT);
 
   const { sizeBytes, uploadId } = object;
@@ -89,11 +90,5 @@ export async function download(c: Context<GitHttpEnv>): Promise<Response> {
 }
 
 /** What a file is called, as base64 of the path says it; "" if it says nothing. */
-function decodeName(base64: string): string {
-  try {
-    const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
-    return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)));
-  } catch {
-    return "";
-  }
-}
+const decodeName = (base64: string): string =>
+  new TextDecoder().decode(parseBase64Url(base64) ?? new Uint8Array());

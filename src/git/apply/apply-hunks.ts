@@ -1,6 +1,6 @@
 import { type ByteText, byteTextBytes, readByteText } from "../byte-text.ts";
 import { corrupt, overLimit } from "../error.ts";
-import type { Hunk } from "./file-patch.ts";
+import type { PatchHunk } from "./file-patch.ts";
 
 /** Lines of a file at most. */
 const LINES_MAX = 1_000_000;
@@ -16,7 +16,7 @@ const STEPS_MAX = 50_000_000;
  */
 export function applyHunks(
   content: Uint8Array,
-  hunks: readonly Hunk[],
+  hunks: readonly PatchHunk[],
   name: ByteText,
 ): Uint8Array {
   const image = new Image(splitLines(readByteText(content)));
@@ -43,7 +43,7 @@ class Image {
   }
 
   /** False if the hunk belongs nowhere. */
-  apply(hunk: Hunk): boolean {
+  apply(hunk: PatchHunk): boolean {
     const at = this.findPlace(hunk);
     if (at < 0) return false;
     const { before, after } = hunk;
@@ -56,7 +56,7 @@ class Image {
   }
 
   /** The line where a hunk belongs, as git searches it; negative for none. */
-  private findPlace({ oldStart, newStart, before, trailing }: Hunk): number {
+  private findPlace({ oldStart, newStart, before, trailing }: PatchHunk): number {
     const { length } = this.lines;
     const last = length - before.length;
     // Without lines before it, or behind it, it belongs to the beginning or the end.

@@ -17,7 +17,7 @@ export interface FilePatch {
   /** Ids of the contents, as long as the patch gives them. */
   readonly oldOid: string | undefined;
   readonly newOid: string | undefined;
-  readonly hunks: readonly Hunk[];
+  readonly hunks: readonly PatchHunk[];
   /** True if the contents differ in bytes that are no text. */
   readonly isBinary: boolean;
   /** How they differ; undefined where the patch only says that they do. */
@@ -25,7 +25,7 @@ export interface FilePatch {
 }
 
 /** Lines to be found, and lines that replace them. Each has its line feed, where there is one. */
-export interface Hunk {
+export interface PatchHunk {
   /** The line of the old file that it begins at, from 1; 0 for none. */
   readonly oldStart: number;
   readonly newStart: number;

@@ -1,6 +1,6 @@
 import type { ByteText } from "../byte-text.ts";
 import { corrupt, overLimit } from "../error.ts";
-import type { FilePatch, Hunk } from "./file-patch.ts";
+import type { FilePatch, PatchHunk } from "./file-patch.ts";
 import { parseBinary } from "./parse-binary.ts";
 import { PatchLines } from "./patch-lines.ts";
 import { isDevNull, isEpoch, readCommonName, readName, stripDirectories } from "./patch-names.ts";
@@ -43,7 +43,7 @@ class PatchParser {
     const header = this.findHeader();
     if (!header) return undefined;
     const { number } = this.lines;
-    const hunks: Hunk[] = [];
+    const hunks: PatchHunk[] = [];
     while (this.lines.peek().startsWith("@@ -")) hunks.push(this.readHunk());
     this.settle(header, hunks);
     if (hunks.length === 0) {
@@ -172,7 +172,7 @@ class PatchParser {
     return header;
   }
 
-  private readHunk(): Hunk {
+  private readHunk(): PatchHunk {
     const { lines } = this;
     const head = HUNK_HEAD.exec(lines.peek());
     const fail = () => corrupt(`corrupt patch at line ${lines.number}`);
@@ -229,7 +229,7 @@ class PatchParser {
   }
 
   /** What the hunks say of a file of which the header does not say whether it is new. */
-  private settle(header: Header, hunks: readonly Hunk[]): void {
+  private settle(header: Header, hunks: readonly PatchHunk[]): void {
     const hasOld = hunks.some(({ before }) => before.length > 0);
     const hasNew = hunks.some(({ after }) => after.length > 0);
     if (!header.isCertain && (hasOld || hunks.length > 1)) header.isCertain = true;

@@ -1,5 +1,5 @@
 import type { ByteText } from "../byte-text.ts";
-import { matchGlob } from "./glob.ts";
+import { matchGlob } from "../glob/match-glob.ts";
 import {
   type Assignment,
   type AttributeRule,
@@ -98,5 +98,5 @@ export class AttributeStack {
 
 function fits({ literal, glob }: PathPattern, text: ByteText): boolean {
   if (!glob) return text === literal;
-  return text.startsWith(literal) && matchGlob(glob, text.slice(literal.length) as ByteText);
+  return text.startsWith(literal) && matchGlob(glob, text.slice(literal.length));
 }

@@ -1,6 +1,7 @@
 import type { ByteText } from "../byte-text.ts";
 import { readQuotedName } from "../quoted-name.ts";
-import { type Glob, literalLength, parseGlob } from "./glob.ts";
+import type { Glob } from "../glob/match-glob.ts";
+import { literalLength, parseWildmatch } from "../glob/wildmatch.ts";
 
 /** What a line says of an attribute: set, unset, back to unspecified, or a text. */
 export type AttributeValue = true | false | "unspecified" | { readonly text: ByteText };
@@ -108,7 +109,7 @@ function parsePathPattern(text: ByteText): PathPattern | undefined {
   const pattern = (whole.startsWith("/") ? whole.slice(1) : whole) as ByteText;
   const length = literalLength(pattern);
   const rest = pattern.slice(length) as ByteText;
-  const glob = rest === "" ? undefined : parseGlob(rest);
+  const glob = rest === "" ? undefined : parseWildmatch(rest);
   if (rest !== "" && !glob) return undefined;
   return { isForDirectory, isForName, literal: pattern.slice(0, length) as ByteText, glob };
 }

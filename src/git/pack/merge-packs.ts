@@ -39,7 +39,7 @@ export interface MergedPack {
   readonly peakBytes: number;
 }
 
-export interface MergeOptions {
+export interface PackMergeOptions {
   readonly codec: Codec;
   readonly gauge?: Gauge | undefined;
   /** Takes the next bytes of the pack. They do not change afterwards. */
@@ -85,13 +85,13 @@ const HEADER_BYTES_MAX = 32;
  */
 export async function mergePacks(
   packs: readonly OpenPack[],
-  options: MergeOptions,
+  options: PackMergeOptions,
 ): Promise<MergedPack> {
   return new PackMerger(packs, options).run();
 }
 
 class PackMerger {
-  private readonly options: MergeOptions;
+  private readonly options: PackMergeOptions;
   private readonly codec: Codec;
   private readonly objects: MergedObjects;
   private readonly blocks: PackBlocks;
@@ -106,7 +106,7 @@ class PackMerger {
   private peakBytes = 0;
   private tableBytes: number;
 
-  constructor(packs: readonly OpenPack[], options: MergeOptions) {
+  constructor(packs: readonly OpenPack[], options: PackMergeOptions) {
     this.options = options;
     this.codec = options.codec;
     this.objects = new MergedObjects(packs);

@@ -111,11 +111,11 @@ export function findDivergence(graph: CommitGraph, left: Node, right: Node): Div
  * ancestor.
  */
 export function isAncestor(graph: CommitGraph, ancestor: Node, descendant: Node): boolean {
-  return findReachable(graph, descendant, [ancestor]).length > 0;
+  return findAncestors(graph, descendant, [ancestor]).length > 0;
 }
 
 /** Those of `candidates` that `tip` reaches. One walk for all of them. */
-export function findReachable(graph: CommitGraph, tip: Node, candidates: readonly Node[]): Node[] {
+export function findAncestors(graph: CommitGraph, tip: Node, candidates: readonly Node[]): Node[] {
   const sought = new Set(candidates);
   const generations = candidates.map((node) => graph.generations[node] as number);
   const lowest = generations.reduce((least, next) => Math.min(least, next), Number.MAX_VALUE);

@@ -12,8 +12,8 @@ import {
   type Hook,
 } from "../../../src/db/schema/index.ts";
 import {
-  ATTEMPTS_MAX,
-  LEASE_MS,
+  DISPATCH_ATTEMPTS_MAX,
+  DISPATCH_LEASE_MS,
   tellEvents,
 } from "../../../src/domain/announcements/tell-events.ts";
 import { pushOf, tell } from "../../support/activities.ts";
@@ -128,7 +128,7 @@ describe("what waits to be told", () => {
     const hook = await makeHook({ ...own, events: ["repository"] });
     await created(repo, owner);
     await Promise.all([1, 2, 3, 4].map(() => tellAt(LATE)));
-    await tellAt(LATE + LEASE_MS + 1);
+    await tellAt(LATE + DISPATCH_LEASE_MS + 1);
     expect([(await told(repo)).length, (await deliveriesOf(hook)).length]).toEqual([1, 1]);
   });
 
@@ -187,7 +187,7 @@ describe("what waits to be told", () => {
         await tellAt(LATE, DB ? { DB } : {}).catch(() => {});
         const before = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
         await tellAt(LATE + MINUTE_MS / 2);
-        await tellAt(LATE + LEASE_MS + MINUTE_MS);
+        await tellAt(LATE + DISPATCH_LEASE_MS + MINUTE_MS);
         const after = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
         expect(after, `call ${at}`).toHaveLength(1);
         expect(after).toEqual(before.length === 0 ? after : before);
@@ -223,7 +223,7 @@ describe("what waits to be told", () => {
     expect((await stateOf(behind))[1]).toBe(0);
 
     let now = LATE;
-    for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
+    for (let attempt = 1; attempt < DISPATCH_ATTEMPTS_MAX; attempt++) {
       expect(await stateOf(poison)).toEqual([expect.any(Number), attempt]);
       now = (await stateOf(poison))[0] ?? 0;
       await brokenAt(now);
@@ -235,7 +235,7 @@ describe("what waits to be told", () => {
     expect((await deliveriesOf(hook)).map(({ event }) => event)).toEqual(["repository"]);
     const lines = logs.mock.calls.map(([line]) => String(line));
     expect(lines.join("\n")).toContain(
-      JSON.stringify({ event: "tell:given-up", eventId: poison, attempts: ATTEMPTS_MAX }),
+      JSON.stringify({ event: "tell:given-up", eventId: poison, attempts: DISPATCH_ATTEMPTS_MAX }),
     );
     expect(lines.join("\n")).not.toContain("the repository is away");
     logs.mockRestore();
@@ -248,7 +248,7 @@ describe("what waits to be told", () => {
     const [deadly, next] = [await created(repo, owner), await created(repo, owner)];
     // What comes after it was taken along each time, and never begun.
     const taken = inArray(events.id, [deadly, next]);
-    await db.update(events).set({ tellAttempts: ATTEMPTS_MAX }).where(taken);
+    await db.update(events).set({ tellAttempts: DISPATCH_ATTEMPTS_MAX }).where(taken);
     const broken = await tell(repo, owner, "repository.pushed", { updates: 7 }, LATE, LATE);
     await tellAt(LATE);
     expect((await told(repo)).map(({ eventId }) => eventId)).toEqual([next]);

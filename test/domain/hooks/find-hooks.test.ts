@@ -9,15 +9,15 @@ import {
   type Hook,
   type User,
 } from "../../../src/db/schema/index.ts";
-import { findHooks, isAbout, type Occasion } from "../../../src/domain/hooks/find-hooks.ts";
+import { findHooks, isAbout, type HookTrigger } from "../../../src/domain/hooks/find-hooks.ts";
 import { db } from "../../support/db.ts";
 import { systemCtx } from "../../support/system.ts";
 import { makeHook } from "../../support/hooks.ts";
 import { make } from "../../support/make.ts";
 
 /** Which of some hooks are told, in their order; others of the service are passed over. */
-async function told(occasion: Partial<Occasion> & { ownerId: number }, among: Hook[]) {
-  const whole: Occasion = { event: "push", at: Date.now(), ...occasion };
+async function told(occasion: Partial<HookTrigger> & { ownerId: number }, among: Hook[]) {
+  const whole: HookTrigger = { event: "push", at: Date.now(), ...occasion };
   const hear = await findHooks(systemCtx({}, Date.now()), [whole]);
   return hear(whole)
     .map(({ id }) => id)
@@ -108,7 +108,7 @@ describe("findHooks", () => {
     const own = (owner: User) =>
       makeHook({ level: "user", approverId: owner.id, ownerId: owner.id, events: ["fork"] });
     const all = [await own(one), await own(two)];
-    const asked = repos.map((repo): Occasion => ({
+    const asked = repos.map((repo): HookTrigger => ({
       event: "fork",
       repoId: repo.id,
       at: Date.now(),
@@ -116,7 +116,7 @@ describe("findHooks", () => {
     const hear = await findHooks(systemCtx({}, Date.now()), asked);
     const heard = asked.map((each) => hear(each).filter(({ level }) => level === "user"));
     expect(heard.map((list) => list.map(({ id }) => id))).toEqual(all.map(({ id }) => [id]));
-    const unasked: Occasion = { event: "push", repoId: repos[0]?.id, at: Date.now() };
+    const unasked: HookTrigger = { event: "push", repoId: repos[0]?.id, at: Date.now() };
     expect(
       (await findHooks(systemCtx({}, Date.now()), [unasked]))(unasked).map(({ id }) => id),
     ).not.toContain(all[0]?.id);

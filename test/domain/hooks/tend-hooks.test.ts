@@ -12,7 +12,7 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { deliverDue } from "../../../src/domain/deliveries/deliver-due.ts";
 import type { Ctx } from "../../../src/context.ts";
-import { findHooks, type Occasion } from "../../../src/domain/hooks/find-hooks.ts";
+import { findHooks, type HookTrigger } from "../../../src/domain/hooks/find-hooks.ts";
 import { SEALED_FOR } from "../../../src/domain/hooks/hook-wish.ts";
 import { resealSecrets } from "../../../src/domain/hooks/reseal-secrets.ts";
 import { sweepDeliveries } from "../../../src/domain/deliveries/sweep-deliveries.ts";
@@ -304,7 +304,7 @@ describe("while webhooks are switched off", () => {
 
   it("nobody is told of anything", async () => {
     const hook = await makeOwnHook({ busyUntil: null });
-    const occasion: Occasion = { event: "push", ownerId: hook.ownerId ?? 0, at: Date.now() };
+    const occasion: HookTrigger = { event: "push", ownerId: hook.ownerId ?? 0, at: Date.now() };
     const heard = async (ctx: Ctx) => (await findHooks(ctx, [occasion]))(occasion);
     const off = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });
 

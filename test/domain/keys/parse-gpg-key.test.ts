@@ -3,7 +3,7 @@ import { armor, enums, generateKey, readKey } from "openpgp";
 import type { AnyPacket, PacketList, PrivateKey } from "openpgp";
 import { describe, expect, it } from "vitest";
 import { parseGpgKeys } from "../../../src/domain/keys/parse-gpg-key.ts";
-import type { GpgKey } from "../../../src/domain/keys/read-gpg-key.ts";
+import type { ParsedGpgKey } from "../../../src/domain/keys/read-gpg-key.ts";
 import { Failure } from "../../../src/lib/failure.ts";
 import { only } from "../../../src/lib/only.ts";
 import * as known from "./fixtures.ts";
@@ -201,7 +201,7 @@ describe("parseGpgKeys", () => {
 
 type Brief = { id: string; fingerprint: string; usage: string; expires: string; emails: string[] };
 
-function brief(key: Omit<GpgKey, "armored" | "subkeys">): Brief & { made: string } {
+function brief(key: Omit<ParsedGpgKey, "armored" | "subkeys">): Brief & { made: string } {
   const usage = [
     key.canSign && "s",
     key.canCertify && "c",

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { encodeUtf8 } from "../../../src/git/byte-text.ts";
+import { sshFingerprint } from "../../../src/domain/keys/fingerprint.ts";
 import { formatNatural, formatSshWire } from "../../../src/domain/keys/ssh-wire.ts";
 import {
-  fingerprintOf,
   formatSshMessage,
   parseSshSignature,
   type SshSignature,
@@ -124,7 +124,7 @@ describe("verifySshSignature", () => {
 describe("parseSshSignature", () => {
   it("names the key as ssh-keygen does", () => {
     // ssh-keygen -lf prints the same; the keys of accounts are found by it.
-    expect(fingerprintOf(blobOf(known.ED25519))).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/);
+    expect(sshFingerprint(blobOf(known.ED25519))).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/);
   });
 
   const { publicKey, value } = parse(known.ED25519_SIGNED);

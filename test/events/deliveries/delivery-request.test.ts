@@ -6,11 +6,11 @@ import {
   toDeliveryRequest,
 } from "../../../src/events/deliveries/delivery-request.ts";
 import { formatContent } from "../../../src/events/deliveries/format-content.ts";
-import type { Hook } from "../../../src/events/deliveries/hook.ts";
+import type { DeliveryTarget } from "../../../src/events/deliveries/delivery-target.ts";
 import { toRepositoryPayload } from "../../../src/events/payloads/repository-payload.ts";
 import { makeOccasion } from "../../support/occasions.ts";
 
-const HOOK: Hook = {
+const HOOK: DeliveryTarget = {
   type: "gitea",
   url: "https://receiver.example/hook?key=1",
   contentType: "json",
@@ -79,7 +79,7 @@ describe("the request of a delivery", () => {
   });
 
   it("puts each message into a room under its own name, and as JSON", async () => {
-    const hook: Hook = { ...HOOK, type: "matrix", contentType: "form" };
+    const hook: DeliveryTarget = { ...HOOK, type: "matrix", contentType: "form" };
     const { method, url, headers, body } = await toDeliveryRequest(hook, DELIVERY);
     expect([method, url]).toEqual(["PUT", `https://receiver.example/hook/${DELIVERY.id}?key=1`]);
     expect(headers["Content-Type"]).toBe("application/json");

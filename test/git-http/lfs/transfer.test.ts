@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { lfsLooseFiles, lfsObjects } from "../../../src/db/schema/index.ts";
 import { removeLooseFiles } from "../../../src/domain/lfs/remove-loose-files.ts";
-import { UPLOAD_LIFE_MS } from "../../../src/domain/lfs/store-object.ts";
+import { LFS_UPLOAD_LIFE_MS } from "../../../src/domain/lfs/store-object.ts";
 import { LargeFiles } from "../../../src/storage/large-files.ts";
 import { Bucket } from "../../../src/storage/bucket.ts";
 import { largeFileKey } from "../../../src/storage/keys.ts";
@@ -404,7 +404,7 @@ describe("removeLooseFiles", () => {
       const uploadId = freshName(name);
       const { networkName } = repo;
       await env.PACKS.put(largeFileKey({ networkName, oid, uploadId }), bytes);
-      const expiresAt = now + at * UPLOAD_LIFE_MS;
+      const expiresAt = now + at * LFS_UPLOAD_LIFE_MS;
       await db.insert(lfsLooseFiles).values({ uploadId, oid, networkName, expiresAt });
     }
     // For an hour more: the clock that ended it is another one.
@@ -412,9 +412,9 @@ describe("removeLooseFiles", () => {
     expect(await largeFilesOf(repo)).toHaveLength(3);
     await removeLooseFiles(systemCtx({}, now + 2 * 60 * 60 * 1000));
     expect(await largeFilesOf(repo)).toHaveLength(2);
-    await removeLooseFiles(systemCtx({}, now + 2 * UPLOAD_LIFE_MS), "another network");
+    await removeLooseFiles(systemCtx({}, now + 2 * LFS_UPLOAD_LIFE_MS), "another network");
     expect(await largeFilesOf(repo)).toHaveLength(2);
-    await removeLooseFiles(systemCtx({}, now + 2 * UPLOAD_LIFE_MS), repo.networkName);
+    await removeLooseFiles(systemCtx({}, now + 2 * LFS_UPLOAD_LIFE_MS), repo.networkName);
     expect([await looseOf(repo), await objectsOf(repo)]).toEqual([[], [row]]);
     expect(await largeFilesOf(repo)).toHaveLength(1);
     expect((await fetchObject(repo, file.oid)).bytes).toEqual(file.bytes);

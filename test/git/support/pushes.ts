@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { IdxFile } from "../../../src/git/pack/idx-file.ts";
 import {
   type MergedPack,
-  type MergeOptions,
+  type PackMergeOptions,
   mergePacks,
 } from "../../../src/git/pack/merge-packs.ts";
 import { type OpenPack, PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
@@ -49,7 +49,7 @@ export async function receivePushes(
 /** Merges packs and opens what comes out. */
 export async function merge(
   packs: readonly OpenPack[],
-  options: Partial<MergeOptions> = {},
+  options: Partial<PackMergeOptions> = {},
 ): Promise<KeptPack & { merged: MergedPack }> {
   const pieces: Uint8Array[] = [];
   const merged = await mergePacks(packs, {

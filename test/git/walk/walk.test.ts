@@ -9,7 +9,7 @@ import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.t
 import {
   findDivergence,
   findMergeBases,
-  findReachable,
+  findAncestors,
   isAncestor,
 } from "../../../src/git/walk/merge-bases.ts";
 import { PathFinder } from "../../../src/git/walk/path-finder.ts";
@@ -117,7 +117,7 @@ describe.each(histories)(
       const [tip = ""] = branches.slice(-1);
       const nodes = branches.map((oid) => graph.find(oid));
       const reached = new Set(revList(tip));
-      expect(oidsOf(graph, findReachable(graph, graph.find(tip), nodes)).toSorted()).toEqual(
+      expect(oidsOf(graph, findAncestors(graph, graph.find(tip), nodes)).toSorted()).toEqual(
         branches.filter((oid, at) => reached.has(oid) && branches.indexOf(oid) === at).toSorted(),
       );
     });

@@ -2,7 +2,7 @@ import type { HookContentType, HookLevel, HookType } from "../../db/schema/index
 import type { SlackSettings } from "../messages/slack.ts";
 
 /** What of a hook decides how it is delivered to. */
-export interface Hook {
+export interface DeliveryTarget {
   readonly type: HookType;
   readonly url: string;
   /** Of the types that take payloads; a chat is always sent JSON. */

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { projectRoot } from "../project.ts";
+import { type Check, verdictOf } from "./check.ts";
+import { templateEnd } from "./template-end.ts";
+
+const LENGTH_MAX = 100;
+
+/** Paths under `src` that are not judged. */
+const EXEMPT =
+  /^(auth\/|api\/guards\/|git-http\/enter\.ts|domain\/repos\/(given-ids|find-repository)\.ts)/;
+
+/** A template that is tagged `sql`, or that D1 or a Durable Object is given to run. */
+const SQL_START = /(?:\bsql(?:<[^`;]*?>)?|\b(?:exec|prepare)(?:<[^`;]*?>)?\(\s*)`/g;
+
+/** SQL is laid out in lines that can be read: the formatter leaves what is in templates alone. */
+export const sqlLines: Check = {
+  name: "sql",
+  run: async () => verdictOf(findLongSql(join(projectRoot, "src"))),
+};
+
+function findLongSql(root: string): string[] {
+  return readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".ts") && !EXEMPT.test(name))
+    .toSorted()
+    .flatMap((name) =>
+      longLinesOf(readFileSync(join(root, name), "utf8")).map(
+        (line) => `src/${name}:${line}: a line of SQL has ${LENGTH_MAX} characters at most`,
+      ),
+    );
+}
+
+/** @returns The numbers, from 1, of too long lines on which SQL stands. */
+export function longLinesOf(source: string): number[] {
+  const lines = source.split("\n");
+  const lineAt = (at: number): number => source.slice(0, at).split("\n").length;
+  const found = new Set<number>();
+  for (const match of source.matchAll(SQL_START)) {
+    const last = lineAt(templateEnd(source, match.index + match[0].length));
+    for (let line = lineAt(match.index); line <= last; line++) {
+      if ((lines[line - 1] ?? "").length > LENGTH_MAX) found.add(line);
+    }
+  }
+  return [...found].toSorted((a, b) => a - b);
+}
