@@ -1,5 +1,8 @@
-import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+
+import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
+
+const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 
 /** Beside the tests of the API, but in Node: its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
