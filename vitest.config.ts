@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
+import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 
@@ -23,6 +24,9 @@ const OPERATOR = {
 
 export default defineConfig({
   test: {
+    // What the service logs is shown of tests that fail.
+    silent: "passed-only",
+    sequence: { sequencer: BalancedSequencer },
     projects: [
       {
         // Pure rooms: bytes and text in, values out, in plain Node.
@@ -96,7 +100,7 @@ export default defineConfig({
           ],
           exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**"],
           globalSetup: ["test/support/start-receiver.ts"],
-          setupFiles: ["test/support/apply-migrations.ts"],
+          setupFiles: ["test/support/count-d1-calls.ts", "test/support/apply-migrations.ts"],
           // One isolate for all files: each test makes rows with names of its own.
           isolate: false,
           // A busy machine takes its time; what has a bound of its own says so itself.

@@ -3,6 +3,8 @@ import { cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import type * as plugin from "@cloudflare/vitest-plugin";
+
 import { inProject } from "../project.ts";
 import { Refusal } from "../refusal.ts";
 import { whenChanged } from "./when-changed.ts";
@@ -26,7 +28,7 @@ const FIND_IMPORTED = `\tconst imported = __vitest_mocker__.moduleRunner.evaluat
  *
  * @throws Refusal when the plugin is no longer as the patch expects it.
  */
-export async function openVitestPlugin(): Promise<typeof import("@cloudflare/vitest-plugin")> {
+export async function openVitestPlugin(): Promise<typeof plugin> {
   await buildVitestPlugin();
   return await import(pathToFileURL(inProject(`${COPY}/dist/pool/index.mjs`)).href);
 }

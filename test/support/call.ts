@@ -40,11 +40,7 @@ export function visit(method: string, path: string, sending: Sending = {}): Prom
  */
 export function answer(request: Request): Promise<Response> {
   return Promise.resolve(
-    worker.fetch(
-      request as Parameters<typeof worker.fetch>[0],
-      env,
-      createExecutionContext() as ExecutionContext,
-    ),
+    worker.fetch(request as Parameters<typeof worker.fetch>[0], env, createExecutionContext()),
   );
 }
 
