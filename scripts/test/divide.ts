@@ -1,7 +1,7 @@
 /**
  * Divides things into parts of about the same weight: the heaviest first, each to the part that is lightest.
  *
- * @param weights What is known; a thing of unknown weight counts as the median.
+ * @param weights What is known; a thing of unknown weight counts as the median, and all alike where nothing is known.
  * @returns As many parts as `count`, the same for the same things in any order.
  */
 export function divide(
@@ -22,5 +22,5 @@ export function divide(
 }
 
 function medianOf(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 1;
 }

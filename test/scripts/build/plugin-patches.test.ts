@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
-import { patchImportModule } from "../../../scripts/build/vitest-plugin.ts";
+import { PATCHES, patchImportModule } from "../../../scripts/build/plugin-patches.ts";
 import { inProject } from "../../../scripts/project.ts";
 
 const MODULE =
@@ -56,6 +56,23 @@ describe("the patch of the Vitest plugin", () => {
   ])("is refused where the plugin has %s", (_, source) => {
     expect(() => patchImportModule(source)).toThrow("see whether the patch is still needed");
   });
+});
+
+describe("the patches", () => {
+  it.each(PATCHES.map((each) => [each.module, each.patch] as const))(
+    "fit the plugin as it is installed, and change nothing else: %s",
+    async (module, patch) => {
+      const source = await readFile(
+        inProject(`node_modules/@cloudflare/vitest-plugin/${module}`),
+        "utf8",
+      );
+      const lines = new Set(source.split("\n"));
+      const kept = patch(source)
+        .split("\n")
+        .filter((line) => lines.has(line));
+      expect(kept.join("\n")).toBe(source);
+    },
+  );
 });
 
 describe("the module runner", () => {
