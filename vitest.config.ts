@@ -1,7 +1,11 @@
 import { fileURLToPath } from "node:url";
 
-import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+
+import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
+import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
+
+const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 
 /** Beside the tests of the API, but in Node: its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
@@ -28,6 +32,9 @@ const OPERATOR = {
 
 export default defineConfig({
   test: {
+    // What the service logs is shown of tests that fail.
+    silent: "passed-only",
+    sequence: { sequencer: BalancedSequencer },
     projects: [
       {
         // Pure rooms: bytes and text in, values out, in plain Node.
@@ -104,7 +111,7 @@ export default defineConfig({
           // An alias reaches only what Vite resolves.
           server: { deps: { inline: ["drizzle-orm"] } },
           globalSetup: ["test/support/start-receiver.ts"],
-          setupFiles: ["test/support/apply-migrations.ts"],
+          setupFiles: ["test/support/count-d1-calls.ts", "test/support/apply-migrations.ts"],
           // One isolate for all files: each test makes rows with names of its own.
           isolate: false,
           // A busy machine takes its time; what has a bound of its own says so itself.
