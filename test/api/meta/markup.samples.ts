@@ -1,0 +1,15 @@
+import { defineSamples, NOTHING } from "../../support/samples/sample.ts";
+
+const RENDERS = { announces: NOTHING, onlyReads: true, needsNoScope: true } as const;
+
+export const samples = defineSamples({
+  renderMarkdown: { request: async () => ({ json: { Text: "*a* @ada #1" } }), ...RENDERS },
+  renderMarkup: {
+    request: async (world) => {
+      const { owner, repo } = await world.repoPath();
+      return { json: { Text: "*a* @ada", Mode: "comment", Context: `${owner}/${repo}` } };
+    },
+    ...RENDERS,
+  },
+  renderMarkdownRaw: { request: async () => ({ body: "*a* @ada" }), ...RENDERS },
+});

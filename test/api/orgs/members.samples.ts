@@ -1,0 +1,36 @@
+import { defineSamples, once, undoneBy } from "../../support/samples/sample.ts";
+import type { World } from "../../support/samples/world.ts";
+
+const memberPath = async (world: World) => ({
+  ...(await world.orgPath()),
+  ...(await world.userPath()),
+});
+const publicMemberPath = async (world: World) => {
+  await world.publicMembership();
+  return memberPath(world);
+};
+
+export const samples = defineSamples({
+  orgListMembers: {
+    request: async (world) => {
+      await world.friendInTeam();
+      return { path: await world.orgPath() };
+    },
+  },
+  orgListPublicMembers: {
+    request: async (world) => {
+      await world.publicMembership();
+      return { path: await world.orgPath() };
+    },
+  },
+  orgIsMember: { request: async (world) => ({ path: await memberPath(world) }) },
+  orgIsPublicMember: { request: async (world) => ({ path: await publicMemberPath(world) }) },
+  orgPublicizeMember: {
+    request: async (world) => ({ path: await memberPath(world) }),
+    announces: undoneBy("orgConcealMember", "organization.member_visibility_changed"),
+  },
+  orgConcealMember: {
+    request: async (world) => ({ path: await publicMemberPath(world) }),
+    announces: once("organization.member_visibility_changed"),
+  },
+});

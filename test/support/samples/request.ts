@@ -1,0 +1,37 @@
+import type { Sending } from "../call.ts";
+import type { TestUser } from "../make.ts";
+import { fillPath } from "../operations.ts";
+import type { SampledOperation } from "./gather.ts";
+import { isRead } from "./gather.ts";
+import { World } from "./world.ts";
+
+/** A request of an operation, ready to be sent. */
+export interface ReadyRequest {
+  method: string;
+  /** Below `/api/v1`, with its query. */
+  path: string;
+  /** The body, with nobody's credential. */
+  content: Pick<Sending, "json" | "body">;
+  /** Who may send it. */
+  caller: TestUser;
+  world: World;
+}
+
+/** Makes what an operation's sample needs in a world, and composes its request. */
+export async function requestIn(world: World, operation: SampledOperation): Promise<ReadyRequest> {
+  const { path = {}, query = {}, as, ...content } = await operation.sample.request(world);
+  const search = new URLSearchParams(query).toString();
+  return {
+    method: operation.method,
+    path: `${fillPath(operation.path, path)}${search && `?${search}`}`,
+    content,
+    caller: as ?? (await world.user()),
+    world,
+  };
+}
+
+/** Composes requests: those that read share one world, and each that writes has its own. */
+export function requestMaker(): (operation: SampledOperation) => Promise<ReadyRequest> {
+  const shared = new World();
+  return (operation) => requestIn(isRead(operation) ? shared : new World(), operation);
+}
