@@ -1,8 +1,7 @@
-import type { Sending } from "../call.ts";
 import type { TestUser } from "../make.ts";
 import { fillPath } from "../operations.ts";
-import type { SampledOperation } from "./gather.ts";
-import { isRead } from "./gather.ts";
+import { isRead, type SampledOperation } from "./gather.ts";
+import type { SampleRequest } from "./sample.ts";
 import { World } from "./world.ts";
 
 /** A request of an operation, ready to be sent. */
@@ -10,11 +9,12 @@ export interface ReadyRequest {
   method: string;
   /** Below `/api/v1`, with its query. */
   path: string;
+  /** What its parameters are filled with. */
+  values: NonNullable<SampleRequest["path"]>;
   /** The body, with nobody's credential. */
-  content: Pick<Sending, "json" | "body">;
+  content: Pick<SampleRequest, "json" | "body">;
   /** Who may send it. */
   caller: TestUser;
-  world: World;
 }
 
 /** Makes what an operation's sample needs in a world, and composes its request. */
@@ -24,9 +24,9 @@ export async function requestIn(world: World, operation: SampledOperation): Prom
   return {
     method: operation.method,
     path: `${fillPath(operation.path, path)}${search && `?${search}`}`,
+    values: path,
     content,
     caller: as ?? (await world.user()),
-    world,
   };
 }
 

@@ -6,9 +6,9 @@ import type { TestRepo } from "../make.ts";
 import { storePush, storeRefs } from "../push.ts";
 
 /** Two branches of one commit of one file, an annotated tag of it, and a branch of settings. */
-export async function storeSampleCode(repo: TestRepo) {
+export async function storeSampleCode(repo: TestRepo, text = repo.name) {
   const history = new History();
-  const oid = history.commit({ files: { file: repo.name }, message: `${repo.name}\n` });
+  const oid = history.commit({ files: { file: text }, message: `${text}\n` });
   const settings = history.commit({ files: { ".editorconfig": "[*]\nindent_size = 2\n" } });
   const tagOid = history.tag(oid, "some/tag");
   const refs = [
@@ -18,7 +18,7 @@ export async function storeSampleCode(repo: TestRepo) {
     { ref: "refs/tags/some/tag", oid: tagOid, peeledOid: oid },
   ];
   await storeRefs(repo, refs, history.build());
-  const blobOid = new PackBuilder(codec).add("blob", encodeUtf8(repo.name));
+  const blobOid = new PackBuilder(codec).add("blob", encodeUtf8(text));
   return { oid, tagOid, blobOid };
 }
 

@@ -4,7 +4,8 @@ import type { TestUser } from "../make.ts";
 import type { World } from "./world.ts";
 
 /** One request of an operation, as its sample composes it. */
-export interface SampleRequest extends Pick<Sending, "json" | "body"> {
+export interface SampleRequest extends Pick<Sending, "body"> {
+  json?: object;
   /** Values of the parameters of the path. */
   path?: Readonly<Record<string, string | number>>;
   query?: Readonly<Record<string, string>>;

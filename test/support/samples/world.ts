@@ -19,17 +19,21 @@ import {
 import { only } from "../../../src/lib/only.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
-import { freshName, make } from "../make.ts";
+import { freshName, make, type TestUser } from "../make.ts";
 import { storeSampleCode, storeSampleNote } from "./sample-code.ts";
 
 /** Columns that a test sets on the rows of a world, by the part that has them. */
 export interface WorldFields {
+  /** An account that owns everything, in place of a new one. */
+  owner?: TestUser;
   user?: Partial<User>;
   friend?: Partial<User>;
   repo?: Partial<Repository>;
   org?: Partial<User>;
   team?: { name?: string };
   topic?: string;
+  /** What the file and the message of the commit say; the name of the repository, if missing. */
+  text?: string;
 }
 
 /**
@@ -46,7 +50,7 @@ export class World {
   }
 
   /** The owner of everything. */
-  readonly user = once(() => make.user(this.fields.user));
+  readonly user = once(async () => this.fields.owner ?? (await make.user(this.fields.user)));
   readonly admin = once(() => make.admin());
   /** A member of the organization, by a team that reads all of its repositories. */
   readonly friend = once(() => make.user(this.fields.friend));
@@ -72,7 +76,7 @@ export class World {
   });
 
   /** Branches `main`, `some/branch` and `settings`, and an annotated tag `some/tag`. */
-  readonly code = once(async () => storeSampleCode(await this.repo()));
+  readonly code = once(async () => storeSampleCode(await this.repo(), this.fields.text));
   readonly orgCode = once(async () => storeSampleCode(await this.orgRepo()));
   /** A note on the head of `main`. */
   readonly note = once(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
