@@ -11,11 +11,11 @@ export const samples = defineSamples({
   },
   repoListStatuses: {
     request: async (world) => ({ path: { ...(await world.codePath()), sha: "main" } }),
-    queries: async () => ["?sort=oldest"],
+    variants: async () => [{ query: { sort: "oldest" } }],
   },
   repoListStatusesByRef: {
     request: async (world) => ({ path: { ...(await world.codePath()), ref: "some/branch" } }),
-    queries: async () => ["?state=error&page=2&limit=3"],
+    variants: async () => [{ query: { state: "error", page: "2", limit: "3" } }],
   },
   repoGetCombinedStatusByRef: {
     request: async (world) => ({ path: { ...(await world.codePath()), ref: "some/branch" } }),

@@ -17,8 +17,8 @@ export interface SampledHooks {
   extraRound?: string;
   /** Fields of the configuration of a new one. */
   config?: Readonly<Record<string, string>>;
-  /** Queries of the list that lead to other SQL. */
-  listQueries?: readonly string[];
+  /** Changes of a request of the list that lead to other SQL. */
+  listVariants?: readonly SampleRequest[];
 }
 
 const SINCE_LONG = { since: "2020-01-31T08:15:00+02:00" };
@@ -33,7 +33,7 @@ export function hookSamples({
   tested,
   extraRound,
   config,
-  listQueries = [],
+  listVariants = [],
 }: SampledHooks): Samples {
   const onList = async (world: World) => ({ ...(await as(world)), path: await owner(world) });
   const onHook = async (world: World) => ({
@@ -54,7 +54,7 @@ export function hookSamples({
         await hook(world);
         return onList(world);
       },
-      queries: async () => listQueries,
+      variants: async () => listVariants,
     },
     [`${prefix}CreateHook`]: {
       request: async (world) => ({
@@ -85,7 +85,11 @@ export function hookSamples({
         await delivery(world);
         return onHook(world);
       },
-      queries: async () => ["?status=failed", "?event=push", "?status=failed&event=push"],
+      variants: async () => [
+        { query: { status: "failed" } },
+        { query: { event: "push" } },
+        { query: { status: "failed", event: "push" } },
+      ],
     },
     [`${prefix}GetHookDelivery`]: { request: onDelivery },
     // A delivery that is due again is not redelivered once more.

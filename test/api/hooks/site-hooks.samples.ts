@@ -14,6 +14,6 @@ export const samples = defineSamples(
     },
     extraRound: "it finds the repository of its query beside the webhook of its path",
     config: { is_system_webhook: "true" },
-    listQueries: ["?type=all"],
+    listVariants: [{ query: { type: "all" } }],
   }),
 );

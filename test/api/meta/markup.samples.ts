@@ -1,6 +1,12 @@
 import { defineSamples, NOTHING } from "../../support/samples/sample.ts";
 
-const RENDERS = { announces: NOTHING, onlyReads: true, needsNoScope: true } as const;
+const RENDERS = {
+  announces: NOTHING,
+  onlyReads: true,
+  needsNoScope: true,
+  sameForPublicOnly: "it renders what it is sent",
+  sameForBound: "it renders what it is sent",
+} as const;
 
 export const samples = defineSamples({
   renderMarkdown: { request: async () => ({ json: { Text: "*a* @ada #1" } }), ...RENDERS },

@@ -16,15 +16,23 @@ export const samples = defineSamples({
       await world.friendInTeam();
       return { path: await world.orgPath() };
     },
+    sameForBound: "memberships are in no repository",
   },
   orgListPublicMembers: {
     request: async (world) => {
       await world.publicMembership();
       return { path: await world.orgPath() };
     },
+    sameForBound: "memberships are in no repository",
   },
-  orgIsMember: { request: async (world) => ({ path: await memberPath(world) }) },
-  orgIsPublicMember: { request: async (world) => ({ path: await publicMemberPath(world) }) },
+  orgIsMember: {
+    request: async (world) => ({ path: await memberPath(world) }),
+    sameForBound: "memberships are in no repository",
+  },
+  orgIsPublicMember: {
+    request: async (world) => ({ path: await publicMemberPath(world) }),
+    sameForBound: "memberships are in no repository",
+  },
   orgPublicizeMember: {
     request: async (world) => ({ path: await memberPath(world) }),
     announces: undoneBy("orgConcealMember", "organization.member_visibility_changed"),

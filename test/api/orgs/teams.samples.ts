@@ -13,15 +13,23 @@ export const samples = defineSamples({
       await world.team();
       return { path: await world.orgPath() };
     },
+    sameForBound: "teams are in no repository",
   },
-  orgGetTeam: { request: async (world) => ({ path: await teamPath(world) }) },
+  orgGetTeam: {
+    request: async (world) => ({ path: await teamPath(world) }),
+    sameForBound: "teams are in no repository",
+  },
   orgListTeamMembers: {
     request: async (world) => {
       await world.friendInTeam();
       return { path: await teamPath(world) };
     },
+    sameForBound: "teams are in no repository",
   },
-  orgListTeamMember: { request: async (world) => ({ path: await teamMemberPath(world) }) },
+  orgListTeamMember: {
+    request: async (world) => ({ path: await teamMemberPath(world) }),
+    sameForBound: "teams are in no repository",
+  },
   orgAddTeamMember: {
     request: async (world) => ({
       path: { ...(await teamPath(world)), ...(await world.friendPath()) },

@@ -3,6 +3,6 @@ import { defineSamples } from "../../support/samples/sample.ts";
 export const samples = defineSamples({
   repoListActivityFeeds: {
     request: async (world) => ({ path: await world.codePath() }),
-    queries: async () => ["?date=2026-01-31"],
+    variants: async () => [{ query: { date: "2026-01-31" } }],
   },
 });

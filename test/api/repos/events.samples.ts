@@ -3,6 +3,6 @@ import { defineSamples } from "../../support/samples/sample.ts";
 export const samples = defineSamples({
   repoListEvents: {
     request: async (world) => ({ path: await world.codePath() }),
-    queries: async () => ["?after=7"],
+    variants: async () => [{ query: { after: "7" } }],
   },
 });

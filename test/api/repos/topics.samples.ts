@@ -29,6 +29,8 @@ export const samples = defineSamples({
   },
   topicSearch: {
     request: async (world) => ({ query: { q: await world.topic() } }),
-    queries: async () => ["", "?q=pl"],
+    variants: async () => [{ query: {} }, { query: { q: "pl" } }],
+    sameForPublicOnly: "topics are found by their public repositories alone",
+    sameForBound: "topics are found by their public repositories alone",
   },
 });

@@ -6,6 +6,6 @@ export const samples = defineSamples({
       await world.code();
       return {};
     },
-    queries: async () => ["?limit=3"],
+    variants: async () => [{ query: { limit: "3" } }],
   },
 });

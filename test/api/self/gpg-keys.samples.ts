@@ -11,6 +11,8 @@ export const samples = defineSamples({
       await world.gpgKey();
       return {};
     },
+    sameForPublicOnly: "keys are public",
+    sameForBound: "keys are public",
   },
   userCurrentPostGPGKey: {
     request: async (world) => {
@@ -19,7 +21,11 @@ export const samples = defineSamples({
     },
     announces: once("gpg_key.added"),
   },
-  getVerificationToken: { request: async () => ({}) },
+  getVerificationToken: {
+    request: async () => ({}),
+    sameForPublicOnly: "it is derived from the account's own address",
+    sameForBound: "it is derived from the account's own address",
+  },
   userVerifyGPGKey: {
     request: async (world) => {
       const user = await world.user();
@@ -32,7 +38,11 @@ export const samples = defineSamples({
     },
     announces: once("gpg_key.verified"),
   },
-  userCurrentGetGPGKey: { request: async (world) => ({ path: await keyPath(world) }) },
+  userCurrentGetGPGKey: {
+    request: async (world) => ({ path: await keyPath(world) }),
+    sameForPublicOnly: "keys are public",
+    sameForBound: "keys are public",
+  },
   userCurrentDeleteGPGKey: {
     request: async (world) => ({ path: await keyPath(world) }),
     announces: once("gpg_key.removed"),
@@ -42,5 +52,6 @@ export const samples = defineSamples({
       await world.gpgKey();
       return { path: await world.userPath() };
     },
+    sameForBound: "keys are public",
   },
 });

@@ -11,12 +11,16 @@ export const samples = defineSamples({
       await world.userKey();
       return {};
     },
+    sameForBound: "keys are public",
   },
   userCurrentPostKey: {
     request: async () => ({ json: { title: freshName("made"), key: makeSshKey().line } }),
     announces: once("public_key.added"),
   },
-  userCurrentGetKey: { request: async (world) => ({ path: await keyPath(world) }) },
+  userCurrentGetKey: {
+    request: async (world) => ({ path: await keyPath(world) }),
+    sameForBound: "keys are public",
+  },
   userCurrentDeleteKey: {
     request: async (world) => ({ path: await keyPath(world) }),
     announces: once("public_key.removed"),
@@ -26,5 +30,6 @@ export const samples = defineSamples({
       await world.userKey();
       return { path: await world.userPath() };
     },
+    sameForBound: "keys are public",
   },
 });

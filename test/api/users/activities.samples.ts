@@ -6,7 +6,7 @@ export const samples = defineSamples({
       await world.code();
       return { path: await world.userPath() };
     },
-    queries: async () => ["?only-performed-by=true"],
+    variants: async () => [{ query: { "only-performed-by": "true" } }],
   },
   userGetHeatmapData: {
     request: async (world) => {

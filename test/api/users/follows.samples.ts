@@ -7,14 +7,21 @@ const followedPath = async (world: World) => {
 };
 
 export const samples = defineSamples({
-  userCurrentListFollowers: { request: async () => ({}) },
+  userCurrentListFollowers: {
+    request: async () => ({}),
+    sameForBound: "follows are in no repository",
+  },
   userCurrentListFollowing: {
     request: async (world) => {
       await world.follow();
       return {};
     },
+    sameForBound: "follows are in no repository",
   },
-  userCurrentCheckFollowing: { request: async (world) => ({ path: await followedPath(world) }) },
+  userCurrentCheckFollowing: {
+    request: async (world) => ({ path: await followedPath(world) }),
+    sameForBound: "follows are in no repository",
+  },
   userCurrentPutFollow: {
     request: async (world) => ({ path: await world.friendPath() }),
     announces: undoneBy("userCurrentDeleteFollow", "follow.created"),
@@ -23,12 +30,16 @@ export const samples = defineSamples({
     request: async (world) => ({ path: await followedPath(world) }),
     announces: once("follow.deleted"),
   },
-  userListFollowers: { request: async (world) => ({ path: await followedPath(world) }) },
+  userListFollowers: {
+    request: async (world) => ({ path: await followedPath(world) }),
+    sameForBound: "follows are in no repository",
+  },
   userListFollowing: {
     request: async (world) => {
       await world.follow();
       return { path: await world.userPath() };
     },
+    sameForBound: "follows are in no repository",
   },
   userCheckFollowing: {
     request: async (world) => {
@@ -36,5 +47,6 @@ export const samples = defineSamples({
       const { username: target } = await world.friendPath();
       return { path: { ...(await world.userPath()), target } };
     },
+    sameForBound: "follows are in no repository",
   },
 });

@@ -19,7 +19,25 @@ export interface ReadyRequest {
 
 /** Makes what an operation's sample needs in a world, and composes its request. */
 export async function requestIn(world: World, operation: SampledOperation): Promise<ReadyRequest> {
-  const { path = {}, query = {}, as, ...content } = await operation.sample.request(world);
+  return compose(world, operation, await operation.sample.request(world));
+}
+
+/** The request of an operation's sample, and those that lead to other SQL. */
+export async function allRequestsIn(
+  world: World,
+  operation: SampledOperation,
+): Promise<ReadyRequest[]> {
+  const own = await operation.sample.request(world);
+  const variants = (await operation.sample.variants?.(world)) ?? [];
+  const changes = [{}, ...variants];
+  return Promise.all(changes.map((change) => compose(world, operation, { ...own, ...change })));
+}
+
+async function compose(
+  world: World,
+  operation: SampledOperation,
+  { path = {}, query = {}, as, ...content }: SampleRequest,
+): Promise<ReadyRequest> {
   const search = new URLSearchParams(query).toString();
   return {
     method: operation.method,

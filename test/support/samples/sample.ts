@@ -43,8 +43,8 @@ export interface Sample {
   /** Why it may take one round trip to the database more than others. */
   extraRound?: string;
 
-  /** Queries beside the request's own that lead to other SQL, each beginning with "?". */
-  queries?: (world: World) => Promise<readonly string[]>;
+  /** What differs in requests that lead to other SQL, each a change of the sample's own. */
+  variants?: (world: World) => Promise<readonly SampleRequest[]>;
 
   /** Why a token for what is public gets the answer that a full one gets. */
   sameForPublicOnly?: string;

@@ -50,24 +50,24 @@ export class World {
   }
 
   /** The owner of everything. */
-  readonly user = once(async () => this.fields.owner ?? (await make.user(this.fields.user)));
-  readonly admin = once(() => make.admin());
+  readonly user = makeOnce(async () => this.fields.owner ?? (await make.user(this.fields.user)));
+  readonly admin = makeOnce(() => make.admin());
   /** A member of the organization, by a team that reads all of its repositories. */
-  readonly friend = once(() => make.user(this.fields.friend));
-  readonly repo = once(async () => make.repo(await this.user(), this.fields.repo));
-  readonly org = once(async () => make.org([await this.user()], this.fields.org));
-  readonly orgRepo = once(async () => make.repo(await this.org()));
+  readonly friend = makeOnce(() => make.user(this.fields.friend));
+  readonly repo = makeOnce(async () => make.repo(await this.user(), this.fields.repo));
+  readonly org = makeOnce(async () => make.org([await this.user()], this.fields.org));
+  readonly orgRepo = makeOnce(async () => make.repo(await this.org()));
   /** A team with the user. */
-  readonly team = once(async () => {
+  readonly team = makeOnce(async () => {
     const [org, user] = [await this.org(), await this.user()];
     const team = await make.team(org, this.fields.team);
     await make.member(org, team, user);
     return team;
   });
-  readonly friendInTeam = once(async () => {
+  readonly friendInTeam = makeOnce(async () => {
     await make.member(await this.org(), await this.team(), await this.friend());
   });
-  readonly publicMembership = once(async () => {
+  readonly publicMembership = makeOnce(async () => {
     const { id } = await this.org();
     await db
       .update(organizationMembers)
@@ -76,25 +76,25 @@ export class World {
   });
 
   /** Branches `main`, `some/branch` and `settings`, and an annotated tag `some/tag`. */
-  readonly code = once(async () => storeSampleCode(await this.repo(), this.fields.text));
-  readonly orgCode = once(async () => storeSampleCode(await this.orgRepo()));
+  readonly code = makeOnce(async () => storeSampleCode(await this.repo(), this.fields.text));
+  readonly orgCode = makeOnce(async () => storeSampleCode(await this.orgRepo()));
   /** A note on the head of `main`. */
-  readonly note = once(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
+  readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
 
-  readonly star = once(async () => {
+  readonly star = makeOnce(async () => {
     await db.insert(stars).values(await this.mark());
   });
-  readonly watch = once(async () => {
+  readonly watch = makeOnce(async () => {
     await db.insert(watches).values(await this.mark());
   });
-  readonly follow = once(async () => {
+  readonly follow = makeOnce(async () => {
     const [user, friend] = [await this.user(), await this.friend()];
     await db
       .insert(follows)
       .values({ followerId: user.id, followedId: friend.id, createdAt: 1000 });
   });
   /** The name of a topic that no other repository has. */
-  readonly topic = once(async () => {
+  readonly topic = makeOnce(async () => {
     const { repoId, visibility } = await this.mark();
     const name = this.fields.topic ?? freshName("topic");
     const { id: topicId } = only(
@@ -110,9 +110,9 @@ export class World {
     return name;
   });
 
-  readonly userKey = once(async () => this.publicKey({}));
-  readonly deployKey = once(async () => this.publicKey({ repoId: (await this.repo()).id }));
-  readonly gpgKey = once(async () => {
+  readonly userKey = makeOnce(async () => this.publicKey({}));
+  readonly deployKey = makeOnce(async () => this.publicKey({ repoId: (await this.repo()).id }));
+  readonly gpgKey = makeOnce(async () => {
     const keyId = freshName("K");
     const rows = await db
       .insert(gpgKeys)
@@ -133,7 +133,7 @@ export class World {
     return only(rows);
   });
   /** A second address of the user. */
-  readonly email = once(async () => {
+  readonly email = makeOnce(async () => {
     const email = `${freshName("second")}@example.com`;
     await db.insert(emailAddresses).values({
       userId: (await this.user()).id,
@@ -145,7 +145,7 @@ export class World {
     return email;
   });
   /** The id of a token that no request is sent with. */
-  readonly accessToken = once(async () => {
+  readonly accessToken = makeOnce(async () => {
     const user = await this.user();
     await make.token(user);
     const rows = await db
@@ -156,28 +156,28 @@ export class World {
     return rows.at(-1)?.id ?? 0;
   });
 
-  readonly repoHook = once(async () => this.hook("repository"));
-  readonly orgHook = once(async () => this.hook("organization"));
-  readonly userHook = once(async () => this.hook("user"));
-  readonly siteHook = once(async () => this.hook("system"));
-  readonly repoDelivery = once(async () => makeKeptDelivery(await this.repoHook()));
-  readonly orgDelivery = once(async () => makeKeptDelivery(await this.orgHook()));
-  readonly userDelivery = once(async () => makeKeptDelivery(await this.userHook()));
-  readonly siteDelivery = once(async () => makeKeptDelivery(await this.siteHook()));
+  readonly repoHook = makeOnce(async () => this.hook("repository"));
+  readonly orgHook = makeOnce(async () => this.hook("organization"));
+  readonly userHook = makeOnce(async () => this.hook("user"));
+  readonly siteHook = makeOnce(async () => this.hook("system"));
+  readonly repoDelivery = makeOnce(async () => makeKeptDelivery(await this.repoHook()));
+  readonly orgDelivery = makeOnce(async () => makeKeptDelivery(await this.orgHook()));
+  readonly userDelivery = makeOnce(async () => makeKeptDelivery(await this.userHook()));
+  readonly siteDelivery = makeOnce(async () => makeKeptDelivery(await this.siteHook()));
 
   /** The parameters that name the repository. */
-  readonly repoPath = once(async () => ({
+  readonly repoPath = makeOnce(async () => ({
     owner: (await this.user()).name,
     repo: (await this.repo()).name,
   }));
   /** The same of a repository with code. */
-  readonly codePath = once(async () => {
+  readonly codePath = makeOnce(async () => {
     await this.code();
     return this.repoPath();
   });
-  readonly orgPath = once(async () => ({ org: (await this.org()).name }));
-  readonly userPath = once(async () => ({ username: (await this.user()).name }));
-  readonly friendPath = once(async () => ({ username: (await this.friend()).name }));
+  readonly orgPath = makeOnce(async () => ({ org: (await this.org()).name }));
+  readonly userPath = makeOnce(async () => ({ username: (await this.user()).name }));
+  readonly friendPath = makeOnce(async () => ({ username: (await this.friend()).name }));
 
   private async mark() {
     const [user, repo] = [await this.user(), await this.repo()];
@@ -217,7 +217,7 @@ export class World {
 }
 
 /** Makes a part at the first call, and returns the same one from then on. */
-function once<Part>(makePart: () => Promise<Part>): () => Promise<Part> {
+export function makeOnce<Part>(makePart: () => Promise<Part>): () => Promise<Part> {
   let part: Promise<Part> | undefined;
   return () => (part ??= makePart());
 }
