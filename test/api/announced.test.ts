@@ -8,7 +8,7 @@ import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { typesOf } from "../support/events.ts";
 import { make, type TestUser } from "../support/make.ts";
-import { byId, sampled, sampledOperation } from "../support/samples/gather.ts";
+import { byId, sampled } from "../support/samples/gather.ts";
 import { type ReadyRequest, requestIn } from "../support/samples/request.ts";
 import { World } from "../support/samples/world.ts";
 
@@ -16,8 +16,8 @@ const writes = sampled.flatMap(({ sample, ...operation }) =>
   sample.announces ? [{ ...operation, sample, announces: sample.announces }] : [],
 );
 const undoable = writes.flatMap((operation) => {
-  const { undoneBy } = operation.announces;
-  return undoneBy === undefined ? [] : [{ ...operation, undoneBy }];
+  const undo = sampled.find(({ id }) => id === operation.announces.undoneBy);
+  return undo ? [{ ...operation, undo }] : [];
 });
 
 const NOBODY = { userId: undefined, isSiteAdmin: false, rootUrl: "", noReplyDomain: "" };
@@ -64,7 +64,7 @@ describe("the events of each write", () => {
   });
 
   it.each(byId(undoable))("come again once it is undone: %s", async (_, operation) => {
-    const undo = sampledOperation(operation.undoneBy);
+    const { undo } = operation;
     const { first } = operation.announces;
     const request = await requestIn(new World(), operation);
     expect((await announcedBy(request)).kinds).toEqual(first);

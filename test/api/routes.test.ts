@@ -65,7 +65,7 @@ describe("each operation of the API", () => {
 
   it("declares the scopes a token needs for it, or its sample says that it needs none", () => {
     for (const { id, scopes } of operations) expect(scopes, id).toBeInstanceOf(Array);
-    const unscoped = operations.filter(({ scopes }) => scopes?.length === 0);
+    const unscoped = sampled.filter(({ scopes }) => scopes?.length === 0);
     const declared = sampled.filter(({ sample }) => sample.needsNoScope);
     expect(unscoped.map(({ id }) => id)).toEqual(declared.map(({ id }) => id));
   });

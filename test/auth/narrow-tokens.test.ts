@@ -31,13 +31,13 @@ async function makeScene() {
   const [openRepo, openOrg] = [await open.repo(), await open.org()];
   await make.member(openOrg, await make.team(openOrg), friend);
   const createdAt = 1000;
-  const marks = [
+  const toggles = [
     { userId: user.id, repoId: shared.id, visibility: "limited" as const, createdAt },
     { userId: friend.id, repoId: openRepo.id, visibility: "public" as const, createdAt },
   ];
   await db.batch([
-    db.insert(stars).values(marks),
-    db.insert(watches).values(marks),
+    db.insert(stars).values(toggles),
+    db.insert(watches).values(toggles),
     db.insert(follows).values({ followerId: friend.id, followedId: user.id, createdAt }),
     db.insert(organizationMembers).values({ orgId: org.id, userId: friend.id }),
   ]);

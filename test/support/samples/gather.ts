@@ -29,13 +29,6 @@ export const sampled: readonly SampledOperation[] = operations.flatMap((operatio
   return sample ? [{ ...operation, sample }] : [];
 });
 
-/** An operation that has a sample, by its id. */
-export function sampledOperation(operationId: string): SampledOperation {
-  const found = sampled.find(({ id }) => id === operationId);
-  if (!found) throw new Error(`no operation "${operationId}" with a sample`);
-  return found;
-}
-
 /** Whether an operation changes nothing, so that its requests can share a world. */
 export const isRead = ({ method, sample }: SampledOperation): boolean =>
   method === "GET" || sample.onlyReads === true;

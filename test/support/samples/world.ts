@@ -82,10 +82,10 @@ export class World {
   readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
 
   readonly star = makeOnce(async () => {
-    await db.insert(stars).values(await this.mark());
+    await db.insert(stars).values(await this.toggle());
   });
   readonly watch = makeOnce(async () => {
-    await db.insert(watches).values(await this.mark());
+    await db.insert(watches).values(await this.toggle());
   });
   readonly follow = makeOnce(async () => {
     const [user, friend] = [await this.user(), await this.friend()];
@@ -95,7 +95,7 @@ export class World {
   });
   /** The name of a topic that no other repository has. */
   readonly topic = makeOnce(async () => {
-    const { repoId, visibility } = await this.mark();
+    const { repoId, visibility } = await this.toggle();
     const name = this.fields.topic ?? freshName("topic");
     const { id: topicId } = only(
       await db.insert(topics).values({ name, createdAt: 1000, updatedAt: 1000 }).returning(),
@@ -179,7 +179,8 @@ export class World {
   readonly userPath = makeOnce(async () => ({ username: (await this.user()).name }));
   readonly friendPath = makeOnce(async () => ({ username: (await this.friend()).name }));
 
-  private async mark() {
+  /** The columns of a star or a watch of the repository. */
+  private async toggle() {
     const [user, repo] = [await this.user(), await this.repo()];
     const visibility = repo.isPrivate ? ("private" as const) : user.visibility;
     return { userId: user.id, repoId: repo.id, visibility, createdAt: 1000 };
