@@ -80,6 +80,7 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
+                TEST_ALL: process.env["EDGEFORGE_TEST_ALL"] === "1",
                 // Receivers of webhooks are on this machine, and nobody is asked where names lead.
                 ALLOWED_HOST_LIST: "external, loopback, *.example",
                 DNS_RESOLVER_URL: "",

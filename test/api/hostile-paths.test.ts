@@ -2,21 +2,25 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { type Answer, call } from "../support/call.ts";
 import { History } from "../support/commits.ts";
-import { make, type TestRepo } from "../support/make.ts";
-import { operations, type Operation } from "../support/operations.ts";
 import { makeEmptyPack, pushCommands } from "../support/push.ts";
-import { makeTag } from "../support/tag.ts";
+import { byId, isRead, sampled, type SampledOperation } from "../support/samples/gather.ts";
+import { chunksOf, isText, matrixOf } from "../support/samples/matrix.ts";
+import { requestIn } from "../support/samples/request.ts";
+import { World } from "../support/samples/world.ts";
 
-/** Parameters that name a revision, an object or a path. */
-const NAMING = /^(?:sha|ref|branch|tag|filepath|basehead|archive|revision|path|not|body)$/;
-
-/** What is read of git data by a name. */
-const reads = operations.filter(
-  ({ method, path, parameters }) =>
-    method === "GET" &&
-    path.startsWith("/repos/{owner}/{repo}/") &&
-    parameters.some(({ name }) => NAMING.test(name)),
+/** What anybody may read below a public repository. */
+const readable = sampled.filter(
+  (operation) =>
+    operation.isOpen &&
+    operation.sample.refusal === undefined &&
+    isRead(operation) &&
+    operation.path.startsWith("/repos/{owner}/{repo}/"),
 );
+
+/** Parameters that can name a revision, an object or a path. */
+const namingOf = ({ parameters }: SampledOperation) =>
+  parameters.filter((each) => isText(each) && each.name !== "owner" && each.name !== "repo");
+const reads = readable.filter((operation) => namingOf(operation).length > 0);
 
 /** Text in files that the caller may not read. */
 const SECRET = "the-secret-of-somebody-else";
@@ -76,32 +80,27 @@ const VALUES = NAMES.map(encodeURIComponent).concat(RAW);
 
 /** A public repository, and what nobody may read of it or of another that its owner has. */
 async function makeScene() {
-  const owner = await make.user();
-  const repo = await make.repo(owner);
-  const hidden = await make.repo(owner, { isPrivate: true });
+  const world = new World();
+  const [owner, repo] = [await world.user(), await world.repo()];
+  await world.code();
   const history = new History();
-  const first = history.commit({ files: { a: "1\n", "b/c": "2\n" } });
-  const main = history.commit({ files: { a: "2\n", "b/c": "2\n" }, parents: [first] });
-  const gone = history.commit({ files: { hidden: SECRET }, message: `${SECRET}\n` });
-  const commands = [
-    { ref: "refs/heads/main", new: main },
-    { ref: "refs/heads/gone", new: gone },
-  ];
-  await pushCommands(owner, repo, commands, { pack: history.build() });
-  const tag = makeTag(main, "v1");
-  await pushCommands(owner, repo, [{ ref: "refs/tags/v1", new: tag.oid }], { pack: tag.pack });
+  const gone = history.commit({ files: { file: SECRET }, message: `${SECRET}\n` });
+  await pushCommands(owner, repo, [{ ref: "refs/heads/gone", new: gone }], {
+    pack: history.build(),
+  });
+  expect((await call("GET", `/repos/${owner.name}/${repo.name}/raw/file?ref=gone`)).body).toBe(
+    SECRET,
+  );
   await pushCommands(owner, repo, [{ ref: "refs/heads/gone", old: gone }], {
     capabilities: "delete-refs",
   });
-  const others = new History();
-  const secret = others.commit({ files: { hidden: SECRET }, message: `${SECRET}\n` });
-  await pushCommands(owner, hidden, [{ ref: "refs/heads/main", new: secret }], {
-    pack: others.build(),
-  });
+  const hiddenWorld = new World({ owner, repo: { isPrivate: true }, text: SECRET });
+  const hidden = await hiddenWorld.repo();
+  const { oid: secret } = await hiddenWorld.code();
   await pushCommands(owner, hidden, [{ ref: "refs/heads/other", new: secret }], {
     pack: makeEmptyPack(),
   });
-  return { repo, hidden, gone, secret, tagOid: tag.oid };
+  return { world, hiddenWorld, owner, hidden, gone, secret };
 }
 
 let scene: Awaited<ReturnType<typeof makeScene>>;
@@ -109,34 +108,35 @@ beforeAll(async () => {
   scene = await makeScene();
 });
 
-/** Values that name something, for the other parameters of a path. */
-const goodValues = ({ owner, name }: TestRepo): Record<string, string> => ({
-  owner,
-  repo: name,
-  sha: "main",
-  ref: "main",
-  branch: "main",
-  tag: "v1",
-  filepath: "a",
-  basehead: "main...main",
-  diffType: "diff",
-  archive: "main.zip",
-  revision: "main",
-});
-
-const fill = (path: string, values: Record<string, string>): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
-
-/** Each naming parameter of an operation, each with a value, as addresses below the API. */
-function* addressesOf({ path, parameters }: Operation, values: readonly string[]) {
-  const good = goodValues(scene.repo);
-  for (const { name, in: where } of parameters.filter((each) => NAMING.test(each.name))) {
-    for (const value of values) {
-      if (where === "path") yield fill(path, { ...good, [name]: value });
-      else yield `${fill(path, good)}?${name}=${value}`;
-    }
+/** The address of an operation's sample, with something else for one of its parameters. */
+async function addressWith(
+  operation: SampledOperation,
+  { name, in: where, value }: { name: string; in: string; value: string },
+): Promise<string> {
+  const { path, values } = await requestIn(scene.world, operation);
+  if (where === "query") {
+    const [pathname, query = ""] = path.split("?");
+    const others = new URLSearchParams(query);
+    others.delete(name);
+    return `${pathname}?${others.size > 0 ? `${others.toString()}&` : ""}${name}=${value}`;
   }
+  const encoded = (each: string): string => encodeURIComponent(String(values[each] ?? ""));
+  const query = path.includes("?") ? path.slice(path.indexOf("?")) : "";
+  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, each: string) =>
+    each === name ? value : encoded(each),
+  );
+  return filled + query;
 }
+
+const valuesFor = matrixOf(VALUES);
+
+/** What each operation is sent, in tests of about a hundred requests. */
+const cases = reads.flatMap((operation) => {
+  const sent = namingOf(operation).flatMap((parameter) =>
+    valuesFor(parameter).map((value) => ({ name: parameter.name, in: parameter.in, value })),
+  );
+  return chunksOf(sent).map((list, at) => [`${operation.id} ${at + 1}`, operation, list] as const);
+});
 
 /** What is wrong with an answer to something that nobody should ask; undefined for nothing. */
 function faultOf({ status, headers, body }: Answer): string | undefined {
@@ -150,44 +150,55 @@ function faultOf({ status, headers, body }: Answer): string | undefined {
   return isRefusal ? undefined : `${status} ${text}`;
 }
 
-describe("each read of git data by a name", () => {
-  it.each(reads.map((operation) => [operation.id, operation] as const))(
+/** Everything that is wrong with the answers of an operation to some values of its parameters. */
+async function faultsOf(
+  operation: SampledOperation,
+  list: readonly { name: string; in: string; value: string }[],
+): Promise<string[]> {
+  const faults: string[] = [];
+  const json = (await requestIn(scene.world, operation)).content;
+  for (const each of list) {
+    const address = await addressWith(operation, each);
+    const fault = faultOf(await call(operation.method, address, json));
+    if (fault !== undefined) faults.push(`${address.slice(0, 200)}: ${fault.slice(0, 200)}`);
+  }
+  return faults;
+}
+
+describe("each read of a public repository by a name", () => {
+  it.each(cases)(
     "answers whatever name it is sent, and with nothing that is hidden: %s",
-    async (_, operation) => {
-      // Half of them for every other route: each name is met by many, and no route by few.
-      const turn = reads.indexOf(operation) % 2;
-      const values = VALUES.filter((_value, at) => at % 2 === turn);
-      const faults: string[] = [];
-      for (const address of addressesOf(operation, values)) {
-        const fault = faultOf(await call("GET", address));
-        if (fault !== undefined) faults.push(`${address.slice(0, 200)}: ${fault.slice(0, 200)}`);
-      }
-      expect(faults).toEqual([]);
+    async (_, operation, list) => {
+      expect(await faultsOf(operation, list)).toEqual([]);
+      expect(list.length).toBeGreaterThan(0);
     },
-    60_000,
   );
 
   // SECURITY: neither what a forced push took away, nor what another repository has.
-  it.each(reads.map((operation) => [operation.id, operation] as const))(
+  it.each(byId(reads))(
     "finds nothing hidden by its id, its name, or a way to it: %s",
     async (_, operation) => {
-      const { hidden, gone, secret } = scene;
+      const { owner, hiddenWorld, hidden, gone, secret } = scene;
+      const shown = await requestIn(hiddenWorld, operation);
+      const seen = await call(shown.method, shown.path, { as: owner, ...shown.content });
+      expect(seen.status, "its owner sees it").toBeLessThan(300);
+      const unseen = await call(shown.method, shown.path, shown.content);
+      expect([unseen.status, unseen.body], "others do not").toEqual([404, ""]);
+
       const at = `${hidden.owner}/${hidden.name}`;
       const values = [
         ...[gone, secret].flatMap((oid) => [oid, oid.slice(0, 12), `${oid}^0`]),
-        ...[gone, secret].flatMap((oid) => [`${oid}...main`, `main..${oid}`, `${oid}/hidden`]),
+        ...[gone, secret].flatMap((oid) => [`${oid}...main`, `main..${oid}`, `${oid}/file`]),
         `main...${at}:main`,
-        `..%2F..%2F..%2F${at}%2Fraw%2Fhidden`,
-        `%252e%252e%252f${hidden.name}%252fraw%252fhidden`,
+        `..%2F..%2F..%2F${at}%2Fraw%2Ffile`,
+        `%252e%252e%252f${hidden.name}%252fraw%252ffile`,
         "refs%2Fheads%2Fgone",
         "other",
       ];
-      const faults: string[] = [];
-      for (const address of addressesOf(operation, values)) {
-        const fault = faultOf(await call("GET", address));
-        if (fault !== undefined) faults.push(`${address.slice(0, 200)}: ${fault.slice(0, 200)}`);
-      }
-      expect(faults).toEqual([]);
+      const list = namingOf(operation).flatMap(({ name, in: where }) =>
+        values.map((value) => ({ name, in: where, value })),
+      );
+      expect(await faultsOf(operation, list)).toEqual([]);
     },
   );
 });

@@ -3,10 +3,16 @@ import type { D1Migration } from "@cloudflare/vitest-plugin";
 import type * as worker from "../../src/worker.ts";
 
 declare global {
+  interface ImportMeta {
+    /** Vite's import of all modules that match. */
+    glob<Module>(pattern: string, options: { eager: true }): Record<string, Module>;
+  }
   namespace Cloudflare {
     /** Bindings that vitest.config.ts adds for tests. */
     interface Env {
       TEST_MIGRATIONS: D1Migration[];
+      /** Matrices send each value for each field, not for each class of fields alone. */
+      TEST_ALL: boolean;
       ALLOWED_HOST_LIST: string;
       DNS_RESOLVER_URL: string;
       WEBHOOKS_MAX: string;

@@ -3,9 +3,17 @@ import { describeApi } from "../../src/api/document.ts";
 /** A schema of the interface description, as far as tests look into it. */
 export interface Schema {
   $ref?: string;
-  type?: string;
+  type?: string | string[];
+  enum?: readonly unknown[];
   items?: Schema;
   properties?: Record<string, Schema>;
+}
+
+/** A parameter of an operation's path or query. */
+export interface Parameter {
+  name: string;
+  in: string;
+  schema: Schema;
 }
 
 /** One operation of the API, as its description tells it. */
@@ -18,7 +26,7 @@ export interface Operation {
   scopes: readonly string[] | undefined;
   /** Whether anonymous callers may enter. */
   isOpen: boolean;
-  parameters: readonly { name: string; in: string }[];
+  parameters: readonly Parameter[];
   /** The fields of its JSON body, where it takes one. */
   body: Readonly<Record<string, Schema>> | undefined;
 }
@@ -27,7 +35,7 @@ interface Described {
   operationId: string;
   "x-scopes"?: string[];
   security?: object[];
-  parameters?: { name: string; in: string }[];
+  parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
 }
 

@@ -114,12 +114,19 @@ export const filesOf = async (repo: RepositoryPlace) =>
   (await env.PACKS.list({ prefix: networkPrefix(repo.networkName) })).objects.map(({ key }) => key);
 
 /** Stores a pack and makes a ref of it, past the service. */
-export async function storePush(
+export const storePush = (
   repo: TestRepo,
   ref: string,
   oid: string,
   pack: Uint8Array,
   peeledOid: string | null = null,
+): Promise<void> => storeRefs(repo, [{ ref, oid, peeledOid }], pack);
+
+/** Stores a pack and creates refs of its objects in one push, past the service. */
+export async function storeRefs(
+  repo: TestRepo,
+  refs: readonly { ref: string; oid: string; peeledOid?: string | null }[],
+  pack: Uint8Array,
 ): Promise<void> {
   const stored = git.repository(repo);
   const { uploadId, snapshot } = await stored.beginUpload(Date.now());
@@ -127,7 +134,12 @@ export async function storePush(
   await receiver.write(pack);
   const received = await receiver.finish(await stored.open(snapshot));
   if (!received) throw new Error("the pack is empty");
-  const updates = [{ ref, oldOid: null, newOid: oid, peeledOid }];
+  const updates = refs.map(({ ref, oid, peeledOid = null }) => ({
+    ref,
+    oldOid: null,
+    newOid: oid,
+    peeledOid,
+  }));
   const { summary, entry } = await stored.commitPush({
     id: crypto.randomUUID(),
     actorId: repo.ownerId,
@@ -139,7 +151,7 @@ export async function storePush(
     isAtomic: true,
     defaultBranch: repo.defaultBranch,
   });
-  if (!entry) throw new Error(`${ref} was refused`);
+  if (!entry) throw new Error(`the push was refused: ${JSON.stringify(summary)}`);
   const bringsNothing = () => Promise.resolve(new Map());
   await tellPush(systemCtx({}, Date.now()), repo, entry, summary, [updates], bringsNothing);
   await stored.settle(entry.pushId);

@@ -1,0 +1,56 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+
+import { operations, type Operation } from "../operations.ts";
+import type { Sample, Samples } from "./sample.ts";
+
+const FILES = import.meta.glob<{ samples: Samples }>("../../api/**/*.samples.ts", { eager: true });
+const NOUNS = import.meta.glob<Record<string, unknown>>("../../../src/api/*/*.ts", { eager: true });
+
+/** Each sample with its operation's id and its file below `test/api`. */
+export const sampleEntries: readonly { id: string; sample: Sample; file: string }[] =
+  Object.entries(FILES).flatMap(([file, { samples }]) =>
+    Object.entries(samples).map(([id, sample]) => ({
+      id,
+      sample,
+      file: file.replace("../../", "test/"),
+    })),
+  );
+
+const sampleById = new Map(sampleEntries.map(({ id, sample }) => [id, sample]));
+
+export const findSample = (operationId: string): Sample | undefined => sampleById.get(operationId);
+
+/** An operation of the API with its sample. */
+export type SampledOperation = Operation & { sample: Sample };
+
+/** Every operation that has a sample, in the order of registration. */
+export const sampled: readonly SampledOperation[] = operations.flatMap((operation) => {
+  const sample = findSample(operation.id);
+  return sample ? [{ ...operation, sample }] : [];
+});
+
+/** Whether an operation changes nothing, so that its requests can share a world. */
+export const isRead = ({ method, sample }: SampledOperation): boolean =>
+  method === "GET" || sample.onlyReads === true;
+
+/** Operations as `it.each` names its cases by their ids. */
+export const byId = <Each extends { id: string }>(list: readonly Each[]) =>
+  list.map((operation) => [operation.id, operation] as const);
+
+/** The file that an operation's sample belongs in: beside the test of the noun that registers it. */
+export function sampleFileOf({ method, path }: Operation): string {
+  const nouns = Object.entries(NOUNS).filter(([, exported]) =>
+    Object.values(exported).some(
+      (noun) =>
+        noun instanceof OpenAPIHono &&
+        noun.openAPIRegistry.definitions.some(
+          (each) =>
+            each.type === "route" &&
+            each.route.method === method.toLowerCase() &&
+            each.route.path === path,
+        ),
+    ),
+  );
+  const [file = "test/api/<group>/<noun>.ts"] = nouns.map(([each]) => each);
+  return file.replace("../../../src/", "test/").replace(/\.ts$/, ".samples.ts");
+}

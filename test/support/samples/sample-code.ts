@@ -1,0 +1,30 @@
+import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
+import { encodeUtf8 } from "../../../src/git/byte-text.ts";
+import { codec } from "../../../src/storage/codec.ts";
+import { History } from "../commits.ts";
+import type { TestRepo } from "../make.ts";
+import { storePush, storeRefs } from "../push.ts";
+
+/** Two branches of one commit of one file, an annotated tag of it, and a branch of settings. */
+export async function storeSampleCode(repo: TestRepo, text = repo.name) {
+  const history = new History();
+  const oid = history.commit({ files: { file: text }, message: `${text}\n` });
+  const settings = history.commit({ files: { ".editorconfig": "[*]\nindent_size = 2\n" } });
+  const tagOid = history.tag(oid, "some/tag");
+  const refs = [
+    { ref: "refs/heads/main", oid },
+    { ref: "refs/heads/some/branch", oid },
+    { ref: "refs/heads/settings", oid: settings },
+    { ref: "refs/tags/some/tag", oid: tagOid, peeledOid: oid },
+  ];
+  await storeRefs(repo, refs, history.build());
+  const blobOid = new PackBuilder(codec).add("blob", encodeUtf8(text));
+  return { oid, tagOid, blobOid };
+}
+
+/** A note on a commit, as `git notes add` stores it. */
+export async function storeSampleNote(repo: TestRepo, commitOid: string): Promise<void> {
+  const history = new History();
+  const note = history.commit({ files: { [commitOid]: `A note on ${repo.name}\n` } });
+  await storePush(repo, "refs/notes/commits", note, history.build());
+}

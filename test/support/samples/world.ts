@@ -1,0 +1,224 @@
+import { asc, eq } from "drizzle-orm";
+
+import {
+  accessTokens,
+  emailAddresses,
+  follows,
+  gpgKeys,
+  organizationMembers,
+  publicKeys,
+  repositories,
+  repositoryTopics,
+  stars,
+  topics,
+  watches,
+  type Hook,
+  type Repository,
+  type User,
+} from "../../../src/db/schema/index.ts";
+import { only } from "../../../src/lib/only.ts";
+import { db } from "../db.ts";
+import { makeHook, makeKeptDelivery } from "../hooks.ts";
+import { freshName, make, type TestUser } from "../make.ts";
+import { storeSampleCode, storeSampleNote } from "./sample-code.ts";
+
+/** Columns that a test sets on the rows of a world, by the part that has them. */
+export interface WorldFields {
+  /** An account that owns everything, in place of a new one. */
+  owner?: TestUser;
+  user?: Partial<User>;
+  friend?: Partial<User>;
+  repo?: Partial<Repository>;
+  org?: Partial<User>;
+  team?: { name?: string };
+  topic?: string;
+  /** What the file and the message of the commit say; the name of the repository, if missing. */
+  text?: string;
+}
+
+/**
+ * What one request of an operation may need, owned by one user.
+ *
+ * Each part is made when a sample first asks for it, and only once: a world of its own costs a test
+ * no more than its request needs, and a world that many requests share is made part by part.
+ */
+export class World {
+  private readonly fields: WorldFields;
+
+  constructor(fields: WorldFields = {}) {
+    this.fields = fields;
+  }
+
+  /** The owner of everything. */
+  readonly user = makeOnce(async () => this.fields.owner ?? (await make.user(this.fields.user)));
+  readonly admin = makeOnce(() => make.admin());
+  /** A member of the organization, by a team that reads all of its repositories. */
+  readonly friend = makeOnce(() => make.user(this.fields.friend));
+  readonly repo = makeOnce(async () => make.repo(await this.user(), this.fields.repo));
+  readonly org = makeOnce(async () => make.org([await this.user()], this.fields.org));
+  readonly orgRepo = makeOnce(async () => make.repo(await this.org()));
+  /** A team with the user. */
+  readonly team = makeOnce(async () => {
+    const [org, user] = [await this.org(), await this.user()];
+    const team = await make.team(org, this.fields.team);
+    await make.member(org, team, user);
+    return team;
+  });
+  readonly friendInTeam = makeOnce(async () => {
+    await make.member(await this.org(), await this.team(), await this.friend());
+  });
+  readonly publicMembership = makeOnce(async () => {
+    const { id } = await this.org();
+    await db
+      .update(organizationMembers)
+      .set({ isPublic: true })
+      .where(eq(organizationMembers.orgId, id));
+  });
+
+  /** Branches `main`, `some/branch` and `settings`, and an annotated tag `some/tag`. */
+  readonly code = makeOnce(async () => storeSampleCode(await this.repo(), this.fields.text));
+  readonly orgCode = makeOnce(async () => storeSampleCode(await this.orgRepo()));
+  /** A note on the head of `main`. */
+  readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
+
+  readonly star = makeOnce(async () => {
+    await db.insert(stars).values(await this.toggle());
+  });
+  readonly watch = makeOnce(async () => {
+    await db.insert(watches).values(await this.toggle());
+  });
+  readonly follow = makeOnce(async () => {
+    const [user, friend] = [await this.user(), await this.friend()];
+    await db
+      .insert(follows)
+      .values({ followerId: user.id, followedId: friend.id, createdAt: 1000 });
+  });
+  /** The name of a topic that no other repository has. */
+  readonly topic = makeOnce(async () => {
+    const { repoId, visibility } = await this.toggle();
+    const name = this.fields.topic ?? freshName("topic");
+    const { id: topicId } = only(
+      await db.insert(topics).values({ name, createdAt: 1000, updatedAt: 1000 }).returning(),
+    );
+    await db.batch([
+      db.insert(repositoryTopics).values({ repoId, topicId, visibility }),
+      db
+        .update(repositories)
+        .set({ topics: [name] })
+        .where(eq(repositories.id, repoId)),
+    ]);
+    return name;
+  });
+
+  readonly userKey = makeOnce(async () => this.publicKey({}));
+  readonly deployKey = makeOnce(async () => this.publicKey({ repoId: (await this.repo()).id }));
+  readonly gpgKey = makeOnce(async () => {
+    const keyId = freshName("K");
+    const rows = await db
+      .insert(gpgKeys)
+      .values({
+        userId: (await this.user()).id,
+        keyId,
+        fingerprint: keyId,
+        publicKey: "",
+        emails: [],
+        canSign: true,
+        canCertify: true,
+        canEncryptComms: false,
+        canEncryptStorage: false,
+        addedAt: 1000,
+        createdAt: 1000,
+      })
+      .returning();
+    return only(rows);
+  });
+  /** A second address of the user. */
+  readonly email = makeOnce(async () => {
+    const email = `${freshName("second")}@example.com`;
+    await db.insert(emailAddresses).values({
+      userId: (await this.user()).id,
+      email,
+      lowerEmail: email,
+      isActivated: true,
+      isPrimary: false,
+    });
+    return email;
+  });
+  /** The id of a token that no request is sent with. */
+  readonly accessToken = makeOnce(async () => {
+    const user = await this.user();
+    await make.token(user);
+    const rows = await db
+      .select()
+      .from(accessTokens)
+      .where(eq(accessTokens.userId, user.id))
+      .orderBy(asc(accessTokens.id));
+    return rows.at(-1)?.id ?? 0;
+  });
+
+  readonly repoHook = makeOnce(async () => this.hook("repository"));
+  readonly orgHook = makeOnce(async () => this.hook("organization"));
+  readonly userHook = makeOnce(async () => this.hook("user"));
+  readonly siteHook = makeOnce(async () => this.hook("system"));
+  readonly repoDelivery = makeOnce(async () => makeKeptDelivery(await this.repoHook()));
+  readonly orgDelivery = makeOnce(async () => makeKeptDelivery(await this.orgHook()));
+  readonly userDelivery = makeOnce(async () => makeKeptDelivery(await this.userHook()));
+  readonly siteDelivery = makeOnce(async () => makeKeptDelivery(await this.siteHook()));
+
+  /** The parameters that name the repository. */
+  readonly repoPath = makeOnce(async () => ({
+    owner: (await this.user()).name,
+    repo: (await this.repo()).name,
+  }));
+  /** The same of a repository with code. */
+  readonly codePath = makeOnce(async () => {
+    await this.code();
+    return this.repoPath();
+  });
+  readonly orgPath = makeOnce(async () => ({ org: (await this.org()).name }));
+  readonly userPath = makeOnce(async () => ({ username: (await this.user()).name }));
+  readonly friendPath = makeOnce(async () => ({ username: (await this.friend()).name }));
+
+  /** The columns of a star or a watch of the repository. */
+  private async toggle() {
+    const [user, repo] = [await this.user(), await this.repo()];
+    const visibility = repo.isPrivate ? ("private" as const) : user.visibility;
+    return { userId: user.id, repoId: repo.id, visibility, createdAt: 1000 };
+  }
+
+  private async publicKey(fields: { repoId?: number }) {
+    const rows = await db
+      .insert(publicKeys)
+      .values({
+        userId: (await this.user()).id,
+        title: "laptop",
+        content: "ssh-ed25519 AAAA",
+        fingerprint: freshName("SHA256:"),
+        createdAt: 1000,
+        ...fields,
+      })
+      .returning();
+    return only(rows);
+  }
+
+  private async hook(level: Hook["level"]) {
+    const approver = level === "system" ? await this.admin() : await this.user();
+    return makeHook({
+      level,
+      approverId: approver.id,
+      ...(level === "repository" && { repoId: (await this.repo()).id }),
+      ...(level === "organization" && { ownerId: (await this.org()).id }),
+      ...(level === "user" && { ownerId: approver.id }),
+      // A system webhook would receive the events of other tests, and its receiver does not exist.
+      isActive: false,
+      // Leased for ever: deliveries that a request asks for stay as they are.
+      busyUntil: Number.MAX_SAFE_INTEGER,
+    });
+  }
+}
+
+/** Makes a part at the first call, and returns the same one from then on. */
+export function makeOnce<Part>(makePart: () => Promise<Part>): () => Promise<Part> {
+  let part: Promise<Part> | undefined;
+  return () => (part ??= makePart());
+}
