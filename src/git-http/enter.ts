@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 import { readCredential } from "../auth/credential.ts";
-import { identify } from "../auth/identify.ts";
+import { authenticate } from "../auth/authenticate.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
 import { hasScope } from "../auth/scope.ts";
 import type { Ctx } from "../context.ts";
@@ -53,8 +53,11 @@ export async function findVisit(
   const name = repo.replace(/\.git$/i, "");
 
   const credential = readCredential(c.req.header("authorization"), new URL(c.req.url).searchParams);
-  const { actor, place } = await identify(open.db, credential, undefined, open.now, (who) =>
-    selectRepositories(open.db, who).where(isNamed(owner, name)),
+  const { actor, target } = await authenticate(
+    open.db,
+    { credential, sudo: undefined },
+    open.now,
+    (who) => selectRepositories(open.db, who).where(isNamed(owner, name)),
   );
   const ctx: Ctx = { ...open, actor };
   const isAnonymous = actor.user === undefined;
@@ -65,7 +68,7 @@ export async function findVisit(
   const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
   if (noting) ctx.defer(noting);
 
-  const row = place?.[0];
+  const row = target?.[0];
   const entry = row
     ? toEntry(actor, row)
     : ((await findMoved(c, ctx, owner, name)) ?? (await make(c, ctx, mayCreate, owner, name)));

@@ -1,7 +1,8 @@
 import type { Context } from "hono";
 
 import { readCredential } from "../auth/credential.ts";
-import { identified, identify } from "../auth/identify.ts";
+import { authenticate } from "../auth/authenticate.ts";
+import { callerSql } from "../auth/caller-sql.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
 import { hasScope, type Scope } from "../auth/scope.ts";
 import type { Ctx } from "../context.ts";
@@ -31,22 +32,25 @@ export async function enterAccount(
   const { open } = c.var;
   const url = new URL(c.req.url);
   const credential = readCredential(c.req.header("authorization"), url.searchParams);
-  const { actor, place } = await identify(open.db, credential, undefined, open.now, (who) =>
-    selectAccounts(open.db, who).where(isAccountNamed(name)),
+  const { actor, target } = await authenticate(
+    open.db,
+    { credential, sudo: undefined },
+    open.now,
+    (who) => selectAccounts(open.db, who).where(isAccountNamed(name)),
   );
   const ctx: Ctx = { ...open, actor };
   if (!actor.user && open.config.isSignInRequired) throw unauthenticated("sign in first");
   const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
   if (noting) ctx.defer(noting);
 
-  const row = place?.[0];
+  const row = target?.[0];
   if (row && isSeen(actor, row)) {
     if (!hasScope(actor.scopes, SCOPES[row.account.kind])) throw forbidden("Forbidden");
     return { ctx, account: row.account };
   }
   const [moved] = row
     ? []
-    : await selectAccounts(ctx.db, identified(actor)).where(wasAccountNamed(name)).limit(1);
+    : await selectAccounts(ctx.db, callerSql(actor)).where(wasAccountNamed(name)).limit(1);
   if (!moved || !isSeen(actor, moved)) throw notFound();
   throw new Moved(`${ctx.rootUrl}/${moved.account.name}${ending}${url.search}`);
 }

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 import { readCredential } from "../auth/credential.ts";
-import { identify } from "../auth/identify.ts";
+import { authenticate } from "../auth/authenticate.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
 import { hasScope } from "../auth/scope.ts";
 import type { Ctx } from "../context.ts";
@@ -38,8 +38,11 @@ export async function enterRepository(
 ): Promise<Visit> {
   const { open } = c.var;
   const credential = readCredential(c.req.header("authorization"), new URL(c.req.url).searchParams);
-  const { actor, place } = await identify(open.db, credential, undefined, open.now, (who) =>
-    selectRepositories(open.db, who).where(isNamed(owner, name)),
+  const { actor, target } = await authenticate(
+    open.db,
+    { credential, sudo: undefined },
+    open.now,
+    (who) => selectRepositories(open.db, who).where(isNamed(owner, name)),
   );
   const ctx: Ctx = { ...open, actor };
   if (!actor.user && open.config.isSignInRequired) throw unauthenticated("sign in first");
@@ -47,7 +50,7 @@ export async function enterRepository(
   const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
   if (noting) ctx.defer(noting);
 
-  const row = place?.[0];
+  const row = target?.[0];
   const entry = row ? toEntry(actor, row) : undefined;
   if (entry && entry.access !== ACCESS.none) return { ctx, entry };
   const moved = row ? undefined : await findRenamed(ctx, owner, name);

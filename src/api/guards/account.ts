@@ -1,4 +1,4 @@
-import { identified } from "../../auth/identify.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import type { Scope } from "../../auth/scope.ts";
 import type { User } from "../../db/schema/index.ts";
 import {
@@ -104,7 +104,7 @@ async function enterAccount(
     if (!isSeen(ctx.actor, row)) throw notFound();
     return row;
   }
-  const [moved] = await selectAccounts(ctx.db, identified(ctx.actor))
+  const [moved] = await selectAccounts(ctx.db, callerSql(ctx.actor))
     .where(wasAccountNamed(name))
     .limit(1);
   if (!moved || !isSeen(ctx.actor, moved)) throw notFound();

@@ -2,7 +2,8 @@ import type { Context, MiddlewareHandler, Next } from "hono";
 
 import type { Actor } from "../../auth/actor.ts";
 import { readCredential } from "../../auth/credential.ts";
-import { identify, type Unidentified } from "../../auth/identify.ts";
+import { authenticate } from "../../auth/authenticate.ts";
+import type { CallerSql } from "../../auth/caller-sql.ts";
 import { noteTokenUse } from "../../auth/note-token-use.ts";
 import { hasScope, type Scope } from "../../auth/scope.ts";
 import { noReplyDomain } from "../../config.ts";
@@ -49,7 +50,7 @@ export function guard<V extends object>(
 }
 
 /** Looks up the caller and, in the same round trip, the place; refuses credentials that don't reach as far as `scopes`. */
-export async function enter<W extends Parameters<typeof identify>[4]>(
+export async function enter<W extends Parameters<typeof authenticate>[3]>(
   c: GuardContext,
   scopes: readonly Scope[],
   where?: W,
@@ -58,7 +59,7 @@ export async function enter<W extends Parameters<typeof identify>[4]>(
   const query = new URL(c.req.url).searchParams;
   const credential = readCredential(c.req.header("authorization"), query);
   const sudo = c.req.header("sudo") || query.get("sudo") || undefined;
-  const { actor, place } = await identify(open.db, credential, sudo, open.now, where);
+  const { actor, target } = await authenticate(open.db, { credential, sudo }, open.now, where);
   const ctx: Ctx = { ...open, actor };
   c.set("ctx", ctx);
   c.set("viewer", toViewer(ctx));
@@ -74,8 +75,8 @@ export async function enter<W extends Parameters<typeof identify>[4]>(
   }
   const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
   if (noting) ctx.defer(noting);
-  return place as
-    | (W extends (who: Unidentified) => infer Q
+  return target as
+    | (W extends (who: CallerSql) => infer Q
         ? Q extends { _: { result: infer R } }
           ? R
           : never
