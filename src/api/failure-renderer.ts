@@ -1,21 +1,10 @@
 import type { Context } from "hono";
 
-import { Failure, type FailureKind } from "../lib/failure.ts";
+import { FAILURE_STATUS } from "../entrance/failure-status.ts";
+import { Moved } from "../entrance/moved.ts";
+import { Failure } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
 import type { ApiEnv } from "./endpoints.ts";
-import { Moved } from "./guards/moved.ts";
-
-const STATUS = {
-  malformed: 400,
-  invalid: 422,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  too_large: 413,
-  locked: 423,
-  too_many: 429,
-} as const satisfies Record<FailureKind, number>;
 
 /** Where every refusal points: the documentation of the interface. */
 const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
@@ -32,7 +21,7 @@ export function renderFailure(error: unknown, c: Context<ApiEnv>): Response {
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {
     if (error.kind === "not_found") return c.body(null, 404);
-    return c.json({ ...error.details, message: error.message, url }, STATUS[error.kind]);
+    return c.json({ ...error.details, message: error.message, url }, FAILURE_STATUS[error.kind]);
   }
   logBug(requestId, error);
   return c.json({ message: `internal error, request ${requestId}`, url }, 500);

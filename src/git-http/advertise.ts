@@ -1,3 +1,4 @@
+import type { RequestContext } from "../entrance/enter-repository.ts";
 import {
   type AdvertisedRef,
   formatAdvertisement,
@@ -10,7 +11,6 @@ import { type Capabilities, parseCapabilities } from "../git/wire/capabilities.t
 import { joinBytes } from "../git/wire/pkt-line.ts";
 import { viewRefs } from "./advertised-refs.ts";
 import { gitAnswer } from "./answer.ts";
-import type { Visit } from "./env.ts";
 
 const AGENT = "agent=edgeforge";
 
@@ -68,7 +68,7 @@ export function advertiseNothing(protocol: string | undefined): Response {
 
 /** Answers `info/refs`: what can be asked for here, and how. */
 export async function advertise(
-  { ctx, entry }: Visit,
+  { ctx, entry }: RequestContext,
   service: ServiceName,
   protocol: string | undefined,
 ): Promise<Response> {

@@ -1,5 +1,4 @@
-import type { Ctx, OpenCtx } from "../context.ts";
-import type { RepositoryEntry } from "../shapes/repository.ts";
+import type { OpenCtx } from "../context.ts";
 
 /** What a request carries before any route. */
 export interface GitHttpEnv {
@@ -9,10 +8,4 @@ export interface GitHttpEnv {
     /** What a later request shows to read no less than this one read; undefined before it read. */
     findBookmark: () => string | undefined;
   };
-}
-
-/** Who asks for what, once that is allowed. */
-export interface Visit {
-  ctx: Ctx;
-  entry: RepositoryEntry;
 }

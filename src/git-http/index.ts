@@ -25,16 +25,16 @@ gitHttp.get("/:owner/:repo/info/refs", async (c) => {
 });
 
 gitHttp.post("/:owner/:repo/git-upload-pack", async (c) => {
-  const visit = await enter(c, "git-upload-pack");
+  const context = await enter(c, "git-upload-pack");
   refuseOtherType(c, "git-upload-pack");
   const version = requestedVersion(c.req.header("git-protocol"));
-  return uploadPack(visit, version, await readWholeBody(c), c.var.requestId);
+  return uploadPack(context, version, await readWholeBody(c), c.var.requestId);
 });
 
 gitHttp.post("/:owner/:repo/git-receive-pack", async (c) => {
-  const visit = await enter(c, "git-receive-pack");
+  const context = await enter(c, "git-receive-pack");
   refuseOtherType(c, "git-receive-pack");
-  return receivePack(visit, readRequestBody(c), c.var.requestId);
+  return receivePack(context, readRequestBody(c), c.var.requestId);
 });
 
 // Where clients from before 2010 look for loose files.

@@ -1,3 +1,4 @@
+import type { RequestContext } from "../entrance/enter-repository.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { decodeText } from "../git/byte-text.ts";
 import { ProgressMeter } from "../git/wire/progress.ts";
@@ -5,7 +6,6 @@ import { NULL_OID } from "../git/oid.ts";
 import type { RefResult } from "../git/wire/receive-report.ts";
 import type { RefCommand } from "../git/wire/receive-request.ts";
 import type { ReceiveProgress } from "../storage/pack-receiver.ts";
-import type { Visit } from "./env.ts";
 import { encodePath, htmlUrlOf } from "../shapes/urls.ts";
 
 /** Checks that take less are not worth a line, in milliseconds: what git waits too. */
@@ -35,7 +35,7 @@ export function tellProgress(say: (text: string) => void): ReceiveProgress {
 
 /** Where a pull request of each new branch can be made; "" where there is none. */
 export function suggestPulls(
-  { ctx, entry: { owner, repo } }: Visit,
+  { ctx, entry: { owner, repo } }: RequestContext,
   commands: readonly RefCommand[],
   results: readonly RefResult[],
 ): string {

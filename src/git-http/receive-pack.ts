@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import type { Ctx } from "../context.ts";
 import { applyPushOptions, parsePushOptions } from "../domain/repos/push-options.ts";
 import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
+import type { RequestContext } from "../entrance/enter-repository.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";
 import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
@@ -14,7 +15,6 @@ import { streamOf } from "../lib/stream-of.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, logSent } from "./answer.ts";
-import type { Visit } from "./env.ts";
 import { suggestPulls, tellProgress } from "./push-words.ts";
 import { Words } from "./words.ts";
 
@@ -36,11 +36,11 @@ const KEEPALIVE_MS = 5000;
  * with the pack is told in the report, ref by ref, since that is what git shows.
  */
 export async function receivePack(
-  visit: Visit,
+  context: RequestContext,
   body: AsyncGenerator<Uint8Array>,
   requestId: string,
 ): Promise<Response> {
-  const { ctx, entry } = visit;
+  const { ctx, entry } = context;
   const { request, rest } = await readCommands(body);
   // A client that wants to know whether its password is right sends nothing but a flush.
   if (!request || request.commands.length === 0) return gitAnswer(RESULT, new Uint8Array(0));
@@ -51,7 +51,7 @@ export async function receivePack(
   const words = new Words();
   const isTalking = request.capabilities.has("side-band-64k") && !request.capabilities.has("quiet");
   const say = isTalking ? words.say : undefined;
-  const work = settle(visit, request, upload, failure, requestId, say);
+  const work = settle(context, request, upload, failure, requestId, say);
   // Goes on if the client does not wait: what it sent is whole.
   ctx.defer(work);
   // Where the client left, the work may go on.
@@ -130,14 +130,14 @@ async function drop(body: AsyncGenerator<Uint8Array>): Promise<void> {
 
 /** Checks what was pushed and moves the refs. @param say Undefined where nobody wants to hear. */
 async function settle(
-  visit: Visit,
+  context: RequestContext,
   request: ReceiveRequest,
   upload: Upload | undefined,
   failure: { error: unknown } | undefined,
   requestId: string,
   say: ((text: string) => void) | undefined,
 ): Promise<ReceiveReport> {
-  const { ctx, entry } = visit;
+  const { ctx, entry } = context;
   const stored = ctx.git.repository(entry.repo);
   try {
     const { repository, pack } = await check();
@@ -147,7 +147,7 @@ async function settle(
     const results = await pushRefs(ctx, entry, push);
     const count = results.length;
     say?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
-    say?.(suggestPulls(visit, request.commands, results));
+    say?.(suggestPulls(context, request.commands, results));
     if (results.some(({ kind }) => kind === "ok")) {
       const options = parsePushOptions(request.pushOptions);
       const refusal = await applyPushOptions(ctx, entry, options).catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import type { RequestContext } from "../entrance/enter-repository.ts";
 import { GitError } from "../git/error.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { formatErrorPkt } from "../git/wire/advertisement.ts";
@@ -34,7 +35,6 @@ import type { StoredRepository } from "../storage/storage.ts";
 import type { StorageUsage } from "../storage/storage-usage.ts";
 import { type RefView, viewRefs } from "./advertised-refs.ts";
 import { gitAnswer, logSent } from "./answer.ts";
-import type { Visit } from "./env.ts";
 import { FetchSession } from "./fetch-session.ts";
 
 const RESULT = "git-upload-pack-result";
@@ -51,7 +51,7 @@ interface Place {
 
 /** Answers one `git-upload-pack` request: of version 2 a command, of older ones a round of haves. */
 export async function uploadPack(
-  { ctx, entry }: Visit,
+  { ctx, entry }: RequestContext,
   version: 0 | 1 | 2,
   body: Uint8Array,
   requestId: string,

@@ -1,25 +1,14 @@
 import type { Context } from "hono";
 
-import { readCredential } from "../auth/credential.ts";
-import { identified, identify } from "../auth/identify.ts";
-import { noteTokenUse } from "../auth/note-token-use.ts";
-import { hasScope, type Scope } from "../auth/scope.ts";
-import type { Ctx } from "../context.ts";
+import type { Scope } from "../auth/scope.ts";
 import type { User } from "../db/schema/index.ts";
-import {
-  isAccountNamed,
-  isSeen,
-  selectAccounts,
-  wasAccountNamed,
-} from "../domain/accounts/find-account.ts";
-import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import { requireScopes } from "../entrance/authenticate-request.ts";
+import { enterAccount as enter, type AccountContext } from "../entrance/enter-account.ts";
+import { incoming, WEB_DOOR } from "./door.ts";
 import type { WebEnv } from "./env.ts";
-import { Moved } from "./render-failure.ts";
 
 /**
- * Lets a request to the user or organization of its path, or refuses it.
- *
- * SECURITY: an account that does not exist and one that the caller may not see are the same.
+ * Lets a request to the user or organization of its path.
  *
  * @param ending What follows the account's name in the address.
  */
@@ -27,28 +16,17 @@ export async function enterAccount(
   c: Context<WebEnv>,
   name: string,
   ending: string,
-): Promise<{ ctx: Ctx; account: User }> {
-  const { open } = c.var;
-  const url = new URL(c.req.url);
-  const credential = readCredential(c.req.header("authorization"), url.searchParams);
-  const { actor, place } = await identify(open.db, credential, undefined, open.now, (who) =>
-    selectAccounts(open.db, who).where(isAccountNamed(name)),
-  );
-  const ctx: Ctx = { ...open, actor };
-  if (!actor.user && open.config.isSignInRequired) throw unauthenticated("sign in first");
-  const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
-  if (noting) ctx.defer(noting);
-
-  const row = place?.[0];
-  if (row && isSeen(actor, row)) {
-    if (!hasScope(actor.scopes, SCOPES[row.account.kind])) throw forbidden("Forbidden");
-    return { ctx, account: row.account };
-  }
-  const [moved] = row
-    ? []
-    : await selectAccounts(ctx.db, identified(actor)).where(wasAccountNamed(name)).limit(1);
-  if (!moved || !isSeen(actor, moved)) throw notFound();
-  throw new Moved(`${ctx.rootUrl}/${moved.account.name}${ending}${url.search}`);
+): Promise<AccountContext> {
+  const context = await enter(incoming(c), {
+    name,
+    // They depend on what has this name.
+    scopes: [],
+    anonymous: "by-setting",
+    pathAt: (renamed) => `/${renamed.name}${ending}`,
+    movedStatus: 301,
+  });
+  requireScopes(WEB_DOOR, context.ctx.actor, [SCOPES[context.account.kind]]);
+  return context;
 }
 
 const SCOPES: Readonly<Record<User["kind"], Scope>> = {

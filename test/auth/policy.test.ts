@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { ANONYMOUS, type Actor } from "../../src/auth/actor.ts";
-import { identified } from "../../src/auth/identify.ts";
+import { callerSql } from "../../src/auth/caller-sql.ts";
 import {
   isAccountVisible,
   isRepositoryVisible,
@@ -192,7 +192,7 @@ describe("who may see what", () => {
         const where = `${each.what}; ${what}`;
         count += 1;
         const row = only(
-          await selectRepositories(db, identified(actor)).where(eq(repositories.id, repo.id)),
+          await selectRepositories(db, callerSql(actor)).where(eq(repositories.id, repo.id)),
         );
         const judged = toEntry(actor, row).access > ACCESS.none;
         const [inList, accountInList] = await db.batch([

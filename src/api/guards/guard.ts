@@ -1,15 +1,14 @@
 import type { Context, MiddlewareHandler, Next } from "hono";
 
 import type { Actor } from "../../auth/actor.ts";
-import { readCredential } from "../../auth/credential.ts";
-import { identify, type Unidentified } from "../../auth/identify.ts";
-import { noteTokenUse } from "../../auth/note-token-use.ts";
-import { hasScope, type Scope } from "../../auth/scope.ts";
+import type { Scope } from "../../auth/scope.ts";
 import { noReplyDomain } from "../../config.ts";
 import type { Ctx, OpenCtx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import { forbidden, unauthenticated } from "../../lib/failure.ts";
+import type { IncomingRequest } from "../../entrance/door.ts";
+import { unauthenticated } from "../../lib/failure.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
+import { API_DOOR, SIGN_IN } from "./door.ts";
 
 /** What every guard leaves for the handler. */
 export interface GuardVariables {
@@ -32,14 +31,16 @@ export type Guard<V extends object = object> = MiddlewareHandler<{
 
 export type GuardContext = Context<{ Variables: GuardVariables }>;
 
-/** Makes a guard of a function that lets a request in, and says what it leaves for the handler. */
+/** Makes a guard of a function that lets a request in, and returns what it leaves for the handler. */
 export function guard<V extends object>(
   scopes: readonly Scope[],
   isOpen: boolean,
-  admit: (c: GuardContext) => Promise<V>,
+  admit: (c: GuardContext) => Promise<V & { ctx: Ctx }>,
 ): Guard<V> {
   const handler = async (c: GuardContext, next: Next) => {
-    for (const [name, value] of Object.entries(await admit(c))) c.set(name as "ctx", value as Ctx);
+    const admitted = await admit(c);
+    const variables = { ...admitted, viewer: toViewer(admitted.ctx) };
+    for (const [name, value] of Object.entries(variables)) c.set(name as "ctx", value as Ctx);
     await next();
   };
   return Object.assign(handler as unknown as MiddlewareHandler<{ Variables: GuardVariables & V }>, {
@@ -48,40 +49,12 @@ export function guard<V extends object>(
   });
 }
 
-/** Looks up the caller and, in the same round trip, the place; refuses credentials that don't reach as far as `scopes`. */
-export async function enter<W extends Parameters<typeof identify>[4]>(
-  c: GuardContext,
-  scopes: readonly Scope[],
-  where?: W,
-) {
-  const { open } = c.var;
-  const query = new URL(c.req.url).searchParams;
-  const credential = readCredential(c.req.header("authorization"), query);
-  const sudo = c.req.header("sudo") || query.get("sudo") || undefined;
-  const { actor, place } = await identify(open.db, credential, sudo, open.now, where);
-  const ctx: Ctx = { ...open, actor };
-  c.set("ctx", ctx);
-  c.set("viewer", toViewer(ctx));
-
-  if (actor.user === undefined && open.config.isSignInRequired && scopes.length > 0) {
-    throw forbidden("Only signed in user is allowed to call APIs.");
-  }
-  const missing = scopes.filter((scope) => !hasScope(actor.scopes, scope));
-  if (missing.length > 0) {
-    throw forbidden(
-      `token does not have at least one of required scope(s), required=[${missing.join(" ")}], token scope=${actor.scopes.text}`,
-    );
-  }
-  const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
-  if (noting) ctx.defer(noting);
-  return place as
-    | (W extends (who: Unidentified) => infer Q
-        ? Q extends { _: { result: infer R } }
-          ? R
-          : never
-        : never)
-    | undefined;
-}
+/** The request of a guard, as the entrance takes it. */
+export const incoming = (c: GuardContext): IncomingRequest => ({
+  door: API_DOOR,
+  open: c.var.open,
+  raw: c.req.raw,
+});
 
 function toViewer({ actor, rootUrl, config }: Ctx): Viewer {
   return {
@@ -93,6 +66,6 @@ function toViewer({ actor, rootUrl, config }: Ctx): Viewer {
 }
 
 export function requireUser(actor: Actor): User {
-  if (!actor.user) throw unauthenticated("token is required");
+  if (!actor.user) throw unauthenticated(SIGN_IN);
   return actor.user;
 }

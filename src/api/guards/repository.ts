@@ -1,17 +1,16 @@
 import type { Scope } from "../../auth/scope.ts";
 import { ACCESS, type Access, type User } from "../../db/schema/index.ts";
 import {
-  findRenamed,
-  isNamed,
-  isNamedOrRelated,
-  selectRepositories,
-  toEntry,
-  type RepositoryRow,
-} from "../../domain/repos/find-repository.ts";
-import { forbidden, notFound } from "../../lib/failure.ts";
+  enterNetwork,
+  enterRepository,
+  type RelativeName,
+  type RequestContext,
+  type RepositoryTarget,
+} from "../../entrance/enter-repository.ts";
+import { forbidden } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { enter, guard, requireUser, type Guard, type GuardContext } from "./guard.ts";
-import { Moved } from "./moved.ts";
+import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
+import { renamedPath } from "./renamed-path.ts";
 
 /** What a repository guard may ask for beyond seeing it. */
 interface RepositoryRule {
@@ -25,16 +24,12 @@ export function inRepo(
   rule: RepositoryRule = {},
 ): Guard<{ entry: RepositoryEntry }> {
   const all = [scopes].flat();
-  const isOpen = (rule.access ?? ACCESS.read) === ACCESS.read;
-  return guard(all, isOpen, async (c) => ({
-    entry: await enterRepository(c, all, rule.access ?? ACCESS.read),
-  }));
-}
-
-/** A repository as a path names it beside its own: by its owner, or by both names. */
-export interface RelativeName {
-  owner: string;
-  repo: string | undefined;
+  const access = rule.access ?? ACCESS.read;
+  return guard(all, access === ACCESS.read, async (c) => {
+    const context = await enterRepository(incoming(c), targetOf(c, all));
+    requireAccess(context, access);
+    return context;
+  });
 }
 
 /**
@@ -46,49 +41,37 @@ export function inNetwork(
   nameOf: (c: GuardContext) => RelativeName | undefined,
 ): Guard<{ entry: RepositoryEntry; relatives: RepositoryEntry[] }> {
   return guard([scope], true, async (c) => {
-    const { owner = "", repo: name = "" } = c.req.param();
+    const target = targetOf(c, [scope]);
     const relative = nameOf(c);
-    const rows = await enter(c, [scope], (who) =>
-      selectRepositories(c.var.open.db, who).where(
-        relative ? isNamedOrRelated(owner, name, relative) : isNamed(owner, name),
-      ),
-    );
-    const isOwn = (row: RepositoryRow): boolean =>
-      row.owner.lowerName === owner.toLowerCase() && row.repo.lowerName === name.toLowerCase();
-    const entry = await findEntry(c, rows?.find(isOwn), owner, name);
-    const relatives = (rows ?? [])
-      .filter(({ owner: { lowerName } }) => lowerName === relative?.owner.toLowerCase())
-      .filter(
-        ({ repo }) =>
-          relative?.repo === undefined || repo.lowerName === relative.repo.toLowerCase(),
-      )
-      .map((row) => toEntry(c.var.ctx.actor, row))
-      .filter(({ access }) => access !== ACCESS.none);
-    return { entry, relatives };
+    return relative
+      ? enterNetwork(incoming(c), target, relative)
+      : { ...(await enterRepository(incoming(c), target)), relatives: [] };
   });
 }
 
 /** For people who are signed in and may see the repository: where the route is about both. */
 export function signedInRepo(...scopes: Scope[]): Guard<{ entry: RepositoryEntry; user: User }> {
   return guard(scopes, false, async (c) => {
-    const entry = await enterRepository(c, scopes, ACCESS.read);
-    return { entry, user: requireUser(c.var.ctx.actor) };
+    const context = await enterRepository(incoming(c), targetOf(c, scopes));
+    return { ...context, user: requireUser(context.ctx.actor) };
   });
 }
 
-async function enterRepository(
-  c: GuardContext,
-  scopes: readonly Scope[],
-  access: Access,
-): Promise<RepositoryEntry> {
+/** The repository of the path. A repository is sought before its caller must be signed in. */
+function targetOf(c: GuardContext, scopes: readonly Scope[]): RepositoryTarget {
   const { owner = "", repo: name = "" } = c.req.param();
-  const rows = await enter(c, scopes, (who) =>
-    selectRepositories(c.var.open.db, who).where(isNamed(owner, name)),
-  );
-  const entry = await findEntry(c, rows?.[0], owner, name);
-  if (access > ACCESS.read) requireUser(c.var.ctx.actor);
+  return {
+    owner,
+    name,
+    scopes,
+    anonymous: "by-setting",
+    pathAt: (renamed) => renamedPath(c, { owner: renamed.owner.name, repo: renamed.repo.name }),
+  };
+}
+
+function requireAccess({ ctx, entry }: RequestContext, access: Access): void {
+  if (access > ACCESS.read) requireUser(ctx.actor);
   if (entry.access < access) throw forbidden(REFUSALS[access]);
-  return entry;
 }
 
 const REFUSALS: Record<Access, string> = {
@@ -98,26 +81,3 @@ const REFUSALS: Record<Access, string> = {
   [ACCESS.admin]: "user should be a repo admin or a site admin",
   [ACCESS.owner]: "user should be the owner of the repo",
 };
-
-/**
- * The repository of the path, or a way to where it went.
- *
- * SECURITY: a redirect is given to those only who may see its target; else it would tell that the
- * target exists.
- */
-async function findEntry(
-  c: GuardContext,
-  row: RepositoryRow | undefined,
-  owner: string,
-  name: string,
-): Promise<RepositoryEntry> {
-  const { ctx } = c.var;
-  if (row) {
-    const entry = toEntry(ctx.actor, row);
-    if (entry.access === ACCESS.none) throw notFound();
-    return entry;
-  }
-  const moved = await findRenamed(ctx, owner, name);
-  if (!moved) throw notFound();
-  throw new Moved(c, { owner: moved.owner.name, repo: moved.repo.name }, 301);
-}

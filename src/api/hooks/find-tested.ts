@@ -1,4 +1,4 @@
-import { identified } from "../../auth/identify.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import { ACCESS } from "../../db/schema/index.ts";
 import type { Ctx } from "../../context.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -21,7 +21,7 @@ export async function findTested(
   const [ownerName, repoName] =
     rest === "" && "owner" in place ? [place.owner.name, owner] : [owner, rest];
   if (more.length > 0) throw notFound();
-  const [row] = await selectRepositories(ctx.db, identified(ctx.actor)).where(
+  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
     isNamed(ownerName, repoName),
   );
   const entry = row && toEntry(ctx.actor, row);

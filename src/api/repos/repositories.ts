@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { eq } from "drizzle-orm";
 
-import { identified } from "../../auth/identify.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import { ACCESS, repositories as repositoryTable } from "../../db/schema/index.ts";
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { deleteRepository } from "../../domain/repos/delete-repository.ts";
@@ -87,7 +87,7 @@ repositories.openapi(
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
-    const [row] = await selectRepositories(ctx.db, identified(ctx.actor)).where(
+    const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
       eq(repositoryTable.id, c.req.valid("param").id),
     );
     const entry = row && toEntry(ctx.actor, row);

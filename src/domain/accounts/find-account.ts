@@ -1,7 +1,7 @@
 import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
-import { identified, type Unidentified } from "../../auth/identify.ts";
+import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { seesAccount } from "../../auth/policy.ts";
 import { allOf, columnsOf, type Database, flagColumn } from "../../db/db.ts";
@@ -24,12 +24,12 @@ export interface AccountRow {
 }
 
 /** Selects accounts and, for organizations, what the caller is there. */
-export function selectAccounts(db: Database, who: Unidentified) {
+export function selectAccounts(db: Database, caller: CallerSql) {
   const inTeam = (condition: SQL) => sql`exists (
     select 1
     from ${teamMembers}
     join ${teams} on ${teams.id} = ${teamMembers.teamId}
-    where ${teams.orgId} = ${users.id} and ${teamMembers.userId} = ${who.actorId} and ${condition}
+    where ${teams.orgId} = ${users.id} and ${teamMembers.userId} = ${caller.actorId} and ${condition}
   )`;
   return db
     .select({
@@ -39,7 +39,7 @@ export function selectAccounts(db: Database, who: Unidentified) {
           select 1
           from ${organizationMembers}
           where ${organizationMembers.orgId} = ${users.id}
-            and ${organizationMembers.userId} = ${who.actorId}
+            and ${organizationMembers.userId} = ${caller.actorId}
         )`,
         "is_member",
       ),
@@ -83,7 +83,7 @@ export async function findMembership(
   ctx: Ctx,
   name: string,
 ): Promise<{ account: User; membership: Membership } | undefined> {
-  const [row] = await selectAccounts(ctx.db, identified(ctx.actor)).where(isAccountNamed(name));
+  const [row] = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isAccountNamed(name));
   const isFound = row?.account.kind === "organization" && isSeen(ctx.actor, row);
   return isFound ? { account: row.account, membership: toMembership(ctx.actor, row) } : undefined;
 }
@@ -102,7 +102,7 @@ export async function findAccountIn(ctx: Ctx, ids: SQL, name: string): Promise<U
 /** The account of a name that the caller may see, by an earlier name too; undefined where there is none. */
 export async function findSeenAccount(ctx: Ctx, name: string): Promise<User | undefined> {
   const isNamed = sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
-  const rows = await selectAccounts(ctx.db, identified(ctx.actor)).where(isNamed);
+  const rows = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isNamed);
   // Whoever has the name now comes before whoever had it.
   const row = rows.find(({ account }) => account.lowerName === name.toLowerCase()) ?? rows[0];
   return row && isSeen(ctx.actor, row) ? row.account : undefined;

@@ -1,7 +1,7 @@
 import { desc, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
-import { identified } from "../../auth/identify.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import { isRepositoryVisible } from "../../auth/policy.ts";
 import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
@@ -299,7 +299,7 @@ async function listFeed(
       .innerJoin(page, sql`page.id = ${events.id}`)
       .innerJoin(users, eq(users.id, events.actorId))
       .orderBy(desc(events.createdAt), desc(events.id), sql`page.position`),
-    selectRepositories(ctx.db, identified(ctx.actor)).where(
+    selectRepositories(ctx.db, callerSql(ctx.actor)).where(
       sql`${repositories.id} in (
         select ${events.repoId} from ${page} join ${events} on ${events.id} = page.id
       )`,

@@ -2,7 +2,7 @@ import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
 import { accessFacts, judgeRepository, type AccessFacts } from "../../auth/policy.ts";
-import { identified, type Unidentified } from "../../auth/identify.ts";
+import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf, type Database } from "../../db/db.ts";
 import {
@@ -23,12 +23,12 @@ export interface RepositoryRow extends AccessFacts {
 }
 
 /** Selects repositories with their owners and with all that decides about access; one query, any number of rows. */
-export function selectRepositories(db: Database, who: Unidentified) {
+export function selectRepositories(db: Database, caller: CallerSql) {
   return db
     .select({
       repo: columnsOf(repositories, "r"),
       owner: columnsOf(users, "o"),
-      ...accessFacts(who),
+      ...accessFacts(caller),
     })
     .from(repositories)
     .innerJoin(users, eq(users.id, repositories.ownerId))
@@ -72,7 +72,7 @@ export async function findParent(
   { parentId }: Repository,
 ): Promise<RepositoryEntry | undefined> {
   if (parentId === null) return undefined;
-  const [row] = await selectRepositories(ctx.db, identified(ctx.actor)).where(
+  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
     eq(repositories.id, parentId),
   );
   return row && toEntry(ctx.actor, row);
@@ -96,7 +96,7 @@ export async function findRenamed(
   owner: string,
   name: string,
 ): Promise<RepositoryEntry | undefined> {
-  const [row] = await selectRepositories(ctx.db, identified(ctx.actor))
+  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor))
     .where(wasNamed(owner, name))
     .limit(1);
   const entry = row && toEntry(ctx.actor, row);

@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, sql } from "drizzle-orm";
 
 import { isAccountVisible, isRepositoryVisible, seesOpenThings } from "../../auth/policy.ts";
-import { identified } from "../../auth/identify.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import {
@@ -69,7 +69,7 @@ async function listMarked(
     .offset(offset)
     .as("page");
   const [rows, [all], [hidden]] = await ctx.db.batch([
-    selectRepositories(ctx.db, identified(ctx.actor))
+    selectRepositories(ctx.db, callerSql(ctx.actor))
       .innerJoin(page, eq(page.id, repositories.id))
       .orderBy(desc(page.markedAt), desc(page.id)),
     ctx.db

@@ -1,7 +1,7 @@
 import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/policy.ts";
-import { identified } from "../../auth/identify.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import {
   ACCESS,
@@ -76,7 +76,7 @@ export async function listWhere(
     .limit(size)
     .offset(offset);
   const [rows, [counted]] = await ctx.db.batch([
-    selectRepositories(ctx.db, identified(ctx.actor))
+    selectRepositories(ctx.db, callerSql(ctx.actor))
       .where(sql`${repositories.id} in ${pageIds}`)
       .orderBy(...order),
     ctx.db

@@ -1,5 +1,5 @@
 import { boundTokenId } from "../../auth/actor.ts";
-import { identified } from "../../auth/identify.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
@@ -36,7 +36,7 @@ export async function findPushCreation(
   const { actor, config } = ctx;
   const { user: creator } = actor;
   if (!creator || actor.scopes.isPublicOnly || boundTokenId(actor) !== undefined) return undefined;
-  const [row] = await selectAccounts(ctx.db, identified(actor)).where(isAccountNamed(ownerName));
+  const [row] = await selectAccounts(ctx.db, callerSql(actor)).where(isAccountNamed(ownerName));
   if (!row || !isSeen(actor, row)) return undefined;
 
   const { account: owner } = row;

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
 
 import { boundTokenId } from "../../auth/actor.ts";
-import { identified } from "../../auth/identify.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import { isRepositoryVisible, openVisibilities } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
@@ -202,7 +202,7 @@ async function walk(
       )`;
   const givenTotal = sql`(select count(*) from ${repositories} where ${isGiven})`;
   const [rows, [counted]] = await ctx.db.batch([
-    selectRepositories(ctx.db, identified(ctx.actor))
+    selectRepositories(ctx.db, callerSql(ctx.actor))
       .where(sql`${repositories.id} in ${pageIds}`)
       .orderBy(...order),
     ctx.db

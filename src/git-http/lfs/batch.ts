@@ -3,12 +3,14 @@ import { z } from "zod";
 
 import type { LfsObject } from "../../db/schema/index.ts";
 import { findObjects } from "../../domain/lfs/find-objects.ts";
+import type { RequestContext } from "../../entrance/enter-repository.ts";
 import { conflict, tooLarge } from "../../lib/failure.ts";
 import { defined } from "../../lib/defined.ts";
 import { isSha256 } from "../../lib/hex.ts";
-import type { GitHttpEnv, Visit } from "../env.ts";
+import { enterToRead } from "../enter.ts";
+import type { GitHttpEnv } from "../env.ts";
 import { answerJson, MEDIA_TYPE } from "./dialect.ts";
-import { enterToRead, enterToWrite } from "./enter-lfs.ts";
+import { enterToWrite } from "./enter-lfs.ts";
 import { readJson } from "./read-json.ts";
 import { htmlUrlOf } from "../../shapes/urls.ts";
 
@@ -53,12 +55,12 @@ export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
   const { lfsBatchMax } = c.var.open.config;
   if (objects.length > lfsBatchMax) throw tooLarge(`a batch may have ${lfsBatchMax} files at most`);
   const isUpload = operation === "upload";
-  const visit = isUpload ? await enterToWrite(c, true) : await enterToRead(c);
-  const { ctx, entry } = visit;
+  const context = isUpload ? await enterToWrite(c, true) : await enterToRead(c);
+  const { ctx, entry } = context;
 
   const oids = objects.filter(isValidPointer).map(({ oid }) => oid);
   const present = await findObjects(ctx, entry.repo, [...new Set(oids)]);
-  const linkTo = linker(c, visit);
+  const linkTo = linker(c, context);
   // A download may be answered near the client, by no less than was read here. What writes, or
   // follows a write, starts from the primary.
   const bookmark = defined({ "x-d1-bookmark": c.var.findBookmark() });
@@ -96,7 +98,7 @@ function findFault(
  * Makes addresses of a repository's large files, with what their requests have to show: the client's
  * own credential, and whatever else is given.
  */
-function linker(c: Context<GitHttpEnv>, { ctx, entry }: Visit) {
+function linker(c: Context<GitHttpEnv>, { ctx, entry }: RequestContext) {
   const authorization = c.req.header("authorization");
   const base = `${htmlUrlOf(entry, ctx)}.git/info/lfs`;
   return (path: string, headers: Record<string, string> = {}): Action => ({

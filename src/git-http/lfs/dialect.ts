@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 
+import { GIT_FAILURE_STATUS } from "../../entrance/failure-status.ts";
+import { Moved } from "../../entrance/moved.ts";
 import { Failure } from "../../lib/failure.ts";
 import { logBug } from "../../lib/log.ts";
-import { Moved } from "../enter.ts";
 import type { GitHttpEnv } from "../env.ts";
-import { redirect, STATUS } from "../render-failure.ts";
 
 export const MEDIA_TYPE = "application/vnd.git-lfs+json";
 
@@ -23,9 +23,9 @@ export function refuse(c: Context<GitHttpEnv>, status: number, message: string):
 
 /** Answers what was thrown. */
 export function renderLfsFailure(error: unknown, c: Context<GitHttpEnv>): Response {
-  if (error instanceof Moved) return redirect(error, c);
+  if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {
-    const answer = refuse(c, STATUS[error.kind], error.message);
+    const answer = refuse(c, GIT_FAILURE_STATUS[error.kind], error.message);
     if (error.kind === "unauthenticated") {
       answer.headers.set("WWW-Authenticate", 'Basic realm="gitea-lfs"');
     }

@@ -1,39 +1,40 @@
 import type { Context } from "hono";
 
 import { ACCESS, type User } from "../../db/schema/index.ts";
+import type { RequestContext } from "../../entrance/enter-repository.ts";
 import { unauthenticated } from "../../lib/failure.ts";
-import { findVisit, refuseReadOnly, SIGN_IN } from "../enter.ts";
-import type { GitHttpEnv, Visit } from "../env.ts";
+import { SIGN_IN } from "../door.ts";
+import { enterToPush, enterToRead, refuseReadOnly } from "../enter.ts";
+import type { GitHttpEnv } from "../env.ts";
 
-/** A visit of somebody who is signed in. */
-export interface UserVisit extends Visit {
+/** A request of a user who is signed in. */
+export interface UserRequestContext extends RequestContext {
   user: User;
 }
 
-/** Lets in whoever may read the repository. */
-export const enterToRead = (c: Context<GitHttpEnv>): Promise<Visit> =>
-  findVisit(c, { isPush: false, mayCreate: false });
-
 /** Lets in people who may read the repository and are signed in. */
-export async function enterSignedIn(c: Context<GitHttpEnv>): Promise<UserVisit> {
-  const visit = await enterToRead(c);
-  const { user } = visit.ctx.actor;
+export async function enterSignedIn(c: Context<GitHttpEnv>): Promise<UserRequestContext> {
+  const context = await enterToRead(c);
+  const { user } = context.ctx.actor;
   if (!user) throw unauthenticated(SIGN_IN);
-  return { ...visit, user };
+  return { ...context, user };
 }
 
 /**
  * Lets in people who may write to the repository, where anybody may.
  *
- * @param mayCreate Whether the repository may come into being by this, as it may by a push.
+ * @param mayCreate Whether the request may create the repository, as a push may.
  */
-export async function enterToWrite(c: Context<GitHttpEnv>, mayCreate = false): Promise<UserVisit> {
-  const visit = await findVisit(c, { isPush: true, mayCreate });
-  const { user } = visit.ctx.actor;
+export async function enterToWrite(
+  c: Context<GitHttpEnv>,
+  mayCreate = false,
+): Promise<UserRequestContext> {
+  const context = await enterToPush(c, { mayCreate });
+  const { user } = context.ctx.actor;
   // As Gitea has it: clients ask for another name and password then.
-  if (!user || visit.entry.access < ACCESS.write) {
+  if (!user || context.entry.access < ACCESS.write) {
     throw unauthenticated("you may not write to this repository");
   }
-  refuseReadOnly(visit.entry);
-  return { ...visit, user };
+  refuseReadOnly(context.entry);
+  return { ...context, user };
 }

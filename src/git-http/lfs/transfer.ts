@@ -8,10 +8,11 @@ import { parseRange } from "../../lib/byte-range.ts";
 import { formatFilename } from "../../lib/header-value.ts";
 import { hasTag } from "../../lib/entity-tag.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
+import { enterToRead } from "../enter.ts";
 import type { GitHttpEnv } from "../env.ts";
 import { isValidPointer } from "./batch.ts";
 import { answerJson } from "./dialect.ts";
-import { enterToRead, enterToWrite } from "./enter-lfs.ts";
+import { enterToWrite } from "./enter-lfs.ts";
 import { readJson } from "./read-json.ts";
 
 const INVALID = "Oid or size are invalid";

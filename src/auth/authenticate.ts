@@ -10,14 +10,15 @@ import {
   type User,
 } from "../db/schema/index.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
-import { ANONYMOUS, boundTokenId, type Actor } from "./actor.ts";
+import { ANONYMOUS, type Actor } from "./actor.ts";
+import { callerSubquery, type CallerSql } from "./caller-sql.ts";
 import type { Credential } from "./credential.ts";
 import { verifyPassword } from "./password.ts";
 import { ALL_SCOPES, readStoredScopes } from "./scope.ts";
 import { hashSecret } from "./secret.ts";
 
 // SECURITY: Basic may carry a token on either side. In a fixed order, so that the caller found here
-// is the one that `standIn` looks up the place for.
+// is the one that `callerSubquery` finds.
 const selectTokens = (db: Database, hashes: string[]) =>
   db
     .select({ token: columnsOf(accessTokens, "t"), user: columnsOf(users, "u") })
@@ -32,84 +33,63 @@ const selectUsers = (db: Database, where: SQL) =>
     .from(users)
     .where(and(eq(users.kind, "user"), where));
 
-/** SQL that stands for the caller before anybody knows who that is. */
-export interface Unidentified {
-  /** The id of the user who will act, or null. */
-  actorId: SQL;
-  /** The bound token that the credential is, or null. */
-  boundTokenId: SQL;
-}
+/** A query for what a request is about, and its result. */
+export type TargetQuery = BatchItem<"sqlite">;
 
-/** The caller of a request as SQL, once it is known. */
-export function identified(actor: Actor): Unidentified {
-  return {
-    actorId: sql`${actor.user?.id ?? null}`,
-    boundTokenId: sql`${boundTokenId(actor) ?? null}`,
-  };
+/** What a request shows to say who it is from. */
+export interface Claims {
+  credential: Credential;
+  /** The user whom an administrator wants to act as. */
+  sudo: string | undefined;
 }
-
-/** A query for what a request is about, and what it brought. */
-type Where = BatchItem<"sqlite">;
 
 /**
- * Finds out who is calling and, in the same batch, what the request is about: one round trip.
+ * Finds the caller of a request and, in the same batch, what the request is about: one round trip.
  *
- * @param sudo  The user an administrator wants to act as.
- * @param where Makes the query for the place; it may use the caller's id before it is known.
+ * @param selectTarget Makes the query for the target; it gets the caller as a subquery, since
+ * nobody knows yet who that is.
  * @throws Failure `unauthenticated` for a wrong or expired credential, `forbidden` for a closed
  * account and for sudo by anybody but administrators.
  */
-export async function identify<W extends Where>(
+export async function authenticate<Q extends TargetQuery>(
   db: Database,
-  credential: Credential,
-  sudo: string | undefined,
+  { credential, sudo }: Claims,
   now: number,
-  where?: (unidentified: Unidentified) => W,
-): Promise<{ actor: Actor; place: W["_"]["result"] | undefined }> {
-  const hashes = await Promise.all(possibleSecrets(credential).map(hashSecret));
+  selectTarget?: (caller: CallerSql) => Q,
+): Promise<{ actor: Actor; target: Q["_"]["result"] | undefined }> {
+  const tokenHashes = await Promise.all(possibleSecrets(credential).map(hashSecret));
   const isAccount =
     credential.kind === "basic" && credential.password !== ""
       ? isNamed(credential.name)
       : undefined;
   const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
 
-  const queries = {
-    tokens: hashes.length > 0 ? selectTokens(db, hashes) : undefined,
+  const found = await batchOf(db, {
+    tokens: tokenHashes.length > 0 ? selectTokens(db, tokenHashes) : undefined,
     accounts: isAccount && selectUsers(db, isAccount),
     sudo: isSudo && selectUsers(db, isSudo),
-    place: where?.(standIn(hashes, isAccount, isSudo)),
-  };
-  const found = await batchOf(db, queries);
+    target: selectTarget?.(callerSubquery({ tokenHashes, isAccount, isSudo })),
+  });
   const actor = await judgeCredential(credential, found.tokens ?? [], found.accounts ?? [], now);
   if (actor.user) refuseClosedAccount(actor.user);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
-    place: found.place,
+    target: found.target,
   };
 }
 
 /** Runs the queries that there are as one batch. */
-async function batchOf<Q extends Record<string, Where | undefined>>(db: Database, queries: Q) {
-  const named = Object.entries(queries).filter((entry): entry is [string, Where] => !!entry[1]);
+async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
+  db: Database,
+  queries: Q,
+) {
+  const named = Object.entries(queries).filter(
+    (entry): entry is [string, TargetQuery] => !!entry[1],
+  );
   const [first, ...rest] = named.map(([, query]) => query);
   const results: unknown[] = first ? await db.batch([first, ...rest]) : [];
   return Object.fromEntries(named.map(([name], at) => [name, results[at]])) as {
     [K in keyof Q]: NonNullable<Q[K]>["_"]["result"] | undefined;
-  };
-}
-
-function standIn(hashes: string[], isAccount?: SQL, isSudo?: SQL): Unidentified {
-  const userWhere = (condition?: SQL) =>
-    condition &&
-    sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
-  const tokenColumn = (column: SQL) =>
-    hashes.length > 0 &&
-    sql`(select ${column} from ${accessTokens} where ${inArray(accessTokens.secretHash, hashes)} order by ${accessTokens.id} limit 1)`;
-  const byToken = tokenColumn(sql`${accessTokens.userId}`) || sql`null`;
-  return {
-    actorId: userWhere(isSudo) ?? sql`coalesce(${byToken}, ${userWhere(isAccount) ?? sql`null`})`,
-    boundTokenId:
-      tokenColumn(sql`case when ${accessTokens.isBound} then ${accessTokens.id} end`) || sql`null`,
   };
 }
 

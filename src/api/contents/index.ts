@@ -1,0 +1,20 @@
+import { blobs } from "./blobs.ts";
+import { fileChanges } from "./changes.ts";
+import { contents } from "./contents.ts";
+import { editorconfig } from "./editorconfig.ts";
+import { fileContents } from "./file-contents.ts";
+import { patches } from "./patches.ts";
+import { raw } from "./raw.ts";
+import { trees } from "./trees.ts";
+
+/** The routes of files. Of two paths that fit a request, the one listed first answers. */
+export const contentRoutes = [
+  contents,
+  fileContents,
+  editorconfig,
+  fileChanges,
+  patches,
+  raw,
+  blobs,
+  trees,
+];

@@ -1,0 +1,19 @@
+import type { Door } from "../../entrance/door.ts";
+import { forbidden, notFound, unauthenticated } from "../../lib/failure.ts";
+
+/** How the API refuses requests. */
+export const API_DOOR: Door = {
+  hasSudo: true,
+  refuseAnonymous: ({ isSignInRequired }) =>
+    isSignInRequired
+      ? forbidden("Only signed in user is allowed to call APIs.")
+      : unauthenticated(SIGN_IN),
+  refuseScopes: (missing, granted) =>
+    forbidden(
+      `token does not have at least one of required scope(s), required=[${missing.join(" ")}], token scope=${granted.text}`,
+    ),
+  refuseUnknown: () => notFound(),
+};
+
+/** What a caller is told who must be signed in. */
+export const SIGN_IN = "token is required";

@@ -1,0 +1,7 @@
+import { organizationHooks } from "./organization-hooks.ts";
+import { ownHooks } from "./own-hooks.ts";
+import { repositoryHooks } from "./repository-hooks.ts";
+import { siteHooks } from "./site-hooks.ts";
+
+/** The routes of webhooks. Of two paths that fit a request, the one listed first answers. */
+export const hookRoutes = [repositoryHooks, ownHooks, organizationHooks, siteHooks];

@@ -1,0 +1,9 @@
+import { gitignoreTemplates } from "./gitignore-templates.ts";
+import { licenses } from "./licenses.ts";
+import { markup } from "./markup.ts";
+import { settings } from "./settings.ts";
+import { signingKeys } from "./signing-keys.ts";
+import { version } from "./version.ts";
+
+/** The routes of the service itself. Of two paths that fit a request, the one listed first answers. */
+export const metaRoutes = [version, settings, signingKeys, markup, gitignoreTemplates, licenses];

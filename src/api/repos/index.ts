@@ -1,0 +1,26 @@
+import { repositoryActivities } from "./activities.ts";
+import { archives } from "./archives.ts";
+import { codeFacts } from "./code-facts.ts";
+import { deployKeys } from "./deploy-keys.ts";
+import { repositoryEvents } from "./events.ts";
+import { forks } from "./forks.ts";
+import { repositories } from "./repositories.ts";
+import { repositorySearch } from "./search.ts";
+import { stargazers } from "./stargazers.ts";
+import { subscriptions } from "./subscriptions.ts";
+import { topics } from "./topics.ts";
+
+/** The routes of repositories. Of two paths that fit a request, the one listed first answers. */
+export const repoRoutes = [
+  repositorySearch,
+  repositories,
+  subscriptions,
+  stargazers,
+  forks,
+  codeFacts,
+  topics,
+  repositoryActivities,
+  repositoryEvents,
+  deployKeys,
+  archives,
+];

@@ -1,0 +1,18 @@
+import { emails } from "./emails.ts";
+import { ownEvents } from "./events.ts";
+import { gpgKeys } from "./gpg-keys.ts";
+import { publicKeys } from "./public-keys.ts";
+import { self } from "./self.ts";
+import { stars } from "./stars.ts";
+import { watchedRepositories } from "./subscriptions.ts";
+
+/** The routes of the signed-in user. Of two paths that fit a request, the one listed first answers. */
+export const selfRoutes = [
+  self,
+  emails,
+  publicKeys,
+  gpgKeys,
+  stars,
+  watchedRepositories,
+  ownEvents,
+];

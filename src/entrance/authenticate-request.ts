@@ -1,0 +1,50 @@
+import type { Actor } from "../auth/actor.ts";
+import { authenticate, type Claims, type TargetQuery } from "../auth/authenticate.ts";
+import type { CallerSql } from "../auth/caller-sql.ts";
+import { readCredential } from "../auth/credential.ts";
+import { noteTokenUse } from "../auth/note-token-use.ts";
+import { hasScope, type Scope } from "../auth/scope.ts";
+import type { Config } from "../config.ts";
+import type { Ctx } from "../context.ts";
+import type { Door, IncomingRequest, Requirements } from "./door.ts";
+
+/**
+ * Lets a request in, whatever it is about: finds its caller and, in the same round trip, its target;
+ * refuses anonymous callers and narrow tokens; records the use of a token.
+ *
+ * @param selectTarget Makes the query for what the request is about.
+ * @throws Failure as `authenticate` does, and as the door refuses what `requirements` ask for.
+ */
+export async function authenticateRequest<Q extends TargetQuery>(
+  { door, open, raw }: IncomingRequest,
+  { scopes, anonymous }: Requirements,
+  selectTarget?: (caller: CallerSql) => Q,
+): Promise<{ ctx: Ctx; target: Q["_"]["result"] | undefined }> {
+  const claims = readClaims(raw, door);
+  const { actor, target } = await authenticate(open.db, claims, open.now, selectTarget);
+  const ctx: Ctx = { ...open, actor };
+
+  if (!actor.user && !admitsAnonymous(anonymous, open.config)) {
+    throw door.refuseAnonymous(open.config);
+  }
+  requireScopes(door, actor, scopes);
+  const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
+  if (noting) ctx.defer(noting);
+  return { ctx, target };
+}
+
+/** Refuses a caller whose credential lacks any of `scopes`. */
+export function requireScopes(door: Door, { scopes: granted }: Actor, scopes: readonly Scope[]) {
+  const missing = scopes.filter((scope) => !hasScope(granted, scope));
+  if (missing.length > 0) throw door.refuseScopes(missing, granted);
+}
+
+function readClaims({ headers, url }: Request, { hasSudo }: Door): Claims {
+  const query = new URL(url).searchParams;
+  const credential = readCredential(headers.get("authorization") ?? undefined, query);
+  const sudo = hasSudo ? headers.get("sudo") || query.get("sudo") || undefined : undefined;
+  return { credential, sudo };
+}
+
+const admitsAnonymous = (anonymous: Requirements["anonymous"], config: Config): boolean =>
+  anonymous === "always" || (anonymous === "by-setting" && !config.isSignInRequired);

@@ -1,0 +1,112 @@
+import type { Ctx } from "../context.ts";
+import { ACCESS } from "../db/schema/index.ts";
+import {
+  findRenamed,
+  isNamed,
+  isNamedOrRelated,
+  selectRepositories,
+  toEntry,
+  type RepositoryRow,
+} from "../domain/repos/find-repository.ts";
+import type { RepositoryEntry } from "../shapes/repository.ts";
+import { authenticateRequest } from "./authenticate-request.ts";
+import type { IncomingRequest, Requirements } from "./door.ts";
+import { Moved, movedTo } from "./moved.ts";
+
+/** The repository that a request is about, and how the request is to be let in. */
+export interface RepositoryTarget extends Requirements {
+  owner: string;
+  name: string;
+  /** Whether a repository without code is none. */
+  needsCode?: boolean;
+  /** The path of this request, at a repository of another name. */
+  pathAt(renamed: RepositoryEntry): string;
+  /** Creates the repository if it does not exist, where the request may do that. */
+  createMissing?(ctx: Ctx): Promise<RepositoryEntry | undefined>;
+}
+
+/** A request that was let into a repository. */
+export interface RequestContext {
+  ctx: Ctx;
+  entry: RepositoryEntry;
+}
+
+/**
+ * Lets a request into the repository that it names, for those who may see it.
+ *
+ * @throws Failure as `authenticateRequest` does, and as the door refuses what is unknown.
+ * @throws Moved where the repository has another name now.
+ */
+export async function enterRepository(
+  incoming: IncomingRequest,
+  target: RepositoryTarget,
+): Promise<RequestContext> {
+  const { owner, name } = target;
+  const { ctx, target: rows } = await authenticateRequest(incoming, target, (caller) =>
+    selectRepositories(incoming.open.db, caller).where(isNamed(owner, name)),
+  );
+  return { ctx, entry: await resolveEntry(incoming, ctx, target, rows?.[0]) };
+}
+
+/** Repositories of a network as a path names them beside its own: by their owner, or by both names. */
+export interface RelativeName {
+  owner: string;
+  repo: string | undefined;
+}
+
+/** The same, with the repositories of its network that the request names too and the caller may see. */
+export async function enterNetwork(
+  incoming: IncomingRequest,
+  target: RepositoryTarget,
+  relative: RelativeName,
+): Promise<RequestContext & { relatives: RepositoryEntry[] }> {
+  const { owner, name } = target;
+  const { ctx, target: rows = [] } = await authenticateRequest(incoming, target, (caller) =>
+    selectRepositories(incoming.open.db, caller).where(isNamedOrRelated(owner, name, relative)),
+  );
+  const entry = await resolveEntry(
+    incoming,
+    ctx,
+    target,
+    rows.find((row) => hasName(row, { owner, repo: name })),
+  );
+  const relatives = rows
+    .filter((row) => hasName(row, relative))
+    .map((row) => toEntry(ctx.actor, row))
+    .filter((each) => isVisible(each));
+  return { ctx, entry, relatives };
+}
+
+const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
+  row.owner.lowerName === owner.toLowerCase() &&
+  (repo === undefined || row.repo.lowerName === repo.toLowerCase());
+
+/** Whether a repository exists for the caller. */
+const isVisible = ({ access, repo }: RepositoryEntry, needsCode = false): boolean =>
+  access !== ACCESS.none && (!needsCode || repo.hasCode);
+
+/** Turns the row of a name into a repository that the caller may see. */
+async function resolveEntry(
+  { door, raw }: IncomingRequest,
+  ctx: Ctx,
+  target: RepositoryTarget,
+  row: RepositoryRow | undefined,
+): Promise<RepositoryEntry> {
+  if (row) {
+    const entry = toEntry(ctx.actor, row);
+    if (isVisible(entry, target.needsCode)) return entry;
+    throw door.refuseUnknown(ctx.actor);
+  }
+  // SECURITY: only a repository that the caller may see; else the redirect would tell that it exists.
+  const renamed = await findRenamed(ctx, target.owner, target.name);
+  if (renamed) {
+    const location = movedTo(ctx.rootUrl, target.pathAt(renamed), raw);
+    throw new Moved(location, isRead(raw) ? 301 : 308);
+  }
+  const created = await target.createMissing?.(ctx);
+  if (!created) throw door.refuseUnknown(ctx.actor);
+  return created;
+}
+
+/** A write moves by 308: after a 301 many clients would repeat it as a GET that changes nothing. */
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";

@@ -1,0 +1,17 @@
+import { Failure } from "../lib/failure.ts";
+
+/** Not a refusal: what was asked for has another address now, and the caller is sent there. */
+export class Moved extends Failure {
+  readonly location: string;
+  readonly status: 301 | 307 | 308;
+
+  constructor(location: string, status: 301 | 307 | 308) {
+    super("not_found", "moved");
+    this.location = location;
+    this.status = status;
+  }
+}
+
+/** The address of the same request at another path of the service. */
+export const movedTo = (rootUrl: string, path: string, { url }: Request): string =>
+  rootUrl + path + new URL(url).search;

@@ -1,0 +1,20 @@
+import type { Context } from "hono";
+
+import type { Door, IncomingRequest } from "../entrance/door.ts";
+import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import type { WebEnv } from "./env.ts";
+
+/** How pages refuse requests. */
+export const WEB_DOOR: Door = {
+  hasSudo: false,
+  refuseAnonymous: () => unauthenticated("sign in first"),
+  refuseScopes: () => forbidden("Forbidden"),
+  refuseUnknown: () => notFound(),
+};
+
+/** A request for a page, as the entrance takes it. */
+export const incoming = (c: Context<WebEnv>): IncomingRequest => ({
+  door: WEB_DOOR,
+  open: c.var.open,
+  raw: c.req.raw,
+});

@@ -1,0 +1,450 @@
+import { eq } from "drizzle-orm";
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { accessTokens } from "../../src/db/schema/index.ts";
+import { call, visit, type Sending } from "../support/call.ts";
+import { db } from "../support/db.ts";
+import { freshName, make, type TestUser } from "../support/make.ts";
+import { doorsWith } from "../support/service.ts";
+
+/** How a request is answered, before any door words it. */
+type Outcome = "in" | "unauthenticated" | "forbidden" | "unknown";
+
+/** What a door answers for an outcome, as far as it is of the entrance. */
+interface Expected {
+  status: number;
+  challenge: string | null;
+  body: unknown;
+}
+
+/** How a door words refusals. `message` is what a refusal says at every door, "" where each says its own. */
+type Dialect = (outcome: Exclude<Outcome, "in">, message: string) => Expected;
+
+const STATUS = { unauthenticated: 401, forbidden: 403, unknown: 404 } as const;
+const containing = (message: string): unknown => expect.stringContaining(message);
+
+const asApi: Dialect = (outcome, message) => ({
+  status: STATUS[outcome],
+  challenge: null,
+  body:
+    outcome === "unknown"
+      ? ""
+      : { message: containing(message), url: "https://forge.example/api/swagger" },
+});
+
+const CHALLENGE = 'Basic realm="Edgeforge", charset="UTF-8"';
+const asText =
+  (unknown: string): Dialect =>
+  (outcome, message) => ({
+    status: STATUS[outcome],
+    challenge: outcome === "unauthenticated" ? CHALLENGE : null,
+    body: outcome === "unknown" ? unknown : containing(message),
+  });
+const asGit = asText("Repository not found\n");
+const asPage = asText("404 page not found\n");
+
+const asLfs: Dialect = (outcome, message) => ({
+  status: STATUS[outcome],
+  challenge: outcome === "unauthenticated" ? 'Basic realm="gitea-lfs"' : null,
+  body: containing(outcome === "unknown" ? '{"message":"Repository not found",' : message),
+});
+
+/** A request that a door lets in for some, and how it answers the others. */
+interface Door {
+  name: string;
+  /** What stands in its path. */
+  target: "repository" | "account";
+  dialect: Dialect;
+  /** Whether strangers are asked to sign in for what is unknown. */
+  asksStrangers: boolean;
+  hasSudo: boolean;
+  /** How it leads on to another name, and to which address. */
+  moved: (path: string) => [status: number, location: string];
+  request: (path: string) => [method: string, path: string, sending?: Sending];
+}
+
+const LFS_FORM = { Accept: "application/vnd.git-lfs+json" };
+const askLfs = (path: string, operation: string): ReturnType<Door["request"]> => [
+  "POST",
+  `/${path}.git/info/lfs/objects/batch`,
+  { headers: LFS_FORM, body: JSON.stringify({ operation, objects: [] }) },
+];
+
+const READING: readonly Door[] = [
+  {
+    name: "API, repository",
+    target: "repository",
+    dialect: asApi,
+    asksStrangers: false,
+    hasSudo: true,
+    moved: (path) => [301, `/api/v1/repos/${path}`],
+    request: (path) => ["GET", `/api/v1/repos/${path}`],
+  },
+  {
+    name: "API, account",
+    target: "account",
+    dialect: asApi,
+    asksStrangers: false,
+    hasSudo: true,
+    moved: (path) => [307, `/api/v1/users/${path}`],
+    request: (path) => ["GET", `/api/v1/users/${path}`],
+  },
+  {
+    name: "git, fetch",
+    target: "repository",
+    dialect: asGit,
+    asksStrangers: true,
+    hasSudo: false,
+    moved: (path) => [301, `/${path}.git/info/refs?service=git-upload-pack`],
+    request: (path) => ["GET", `/${path}/info/refs?service=git-upload-pack`],
+  },
+  {
+    name: "Git LFS, download",
+    target: "repository",
+    dialect: asLfs,
+    asksStrangers: true,
+    hasSudo: false,
+    moved: (path) => [308, `/${path}.git/info/lfs/objects/batch`],
+    request: (path) => askLfs(path, "download"),
+  },
+  {
+    name: "archive",
+    target: "repository",
+    dialect: asPage,
+    asksStrangers: false,
+    hasSudo: false,
+    moved: (path) => [301, `/${path}/archive/main.zip`],
+    request: (path) => ["GET", `/${path}/archive/main.zip`],
+  },
+  {
+    name: "feed of a repository",
+    target: "repository",
+    dialect: asPage,
+    asksStrangers: false,
+    hasSudo: false,
+    moved: (path) => [301, `/${path}.rss?x=1`],
+    request: (path) => ["GET", `/${path}.rss?x=1`],
+  },
+  {
+    name: "feed of an account",
+    target: "account",
+    dialect: asPage,
+    asksStrangers: false,
+    hasSudo: false,
+    moved: (path) => [301, `/${path}.atom`],
+    request: (path) => ["GET", `/${path}.atom`],
+  },
+];
+
+const WRITING: readonly Door[] = [
+  {
+    name: "API, edit of a repository",
+    target: "repository",
+    dialect: asApi,
+    asksStrangers: false,
+    hasSudo: true,
+    moved: (path) => [308, `/api/v1/repos/${path}`],
+    request: (path) => ["PATCH", `/api/v1/repos/${path}`, { json: {} }],
+  },
+  {
+    name: "git, push",
+    target: "repository",
+    dialect: asGit,
+    asksStrangers: true,
+    hasSudo: false,
+    moved: (path) => [301, `/${path}.git/info/refs?service=git-receive-pack`],
+    request: (path) => ["GET", `/${path}/info/refs?service=git-receive-pack`],
+  },
+  {
+    name: "Git LFS, upload",
+    target: "repository",
+    dialect: asLfs,
+    asksStrangers: true,
+    hasSudo: false,
+    moved: (path) => [308, `/${path}.git/info/lfs/objects/batch`],
+    request: (path) => askLfs(path, "upload"),
+  },
+];
+
+/** A user, and a repository of theirs with one commit. */
+interface Place {
+  user: TestUser;
+  repository: string;
+  account: string;
+}
+
+let open: Place;
+let hidden: Place;
+let stranger: TestUser;
+let admin: TestUser;
+let prohibited: TestUser;
+
+beforeAll(async () => {
+  const makePlace = async (isPrivate: boolean): Promise<Place> => {
+    const user = await make.user({ visibility: isPrivate ? "private" : "public" });
+    const json = { name: freshName("repo"), private: isPrivate, auto_init: true };
+    const created = await call("POST", "/user/repos", { as: user, json });
+    expect(created.status).toBe(201);
+    return { user, repository: created.body.full_name, account: user.name };
+  };
+  [open, hidden] = [await makePlace(false), await makePlace(true)];
+  stranger = await make.user();
+  admin = await make.admin();
+  prohibited = await make.user({ isLoginProhibited: true });
+});
+
+type Visit = typeof visit;
+
+/** An answer, as far as the entrance decides about it. */
+interface Seen {
+  status: number;
+  challenge: string | null;
+  location: string | null;
+  body: unknown;
+}
+
+/** Requests a place at a door. */
+async function ask(
+  door: Door,
+  path: string,
+  { headers = {}, ...sending }: Sending = {},
+  query = "",
+  send: Visit = visit,
+): Promise<Seen> {
+  const [method, address, own = {}] = door.request(path);
+  const glue = query === "" ? "" : address.includes("?") ? "&" : "?";
+  const answer = await send(method, address + glue + query, {
+    ...own,
+    ...sending,
+    headers: { ...own.headers, ...headers },
+  });
+  return {
+    status: answer.status,
+    challenge: answer.headers.get("WWW-Authenticate"),
+    location: answer.headers.get("Location"),
+    body: answer.body,
+  };
+}
+
+/** What a door answers for an outcome. */
+const answerOf = (door: Door, outcome: Outcome, message = ""): object =>
+  outcome === "in" ? { status: 200 } : { location: null, ...door.dialect(outcome, message) };
+
+/** A credential, the place it asks for, and the outcome at every door that reads. */
+interface Situation {
+  what: string;
+  at: "open" | "hidden";
+  sending: () => Promise<Sending> | Sending;
+  query?: string;
+  outcome: (door: Door) => Outcome;
+  /** What the refusal says, at every door. */
+  message?: string;
+  /** Only for doors of repositories. */
+  isOfRepositories?: boolean;
+}
+
+const unknownTo = (isStranger: boolean) => (door: Door) =>
+  isStranger && door.asksStrangers ? "unauthenticated" : "unknown";
+
+const SITUATIONS: readonly Situation[] = [
+  {
+    what: "nobody, at what is public",
+    at: "open",
+    sending: () => ({}),
+    outcome: () => "in",
+  },
+  {
+    what: "nobody, at what is private",
+    at: "hidden",
+    sending: () => ({}),
+    outcome: unknownTo(true),
+  },
+  {
+    what: "a stranger, at what is public",
+    at: "open",
+    sending: () => ({ as: stranger }),
+    outcome: () => "in",
+  },
+  {
+    what: "a stranger, at what is private",
+    at: "hidden",
+    sending: () => ({ as: stranger }),
+    outcome: unknownTo(false),
+  },
+  {
+    what: "the owner, at what is private",
+    at: "hidden",
+    sending: () => ({ as: hidden.user }),
+    outcome: () => "in",
+  },
+  {
+    what: "a wrong token, at what is public",
+    at: "open",
+    sending: () => ({ token: "f".repeat(40) }),
+    outcome: () => "unauthenticated",
+    message: "the access token is not valid",
+  },
+  {
+    what: "an expired token, at what is public",
+    at: "open",
+    sending: async () => ({ token: await make.token(open.user, { expiresAt: 1 }) }),
+    outcome: () => "unauthenticated",
+    message: "the access token has expired",
+  },
+  {
+    what: "a token in the address, at what is public",
+    at: "open",
+    sending: () => ({}),
+    query: "token=x",
+    outcome: () => "unauthenticated",
+    message: "tokens in the address are not accepted",
+  },
+  {
+    what: "somebody who may not sign in, at what is public",
+    at: "open",
+    sending: () => ({ as: prohibited }),
+    outcome: () => "forbidden",
+    message: "This account is prohibited from signing in",
+  },
+  {
+    what: "the owner's token without the scope, at what is private",
+    at: "hidden",
+    sending: async () => ({ token: await make.token(hidden.user, { scopes: "read:misc" }) }),
+    outcome: () => "forbidden",
+  },
+  {
+    what: "a token that reads what the path names",
+    at: "hidden",
+    sending: async () => ({
+      token: await make.token(hidden.user, { scopes: "read:repository,read:user" }),
+    }),
+    outcome: () => "in",
+  },
+  {
+    what: "the owner's public-only token, at what is private",
+    at: "hidden",
+    sending: async () => ({ token: await make.token(hidden.user, { scopes: "public-only,all" }) }),
+    outcome: unknownTo(false),
+  },
+  {
+    what: "the owner's token of another repository, at what is public",
+    at: "open",
+    sending: async () => ({
+      token: await make.token(open.user, { repos: [await make.repo(open.user)] }),
+    }),
+    outcome: unknownTo(false),
+    isOfRepositories: true,
+  },
+  {
+    what: "an administrator as a stranger, at what is private",
+    at: "hidden",
+    sending: () => ({ as: admin, headers: { Sudo: stranger.name } }),
+    outcome: (door) => (door.hasSudo ? "unknown" : "in"),
+  },
+  {
+    what: "a stranger as an administrator, at what is public",
+    at: "open",
+    sending: () => ({ as: stranger, headers: { Sudo: admin.name } }),
+    outcome: (door) => (door.hasSudo ? "forbidden" : "in"),
+  },
+];
+
+const eachDoor = READING.map((door) => [door.name, door] as const);
+
+describe.each(eachDoor)("%s", (_, door) => {
+  const isAsked = ({ isOfRepositories }: Situation): boolean =>
+    !isOfRepositories || door.target === "repository";
+
+  it.each(SITUATIONS.filter(isAsked))("answers $what", async (situation) => {
+    const path = (situation.at === "open" ? open : hidden)[door.target];
+    const answer = await ask(door, path, await situation.sending(), situation.query);
+    expect(answer).toMatchObject(answerOf(door, situation.outcome(door), situation.message));
+  });
+
+  it("answers what does not exist as it answers what is private", async () => {
+    for (const sending of [{}, { as: stranger }]) {
+      const path = `${freshName("nobody")}${door.target === "repository" ? "/nothing" : ""}`;
+      const absent = await ask(door, path, sending);
+      const seen = await ask(door, hidden[door.target], sending);
+      const withoutId = ({ body, ...rest }: Seen) => ({
+        ...rest,
+        body: typeof body === "string" ? body.replace(/"request_id":"[^"]*"/, "") : body,
+      });
+      expect(withoutId(absent)).toEqual(withoutId(seen));
+    }
+  });
+
+  it("asks everybody to sign in where the service requires it, and lets in who did", async () => {
+    const closed = doorsWith({ REQUIRE_SIGNIN_VIEW: "true" });
+    const answer = await ask(door, open[door.target], {}, "", closed);
+    const outcome = door.dialect === asApi ? "forbidden" : "unauthenticated";
+    expect(answer).toMatchObject(answerOf(door, outcome));
+    const signedIn = await ask(door, open[door.target], { as: stranger }, "", closed);
+    expect(signedIn).toMatchObject(answerOf(door, "in"));
+  });
+
+  it("records the use of a token that it lets in", async () => {
+    const token = await make.token(stranger);
+    const isTheToken = eq(accessTokens.lastEight, token.slice(-8));
+    await db.update(accessTokens).set({ lastUsedAt: 1 }).where(isTheToken);
+    expect(await ask(door, open[door.target], { token })).toMatchObject(answerOf(door, "in"));
+    const lastUsedAt = async () =>
+      (await db.select().from(accessTokens).where(isTheToken))[0]?.lastUsedAt;
+    await expect.poll(lastUsedAt).toBeGreaterThan(1);
+  });
+});
+
+describe.each(WRITING.map((door) => [door.name, door] as const))("%s", (_, door) => {
+  it("asks a stranger to sign in at what is public", async () => {
+    expect(await ask(door, open.repository)).toMatchObject(answerOf(door, "unauthenticated"));
+  });
+
+  it("tells a stranger nothing of what is private", async () => {
+    expect(await ask(door, hidden.repository)).toMatchObject(answerOf(door, unknownTo(true)(door)));
+    expect(await ask(door, hidden.repository, { as: stranger })).toMatchObject(
+      answerOf(door, "unknown"),
+    );
+  });
+
+  it("refuses a token that only reads, and lets in one that writes", async () => {
+    const narrow = await make.token(hidden.user, { scopes: "read:repository" });
+    expect(await ask(door, hidden.repository, { token: narrow })).toMatchObject(
+      answerOf(door, "forbidden"),
+    );
+    const wide = await make.token(hidden.user, { scopes: "write:repository" });
+    expect(await ask(door, hidden.repository, { token: wide })).toMatchObject(answerOf(door, "in"));
+  });
+});
+
+describe.each([...READING, ...WRITING].map((door) => [door.name, door] as const))(
+  "%s leads on",
+  (_, door) => {
+    /** A place that had another name a moment ago. */
+    async function renamed(isPrivate: boolean) {
+      const user = await make.user({ visibility: isPrivate ? "private" : "public" });
+      const repo = await make.repo(user, { isPrivate });
+      const before = { repository: `${user.name}/${repo.name}`, account: user.name };
+      const name = `${user.name}-now`;
+      const path = `/admin/users/${user.name}/rename`;
+      const answer = await call("POST", path, { as: admin, json: { new_username: name } });
+      expect(answer.status).toBe(204);
+      const now = { repository: `${name}/${repo.name}`, account: name };
+      return { user, before: before[door.target], now: now[door.target] };
+    }
+
+    it("to another name, with the query, by a status that keeps the method", async () => {
+      const { user, before, now } = await renamed(false);
+      const answer = await ask(door, before, { as: user });
+      const [status, path] = door.moved(now);
+      expect(answer).toMatchObject({ status, location: `https://forge.example${path}` });
+    });
+
+    // SECURITY: a redirect would tell that its target exists.
+    it("nobody who may not see what has the name", async () => {
+      const { user, before, now } = await renamed(true);
+      expect(await ask(door, before, { as: stranger })).toMatchObject(answerOf(door, "unknown"));
+      const answer = await ask(door, before, { as: user });
+      expect(answer.location).toBe(`https://forge.example${door.moved(now)[1]}`);
+    });
+  },
+);
