@@ -367,7 +367,8 @@ export class RepositoryObject extends DurableObject<Env> {
       packName: packs.at(-1)?.name ?? null,
       firstLogId: this.lastLogId() - made.length + 1,
     };
-    this.sql.exec("insert into outbox values (?, ?)", id, JSON.stringify(entry));
+    const payload = JSON.stringify(entry);
+    this.sql.exec("insert into outbox (push_id, payload) values (?, ?)", id, payload);
     return entry;
   }
 

@@ -106,7 +106,8 @@ function step(
     }
     case "either":
       for (const choice of token.choices) {
-        for (const [at, isEnd] of follow(choice, codes, open).entries()) if (isEnd) next[at] = 1;
+        const ends = follow(choice, codes, open);
+        for (let at = first; at < ends.length; at++) if (ends[at] === 1) next[at] = 1;
       }
       break;
     case "number":
