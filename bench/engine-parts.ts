@@ -1,0 +1,152 @@
+/**
+ * `npm run bench:engine`: the parts of the engine that are written by hand, beside what the platform offers instead.
+ *
+ * docs/architecture.md says what follows from the numbers. It runs in Node, whose zlib and crypto workerd has too.
+ */
+import { createHash } from "node:crypto";
+import { deflateRawSync, deflateSync, inflateSync } from "node:zlib";
+
+import type { ArchiveEntry } from "../src/git/archive/archive-entry.ts";
+import { formatZip } from "../src/git/archive/zip.ts";
+import { encodeText } from "../src/git/byte-text.ts";
+import { Sha1 } from "../src/git/hash/sha1.ts";
+import type { Oid } from "../src/git/oid.ts";
+import { Inflater } from "../src/git/zlib/inflate.ts";
+import { compressor } from "../src/storage/compressor.ts";
+import { describeMachine } from "./support/machine.ts";
+import { formatCells, whole } from "./support/table.ts";
+
+const SIZES_BYTES = [100, 300, 1000, 2048, 4096, 16_384, 65_536, 1_048_576];
+const MEASUREMENT_MS = 60;
+const ROUNDS = 3;
+const ZIP_FILES = 2000;
+const ZIP_FILE_BYTES = 10_000;
+const NO_OID = "0".repeat(40) as Oid;
+const WORDS =
+  "const await return export function readonly string number undefined import from of".split(" ");
+
+console.log(describeMachine());
+console.log("\ninflating one object, as its stream stands in a pack with more behind it\n");
+console.log(
+  formatCells(["bytes", "ours MB/s", "zlib MB/s", "ours/zlib"], SIZES_BYTES.map(inflating)),
+);
+console.log("\nSHA-1 of one object\n");
+console.log(
+  formatCells(["bytes", "ours MB/s", "node MB/s", "ours/node"], SIZES_BYTES.map(hashing)),
+);
+console.log(`\na zip of ${whole(ZIP_FILES)} files of ${whole(ZIP_FILE_BYTES)} bytes\n`);
+console.log(formatCells(["way", "MB/s", "held kB"], await zipping()));
+
+function inflating(sizeBytes: number): string[] {
+  const content = makeText(sizeBytes);
+  const stream = deflateSync(content);
+  // What the next entry of the pack might be: zlib alone does not say where the stream before it ends.
+  const pack = Buffer.concat([stream, Buffer.alloc(64, 0x9c)]);
+  const inflater = new Inflater();
+  const output = new Uint8Array(sizeBytes);
+
+  const ours = (): void => {
+    inflater.reset();
+    const status = inflater.run(pack, 0, pack.length, output, 0, sizeBytes);
+    if (status !== "done" || inflater.inputOffset !== stream.length)
+      throw new Error("inflated badly");
+  };
+  const host = (): Buffer => inflateSync(stream, { chunkSize: sizeBytes + 1 });
+  ours();
+  if (!content.equals(output) || !content.equals(host()))
+    throw new Error("inflated to something else");
+  return compare(sizeBytes, ours, host);
+}
+
+function hashing(sizeBytes: number): string[] {
+  const content = makeText(sizeBytes);
+  const hasher = new Sha1();
+  const digest = new Uint8Array(20);
+
+  const ours = (): void => hasher.update(content).digestInto(digest);
+  const host = (): Buffer => createHash("sha1").update(content).digest();
+  ours();
+  if (!host().equals(digest)) throw new Error("hashed to something else");
+  return compare(sizeBytes, ours, host);
+}
+
+/** Ours, and the least that a writer could do who holds all files: deflate them one after another. */
+async function zipping(): Promise<string[][]> {
+  const files = Array.from({ length: ZIP_FILES }, (_, at) => makeText(ZIP_FILE_BYTES, at));
+  const totalBytes = ZIP_FILES * ZIP_FILE_BYTES;
+  async function* entries(): AsyncGenerator<ArchiveEntry> {
+    for (const [at, content] of files.entries()) {
+      const path = encodeText(`top/file-${at}.txt`);
+      yield {
+        path,
+        mode: 0o100_644,
+        oid: NO_OID,
+        sizeBytes: content.length,
+        content,
+        isBinary: undefined,
+      };
+    }
+  }
+
+  let [from, pieceBytesMax] = [process.cpuUsage(), 0];
+  for await (const piece of formatZip(
+    { commitOid: NO_OID, timeSeconds: 0 },
+    entries(),
+    compressor,
+  )) {
+    pieceBytesMax = Math.max(pieceBytesMax, piece.length);
+  }
+  // Of each file, until the end, its header for the central directory: about 70 bytes and its path.
+  const headersBytes = ZIP_FILES * (70 + "top/file-1000.txt".length);
+  const ours = [cpuMs(from), pieceBytesMax + headersBytes] as const;
+
+  from = process.cpuUsage();
+  const heldBytes = files.reduce((sum, file) => sum + deflateRawSync(file).length, 0);
+  const least = [cpuMs(from), totalBytes + heldBytes] as const;
+
+  const line = (way: string, [ms, bytes]: readonly [number, number]): string[] => [
+    way,
+    (totalBytes / 1e3 / ms).toFixed(0),
+    whole(bytes / 1000),
+  ];
+  return [line("ours, as it is sent", ours), line("deflating alone, all files held", least)];
+}
+
+function compare(sizeBytes: number, ours: () => unknown, host: () => unknown): string[] {
+  // By turns, so that whatever else the machine does falls on both.
+  const rates = Array.from({ length: ROUNDS }, () => [rateOf(ours), rateOf(host)] as const);
+  const [own, other] = [median(rates.map(([rate]) => rate)), median(rates.map(([, rate]) => rate))];
+  const megabytes = (rate: number): string => ((rate * sizeBytes) / 1e3).toFixed(0);
+  return [whole(sizeBytes), megabytes(own), megabytes(other), (own / other).toFixed(2)];
+}
+
+/** Calls for each millisecond of processor time. */
+function rateOf(work: () => unknown): number {
+  const from = process.cpuUsage();
+  let calls = 0;
+  for (let batch = 1; cpuMs(from) < MEASUREMENT_MS; batch = Math.min(batch * 2, 256)) {
+    for (let call = 0; call < batch; call++) work();
+    calls += batch;
+  }
+  return calls / cpuMs(from);
+}
+
+function cpuMs(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1000;
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** Text that deflates to about a third, as code does; the same in every run. */
+function makeText(sizeBytes: number, seed = 1): Buffer {
+  let state = seed + 1;
+  let text = "";
+  while (text.length < sizeBytes) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    text += `${WORDS[(state >>> 16) % WORDS.length] ?? ""}${state % 7 === 0 ? `(${state % 1000});\n  ` : " "}`;
+  }
+  return Buffer.from(text.slice(0, sizeBytes));
+}
