@@ -39,18 +39,18 @@ export const byId = <Each extends { id: string }>(list: readonly Each[]) =>
 
 /** The file that an operation's sample belongs in: beside the test of the noun that registers it. */
 export function sampleFileOf({ method, path }: Operation): string {
-  const nouns = Object.entries(NOUNS).filter(([, exported]) =>
-    Object.values(exported).some(
-      (noun) =>
-        noun instanceof OpenAPIHono &&
-        noun.openAPIRegistry.definitions.some(
-          (each) =>
-            each.type === "route" &&
-            each.route.method === method.toLowerCase() &&
-            each.route.path === path,
-        ),
-    ),
-  );
-  const [file = "test/api/<group>/<noun>.ts"] = nouns.map(([each]) => each);
+  const registers = (exported: unknown): boolean =>
+    exported instanceof OpenAPIHono &&
+    exported.openAPIRegistry.definitions.some(
+      (each) =>
+        each.type === "route" &&
+        each.route.method === method.toLowerCase() &&
+        each.route.path === path,
+    );
+  const [file = "test/api/<group>/<noun>.ts"] = Object.entries(NOUNS)
+    .filter(([, exports]) => Object.values(exports).some(registers))
+    .map(([each]) => each)
+    // The list of a group repeats the operations of its nouns.
+    .filter((each) => !each.endsWith("/index.ts"));
   return file.replace("../../../src/", "test/").replace(/\.ts$/, ".samples.ts");
 }
