@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 
+import { isAllowed } from "../auth/access/permission.ts";
 import { readCredential } from "../auth/credential.ts";
 import { identify } from "../auth/identify.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
 import { hasScope } from "../auth/scope.ts";
 import type { Ctx } from "../context.ts";
-import { ACCESS } from "../db/schema/index.ts";
 import {
   findRenamed,
   isNamed,
@@ -29,7 +29,9 @@ export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promi
   const isPush = service === "git-receive-pack";
   const visit = await findVisit(c, { isPush, mayCreate: isPush });
   if (isPush) {
-    if (visit.entry.access < ACCESS.write) throw forbidden("you may not push to this repository");
+    if (!isAllowed(visit.entry, { unit: "code", mode: "write" })) {
+      throw forbidden("you may not push to this repository");
+    }
     refuseReadOnly(visit.entry);
   }
   return visit;
@@ -69,7 +71,7 @@ export async function findVisit(
   const entry = row
     ? toEntry(actor, row)
     : ((await findMoved(c, ctx, owner, name)) ?? (await make(c, ctx, mayCreate, owner, name)));
-  if (entry.access === ACCESS.none || !entry.repo.hasCode) {
+  if (!isAllowed(entry, { unit: "code", mode: "read" })) {
     throw isAnonymous ? unauthenticated(SIGN_IN) : notFound(NO_REPOSITORY);
   }
   return { ctx, entry };

@@ -1,11 +1,12 @@
 import type { Context } from "hono";
 
+import { isAllowed } from "../auth/access/permission.ts";
+import type { Requirement } from "../auth/access/requirement.ts";
 import { readCredential } from "../auth/credential.ts";
 import { identify } from "../auth/identify.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
 import { hasScope } from "../auth/scope.ts";
 import type { Ctx } from "../context.ts";
-import { ACCESS } from "../db/schema/index.ts";
 import {
   findRenamed,
   isNamed,
@@ -24,7 +25,7 @@ interface Visit {
 }
 
 /**
- * Lets a request into the repository of its path, to read it, or refuses it.
+ * Lets a request into the repository of its path, or refuses it to those who lack what is required.
  *
  * SECURITY: a repository that does not exist and one that the caller may not see are the same.
  *
@@ -34,6 +35,7 @@ export async function enterRepository(
   c: Context<WebEnv>,
   owner: string,
   name: string,
+  requirement: Requirement,
   ending?: string,
 ): Promise<Visit> {
   const { open } = c.var;
@@ -49,7 +51,7 @@ export async function enterRepository(
 
   const row = place?.[0];
   const entry = row ? toEntry(actor, row) : undefined;
-  if (entry && entry.access !== ACCESS.none) return { ctx, entry };
+  if (entry && isAllowed(entry, requirement)) return { ctx, entry };
   const moved = row ? undefined : await findRenamed(ctx, owner, name);
   if (!moved) throw notFound();
   const { pathname, search } = new URL(c.req.url);

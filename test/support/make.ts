@@ -5,6 +5,7 @@ import {
   accessTokenRepositories,
   accessTokens,
   collaborations,
+  everyUnit,
   emailAddresses,
   organizationMembers,
   repositories,
@@ -14,6 +15,7 @@ import {
   users,
   type Access,
   type Repository,
+  type TeamUnits,
   type User,
 } from "../../src/db/schema/index.ts";
 import {
@@ -127,7 +129,14 @@ export const make = {
       name = freshName("team"),
       all = true,
       creates = false,
-    }: { access?: Access; name?: string; all?: boolean; creates?: boolean } = {},
+      units = everyUnit(access),
+    }: {
+      access?: Access;
+      name?: string;
+      all?: boolean;
+      creates?: boolean;
+      units?: TeamUnits;
+    } = {},
   ) {
     const rows = await db
       .insert(teams)
@@ -136,6 +145,7 @@ export const make = {
         name,
         lowerName: name.toLowerCase(),
         access,
+        units,
         includesAllRepositories: all,
         canCreateOrgRepo: creates || access === ACCESS.owner,
         createdAt: 1000,

@@ -1,5 +1,8 @@
+import { isAllowed } from "../../auth/access/permission.ts";
+import { requireAccess } from "../../auth/access/require-access.ts";
+import { TO_SEE, type Requirement } from "../../auth/access/requirement.ts";
 import type { Scope } from "../../auth/scope.ts";
-import { ACCESS, type Access, type User } from "../../db/schema/index.ts";
+import type { User } from "../../db/schema/index.ts";
 import {
   findRenamed,
   isNamed,
@@ -8,26 +11,19 @@ import {
   toEntry,
   type RepositoryRow,
 } from "../../domain/repos/find-repository.ts";
-import { forbidden, notFound } from "../../lib/failure.ts";
+import { notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { enter, guard, requireUser, type Guard, type GuardContext } from "./guard.ts";
 import { Moved } from "./moved.ts";
 
-/** What a repository guard may ask for beyond seeing it. */
-interface RepositoryRule {
-  /** The least the caller must be allowed to do; reading, where it says nothing. */
-  access?: Access;
-}
-
-/** For those who may see the repository of the path and do there what `rule` asks. */
+/** For those who may see the repository of the path and have there what is required. */
 export function inRepo(
   scopes: Scope | readonly Scope[],
-  rule: RepositoryRule = {},
+  requirement: Requirement = TO_SEE,
 ): Guard<{ entry: RepositoryEntry }> {
   const all = [scopes].flat();
-  const isOpen = (rule.access ?? ACCESS.read) === ACCESS.read;
-  return guard(all, isOpen, async (c) => ({
-    entry: await enterRepository(c, all, rule.access ?? ACCESS.read),
+  return guard(all, requirement.mode === "read", async (c) => ({
+    entry: await enterRepository(c, all, requirement),
   }));
 }
 
@@ -38,14 +34,15 @@ export interface RelativeName {
 }
 
 /**
- * The same for reading, with those repositories of its network that the path names too and the caller
- * may see.
+ * The same, with those repositories of its network that the path names too and of which the caller may
+ * see that they exist.
  */
 export function inNetwork(
   scope: Scope,
+  requirement: Requirement,
   nameOf: (c: GuardContext) => RelativeName | undefined,
 ): Guard<{ entry: RepositoryEntry; relatives: RepositoryEntry[] }> {
-  return guard([scope], true, async (c) => {
+  return guard([scope], requirement.mode === "read", async (c) => {
     const { owner = "", repo: name = "" } = c.req.param();
     const relative = nameOf(c);
     const rows = await enter(c, [scope], (who) =>
@@ -56,6 +53,7 @@ export function inNetwork(
     const isOwn = (row: RepositoryRow): boolean =>
       row.owner.lowerName === owner.toLowerCase() && row.repo.lowerName === name.toLowerCase();
     const entry = await findEntry(c, rows?.find(isOwn), owner, name);
+    refuseLess(c, entry, requirement);
     const relatives = (rows ?? [])
       .filter(({ owner: { lowerName } }) => lowerName === relative?.owner.toLowerCase())
       .filter(
@@ -63,15 +61,19 @@ export function inNetwork(
           relative?.repo === undefined || repo.lowerName === relative.repo.toLowerCase(),
       )
       .map((row) => toEntry(c.var.ctx.actor, row))
-      .filter(({ access }) => access !== ACCESS.none);
+      .filter((each) => isAllowed(each, TO_SEE));
     return { entry, relatives };
   });
 }
 
-/** For people who are signed in and may see the repository: where the route is about both. */
-export function signedInRepo(...scopes: Scope[]): Guard<{ entry: RepositoryEntry; user: User }> {
-  return guard(scopes, false, async (c) => {
-    const entry = await enterRepository(c, scopes, ACCESS.read);
+/** The same for people who are signed in: where the route is about the repository and about them. */
+export function signedInRepo(
+  scopes: Scope | readonly Scope[],
+  requirement: Requirement = TO_SEE,
+): Guard<{ entry: RepositoryEntry; user: User }> {
+  const all = [scopes].flat();
+  return guard(all, false, async (c) => {
+    const entry = await enterRepository(c, all, requirement);
     return { entry, user: requireUser(c.var.ctx.actor) };
   });
 }
@@ -79,25 +81,22 @@ export function signedInRepo(...scopes: Scope[]): Guard<{ entry: RepositoryEntry
 async function enterRepository(
   c: GuardContext,
   scopes: readonly Scope[],
-  access: Access,
+  requirement: Requirement,
 ): Promise<RepositoryEntry> {
   const { owner = "", repo: name = "" } = c.req.param();
   const rows = await enter(c, scopes, (who) =>
     selectRepositories(c.var.open.db, who).where(isNamed(owner, name)),
   );
   const entry = await findEntry(c, rows?.[0], owner, name);
-  if (access > ACCESS.read) requireUser(c.var.ctx.actor);
-  if (entry.access < access) throw forbidden(REFUSALS[access]);
+  refuseLess(c, entry, requirement);
   return entry;
 }
 
-const REFUSALS: Record<Access, string> = {
-  [ACCESS.none]: "",
-  [ACCESS.read]: "",
-  [ACCESS.write]: "user should have a permission to write to a repo",
-  [ACCESS.admin]: "user should be a repo admin or a site admin",
-  [ACCESS.owner]: "user should be the owner of the repo",
-};
+/** Refuses whoever has less than is required; strangers are asked to sign in before they may change anything. */
+function refuseLess(c: GuardContext, entry: RepositoryEntry, requirement: Requirement): void {
+  if (requirement.mode !== "read") requireUser(c.var.ctx.actor);
+  requireAccess(entry, requirement);
+}
 
 /**
  * The repository of the path, or a way to where it went.
@@ -114,7 +113,7 @@ async function findEntry(
   const { ctx } = c.var;
   if (row) {
     const entry = toEntry(ctx.actor, row);
-    if (entry.access === ACCESS.none) throw notFound();
+    if (!isAllowed(entry, TO_SEE)) throw notFound();
     return entry;
   }
   const moved = await findRenamed(ctx, owner, name);

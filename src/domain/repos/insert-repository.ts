@@ -1,11 +1,11 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
+import { insertAdministrator } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
-import { isViolation, onlyWhile } from "../../db/db.ts";
+import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import {
-  ACCESS,
-  collaborations,
+  OWNER_PERMISSION,
   repositories,
   repositoryRedirects,
   watches,
@@ -94,11 +94,7 @@ export async function insertRepository(
     .select(
       sql`select ${creator.id}, id, visibility, ${now} from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
     );
-  const collaborate = db
-    .insert(collaborations)
-    .select(
-      sql`select id, ${creator.id}, ${ACCESS.admin} from ${repositories} where ${isThis} and ${!ownsOwner}`,
-    );
+  const collaborate = insertAdministrator(db, allOf(isThis, sql`${!ownsOwner}`), creator.id);
   try {
     const [created] = await db.batch([
       insert,
@@ -120,7 +116,7 @@ export async function insertRepository(
     const repo = only(created);
     // The row was returned before the triggers counted its first watcher.
     const watcherCount = ctx.config.isAutoWatchOn ? 1 : 0;
-    return { repo: { ...repo, watcherCount }, owner, access: ACCESS.owner };
+    return { repo: { ...repo, watcherCount }, owner, permission: OWNER_PERMISSION };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw conflict("The repository with the same name already exists.");

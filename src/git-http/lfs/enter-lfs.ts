@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 
-import { ACCESS, type User } from "../../db/schema/index.ts";
+import { isAllowed } from "../../auth/access/permission.ts";
+import type { User } from "../../db/schema/index.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import { findVisit, refuseReadOnly, SIGN_IN } from "../enter.ts";
 import type { GitHttpEnv, Visit } from "../env.ts";
@@ -31,7 +32,7 @@ export async function enterToWrite(c: Context<GitHttpEnv>, mayCreate = false): P
   const visit = await findVisit(c, { isPush: true, mayCreate });
   const { user } = visit.ctx.actor;
   // As Gitea has it: clients ask for another name and password then.
-  if (!user || visit.entry.access < ACCESS.write) {
+  if (!user || !isAllowed(visit.entry, { unit: "code", mode: "write" })) {
     throw unauthenticated("you may not write to this repository");
   }
   refuseReadOnly(visit.entry);
