@@ -4,6 +4,7 @@
  * All checks run even if one fails: one look shows all there is to put right.
  */
 import { buildAssets } from "./build/assets.ts";
+import { access } from "./check/access.ts";
 import { bundleSize } from "./check/bundle-size.ts";
 import type { Check } from "./check/check.ts";
 import { documents } from "./check/documents.ts";
@@ -27,6 +28,7 @@ const checks = [
   folderCycles,
   sqlLines,
   exportNames,
+  access,
   workerTypes,
   types,
   unused,

@@ -1,5 +1,6 @@
+import { isAllowed } from "../auth/access/permission.ts";
+import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
 import type { Ctx } from "../context.ts";
-import { ACCESS } from "../db/schema/index.ts";
 import {
   findRenamed,
   isNamed,
@@ -17,8 +18,8 @@ import { Moved, movedTo } from "./moved.ts";
 export interface RepositoryTarget extends Requirements {
   owner: string;
   name: string;
-  /** Whether a repository without code is none. */
-  needsCode?: boolean;
+  /** What the caller must be allowed for the repository to exist for them; to see it, by default. */
+  existsFor?: Requirement;
   /** The path of this request, at a repository of another name. */
   pathAt(renamed: RepositoryEntry): string;
   /** Creates the repository if it does not exist, where the request may do that. */
@@ -73,17 +74,13 @@ export async function enterNetwork(
   const relatives = rows
     .filter((row) => hasName(row, relative))
     .map((row) => toEntry(ctx.actor, row))
-    .filter((each) => isVisible(each));
+    .filter((each) => isAllowed(each, TO_SEE));
   return { ctx, entry, relatives };
 }
 
 const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
   row.owner.lowerName === owner.toLowerCase() &&
   (repo === undefined || row.repo.lowerName === repo.toLowerCase());
-
-/** Whether a repository exists for the caller. */
-const isVisible = ({ access, repo }: RepositoryEntry, needsCode = false): boolean =>
-  access !== ACCESS.none && (!needsCode || repo.hasCode);
 
 /** Turns the row of a name into a repository that the caller may see. */
 async function resolveEntry(
@@ -94,7 +91,7 @@ async function resolveEntry(
 ): Promise<RepositoryEntry> {
   if (row) {
     const entry = toEntry(ctx.actor, row);
-    if (isVisible(entry, target.needsCode)) return entry;
+    if (isAllowed(entry, target.existsFor ?? TO_SEE)) return entry;
     throw door.refuseUnknown(ctx.actor);
   }
   // SECURITY: only a repository that the caller may see; else the redirect would tell that it exists.

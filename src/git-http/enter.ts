@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
+import { isAllowed } from "../auth/access/permission.ts";
 import type { Ctx } from "../context.ts";
-import { ACCESS } from "../db/schema/index.ts";
 import { findPushCreation, pushCreate } from "../domain/repos/push-create.ts";
 import {
   enterRepository,
@@ -22,7 +22,9 @@ import type { GitHttpEnv } from "./env.ts";
 export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promise<RequestContext> {
   if (service === "git-upload-pack") return enterToRead(c);
   const context = await enterToPush(c, { mayCreate: true });
-  if (context.entry.access < ACCESS.write) throw forbidden("you may not push to this repository");
+  if (!isAllowed(context.entry, { unit: "code", mode: "write" })) {
+    throw forbidden("you may not push to this repository");
+  }
   refuseReadOnly(context.entry);
   return context;
 }
@@ -64,13 +66,13 @@ export function refuseReadOnly({ repo }: RepositoryEntry): void {
 /** The repository of the path, with and without `.git`. */
 function targetOf(
   c: Context<GitHttpEnv>,
-): Pick<RepositoryTarget, "owner" | "name" | "needsCode" | "pathAt"> {
+): Pick<RepositoryTarget, "owner" | "name" | "existsFor" | "pathAt"> {
   const { owner = "", repo = "" } = c.req.param() as { owner?: string; repo?: string };
   const rest = new URL(c.req.url).pathname.split("/").slice(3).join("/");
   return {
     owner,
     name: repo.replace(/\.git$/i, ""),
-    needsCode: true,
+    existsFor: { unit: "code", mode: "read" },
     pathAt: (renamed) => `/${renamed.owner.name}/${renamed.repo.name}.git/${rest}`,
   };
 }

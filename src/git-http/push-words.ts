@@ -1,3 +1,4 @@
+import { isAllowed } from "../auth/access/permission.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { decodeText } from "../git/byte-text.ts";
@@ -35,12 +36,13 @@ export function tellProgress(say: (text: string) => void): ReceiveProgress {
 
 /** Where a pull request of each new branch can be made; "" where there is none. */
 export function suggestPulls(
-  { ctx, entry: { owner, repo } }: RequestContext,
+  { ctx, entry }: RequestContext,
   commands: readonly RefCommand[],
   results: readonly RefResult[],
 ): string {
+  const { owner, repo } = entry;
   // The first branch of a repository is nothing to be pulled into another.
-  if (repo.isEmpty || !repo.hasPullRequests) return "";
+  if (repo.isEmpty || !isAllowed(entry, { unit: "pulls", mode: "read" })) return "";
   const done = new Set(results.filter(({ kind }) => kind === "ok").map(({ ref }) => ref));
   const branches = commands
     .filter(({ ref, oldOid }) => done.has(ref) && oldOid === NULL_OID)

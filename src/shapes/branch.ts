@@ -29,7 +29,7 @@ export interface BranchEntry {
 
 /** A branch as `viewer` sees it. No branch is protected. */
 export function toBranch(entry: RepositoryEntry, branch: BranchEntry, viewer: Viewer): Branch {
-  const canWrite = entry.access >= ACCESS.write;
+  const canWrite = entry.permission.units.code >= ACCESS.write;
   return {
     name: branch.name,
     commit: toPayloadCommit(entry, branch.head, viewer),

@@ -2,8 +2,8 @@ import { z } from "@hono/zod-openapi";
 
 import {
   ACCESS,
-  type Access,
   type Repository as RepositoryRow,
+  type RepositoryPermission,
   type User as UserRow,
 } from "../db/schema/index.ts";
 import { formatTime } from "../lib/time.ts";
@@ -111,8 +111,8 @@ export type Repository = z.infer<typeof Repository>;
 export interface RepositoryEntry {
   repo: RepositoryRow;
   owner: UserRow;
-  /** What the viewer may do in it. */
-  access: Access;
+  /** What the viewer was granted in it. */
+  permission: RepositoryPermission;
   /** What it was forked from, where that was looked up. */
   parent?: RepositoryEntry | undefined;
 }
@@ -121,13 +121,13 @@ export interface RepositoryEntry {
 export function toRepository(entry: RepositoryEntry, viewer: Viewer): Repository {
   const { parent } = entry;
   // SECURITY: that a fork may be seen says nothing of its parent.
-  const isShown = parent !== undefined && parent.access !== ACCESS.none;
+  const isShown = parent !== undefined && parent.permission.mode !== ACCESS.none;
   const fields = toRepositoryFields(entry, viewer);
   return isShown ? { ...fields, parent: toRepositoryFields(parent, viewer) } : fields;
 }
 
 function toRepositoryFields(
-  { repo, owner, access }: RepositoryEntry,
+  { repo, owner, permission }: RepositoryEntry,
   viewer: Viewer,
 ): z.infer<typeof RepositoryFields> {
   const fullName = `${owner.name}/${repo.name}`;
@@ -165,7 +165,7 @@ function toRepositoryFields(
     created_at: formatTime(repo.createdAt),
     updated_at: formatTime(repo.updatedAt),
     archived_at: repo.archivedAt === null ? NEVER : formatTime(repo.archivedAt),
-    permissions: toPermission(access),
+    permissions: toPermission(permission),
     ...toUnits(repo),
     ...toPullSettings(repo.pullSettings),
     avatar_url: "",
@@ -178,10 +178,10 @@ function toRepositoryFields(
   };
 }
 
-const toPermission = (access: Access): z.infer<typeof Permission> => ({
-  admin: access >= ACCESS.admin,
-  push: access >= ACCESS.write,
-  pull: access >= ACCESS.read,
+const toPermission = ({ mode, units }: RepositoryPermission): z.infer<typeof Permission> => ({
+  admin: mode >= ACCESS.admin,
+  push: units.code >= ACCESS.write,
+  pull: units.code >= ACCESS.read,
 });
 
 function toUnits(repo: RepositoryRow) {

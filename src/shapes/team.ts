@@ -1,22 +1,17 @@
 import { z } from "@hono/zod-openapi";
 
-import { ACCESS, type Team as TeamRow, type User as UserRow } from "../db/schema/index.ts";
+import {
+  ACCESS,
+  everyUnit,
+  UNITS,
+  type Team as TeamRow,
+  type User as UserRow,
+} from "../db/schema/index.ts";
 import { Int64 } from "./json.ts";
 import { Organization, toOrganization } from "./organization.ts";
 import type { Viewer } from "./viewer.ts";
 
-const UNITS = [
-  "repo.code",
-  "repo.issues",
-  "repo.ext_issues",
-  "repo.pulls",
-  "repo.releases",
-  "repo.wiki",
-  "repo.ext_wiki",
-  "repo.projects",
-  "repo.packages",
-  "repo.actions",
-] as const;
+const UNIT_NAMES = UNITS.map((unit) => `repo.${unit}` as const);
 
 const PERMISSIONS = ["none", "read", "write", "admin", "owner"] as const;
 
@@ -29,14 +24,16 @@ export const Team = z
     includes_all_repositories: z.boolean(),
     can_create_org_repo: z.boolean(),
     permission: z.enum(PERMISSIONS),
-    units: z.array(z.enum(UNITS)),
+    units: z.array(z.enum(UNIT_NAMES)),
     units_map: z.record(z.string(), z.enum(PERMISSIONS)),
   })
   .openapi("Team");
 
 /** A team, with its organization where `org` is given. */
 export function toTeam(team: TeamRow, org: UserRow | null, viewer: Viewer): z.infer<typeof Team> {
-  const permission = PERMISSIONS[team.access];
+  // Teams of administrators and owners give their mode everywhere, whatever is stored of their units.
+  const modes = team.access >= ACCESS.admin ? everyUnit(team.access) : team.units;
+  const granted = UNITS.filter((unit) => modes[unit] !== undefined);
   return {
     id: team.id,
     name: team.name,
@@ -45,7 +42,9 @@ export function toTeam(team: TeamRow, org: UserRow | null, viewer: Viewer): z.in
     includes_all_repositories: team.includesAllRepositories,
     can_create_org_repo: team.canCreateOrgRepo,
     permission: PERMISSIONS[team.access],
-    units: team.access === ACCESS.none ? [] : [...UNITS],
-    units_map: Object.fromEntries(UNITS.map((unit) => [unit, permission])),
+    units: granted.map((unit) => `repo.${unit}` as const),
+    units_map: Object.fromEntries(
+      granted.map((unit) => [`repo.${unit}`, PERMISSIONS[modes[unit] ?? ACCESS.none]]),
+    ),
   };
 }

@@ -16,7 +16,7 @@ archives.get("/:owner/:repo/archive/:archive{.+}", async (c, next) => {
   const { owner, repo, archive } = c.req.param();
   // The API's own addresses begin so, and nobody is called like that.
   if (owner === "api") return next();
-  const { ctx, entry } = await enterRepository(c, owner, repo);
+  const { ctx, entry } = await enterRepository(c, owner, repo, { unit: "code", mode: "read" });
   const { ref, format } = parseArchiveName(archive);
   const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
   const { requestId } = c.var;

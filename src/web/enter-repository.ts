@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 
+import type { Requirement } from "../auth/access/requirement.ts";
 import { enterRepository as enter, type RequestContext } from "../entrance/enter-repository.ts";
 import { incoming } from "./door.ts";
 import type { WebEnv } from "./env.ts";
@@ -13,6 +14,7 @@ export function enterRepository(
   c: Context<WebEnv>,
   owner: string,
   name: string,
+  requirement: Requirement,
   ending?: string,
 ): Promise<RequestContext> {
   const { pathname } = new URL(c.req.url);
@@ -20,6 +22,7 @@ export function enterRepository(
   return enter(incoming(c), {
     owner,
     name,
+    existsFor: requirement,
     scopes: ["read:repository"],
     anonymous: "by-setting",
     pathAt: (renamed) => `/${renamed.owner.name}/${renamed.repo.name}${rest}`,

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { TO_SEE } from "../auth/access/requirement.ts";
 import type { Ctx } from "../context.ts";
 import {
   listOrganizationActivities,
@@ -38,7 +39,7 @@ feeds.get("/:owner/:name{[^/]+\\.(?:rss|atom)}", async (c, next) => {
   // The API's own addresses begin so, and nobody is called like that.
   if (owner === "api") return next();
   const [name, ending] = splitEnding(c.req.param("name"));
-  const { ctx, entry } = await enterRepository(c, owner, name, ending);
+  const { ctx, entry } = await enterRepository(c, owner, name, TO_SEE, ending);
   const { items } = await listRepositoryActivities(ctx, entry.repo, {}, ITEMS);
   const about = {
     name: `${entry.owner.name}/${entry.repo.name}`,

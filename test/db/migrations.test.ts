@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { readStoredScopes } from "../../src/auth/scope.ts";
 import { hashSecret, makeSecret } from "../../src/auth/secret.ts";
 import { openDatabase } from "../../src/db/db.ts";
-import { accessTokens } from "../../src/db/schema/index.ts";
+import { accessTokens, everyUnit, teams } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
 import { serviceWith } from "../support/service.ts";
 
@@ -44,6 +44,9 @@ describe("the migrations", () => {
       "insert into users (kind, name, lower_name, email, created_at, updated_at) values ('user', 'Ada', 'ada', 'ada@example.com', 1000, 1000)",
     );
     const earlier = await insertToken("earlier");
+    await database.exec(
+      "insert into teams (org_id, name, lower_name, access, created_at) values (1, 'Readers', 'readers', 1, 1000), (1, 'Owners', 'owners', 4, 1000)",
+    );
 
     for (const migration of later) await applyD1Migrations(database, [migration]);
 
@@ -66,6 +69,12 @@ describe("the migrations", () => {
       }
     }
     expect(await call("GET", star, { token: earlier })).toMatchObject({ status: 204 });
+
+    const kept = await db.select({ name: teams.name, units: teams.units }).from(teams);
+    expect(kept, "teams from before units give in each what they gave").toEqual([
+      { name: "Readers", units: everyUnit(1) },
+      { name: "Owners", units: everyUnit(4) },
+    ]);
   });
 
   it("end with every reference intact", async () => {

@@ -6,6 +6,7 @@ import {
   accessTokenRepositories,
   accessTokens,
   collaborations,
+  everyUnit,
   emailAddresses,
   organizationMembers,
   repositories,
@@ -15,6 +16,7 @@ import {
   users,
   type Access,
   type Repository,
+  type TeamUnits,
   type User,
 } from "../../src/db/schema/index.ts";
 import {
@@ -92,6 +94,7 @@ async function token(
 
 const insertTeam = (orgId: number | SQL<number>, fields: TeamFields = {}) => {
   const { access = ACCESS.read, name = freshName("team"), all = true, creates = false } = fields;
+  const units = fields.units ?? everyUnit(access);
   return db
     .insert(teams)
     .values({
@@ -99,6 +102,7 @@ const insertTeam = (orgId: number | SQL<number>, fields: TeamFields = {}) => {
       name,
       lowerName: name.toLowerCase(),
       access,
+      units,
       includesAllRepositories: all,
       canCreateOrgRepo: creates || access === ACCESS.owner,
       createdAt: 1000,
@@ -111,6 +115,7 @@ interface TeamFields {
   name?: string;
   all?: boolean;
   creates?: boolean;
+  units?: TeamUnits;
 }
 
 const insertMember = (

@@ -1,4 +1,4 @@
-import { ACCESS, type Repository, type User } from "../../src/db/schema/index.ts";
+import { OWNER_PERMISSION, type Repository, type User } from "../../src/db/schema/index.ts";
 import type { Occasion } from "../../src/events/payloads/occasion.ts";
 import { toReceiver } from "../../src/events/payloads/receiver.ts";
 import { encodeText } from "../../src/git/byte-text.ts";
@@ -18,7 +18,7 @@ export async function makeOccasion({
   const owner = await make.user(ownerFields);
   const repo = await make.repo(owner, repoFields);
   return {
-    where: { repo, owner, access: ACCESS.owner },
+    where: { repo, owner, permission: OWNER_PERMISSION },
     sender: owner,
     viewer: toReceiver({ rootUrl: ROOT_URL, noReplyDomain: "noreply.forge.example" }),
   };

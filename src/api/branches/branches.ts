@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { ACCESS } from "../../db/schema/index.ts";
 import { createBranch } from "../../domain/branches/create-branch.ts";
 import { deleteBranch } from "../../domain/branches/delete-branch.ts";
 import { findBranch } from "../../domain/branches/find-branch.ts";
@@ -54,7 +53,7 @@ branches.openapi(
     operationId: "repoListBranches",
     tags: ["repository"],
     summary: "List the branches of a repository",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(Branch), "The newest commit first, then by name"),
@@ -79,7 +78,7 @@ branches.openapi(
     operationId: "repoCreateBranch",
     tags: ["repository"],
     summary: "Create a branch",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateBranch, "The branch") } },
     responses: {
       201: json(Branch, "The new branch"),
@@ -105,7 +104,7 @@ branches.openapi(
     operationId: "repoGetBranch",
     tags: ["repository"],
     summary: "A branch of a repository",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: BranchPath },
     responses: { 200: json(Branch, "The branch"), ...refusals(401, 403, 404) },
   }),
@@ -124,7 +123,7 @@ branches.openapi(
     operationId: "repoRenameBranch",
     tags: ["repository"],
     summary: "Rename a branch",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: BranchPath, body: { required: true, ...json(RenameBranch, "The name") } },
     responses: { 204: empty("Renamed"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),
@@ -142,7 +141,7 @@ branches.openapi(
     operationId: "repoUpdateBranch",
     tags: ["repository"],
     summary: "Move a branch to another commit",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: BranchPath, body: { required: true, ...json(UpdateBranch, "The commit") } },
     responses: { 204: empty("Moved"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),
@@ -165,7 +164,7 @@ branches.openapi(
     operationId: "repoDeleteBranch",
     tags: ["repository"],
     summary: "Delete a branch",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: BranchPath },
     responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 423) },
   }),

@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { ACCESS } from "../../db/schema/index.ts";
 import { openCode } from "../../domain/git/open-code.ts";
 import { createTag } from "../../domain/tags/create-tag.ts";
 import { deleteTag } from "../../domain/tags/delete-tag.ts";
@@ -35,7 +34,7 @@ tags.openapi(
     operationId: "repoListTags",
     tags: ["repository"],
     summary: "List the tags of a repository that lead to commits",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(Tag), "That of the newest commit first, then by name"),
@@ -60,7 +59,7 @@ tags.openapi(
     operationId: "repoCreateTag",
     tags: ["repository"],
     summary: "Create a tag",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateTag, "The tag") } },
     responses: {
       201: json(Tag, "The new tag"),
@@ -82,7 +81,7 @@ tags.openapi(
     operationId: "repoGetTag",
     tags: ["repository"],
     summary: "A tag of a repository",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: TagPath },
     responses: { 200: json(Tag, "The tag"), ...refusals(401, 403, 404) },
   }),
@@ -100,7 +99,7 @@ tags.openapi(
     operationId: "repoDeleteTag",
     tags: ["repository"],
     summary: "Delete a tag",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: TagPath },
     responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 423) },
   }),
@@ -118,7 +117,7 @@ tags.openapi(
     operationId: "GetAnnotatedTag",
     tags: ["repository"],
     summary: "The object of an annotated tag",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({
         sha: z.string().openapi({ description: "Its id; a lightweight tag has none" }),

@@ -42,7 +42,7 @@ commits.openapi(
     operationId: "repoGetAllCommits",
     tags: ["repository"],
     summary: "List the commits of a repository",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Listing },
     responses: {
       200: page(z.array(Commit), "Latest first, as git shows them"),
@@ -87,7 +87,7 @@ commits.openapi(
     operationId: "repoDownloadCommitDiffOrPatch",
     tags: ["repository"],
     summary: "Get what a commit changes as text",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: CommitPath.extend({
         diffType: z
@@ -124,7 +124,7 @@ commits.openapi(
     operationId: "repoGetSingleCommit",
     tags: ["repository"],
     summary: "Get a commit",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: CommitPath, query: ShownParts },
     responses: { 200: json(Commit, "The commit"), ...refusals(401, 403, 404) },
   }),

@@ -56,7 +56,7 @@ comparisons.openapi(
     tags: ["repository"],
     summary: "Compare two branches, tags or commits, also of two forks",
     middleware: [
-      inNetwork("read:repository", (c) => {
+      inNetwork("read:repository", { unit: "code", mode: "read" }, (c) => {
         const { headOwner, headRepo } = parseComparison(c.req.param("basehead") ?? "");
         return headOwner === undefined ? undefined : { owner: headOwner, repo: headRepo };
       }),

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
-import { ACCESS, COMMIT_STATES } from "../../db/schema/index.ts";
+import { COMMIT_STATES } from "../../db/schema/index.ts";
 import { findRevision } from "../../domain/git/find-revision.ts";
 import { openCode } from "../../domain/git/open-code.ts";
 import { createStatus } from "../../domain/statuses/create-status.ts";
@@ -80,7 +80,7 @@ statuses.openapi(
     operationId: "repoCreateStatus",
     tags: ["repository"],
     summary: "Say what a check finds of a commit",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: CommitPath, body: { required: true, ...json(CreateStatus, "The status") } },
     responses: { 201: json(CommitStatus, "The new status"), ...refusals(401, 403, 404, 422) },
   }),
@@ -105,7 +105,7 @@ statuses.openapi(
     operationId: "repoListStatuses",
     tags: ["repository"],
     summary: "List what checks said of a commit",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: CommitPath, query: Listing },
     responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
   }),
@@ -119,7 +119,7 @@ statuses.openapi(
     operationId: "repoListStatusesByRef",
     tags: ["repository"],
     summary: "List what checks said of the commit that a branch or tag is at",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RefPath, query: Listing },
     responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
   }),
@@ -133,7 +133,7 @@ statuses.openapi(
     operationId: "repoGetCombinedStatusByRef",
     tags: ["repository"],
     summary: "Get what all checks together say of the commit that a branch or tag is at",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RefPath, query: Paging },
     responses: {
       200: page(CombinedStatus, "The latest word of each check, and what they come to"),

@@ -21,7 +21,7 @@ blobs.openapi(
     operationId: "GetBlob",
     tags: ["repository"],
     summary: "Get a blob",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({ sha: z.string().openapi({ description: "The id of the blob" }) }),
     },

@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { ACCESS } from "../../db/schema/index.ts";
 import { changeFiles } from "../../domain/contents/change-files.ts";
 import { type ContentPlace, toContents } from "../../shapes/contents.ts";
 import {
@@ -57,7 +56,7 @@ const ChangeFiles = body({
   files: z.array(ChangeFileOperation, "Required").min(1, "Required").max(FILES_MAX, "MaxSize"),
 }).openapi("ChangeFilesOptions");
 
-const inWritable = () => inRepo("write:repository", { access: ACCESS.write });
+const inWritable = () => inRepo("write:repository", { unit: "code", mode: "write" });
 const REFUSALS = refusals(401, 403, 404, 409, 413, 422, 423);
 
 export const fileChanges = endpoints();

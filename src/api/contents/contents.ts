@@ -42,7 +42,7 @@ contents.openapi(
     operationId: "repoGetContentsList",
     tags: ["repository"],
     summary: "List what stands at the root of a repository",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: RefQuery },
     responses: {
       200: json(z.array(ContentsResponse), "In the order of the tree"),
@@ -58,7 +58,7 @@ contents.openapi(
 // Clients that put an empty path behind the slash mean the root.
 contents.get(
   "/repos/:owner/:repo/contents/",
-  inRepo("read:repository"),
+  inRepo("read:repository", { unit: "code", mode: "read" }),
   answerConditionally,
   async (c) => {
     const { items, headers } = await listRoot(c.var, c.req.query("ref") ?? "");
@@ -80,7 +80,7 @@ contents.openapi(
     operationId: "repoGetContents",
     tags: ["repository"],
     summary: "Get what stands at a path: a file with its content, or a directory",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: FilePath, query: RefQuery },
     responses: {
       200: json(
@@ -111,7 +111,7 @@ contents.openapi(
     operationId: "repoGetContentsExt",
     tags: ["repository"],
     summary: "Get what stands at a path, and of it what is asked for",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: FilePath,
       query: RefQuery.extend({
@@ -140,7 +140,7 @@ contents.openapi(
 
 contents.get(
   "/repos/:owner/:repo/contents-ext/",
-  inRepo("read:repository"),
+  inRepo("read:repository", { unit: "code", mode: "read" }),
   answerConditionally,
   async (c) => {
     const { ref = "", includes = "" } = c.req.query();

@@ -18,7 +18,7 @@ editorconfig.openapi(
     operationId: "repoGetEditorConfig",
     tags: ["repository"],
     summary: "Get what .editorconfig files say of a path",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: FilePath, query: RefQuery },
     responses: {
       200: json(z.record(z.string(), z.string()), "Properties by their names"),

@@ -39,7 +39,7 @@ fileContents.openapi(
     operationId: "repoGetFileContents",
     tags: ["repository"],
     summary: "Get what stands at several paths",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath,
       query: RefQuery.extend({
@@ -62,7 +62,7 @@ fileContents.openapi(
     operationId: "repoGetFileContentsPost",
     tags: ["repository"],
     summary: "Get what stands at several paths, more than fit into an address",
-    middleware: [inRepo("write:repository")] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath,
       query: RefQuery,

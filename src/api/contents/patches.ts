@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { ACCESS } from "../../db/schema/index.ts";
 import { patchFiles } from "../../domain/contents/patch-files.ts";
 import { FileResponse, toMadeCommit } from "../../shapes/file-change.ts";
 import { json, refusals } from "../answers.ts";
@@ -27,7 +26,7 @@ patches.openapi(
     operationId: "repoApplyDiffPatch",
     tags: ["repository"],
     summary: "Apply a patch to a repository",
-    middleware: [inRepo("write:repository", { access: ACCESS.write }), takesFiles] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" }), takesFiles] as const,
     request: { params: RepoPath, body: { required: true, ...json(ApplyPatch, "The patch") } },
     responses: {
       201: json(FileResponse, "The commit"),

@@ -27,7 +27,7 @@ trees.openapi(
     operationId: "GetTree",
     tags: ["repository"],
     summary: "Get a tree",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({
         sha: z.string().openapi({ description: "The id of a tree or commit, a branch or a tag" }),

@@ -1,7 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
-import { ACCESS } from "../../db/schema/index.ts";
 import { createNote, deleteNote, updateNote } from "../../domain/commits/change-note.ts";
 import { findNote, type Note as NoteOf } from "../../domain/commits/find-note.ts";
 import { type CommitParts, readCommits } from "../../domain/commits/read-commits.ts";
@@ -36,7 +35,7 @@ notes.openapi(
     operationId: "repoGetNote",
     tags: ["repository"],
     summary: "Get the note on a commit",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: CommitPath, query: ShownParts },
     responses: { 200: json(Note, "The note"), ...refusals(401, 403, 404) },
   }),
@@ -59,7 +58,7 @@ notes.openapi(
     tags: ["repository"],
     summary: "Create the note on a commit",
     description: "An addition to the interface of Gitea, which only reads notes.",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: {
       params: CommitPath,
       query: ShownParts,
@@ -88,7 +87,7 @@ notes.openapi(
     tags: ["repository"],
     summary: "Edit the note on a commit",
     description: "An addition to the interface of Gitea, which only reads notes.",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: {
       params: CommitPath,
       query: ShownParts,
@@ -114,7 +113,7 @@ notes.openapi(
     tags: ["repository"],
     summary: "Delete the note on a commit",
     description: "An addition to the interface of Gitea, which only reads notes.",
-    middleware: [inRepo("write:repository", { access: ACCESS.write })] as const,
+    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: CommitPath },
     responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),

@@ -19,7 +19,7 @@ refs.openapi(
     operationId: "repoListAllGitRefs",
     tags: ["repository"],
     summary: "List the refs of a repository",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Paging },
     responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
   }),
@@ -42,7 +42,7 @@ refs.openapi(
     operationId: "repoListGitRefs",
     tags: ["repository"],
     summary: "List the refs of a repository whose names begin alike",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({
         ref: z.string().openapi({

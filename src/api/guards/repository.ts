@@ -1,5 +1,7 @@
+import { requireAccess } from "../../auth/access/require-access.ts";
+import { TO_SEE, type Requirement } from "../../auth/access/requirement.ts";
 import type { Scope } from "../../auth/scope.ts";
-import { ACCESS, type Access, type User } from "../../db/schema/index.ts";
+import type { User } from "../../db/schema/index.ts";
 import {
   enterNetwork,
   enterRepository,
@@ -7,52 +9,51 @@ import {
   type RequestContext,
   type RepositoryTarget,
 } from "../../entrance/enter-repository.ts";
-import { forbidden } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
 import { renamedPath } from "./renamed-path.ts";
 
-/** What a repository guard may ask for beyond seeing it. */
-interface RepositoryRule {
-  /** The least the caller must be allowed to do; reading, where it says nothing. */
-  access?: Access;
-}
-
-/** For those who may see the repository of the path and do there what `rule` asks. */
+/** For callers who may see the repository of the path and have the required mode there. */
 export function inRepo(
   scopes: Scope | readonly Scope[],
-  rule: RepositoryRule = {},
+  requirement: Requirement = TO_SEE,
 ): Guard<{ entry: RepositoryEntry }> {
   const all = [scopes].flat();
-  const access = rule.access ?? ACCESS.read;
-  return guard(all, access === ACCESS.read, async (c) => {
+  return guard(all, requirement.mode === "read", async (c) => {
     const context = await enterRepository(incoming(c), targetOf(c, all));
-    requireAccess(context, access);
+    refuseLess(context, requirement);
     return context;
   });
 }
 
 /**
- * The same for reading, with those repositories of its network that the path names too and the caller
- * may see.
+ * The same, with the repositories of its network that the path names too and the caller may see.
  */
 export function inNetwork(
   scope: Scope,
+  requirement: Requirement,
   nameOf: (c: GuardContext) => RelativeName | undefined,
 ): Guard<{ entry: RepositoryEntry; relatives: RepositoryEntry[] }> {
-  return guard([scope], true, async (c) => {
+  return guard([scope], requirement.mode === "read", async (c) => {
     const target = targetOf(c, [scope]);
     const relative = nameOf(c);
-    return relative
-      ? enterNetwork(incoming(c), target, relative)
+    const context = relative
+      ? await enterNetwork(incoming(c), target, relative)
       : { ...(await enterRepository(incoming(c), target)), relatives: [] };
+    refuseLess(context, requirement);
+    return context;
   });
 }
 
-/** For people who are signed in and may see the repository: where the route is about both. */
-export function signedInRepo(...scopes: Scope[]): Guard<{ entry: RepositoryEntry; user: User }> {
-  return guard(scopes, false, async (c) => {
-    const context = await enterRepository(incoming(c), targetOf(c, scopes));
+/** The same for signed-in callers, where the route is about the repository and the caller. */
+export function signedInRepo(
+  scopes: Scope | readonly Scope[],
+  requirement: Requirement = TO_SEE,
+): Guard<{ entry: RepositoryEntry; user: User }> {
+  const all = [scopes].flat();
+  return guard(all, false, async (c) => {
+    const context = await enterRepository(incoming(c), targetOf(c, all));
+    refuseLess(context, requirement);
     return { ...context, user: requireUser(context.ctx.actor) };
   });
 }
@@ -69,15 +70,8 @@ function targetOf(c: GuardContext, scopes: readonly Scope[]): RepositoryTarget {
   };
 }
 
-function requireAccess({ ctx, entry }: RequestContext, access: Access): void {
-  if (access > ACCESS.read) requireUser(ctx.actor);
-  if (entry.access < access) throw forbidden(REFUSALS[access]);
+/** Refuses a caller with less than the required mode; asks anonymous callers to sign in before a write. */
+function refuseLess({ ctx, entry }: RequestContext, requirement: Requirement): void {
+  if (requirement.mode !== "read") requireUser(ctx.actor);
+  requireAccess(entry, requirement);
 }
-
-const REFUSALS: Record<Access, string> = {
-  [ACCESS.none]: "",
-  [ACCESS.read]: "",
-  [ACCESS.write]: "user should have a permission to write to a repo",
-  [ACCESS.admin]: "user should be a repo admin or a site admin",
-  [ACCESS.owner]: "user should be the owner of the repo",
-};

@@ -1,5 +1,5 @@
+import { isAllowed } from "../../auth/access/permission.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
-import { ACCESS } from "../../db/schema/index.ts";
 import type { Ctx } from "../../context.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -25,7 +25,7 @@ export async function findTested(
     isNamed(ownerName, repoName),
   );
   const entry = row && toEntry(ctx.actor, row);
-  if (!entry || entry.access < ACCESS.admin) throw notFound();
+  if (!entry || !isAllowed(entry, { mode: "admin" })) throw notFound();
   if ("owner" in place && entry.repo.ownerId !== place.owner.id) throw notFound();
   return entry;
 }

@@ -1,6 +1,5 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { ACCESS } from "../../db/schema/index.ts";
 import type { HookPlace } from "../../domain/hooks/hook-place.ts";
 import { testHook } from "../../domain/hooks/test-hook.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -21,9 +20,9 @@ const placeOf = ({ entry }: { entry: RepositoryEntry }): HookPlace => ({
   level: "repository",
   repo: entry.repo,
 });
-const ADMINISTRATORS = { access: ACCESS.admin };
-const reading = atHooks(inRepo("read:repository", ADMINISTRATORS), placeOf);
-const writing = atHooks(inRepo("write:repository", ADMINISTRATORS), placeOf);
+const TO_ADMINISTER = { mode: "admin" } as const;
+const reading = atHooks(inRepo("read:repository", TO_ADMINISTER), placeOf);
+const writing = atHooks(inRepo("write:repository", TO_ADMINISTER), placeOf);
 
 const LEVEL = {
   path: "/repos/{owner}/{repo}/hooks",
@@ -45,7 +44,7 @@ repositoryHooks.openapi(
     operationId: "repoTestHook",
     tags: ["repository"],
     summary: "Send a webhook of a repository a push that changed nothing",
-    middleware: [inRepo("write:repository", ADMINISTRATORS)] as const,
+    middleware: [inRepo("write:repository", TO_ADMINISTER)] as const,
     request: {
       params: HookPath,
       query: TestQuery,

@@ -18,7 +18,7 @@ issueTemplates.openapi(
     operationId: "repoGetIssueTemplates",
     tags: ["repository"],
     summary: "List the issue templates of the default branch",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
       200: json(z.array(IssueTemplate), "Those that keep to the rules"),
@@ -38,7 +38,7 @@ issueTemplates.openapi(
     operationId: "repoGetIssueConfig",
     tags: ["repository"],
     summary: "Get how issues are begun beside templates",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
       200: json(IssueConfig, "As if nothing were said where what is said breaks the rules"),
@@ -60,7 +60,7 @@ issueTemplates.openapi(
     operationId: "repoValidateIssueConfig",
     tags: ["repository"],
     summary: "Get what is wrong with how issues are said to be begun",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
       200: json(IssueConfigValidation, "Whether it keeps to the rules"),

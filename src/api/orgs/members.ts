@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { sql } from "drizzle-orm";
 
+import { memberIds } from "../../auth/access/organizations.ts";
 import type { Ctx } from "../../context.ts";
-import { organizationMembers as memberTable, type User as UserRow } from "../../db/schema/index.ts";
+import type { User as UserRow } from "../../db/schema/index.ts";
 import type { Membership } from "../../domain/accounts/find-account.ts";
 import { listAccountsIn, listFellows } from "../../domain/accounts/list-accounts.ts";
 import { findMember, type Member } from "../../domain/orgs/find-member.ts";
@@ -21,13 +21,6 @@ export const organizationMembers = endpoints();
 const MemberPath = OrgPath.extend(UserPath.shape);
 const members = page(z.array(User), "By login name");
 
-/** Ids of the members that the caller may know of: all for members, else those who say so. */
-const memberIds = (org: UserRow, publicOnly: boolean) => sql`(
-  select ${memberTable.userId}
-  from ${memberTable}
-  where ${memberTable.orgId} = ${org.id} and (${memberTable.isPublic} or ${publicOnly ? 0 : 1})
-)`;
-
 organizationMembers.openapi(
   createRoute({
     method: "get",
@@ -43,8 +36,8 @@ organizationMembers.openapi(
     const { ctx, org, membership, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = isInside(ctx, membership)
-      ? await listFellows(ctx, memberIds(org, false), slice)
-      : await listAccountsIn(ctx, memberIds(org, true), slice);
+      ? await listFellows(ctx, memberIds(org.id, false), slice)
+      : await listAccountsIn(ctx, memberIds(org.id, true), slice);
     announcePage(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
@@ -67,7 +60,7 @@ organizationMembers.openapi(
   async (c) => {
     const { ctx, org, viewer } = c.var;
     const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listAccountsIn(ctx, memberIds(org, true), slice),
+      listAccountsIn(ctx, memberIds(org.id, true), slice),
     );
     return c.json(
       items.map((user) => toUser(user, viewer)),

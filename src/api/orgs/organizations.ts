@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 
+import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { knownOrganizationIds, organizationIds } from "../../auth/access/organizations.ts";
 import { allOf } from "../../db/db.ts";
-
-import { isAccountVisible } from "../../auth/policy.ts";
-import { organizationMembers, users } from "../../db/schema/index.ts";
+import { users } from "../../db/schema/index.ts";
 import { listAccountsIn, listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
 import { createOrganization } from "../../domain/orgs/create-organization.ts";
 import { Organization, toOrganization } from "../../shapes/organization.ts";
@@ -117,13 +117,7 @@ organizations.openapi(
     const { ctx, user, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
     // SECURITY: a membership is private until its member makes it public.
-    const isWhole = ctx.actor.scopes.isPublicOnly ? sql`0` : sql`1`;
-    const ids = sql`(
-      select ${organizationMembers.orgId}
-      from ${organizationMembers}
-      where ${organizationMembers.userId} = ${user.id}
-        and (${organizationMembers.isPublic} or ${isWhole})
-    )`;
+    const ids = organizationIds(user.id, ctx.actor.scopes.isPublicOnly);
     const { items, total } = await listAccountsIn(ctx, ids, slice);
     announcePage(c, slice, total);
     return c.json(
@@ -148,21 +142,10 @@ organizations.openapi(
     const { ctx, account, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
     // A membership that is not public is known to the member, to fellow members and to administrators.
-    const sees = ctx.actor.isSiteAdmin || viewer.userId === account.id ? sql`1` : sql`0`;
-    const ids = sql`(
-      select m.org_id
-      from ${organizationMembers} m
-      where m.user_id = ${account.id}
-        and (
-          m.is_public
-          or ${sees}
-          or exists (
-            select 1
-            from ${organizationMembers} own
-            where own.org_id = m.org_id and own.user_id = ${viewer.userId ?? null}
-          )
-        )
-    )`;
+    const isWhole = ctx.actor.isSiteAdmin || viewer.userId === account.id;
+    const ids = isWhole
+      ? organizationIds(account.id, false)
+      : knownOrganizationIds(account.id, viewer.userId);
     const { items, total } = await listAccountsIn(ctx, ids, slice);
     announcePage(c, slice, total);
     return c.json(

@@ -1,7 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { asc, count, eq, sql } from "drizzle-orm";
 
-import { teamMembers, teams as teamTable } from "../../db/schema/index.ts";
+import { selectTeamPage, teamMemberIds } from "../../auth/access/teams.ts";
 import { findAccountIn, findSeenAccount } from "../../domain/accounts/find-account.ts";
 import { listFellows } from "../../domain/accounts/list-accounts.ts";
 import { findTeam } from "../../domain/orgs/find-team.ts";
@@ -23,9 +22,6 @@ export const teams = endpoints();
 const TeamPath = z.object({ id: PathId });
 const TeamMemberPath = TeamPath.extend(UserPath.shape);
 
-const memberIds = (teamId: number) =>
-  sql`(select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${teamId})`;
-
 teams.openapi(
   createRoute({
     method: "get",
@@ -40,20 +36,7 @@ teams.openapi(
   async (c) => {
     const { ctx, org, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const isListed = eq(teamTable.orgId, org.id);
-    const [items, [counted]] = await ctx.db.batch([
-      ctx.db
-        .select()
-        .from(teamTable)
-        .where(isListed)
-        .orderBy(asc(teamTable.lowerName))
-        .limit(slice.size)
-        .offset(slice.offset),
-      ctx.db
-        .select({ total: count().as("total") })
-        .from(teamTable)
-        .where(isListed),
-    ]);
+    const [items, [counted]] = await ctx.db.batch(selectTeamPage(ctx.db, org.id, slice));
     announcePage(c, slice, counted?.total ?? 0);
     return c.json(
       items.map((team) => toTeam(team, null, viewer)),
@@ -97,7 +80,7 @@ teams.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     // Asked at once; whoever may not see the team is refused before the list is looked at.
     const [{ items, total }] = await Promise.all([
-      listFellows(ctx, memberIds(id), slice),
+      listFellows(ctx, teamMemberIds(id), slice),
       findTeam(ctx, id),
     ]);
     announcePage(c, slice, total);
@@ -123,7 +106,7 @@ teams.openapi(
     const { ctx, viewer } = c.var;
     const { id, username } = c.req.valid("param");
     const [user] = await Promise.all([
-      findAccountIn(ctx, memberIds(id), username),
+      findAccountIn(ctx, teamMemberIds(id), username),
       findTeam(ctx, id),
     ]);
     if (!user) throw notFound();
@@ -174,7 +157,7 @@ teams.openapi(
     const [{ team, isManaged }, seen, member] = await Promise.all([
       findTeam(ctx, id),
       findSeenAccount(ctx, username),
-      findAccountIn(ctx, memberIds(id), username),
+      findAccountIn(ctx, teamMemberIds(id), username),
     ]);
     if (!isManaged) throw forbidden("Must be an organization owner");
     const user = seen ?? member;

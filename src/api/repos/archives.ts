@@ -38,7 +38,7 @@ archives.openapi(
     operationId: "repoGetArchive",
     tags: ["repository"],
     summary: "Get a branch, tag or commit as one file",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({
         archive: z.string().openapi({
@@ -62,7 +62,7 @@ archives.openapi(
     operationId: "repoGetTarball",
     tags: ["repository"],
     summary: "Get a branch, tag or commit as a tar file, compressed by gzip",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RevisionPath },
     responses: file,
   }),
@@ -76,7 +76,7 @@ archives.openapi(
     operationId: "repoGetZipball",
     tags: ["repository"],
     summary: "Get a branch, tag or commit as a zip file",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RevisionPath },
     responses: file,
   }),
@@ -90,7 +90,7 @@ archives.openapi(
     operationId: "repoGetBundle",
     tags: ["repository"],
     summary: "Get a branch, tag or commit with its history as a file that `git clone` takes",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RevisionPath },
     responses: file,
   }),

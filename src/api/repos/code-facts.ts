@@ -16,7 +16,7 @@ codeFacts.openapi(
     operationId: "repoGetLanguages",
     tags: ["repository"],
     summary: "Get the languages of the default branch and the bytes written in each",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
       200: json(z.record(z.string(), Int64), "The most first"),
@@ -25,7 +25,7 @@ codeFacts.openapi(
   }),
   async (c) => {
     const { ctx, entry } = c.var;
-    const facts = await findCodeFacts(ctx, entry.repo);
+    const facts = await findCodeFacts(ctx, entry);
     return c.json(Object.fromEntries(facts.languages), 200);
   },
 );
@@ -37,12 +37,12 @@ codeFacts.openapi(
     operationId: "repoGetLicenses",
     tags: ["repository"],
     summary: "Get the licenses at the root of the default branch",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: { 200: json(z.array(z.string()), "SPDX ids"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, entry } = c.var;
-    return c.json((await findCodeFacts(ctx, entry.repo)).licenses, 200);
+    return c.json((await findCodeFacts(ctx, entry)).licenses, 200);
   },
 );

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { and, eq } from "drizzle-orm";
 
-import { ACCESS, publicKeys } from "../../db/schema/index.ts";
+import { publicKeys } from "../../db/schema/index.ts";
 import { listDeployKeys } from "../../domain/keys/list-ssh-keys.ts";
 import { addDeployKey, removeDeployKey } from "../../domain/keys/ssh-keys.ts";
 import { notFound, unauthenticated } from "../../lib/failure.ts";
@@ -31,7 +31,7 @@ deployKeys.openapi(
     operationId: "repoListKeys",
     tags: ["repository"],
     summary: "List the deploy keys of a repository",
-    middleware: [inRepo("read:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("read:repository", { mode: "admin" })] as const,
     request: {
       params: RepoPath,
       query: Paging.extend({ fingerprint: z.string().max(128, "MaxSize").default("") }),
@@ -64,7 +64,7 @@ deployKeys.openapi(
     operationId: "repoCreateKey",
     tags: ["repository"],
     summary: "Add a deploy key",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateDeployKey, "The key") } },
     responses: {
       201: json(DeployKey, "The key"),
@@ -92,7 +92,7 @@ deployKeys.openapi(
     operationId: "repoGetKey",
     tags: ["repository"],
     summary: "Get a deploy key",
-    middleware: [inRepo("read:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("read:repository", { mode: "admin" })] as const,
     request: { params: KeyPath },
     responses: {
       200: json(DeployKey, "The key"),
@@ -116,7 +116,7 @@ deployKeys.openapi(
     operationId: "repoDeleteKey",
     tags: ["repository"],
     summary: "Remove a deploy key",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: KeyPath },
     responses: {
       204: empty("It is gone"),

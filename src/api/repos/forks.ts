@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { findMembership } from "../../domain/accounts/find-account.ts";
@@ -41,7 +42,9 @@ forks.openapi(
   async (c) => {
     const { ctx, entry, user, viewer } = c.var;
     const wanted = c.req.valid("json");
-    if (!entry.repo.hasCode) throw forbidden("the code of this repository can't be read");
+    if (!isAllowed(entry, { unit: "code", mode: "read" })) {
+      throw forbidden("the code of this repository can't be read");
+    }
     const foundation = await findFoundation(ctx, user, wanted.organization);
     const fork = await forkRepository(ctx, entry, foundation, wanted.name);
     return c.json(toRepository(fork, viewer), 202);

@@ -1,8 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { eq } from "drizzle-orm";
 
+import { isAllowed } from "../../auth/access/permission.ts";
+import { TO_SEE } from "../../auth/access/requirement.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
-import { ACCESS, repositories as repositoryTable } from "../../db/schema/index.ts";
+import { repositories as repositoryTable } from "../../db/schema/index.ts";
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { deleteRepository } from "../../domain/repos/delete-repository.ts";
 import { editRepository } from "../../domain/repos/edit-repository.ts";
@@ -91,7 +93,7 @@ repositories.openapi(
       eq(repositoryTable.id, c.req.valid("param").id),
     );
     const entry = row && toEntry(ctx.actor, row);
-    if (!entry || entry.access === ACCESS.none) throw notFound();
+    if (!entry || !isAllowed(entry, TO_SEE)) throw notFound();
     const parent = await findParent(ctx, entry.repo);
     return c.json(toRepository({ ...entry, parent }, viewer), 200);
   },
@@ -125,7 +127,7 @@ repositories.openapi(
     operationId: "repoEdit",
     tags: ["repository"],
     summary: "Change a repository; what is left out stays as it is",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepoPath, body: { required: true, ...json(EditRepository, "The changes") } },
     responses: {
       200: json(Repository, "The repository as it is now"),
@@ -146,7 +148,7 @@ repositories.openapi(
     operationId: "repoDelete",
     tags: ["repository"],
     summary: "Delete a repository",
-    middleware: [inRepo("write:repository", { access: ACCESS.owner })] as const,
+    middleware: [inRepo("write:repository", { mode: "owner" })] as const,
     request: { params: RepoPath },
     responses: {
       204: empty("It is gone"),

@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { ACCESS } from "../../db/schema/index.ts";
 import { searchTopics } from "../../domain/topics/search-topics.ts";
 import { addTopic, removeTopic, setTopics } from "../../domain/topics/set-topics.ts";
 import { ApiError } from "../../shapes/failure.ts";
@@ -60,7 +59,7 @@ topics.openapi(
     operationId: "repoUpdateTopics",
     tags: ["repository"],
     summary: "Give a repository these topics and no others",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: {
       params: RepoPath,
       body: { required: true, ...json(RepoTopicOptions, "Its topics") },
@@ -81,7 +80,7 @@ topics.openapi(
     operationId: "repoAddTopic",
     tags: ["repository"],
     summary: "Give a repository one more topic",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: TopicPath },
     responses: { 204: empty("It has it"), ...refusals(401, 403, 404), 422: invalidTopics },
   }),
@@ -99,7 +98,7 @@ topics.openapi(
     operationId: "repoDeleteTopic",
     tags: ["repository"],
     summary: "Take a topic from a repository",
-    middleware: [inRepo("write:repository", { access: ACCESS.admin })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: TopicPath },
     responses: {
       204: empty("It has it no longer"),

@@ -1,3 +1,4 @@
+export * from "./access.ts";
 export * from "./accounts.ts";
 export * from "./events.ts";
 export * from "./facts.ts";

@@ -7,12 +7,9 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
+import type { Access, TeamUnits } from "./access.ts";
 import { users } from "./accounts.ts";
 import { repositories } from "./repositories.ts";
-
-/** What someone may do, as a number that can be compared: a stored value, never renumbered. */
-export const ACCESS = { none: 0, read: 1, write: 2, admin: 3, owner: 4 } as const;
-export type Access = (typeof ACCESS)[keyof typeof ACCESS];
 
 export const organizationMembers = sqliteTable(
   "organization_members",
@@ -42,7 +39,9 @@ export const teams = sqliteTable(
     name: text().notNull(),
     lowerName: text().notNull(),
     description: text().notNull().default(""),
+    /** What it gives everywhere where that is `admin` or `owner`; below that, its units decide. */
     access: integer().$type<Access>().notNull(),
+    units: text({ mode: "json" }).$type<TeamUnits>().notNull().default({}),
     includesAllRepositories: integer({ mode: "boolean" }).notNull().default(false),
     canCreateOrgRepo: integer({ mode: "boolean" }).notNull().default(false),
     createdAt: integer().notNull(),

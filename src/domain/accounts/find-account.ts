@@ -1,54 +1,22 @@
 import { eq, sql, type SQL } from "drizzle-orm";
 
+import { seesAccount } from "../../auth/access/accounts.ts";
+import { organizationFacts, type OrganizationFacts } from "../../auth/access/organizations.ts";
 import type { Actor } from "../../auth/actor.ts";
 import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import { seesAccount } from "../../auth/policy.ts";
-import { allOf, columnsOf, type Database, flagColumn } from "../../db/db.ts";
-import {
-  ACCESS,
-  organizationMembers,
-  teamMembers,
-  teams,
-  userRedirects,
-  users,
-  type User,
-} from "../../db/schema/index.ts";
+import { allOf, columnsOf, type Database } from "../../db/db.ts";
+import { userRedirects, users, type User } from "../../db/schema/index.ts";
 
 /** A user or organization as a query brings it, with the caller's part in it. */
-export interface AccountRow {
+export interface AccountRow extends OrganizationFacts {
   account: User;
-  isMember: boolean;
-  isOwner: boolean;
-  canCreateRepository: boolean;
 }
 
 /** Selects accounts and, for organizations, what the caller is there. */
-export function selectAccounts(db: Database, caller: CallerSql) {
-  const inTeam = (condition: SQL) => sql`exists (
-    select 1
-    from ${teamMembers}
-    join ${teams} on ${teams.id} = ${teamMembers.teamId}
-    where ${teams.orgId} = ${users.id} and ${teamMembers.userId} = ${caller.actorId} and ${condition}
-  )`;
+export function selectAccounts(db: Database, who: CallerSql) {
   return db
-    .select({
-      account: columnsOf(users, "a"),
-      isMember: flagColumn(
-        sql`exists (
-          select 1
-          from ${organizationMembers}
-          where ${organizationMembers.orgId} = ${users.id}
-            and ${organizationMembers.userId} = ${caller.actorId}
-        )`,
-        "is_member",
-      ),
-      isOwner: flagColumn(inTeam(sql`${teams.access} = ${ACCESS.owner}`), "is_owner"),
-      canCreateRepository: flagColumn(
-        inTeam(sql`(${teams.access} >= ${ACCESS.owner} or ${teams.canCreateOrgRepo})`),
-        "can_create_repository",
-      ),
-    })
+    .select({ account: columnsOf(users, "a"), ...organizationFacts(who.actorId) })
     .from(users)
     .$dynamic();
 }
@@ -63,11 +31,7 @@ export const wasAccountNamed = (name: string): SQL => sql`${users.id} = (
 )`;
 
 /** What the caller may do in an organization. */
-export interface Membership {
-  isMember: boolean;
-  isOwner: boolean;
-  canCreateRepository: boolean;
-}
+export type Membership = OrganizationFacts;
 
 /** The caller's part in an organization; administrators own every one. */
 export function toMembership(actor: Actor, row: AccountRow): Membership {

@@ -1,7 +1,7 @@
 import { eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 
-import { isAccountVisible } from "../../auth/policy.ts";
+import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { noReplyDomain } from "../../config.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf } from "../../db/db.ts";

@@ -1,6 +1,6 @@
 import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 
-import { isAccountVisible } from "../../auth/policy.ts";
+import { isAccountVisible } from "../../auth/access/accounts.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf } from "../../db/db.ts";
 import { follows, users, type User } from "../../db/schema/index.ts";

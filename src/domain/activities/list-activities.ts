@@ -2,7 +2,8 @@ import { desc, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
-import { isRepositoryVisible } from "../../auth/policy.ts";
+import { isReachedByTeam, organizationOfTeam } from "../../auth/access/granted-repositories.ts";
+import { isRepositoryVisibleWith } from "../../auth/access/visible-repositories.ts";
 import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf } from "../../db/db.ts";
@@ -10,8 +11,6 @@ import {
   ACTIVITY_KINDS,
   events,
   repositories,
-  teamRepositories,
-  teams,
   users,
   watches,
   type Repository,
@@ -72,20 +71,8 @@ export function listTeamActivities(
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> {
-  const isOrgs = sql`${events.ownerId} = (
-    select ${teams.orgId} from ${teams} where ${teams.id} = ${teamId}
-  )`;
-  const isReached = sql`(
-    exists (
-      select 1
-      from ${teamRepositories}
-      where ${teamRepositories.teamId} = ${teamId} and ${teamRepositories.repoId} = ${events.repoId}
-    )
-    or exists (
-      select 1 from ${teams} where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}
-    )
-  )`;
-  const isToo = allOf(isNoMark, isReached);
+  const isOrgs = sql`${events.ownerId} = ${organizationOfTeam(teamId)}`;
+  const isToo = allOf(isNoMark, isReachedByTeam(teamId, sql`${events.repoId}`));
   return listFeed(ctx, (depth) => walk(ctx, isOrgs, query, depth, isToo), slice);
 }
 
@@ -204,13 +191,17 @@ const isNoMark = sql`${events.type} not in ('star.created', 'watch.created')`;
  *
  * SECURITY: decided when it is read: whoever loses access sees nothing more of what happened before.
  */
-const isPlaceShown = ({ actor }: Ctx): SQL =>
-  sql`exists (select 1 from ${repositories} where ${repositories.id} = ${events.repoId} and ${allOf(
-    isRepositoryVisible(actor),
+function isPlaceShown({ actor }: Ctx): SQL {
+  const isPushed = sql`${events.type} = 'repository.pushed'`;
+  const isShown = allOf(
     // A token for people or organizations alone learns of public repositories only.
     hasScope(actor.scopes, "read:repository") ? undefined : eq(repositories.visibility, "public"),
-    sql`(${repositories.hasCode} or ${events.type} <> 'repository.pushed')`,
-  )})`;
+    isRepositoryVisibleWith(actor, { unit: "code", isNeeded: isPushed }),
+  );
+  return sql`exists (
+    select 1 from ${repositories} where ${repositories.id} = ${events.repoId} and ${isShown}
+  )`;
+}
 
 /**
  * Entries as far as the caller may see them, latest first, along the index that `isIn` names: one for each

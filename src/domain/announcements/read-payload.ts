@@ -1,11 +1,12 @@
 import { and, eq, inArray } from "drizzle-orm";
 
+import { isAllowed } from "../../auth/access/permission.ts";
 import { ANONYMOUS } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import {
-  ACCESS,
   commitStatuses,
+  OWNER_PERMISSION,
   repositories,
   users,
   type CommitStatus,
@@ -84,7 +85,7 @@ export async function openPayloadSource(
     find: (repoId) => {
       const row = found.find(({ repo }) => repo.id === repoId);
       // A hook is set up by whoever administers.
-      return row && { ...row, access: ACCESS.owner };
+      return row && { ...row, permission: OWNER_PERMISSION };
     },
     open: (where) => (code ??= openCode(ctx, where)),
   };
@@ -106,7 +107,8 @@ export async function readPayload(
   }
   const { ctx, sender } = source;
   const where = source.find(announcement.repoId);
-  if (!where || (needsCode(announcement) && !where.repo.hasCode)) return undefined;
+  if (!where || (needsCode(announcement) && !isAllowed(where, { unit: "code", mode: "read" })))
+    return undefined;
   const occasion: Occasion = { where, sender, viewer: openReceiver(ctx) };
   switch (announcement.event) {
     case "repository":

@@ -1,6 +1,6 @@
+import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { encodeText } from "../../git/byte-text.ts";
-import { ACCESS } from "../../db/schema/index.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { moveRefs } from "../git/move-refs.ts";
@@ -27,7 +27,7 @@ export async function renameBranch(
   const code = await openCode(ctx, entry);
   const { oid } = findBranch(code, oldName);
   const [from, to] = [branchRef(oldName), branchRef(name)];
-  const isAdmin = entry.access >= ACCESS.admin;
+  const isAdmin = isAllowed(entry, { mode: "admin" });
   if (code.snapshot.head === encodeText(from) && !isAdmin) {
     throw forbidden("User must be a repo or site admin to rename default or protected branches.");
   }

@@ -1,7 +1,7 @@
 import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
-import { isAccountVisible } from "../../auth/policy.ts";
+import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { allOf, anyOf } from "../../db/db.ts";
 import { users } from "../../db/schema/index.ts";
 

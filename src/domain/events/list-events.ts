@@ -1,10 +1,11 @@
 import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { boundTokenId, seesPublicOnly } from "../../auth/actor.ts";
-import { isRepositoryVisible } from "../../auth/policy.ts";
+import { isRepositoryVisibleWith } from "../../auth/access/visible-repositories.ts";
+import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
-import { ACCESS, events, repositories, users, type User } from "../../db/schema/index.ts";
+import { events, repositories, users, type User } from "../../db/schema/index.ts";
 import type { EventEntry } from "../../shapes/event.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
@@ -29,11 +30,11 @@ const LOOKED_AT_MAX = 1000;
 /** What happened in a repository, oldest first. */
 export function listRepositoryEvents(
   ctx: Ctx,
-  { repo, access }: RepositoryEntry,
+  entry: RepositoryEntry,
   cursor: Cursor,
 ): Promise<EventSlice> {
-  const isTold = isRepositoryEventTold(ctx, access >= ACCESS.admin);
-  return listEvents(ctx, eq(events.repoId, repo.id), isTold, cursor);
+  const isTold = isRepositoryEventTold(ctx, isAllowed(entry, { mode: "admin" }));
+  return listEvents(ctx, eq(events.repoId, entry.repo.id), isTold, cursor);
 }
 
 /** What happened in an organization and its repositories, oldest first. */
@@ -90,8 +91,7 @@ const isDeletionTold = sql`(${repositories.id} is null and ${events.type} = 'rep
 const isRepositoryEventTold = (ctx: Ctx, administers: boolean): SQL =>
   allOf(
     sql`${repositories.id} is not null`,
-    isRepositoryVisible(ctx.actor),
-    sql`(${repositories.hasCode} or not ${isCodeEvent})`,
+    isRepositoryVisibleWith(ctx.actor, { unit: "code", isNeeded: isCodeEvent }),
     administers ? undefined : sql`not ${isAdministrative}`,
   );
 

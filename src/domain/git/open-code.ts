@@ -1,3 +1,5 @@
+import { requireAccess } from "../../auth/access/require-access.ts";
+import type { Requirement } from "../../auth/access/requirement.ts";
 import type { Ctx } from "../../context.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -11,16 +13,18 @@ export interface Code {
   readonly repository: OpenRepository;
 }
 
+const TO_READ_CODE: Requirement = { unit: "code", mode: "read" };
+
 /**
- * Opens the code of a repository. Whoever the guard let in may read it.
+ * Opens the code of a repository, for those who may read it.
  *
  * Cost: one call of the repository's object, and two reads for each pack that is not known near by.
  *
- * @throws Failure `not_found` where the code unit is switched off.
+ * @throws Failure `not_found` for those who may not read the code unit, and where it is switched off.
  */
-export async function openCode(ctx: Ctx, { repo }: RepositoryEntry): Promise<Code> {
-  if (!repo.hasCode) throw notFound();
-  const stored = ctx.git.repository(repo);
+export async function openCode(ctx: Ctx, entry: RepositoryEntry): Promise<Code> {
+  requireAccess(entry, TO_READ_CODE);
+  const stored = ctx.git.repository(entry.repo);
   const snapshot = await stored.snapshot();
   return { snapshot, repository: await stored.open(snapshot) };
 }
@@ -29,12 +33,11 @@ export async function openCode(ctx: Ctx, { repo }: RepositoryEntry): Promise<Cod
  * Opens two repositories of one network side by side: their packs as one, so that what one has can be
  * compared with what the other has.
  *
- * SECURITY: each keeps its own refs, and only what these reach may be told of it. Whoever calls has
- * seen to it that the caller may read both.
+ * SECURITY: each keeps its own refs, and only what these reach may be told of it.
  *
  * Cost: the two objects are asked at once.
  *
- * @throws Failure `not_found` where the code unit of one is switched off.
+ * @throws Failure `not_found` where the caller may not read the code unit of both.
  */
 export async function openSideBySide(
   ctx: Ctx,
@@ -46,7 +49,8 @@ export async function openSideBySide(
     return [code, code];
   }
   const isOneNetwork = left.repo.networkName === right.repo.networkName;
-  if (!left.repo.hasCode || !right.repo.hasCode || !isOneNetwork) throw notFound();
+  if (!isOneNetwork) throw notFound();
+  for (const each of [left, right]) requireAccess(each, TO_READ_CODE);
   const [stored, other] = [ctx.git.repository(left.repo), ctx.git.repository(right.repo)];
   const [leftSnapshot, rightSnapshot] = await Promise.all([stored.snapshot(), other.snapshot()]);
   const packs = new Map(

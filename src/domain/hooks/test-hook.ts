@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { ANONYMOUS } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { ACCESS, announcements, hookDeliveries, hooks } from "../../db/schema/index.ts";
+import { announcements, hookDeliveries, hooks, OWNER_PERMISSION } from "../../db/schema/index.ts";
 import type { Occasion } from "../../events/payloads/occasion.ts";
 import { toPushPayload } from "../../events/payloads/push-payload.ts";
 import { openReceiver } from "../../events/payloads/open-receiver.ts";
@@ -33,7 +33,6 @@ export async function testHook(
   revision: string,
 ): Promise<void> {
   const { repo } = entry;
-  if (!repo.hasCode) throw notFound();
   const code = await openCode(ctx, entry);
   if (code.snapshot.refs.length === 0) throw notFound("repository is empty");
   const found = findRevision(code, revision === "" ? `refs/heads/${repo.defaultBranch}` : revision);
@@ -46,7 +45,7 @@ export async function testHook(
   const anyone: Ctx = { ...ctx, actor: ANONYMOUS };
   const [commit] = await readCommits(anyone, code, [found.node], PUSHED_PARTS);
   const occasion: Occasion = {
-    where: { repo, owner: entry.owner, access: ACCESS.owner },
+    where: { repo, owner: entry.owner, permission: OWNER_PERMISSION },
     sender: actor.user,
     viewer: openReceiver(ctx),
   };

@@ -1,9 +1,10 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 
+import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { selectTeamNames } from "../../auth/access/teams.ts";
 import { seesPublicOnly } from "../../auth/actor.ts";
-import { isAccountVisible } from "../../auth/policy.ts";
 import type { Ctx } from "../../context.ts";
-import { organizationMembers, teams, users } from "../../db/schema/index.ts";
+import { users } from "../../db/schema/index.ts";
 import type { KnownReferences, References, TeamReference } from "../../render/references.ts";
 
 /**
@@ -17,18 +18,13 @@ export async function resolveReferences(ctx: Ctx, found: References): Promise<Kn
   const isNamed = sql`${users.lowerName} in (
     select lower(value) from json_each(${JSON.stringify(names)})
   )`;
-  const userId = seesPublicOnly(ctx.actor) ? null : ctx.actor.user?.id;
+  const userId = (seesPublicOnly(ctx.actor) ? undefined : ctx.actor.user?.id) ?? null;
   const [accounts, memberTeams] = await ctx.db.batch([
     ctx.db
       .select({ lowerName: users.lowerName })
       .from(users)
       .where(and(isNamed, isAccountVisible(ctx.actor))),
-    ctx.db
-      .select({ org: sql<string>`${users.lowerName}`.as("org"), team: teams.lowerName })
-      .from(teams)
-      .innerJoin(users, eq(users.id, teams.orgId))
-      .innerJoin(organizationMembers, eq(organizationMembers.orgId, teams.orgId))
-      .where(and(isNamed, eq(organizationMembers.userId, sql`${userId}`))),
+    selectTeamNames(ctx.db, isNamed, userId),
   ]);
   const known = new Set(accounts.map(({ lowerName }) => lowerName));
   const knownTeams = new Set(memberTeams.map(({ org, team }) => `${org}/${team}`));

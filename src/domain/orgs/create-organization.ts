@@ -1,17 +1,9 @@
 import { eq, sql } from "drizzle-orm";
 
+import { foundOwners } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
-import {
-  ACCESS,
-  organizationMembers,
-  teamMembers,
-  teams,
-  userRedirects,
-  users,
-  type User,
-  type Visibility,
-} from "../../db/schema/index.ts";
+import { userRedirects, users, type User, type Visibility } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
@@ -55,11 +47,6 @@ export async function createOrganization(
   const newId = sql<number>`(
     select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}
   )`;
-  const ownersId = sql<number>`(
-    select ${teams.id}
-    from ${teams}
-    where ${teams.orgId} = ${newId} and ${teams.lowerName} = 'owners'
-  )`;
   try {
     const [created] = await db.batch([
       db
@@ -79,17 +66,7 @@ export async function createOrganization(
           updatedAt: now,
         })
         .returning(),
-      db.insert(teams).values({
-        orgId: newId,
-        name: "Owners",
-        lowerName: "owners",
-        access: ACCESS.owner,
-        includesAllRepositories: true,
-        canCreateOrgRepo: true,
-        createdAt: now,
-      }),
-      db.insert(teamMembers).values({ teamId: ownersId, userId: creator.id }),
-      db.insert(organizationMembers).values({ orgId: newId, userId: creator.id }),
+      ...foundOwners(db, newId, creator.id, now),
       db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
       record(ctx, { type: "organization.created", ownerId: newId, name: wanted.name }),
     ]);

@@ -1,9 +1,10 @@
 import { and, eq, sql } from "drizzle-orm";
 
+import { requireAccess } from "../../auth/access/require-access.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { type CodeFacts, codeFacts, type Repository, repositories } from "../../db/schema/index.ts";
-import { notFound } from "../../lib/failure.ts";
+import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-code.ts";
@@ -27,8 +28,9 @@ const NOTHING: Facts = { languages: [], licenses: [] };
  *
  * @throws Failure `not_found` where the code unit is switched off.
  */
-export async function findCodeFacts(ctx: Ctx, repo: Repository): Promise<Facts> {
-  if (!repo.hasCode) throw notFound();
+export async function findCodeFacts(ctx: Ctx, entry: RepositoryEntry): Promise<Facts> {
+  requireAccess(entry, { unit: "code", mode: "read" });
+  const { repo } = entry;
   const stored = ctx.git.repository(repo);
   const [snapshot, [known]] = await Promise.all([
     stored.snapshot(),

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { ACCESS, repositories } from "../../db/schema/index.ts";
 import { openReceiver } from "../../events/payloads/open-receiver.ts";
+import { OWNER_PERMISSION, repositories } from "../../db/schema/index.ts";
 import { toRepositoryPayload } from "../../events/payloads/repository-payload.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -18,7 +18,7 @@ export async function deleteRepository(ctx: Ctx, entry: RepositoryEntry): Promis
   const { repo, owner } = entry;
   const viewer = openReceiver(ctx);
   // SECURITY: as hooks are shown everything: the row itself holds what nobody is told.
-  const where: RepositoryEntry = { repo, owner, access: ACCESS.owner };
+  const where: RepositoryEntry = { repo, owner, permission: OWNER_PERMISSION };
   await ctx.db.batch([
     ctx.db.delete(repositories).where(eq(repositories.id, repo.id)),
     recordIfChanged(ctx, {

@@ -1,17 +1,13 @@
 import { and, eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
 
+import { reaches } from "../../auth/access/people.ts";
+import { TO_SEE } from "../../auth/access/requirement.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import {
-  ACCESS,
-  collaborations,
   repositories,
   repositoryRedirects,
   stars,
-  teamMembers,
-  teamRepositories,
-  teams,
-  users,
   watches,
   type ExternalTracker,
   type IssueSettings,
@@ -73,7 +69,7 @@ export interface RepositoryEdit extends Columns {
  */
 export async function editRepository(
   ctx: Ctx,
-  { repo, owner, access }: RepositoryEntry,
+  { repo, owner, permission }: RepositoryEntry,
   wanted: RepositoryEdit,
 ): Promise<RepositoryEntry> {
   // Here and not by whoever calls: each door that edits must keep to what the parent says.
@@ -87,7 +83,7 @@ export async function editRepository(
   if (Object.keys(edit).length === 0) {
     // Somebody may have been cut off between the two places that know it.
     await setHead(ctx, repo, asked.defaultBranch);
-    return { repo, owner, access, parent };
+    return { repo, owner, permission, parent };
   }
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
   const isThis = eq(repositories.id, repo.id);
@@ -122,7 +118,7 @@ export async function editRepository(
     const [row] = updated;
     if (!row) throw notFound();
     await setHead(ctx, repo, asked.defaultBranch);
-    return { repo: row, owner, access, parent };
+    return { repo: row, owner, permission, parent };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw invalid(`repository already exists [uname: ${owner.name}, name: ${edit.name}]`);
@@ -220,31 +216,8 @@ function announcements(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
 /** Removes what people who may not see the repository keep of it, where the edit makes it private. */
 function forgetOutsiders(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   const isHidden = sql`${edit.isPrivate === true}`;
-  const insiders = sql`(
-    select owner_id
-    from ${repositories}
-    where id = ${repo.id}
-    union select ${collaborations.userId}
-    from ${collaborations}
-    where ${collaborations.repoId} = ${repo.id}
-    union select ${teamMembers.userId}
-    from ${teamMembers}
-    join ${teams} on ${teams.id} = ${teamMembers.teamId}
-    where ${teams.orgId} = ${repo.ownerId}
-      and ${teams.access} > ${ACCESS.none}
-      and (
-        ${teams.includesAllRepositories}
-        or exists (
-          select 1
-          from ${teamRepositories}
-          where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id}
-        )
-      )
-  )`;
-  const isOutsider = (userId: AnyColumn) => sql`(
-    ${userId} not in ${insiders}
-    and not (select ${users.isAdmin} from ${users} where ${users.id} = ${userId})
-  )`;
+  const hidden: Repository = { ...repo, isPrivate: true, visibility: "private" };
+  const isOutsider = (userId: AnyColumn) => sql`not ${reaches(sql`${userId}`, hidden, TO_SEE)}`;
   return [
     ctx.db.delete(stars).where(and(isHidden, eq(stars.repoId, repo.id), isOutsider(stars.userId))),
     ctx.db

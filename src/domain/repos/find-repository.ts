@@ -1,12 +1,14 @@
 import { eq, sql, type SQL } from "drizzle-orm";
 
+import { accessFacts, type AccessFacts } from "../../auth/access/facts.ts";
+import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
+import { TO_SEE } from "../../auth/access/requirement.ts";
 import type { Actor } from "../../auth/actor.ts";
-import { accessFacts, judgeRepository, type AccessFacts } from "../../auth/policy.ts";
+
 import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf, type Database } from "../../db/db.ts";
 import {
-  ACCESS,
   repositories,
   repositoryRedirects,
   userRedirects,
@@ -37,7 +39,7 @@ export function selectRepositories(db: Database, caller: CallerSql) {
 
 /** What the caller may do is judged here, once, for every way a repository is reached. */
 export function toEntry(actor: Actor, row: RepositoryRow): RepositoryEntry {
-  return { repo: row.repo, owner: row.owner, access: judgeRepository(actor, row.repo, row) };
+  return { repo: row.repo, owner: row.owner, permission: resolvePermission(actor, row.repo, row) };
 }
 
 export function isNamed(owner: string, name: string): SQL {
@@ -100,5 +102,5 @@ export async function findRenamed(
     .where(wasNamed(owner, name))
     .limit(1);
   const entry = row && toEntry(ctx.actor, row);
-  return entry?.access === ACCESS.none ? undefined : entry;
+  return entry && isAllowed(entry, TO_SEE) ? entry : undefined;
 }

@@ -1,12 +1,12 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
+import { insertAdministrator } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
-import { isViolation, onlyWhile } from "../../db/db.ts";
+import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
-  ACCESS,
-  collaborations,
+  OWNER_PERMISSION,
   repositories,
   repositoryRedirects,
   watches,
@@ -97,12 +97,7 @@ export async function insertRepository(
     { userId: creator.id, repoId, visibility, createdAt: now },
     sql`from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
   );
-  const collaborate = insertSelect(
-    db,
-    collaborations,
-    { repoId, userId: creator.id, access: ACCESS.admin },
-    sql`from ${repositories} where ${isThis} and ${!ownsOwner}`,
-  );
+  const collaborate = insertAdministrator(db, allOf(isThis, sql`${!ownsOwner}`), creator.id);
   try {
     const [created] = await db.batch([
       insert,
@@ -124,7 +119,7 @@ export async function insertRepository(
     const repo = only(created);
     // The row was returned before the triggers counted its first watcher.
     const watcherCount = ctx.config.isAutoWatchOn ? 1 : 0;
-    return { repo: { ...repo, watcherCount }, owner, access: ACCESS.owner };
+    return { repo: { ...repo, watcherCount }, owner, permission: OWNER_PERMISSION };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw conflict("The repository with the same name already exists.");

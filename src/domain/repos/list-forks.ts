@@ -1,6 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 
-import { isRepositoryVisible } from "../../auth/policy.ts";
+import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import { repositories } from "../../db/schema/index.ts";

@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, sql } from "drizzle-orm";
 
-import { isAccountVisible, isRepositoryVisible, seesOpenThings } from "../../auth/policy.ts";
+import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { isRepositoryVisible, seesOpenThings } from "../../auth/access/visible-repositories.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";

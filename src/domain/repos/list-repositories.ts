@@ -1,17 +1,10 @@
 import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
 
-import { isRepositoryVisible } from "../../auth/policy.ts";
+import { reachableRepositoryIds } from "../../auth/access/granted-repositories.ts";
+import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import {
-  ACCESS,
-  collaborations,
-  repositories,
-  teamMembers,
-  teamRepositories,
-  teams,
-  type User,
-} from "../../db/schema/index.ts";
+import { repositories, type User } from "../../db/schema/index.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories, toEntry } from "./find-repository.ts";
@@ -32,33 +25,10 @@ export async function listReachableRepositories(
   user: User,
   slice: Slice,
 ): Promise<Listed<RepositoryEntry>> {
-  const isReachable = sql`${repositories.id} in ${reachableIds(user)}`;
+  const isReachable = sql`${repositories.id} in (${reachableRepositoryIds(user.id)})`;
   const isListed = and(isReachable, isRepositoryVisible(ctx.actor));
   const order = [asc(repositories.ownerLowerName), asc(repositories.lowerName)];
   return listWhere(ctx, isListed as SQL, order, slice);
-}
-
-/** Ids of what a user owns, of what they have a role in, and of what their teams reach. */
-function reachableIds(user: User): SQL {
-  return sql`(
-    select id
-    from ${repositories}
-    where owner_id = ${user.id}
-    union select ${collaborations.repoId}
-    from ${collaborations}
-    where ${collaborations.userId} = ${user.id}
-    union select ${teamRepositories.repoId}
-    from ${teamMembers}
-    join ${teamRepositories} on ${teamRepositories.teamId} = ${teamMembers.teamId}
-    where ${teamMembers.userId} = ${user.id}
-    union select r.id
-    from ${teamMembers}
-    join ${teams} on ${teams.id} = ${teamMembers.teamId}
-      and ${teams.includesAllRepositories}
-      and ${teams.access} > ${ACCESS.none}
-    join ${repositories} r on r.owner_id = ${teams.orgId}
-    where ${teamMembers.userId} = ${user.id}
-  )`;
 }
 
 /** Repositories that a condition names, with an exact total. */

@@ -1,5 +1,5 @@
+import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
-import { ACCESS } from "../../db/schema/index.ts";
 import { Failure } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { editRepository, type RepositoryEdit } from "./edit-repository.ts";
@@ -41,7 +41,7 @@ export async function applyPushOptions(
 ): Promise<string | undefined> {
   if (Object.keys(options).length === 0) return undefined;
   // SECURITY: who may push may not change the settings by that: it takes what the API's edit takes.
-  if (entry.access < ACCESS.admin) return "only its administrators change the repository";
+  if (!isAllowed(entry, { mode: "admin" })) return "only its administrators change the repository";
   try {
     await editRepository(ctx, entry, options);
     return undefined;

@@ -1,10 +1,10 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { openVisibilities } from "../../auth/policy.ts";
+import { grantedRepositoryIds } from "../../auth/access/granted-repositories.ts";
+import { openVisibilities } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, quotePhrase } from "../../db/db.ts";
 import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
-import { givenIds } from "./given-ids.ts";
 import type { RepositoryQuery } from "./repository-query.ts";
 
 /** Matches of a word that are looked at, newest repositories first: what a common word costs. */
@@ -17,11 +17,12 @@ const INDEXED_MIN = 3;
 /** Ids of the newest repositories with the text in them that everybody like the caller sees, and of what the caller was given. */
 export function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const open = openVisibilities(ctx.actor);
-  if (query.isTopic) return sql`(${byTopic(query, open)} union all ${among(givenIds(ctx), query)})`;
+  if (query.isTopic)
+    return sql`(${byTopic(query, open)} union all ${among(grantedRepositoryIds(ctx.actor), query)})`;
   const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
   // Of two words with a slash between, one may have been too short to be looked for.
   const found = query.text.includes("/") ? among(newest, query) : sql`select id from (${newest})`;
-  return sql`(${found} union all ${among(givenIds(ctx), query)})`;
+  return sql`(${found} union all ${among(grantedRepositoryIds(ctx.actor), query)})`;
 }
 
 /** The repositories of some ids that the text is in. */

@@ -2,22 +2,23 @@ import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
 
 import { boundTokenId } from "../../auth/actor.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
-import { isRepositoryVisible, openVisibilities } from "../../auth/policy.ts";
+import {
+  collaboratedRepositoryIds,
+  grantedRepositoryIds,
+  teamRepositoryIds,
+} from "../../auth/access/granted-repositories.ts";
+import { isRepositoryVisible, openVisibilities } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import {
   accessTokenRepositories,
-  collaborations,
   repositories,
   repositoryTotals,
   stars,
-  teamRepositories,
-  teams,
 } from "../../db/schema/index.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories, toEntry } from "./find-repository.ts";
-import { givenIds } from "./given-ids.ts";
 import { listWhere } from "./list-repositories.ts";
 import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
 import { isMatch, matches } from "./search-matches.ts";
@@ -97,10 +98,7 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
   const circles: (SQL | undefined)[] = [];
   const { ownerId, teamId, starredById } = query;
   if (ownerId !== undefined) {
-    const collaborated = sql`
-      select ${collaborations.repoId}
-      from ${collaborations}
-      where ${collaborations.userId} = ${ownerId}`;
+    const collaborated = collaboratedRepositoryIds(ownerId);
     const owned = sql`select id from ${repositories} where owner_id = ${ownerId}`;
     const ids =
       query.mode === "collaborative"
@@ -111,17 +109,7 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
     circles.push(sql`${repositories.id} in (${ids})`);
   }
   if (teamId !== undefined) {
-    circles.push(
-      sql`${repositories.id} in (
-        select ${teamRepositories.repoId}
-        from ${teamRepositories}
-        where ${teamRepositories.teamId} = ${teamId}
-        union select r.id
-        from ${teams}
-        join ${repositories} r on r.owner_id = ${teams.orgId}
-        where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}
-      )`,
-    );
+    circles.push(sql`${repositories.id} in (${teamRepositoryIds(teamId)})`);
   }
   if (starredById !== undefined) {
     circles.push(
@@ -161,7 +149,8 @@ async function walk(
     select value from json_each(${JSON.stringify(open)})
   )`;
   const isBeyond = sql`not ${isOpen}`;
-  const isGiven = and(sql`${repositories.id} in (${givenIds(ctx)})`, isBeyond, filter, isVisible);
+  const granted = grantedRepositoryIds(ctx.actor);
+  const isGiven = and(sql`${repositories.id} in (${granted})`, isBeyond, filter, isVisible);
   const walks = open.map(
     (visibility) => sql`
       select id

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
-import { isRepositoryVisible } from "../../auth/policy.ts";
+import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
 import type { Ctx } from "../../context.ts";

@@ -1,6 +1,6 @@
 import { and, count, desc, eq, sql } from "drizzle-orm";
 
-import { isRepositoryVisible } from "../../auth/policy.ts";
+import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { qualified } from "../../db/db.ts";
 import {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 
-import { ACCESS, type User } from "../../db/schema/index.ts";
+import { isAllowed } from "../../auth/access/permission.ts";
+import type { User } from "../../db/schema/index.ts";
 import type { RequestContext } from "../../entrance/enter-repository.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import { SIGN_IN } from "../door.ts";
@@ -32,7 +33,7 @@ export async function enterToWrite(
   const context = await enterToPush(c, { mayCreate });
   const { user } = context.ctx.actor;
   // As Gitea has it: clients ask for another name and password then.
-  if (!user || context.entry.access < ACCESS.write) {
+  if (!user || !isAllowed(context.entry, { unit: "code", mode: "write" })) {
     throw unauthenticated("you may not write to this repository");
   }
   refuseReadOnly(context.entry);

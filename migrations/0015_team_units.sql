@@ -1,0 +1,1 @@
+ALTER TABLE `teams` ADD `units` text DEFAULT '{}' NOT NULL;

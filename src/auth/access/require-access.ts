@@ -1,0 +1,26 @@
+import { ACCESS, type Mode } from "../../db/schema/index.ts";
+import { forbidden, notFound } from "../../lib/failure.ts";
+import type { Permitted } from "./permission.ts";
+import type { Requirement } from "./requirement.ts";
+import { isUnitOn } from "./unit-switches.ts";
+
+/**
+ * Refuses whoever lacks what is required of a repository.
+ *
+ * @throws Failure `not_found` for a repository or unit that does not exist for the caller, and for
+ * a unit that is switched off; `forbidden` for one that they may use, but not so far.
+ */
+export function requireAccess({ repo, permission }: Permitted, { unit, mode }: Requirement): void {
+  const granted = unit === undefined ? permission.mode : permission.units[unit];
+  if (granted === ACCESS.none) throw notFound();
+  if (granted < ACCESS[mode]) throw forbidden(REFUSALS[mode]);
+  if (unit !== undefined && !isUnitOn(repo, unit)) throw notFound();
+}
+
+const REFUSALS: Record<Mode, string> = {
+  none: "",
+  read: "",
+  write: "user should have a permission to write to a repo",
+  admin: "user should be a repo admin or a site admin",
+  owner: "user should be the owner of the repo",
+};

@@ -1,0 +1,89 @@
+import { ANONYMOUS, type Actor } from "../../../src/auth/actor.ts";
+import { ALL_SCOPES, parseScopes, type Scopes } from "../../../src/auth/scope.ts";
+import type { AccessToken, Mode } from "../../../src/db/schema/index.ts";
+import {
+  GRANTS,
+  OPEN,
+  REACH,
+  SWITCHED,
+  type Column,
+  type CredentialKind,
+  type Reader,
+} from "./expectation.ts";
+import { isMember, type AccessWorld, type Person, type Place } from "./world.ts";
+
+/** Somebody with a credential. */
+export interface Caller {
+  readonly what: string;
+  readonly actor: Actor;
+  /** Undefined for anonymous callers. */
+  readonly person: Person | undefined;
+  readonly credential: CredentialKind;
+}
+
+/** Everybody, with each credential that there is. */
+export function callersOf({ people, tokenIds }: AccessWorld): Caller[] {
+  const anonymous: Caller = {
+    what: "anonymous",
+    actor: ANONYMOUS,
+    person: undefined,
+    credential: "none",
+  };
+  const credentials = ["full", "public_only", "bound_to_it", "bound_elsewhere"] as const;
+  const callers = people.flatMap((person) =>
+    credentials.map((credential) => ({
+      what: `${person.user.name} with ${credential}`,
+      actor: actorOf(person, credential, tokenIds),
+      person,
+      credential,
+    })),
+  );
+  return [anonymous, ...callers];
+}
+
+function actorOf(
+  { user }: Person,
+  credential: CredentialKind,
+  { here, elsewhere }: AccessWorld["tokenIds"],
+): Actor {
+  const isBound = credential === "bound_to_it" || credential === "bound_elsewhere";
+  const isPublicOnly = credential === "public_only";
+  return {
+    user,
+    isSiteAdmin: user.isAdmin && credential === "full",
+    credential: "token",
+    scopes: isPublicOnly ? (parseScopes(["public-only", "all"]) as Scopes) : ALL_SCOPES,
+    token: { id: credential === "bound_to_it" ? here : elsewhere, isBound } as AccessToken,
+  };
+}
+
+/** What the tables say that a caller may do in a unit, or in the repository itself. */
+export function expected(caller: Caller, place: Place, column: Column): Mode {
+  const { person, credential } = caller;
+  const { repo, owner, switched } = place;
+  const kind = `${repo.isPrivate ? "private" : "public"} of a ${owner.visibility} owner`;
+  if (REACH.get(kind)?.[credential] !== "yes") return "none";
+  if (column !== "repository" && SWITCHED.get(switched)?.[column] !== "on") return "none";
+  if (person?.user.isAdmin && credential === "full") return "owner";
+  const granted = GRANTS.get(roleIn(person, place))?.[column] ?? "none";
+  const isOpen = OPEN.get(kind)?.[readerIn(person, place)] === "yes";
+  return granted === "none" && isOpen ? "read" : granted;
+}
+
+/** A role in organizations is nothing to users, and who owns one thing is a stranger to others. */
+function roleIn(person: Person | undefined, { repo, owner }: Place): string {
+  if (!person) return "stranger";
+  const { role, user } = person;
+  if (role === "owner") return user.id === repo.ownerId ? role : "stranger";
+  if (owner.kind === "organization" || !isMember(role)) return role;
+  return role === "mixed team and collaborator" ? "collaborator who reads" : "stranger";
+}
+
+function readerIn(person: Person | undefined, { owner }: Place): Reader {
+  if (!person) return "anonymous";
+  const { isRestricted } = person.user;
+  if (owner.kind === "organization" && isMember(person.role)) {
+    return isRestricted ? "restricted_member" : "member";
+  }
+  return isRestricted ? "restricted" : "plain";
+}

@@ -1,0 +1,86 @@
+import { UNITS, type Mode, type Unit } from "../../../src/db/schema/index.ts";
+
+// What everybody may do, written down by hand: nothing here is taken from the code that it judges.
+
+/**
+ * What each role is granted in a repository that is private, has everything switched on and belongs to
+ * an organization; in one that belongs to a user, roles in an organization give nothing.
+ */
+export const GRANTS = readTable<Row>(`
+  role                              | repository | code  issues ext_issues pulls releases wiki  ext_wiki projects packages actions
+  stranger                          | -          | -     -      -          -     -        -     -        -        -        -
+  owner                             | owner      | owner owner  owner      owner owner    owner owner    owner    owner    owner
+  collaborator who reads            | read       | read  read   read       read  read     read  read     read     read     read
+  collaborator who writes           | write      | write write  write      write write    write write    write    write    write
+  collaborator who administers      | admin      | admin admin  admin      admin admin    admin admin    admin    admin    admin
+  member without a team             | -          | -     -      -          -     -        -     -        -        -        -
+  organization owner                | owner      | owner owner  owner      owner owner    owner owner    owner    owner    owner
+  team that administers             | admin      | admin admin  admin      admin admin    admin admin    admin    admin    admin
+  team that administers another     | -          | -     -      -          -     -        -     -        -        -        -
+  team that reads                   | read       | read  read   read       read  read     read  read     read     read     read
+  team that writes                  | read       | write write  write      write write    write write    write    write    write
+  team of mixed units               | read       | read  write  -          -     owner    admin -        -        -        -
+  team of mixed units, for this     | read       | read  write  -          -     owner    admin -        -        -        -
+  team of mixed units, for another  | -          | -     -      -          -     -        -     -        -        -        -
+  team that gives nothing           | -          | -     -      -          -     -        -     -        -        -        -
+  two teams                         | read       | write write  -          read  owner    admin -        -        -        write
+  two teams, one for another        | read       | read  write  -          -     owner    admin -        -        -        -
+  mixed team and collaborator       | read       | read  write  read       read  owner    admin read     read     read     read
+`);
+
+/** A mode in the repository itself, and in each unit. */
+export type Row = Record<"repository" | Unit, Mode>;
+export const COLUMNS = ["repository", ...UNITS] as const;
+export type Column = (typeof COLUMNS)[number];
+
+/** Who reads all that is switched on in a repository without having been granted anything. */
+export const OPEN = readTable<Record<Reader, "yes" | "no">>(`
+  repository                   | anonymous plain restricted | member restricted_member
+  public of a public owner     | yes       yes   no         | yes    yes
+  public of a limited owner    | no        yes   no         | yes    yes
+  public of a private owner    | no        no    no         | yes    yes
+  private of a public owner    | no        no    no         | no     no
+  private of a limited owner   | no        no    no         | no     no
+  private of a private owner   | no        no    no         | no     no
+`);
+export type Reader = "anonymous" | "plain" | "restricted" | "member" | "restricted_member";
+
+/** Which repositories a credential reaches, whatever its user was granted. Only a full one administers the site. */
+export const REACH = readTable<Record<CredentialKind, "yes" | "no">>(`
+  repository                   | none full public_only bound_to_it bound_elsewhere
+  public of a public owner     | yes  yes  yes         yes         no
+  public of a limited owner    | no   yes  no          yes         no
+  public of a private owner    | no   yes  no          yes         no
+  private of a public owner    | no   yes  no          yes         no
+  private of a limited owner   | no   yes  no          yes         no
+  private of a private owner   | no   yes  no          yes         no
+`);
+export type CredentialKind = "none" | "full" | "public_only" | "bound_to_it" | "bound_elsewhere";
+
+/** Which units are there at all, by what is switched on. */
+export const SWITCHED = readTable<Record<Unit, "on" | "off">>(`
+  repository                   | code issues ext_issues pulls releases wiki ext_wiki projects packages actions
+  all on                       | on   on     off        on    on       on   off      on       on       on
+  no code, no pulls            | off  on     off        off   on       on   off      on       on       on
+  only code                    | on   off    off        off   off      off  off      off      off      off
+  tracker and wiki elsewhere   | on   off    on         on    on       off  on       on       on       on
+  wiki off, with an address    | on   on     off        on    on       off  off      on       on       on
+`);
+
+/** Reads a table of words: a name, then a column for each word of its first line. */
+function readTable<T>(text: string): ReadonlyMap<string, T> {
+  const [head, ...lines] = text
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [name = "", ...rest] = line.split("|");
+      return { name: name.trim(), words: rest.join(" ").trim().split(/\s+/) };
+    });
+  return new Map(
+    lines.map(({ name, words }) => {
+      if (words.length !== head?.words.length) throw new Error(`${name} has not every column`);
+      const cells = words.map((word, at) => [head.words[at], word === "-" ? "none" : word]);
+      return [name, Object.fromEntries(cells) as T];
+    }),
+  );
+}

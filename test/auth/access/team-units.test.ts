@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import type { TeamUnits, User } from "../../../src/db/schema/index.ts";
+import { call, visit } from "../../support/call.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makeCommit, push, storePush } from "../../support/push.ts";
+import { pushOf, tell } from "../../support/activities.ts";
+
+let org: User;
+let repo: TestRepo;
+beforeAll(async () => {
+  org = await make.org([await make.user()], { visibility: "private" });
+  repo = await make.repo(org, { isPrivate: true });
+  const { oid, pack } = makeCommit("a file");
+  await storePush(repo, "refs/heads/main", oid, pack);
+});
+
+/** Somebody who has what a team gives, and nothing else. */
+async function makeMember(units: TeamUnits): Promise<TestUser> {
+  const user = await make.user();
+  await make.member(org, await make.team(org, { access: 0, units }), user);
+  return user;
+}
+
+const at = () => `/repos/${repo.owner}/${repo.name}`;
+
+describe("a team of some units", () => {
+  it("lets its members see the repository, and not the code where it gives none", async () => {
+    const as = await makeMember({ issues: 2 });
+
+    expect(await call("GET", at(), { as })).toMatchObject({
+      status: 200,
+      body: { permissions: { admin: false, push: false, pull: false } },
+    });
+    for (const path of ["/branches", "/contents", "/commits", "/languages", "/git/refs"]) {
+      expect(await call("GET", `${at()}${path}`, { as }), path).toMatchObject({ status: 404 });
+    }
+    const branch = { new_branch_name: "mine", old_branch_name: "main" };
+    expect(await call("POST", `${at()}/branches`, { as, json: branch })).toMatchObject({
+      status: 404,
+    });
+    expect(await call("POST", `${at()}/forks`, { as, json: {} })).toMatchObject({ status: 403 });
+  });
+
+  it("lets its members read the code where it says so, and write it where it says that", async () => {
+    const reader = await makeMember({ code: 1, issues: 2 });
+    const writer = await makeMember({ code: 2 });
+    const json = { new_branch_name: "theirs", old_branch_name: "main" };
+
+    expect(await call("GET", `${at()}/branches`, { as: reader })).toMatchObject({ status: 200 });
+    expect(await call("POST", `${at()}/branches`, { as: reader, json })).toMatchObject({
+      status: 403,
+      body: { message: "user should have a permission to write to a repo" },
+    });
+    expect(await call("POST", `${at()}/branches`, { as: writer, json })).toMatchObject({
+      status: 201,
+    });
+    expect(await call("GET", at(), { as: writer })).toMatchObject({
+      body: { permissions: { admin: false, push: true, pull: true } },
+    });
+  });
+
+  it("makes nobody an administrator by what it gives in a unit", async () => {
+    const as = await makeMember({ code: 3, issues: 4 });
+    const json = { description: "changed" };
+    expect(await call("PATCH", at(), { as, json })).toMatchObject({ status: 403 });
+  });
+
+  it("tells of events of the code those alone who may read it", async () => {
+    await tell(repo, await make.user());
+    await tell(repo, await make.user(), "repository.pushed", pushOf("refs/heads/main"));
+    const reader = await makeMember({ code: 1 });
+    const other = await makeMember({ wiki: 1 });
+
+    const eventsFor = async (as: TestUser) => {
+      const { events } = (await call("GET", `${at()}/events`, { as })).body;
+      return new Set((events as { type: string }[]).map(({ type }) => type));
+    };
+    expect(await eventsFor(reader)).toEqual(new Set(["repository.created", "repository.pushed"]));
+    expect(await eventsFor(other)).toEqual(new Set(["repository.created"]));
+
+    const feedFor = async (as: TestUser) => {
+      const { body } = await call("GET", `${at()}/activities/feeds`, { as });
+      return new Set((body as { op_type: string }[]).map((each) => each.op_type));
+    };
+    expect(await feedFor(reader)).toEqual(new Set(["create_repo", "commit_repo"]));
+    expect(await feedFor(other)).toEqual(new Set(["create_repo"]));
+  });
+
+  it("lets git in as far as it gives the code", async () => {
+    const { oid, pack } = makeCommit("another file");
+    const statuses = async (units: TeamUnits) => {
+      const as = await makeMember(units);
+      const path = `/${repo.owner}/${repo.name}.git/info/refs?service=git-upload-pack`;
+      const pushed = await push(as, repo, oid, pack, `refs/heads/${as.name}`);
+      return [(await visit("GET", path, { as })).status, pushed.status];
+    };
+    expect(await statuses({ issues: 2 })).toEqual([404, 404]);
+    expect(await statuses({ code: 1 })).toEqual([200, 403]);
+    expect(await statuses({ code: 2 })).toEqual([200, 200]);
+  });
+
+  it("is shown with the units that it has, and what it gives in them", async () => {
+    const as = await make.user();
+    const team = await make.team(org, { access: 0, units: { code: 2, packages: 0, wiki: 3 } });
+    await make.member(org, team, as);
+    expect(await call("GET", `/teams/${team.id}`, { as })).toMatchObject({
+      status: 200,
+      body: {
+        permission: "none",
+        units: ["repo.code", "repo.wiki", "repo.packages"],
+        units_map: { "repo.code": "write", "repo.wiki": "admin", "repo.packages": "none" },
+      },
+    });
+  });
+});
