@@ -10,7 +10,6 @@ import type { ArchiveEntry } from "../src/git/archive/archive-entry.ts";
 import { formatZip } from "../src/git/archive/zip.ts";
 import { encodeText } from "../src/git/byte-text.ts";
 import { Sha1 } from "../src/git/hash/sha1.ts";
-import type { Oid } from "../src/git/oid.ts";
 import { Inflater } from "../src/git/zlib/inflate.ts";
 import { compressor } from "../src/storage/compressor.ts";
 import { describeMachine } from "./support/machine.ts";
@@ -21,7 +20,7 @@ const MEASUREMENT_MS = 60;
 const ROUNDS = 3;
 const ZIP_FILES = 2000;
 const ZIP_FILE_BYTES = 10_000;
-const NO_OID = "0".repeat(40) as Oid;
+const NO_OID = "0".repeat(40);
 const WORDS =
   "const await return export function readonly string number undefined import from of".split(" ");
 

@@ -2,6 +2,7 @@ import {
   COLLECTOR,
   COMMON_WORD,
   CREATOR,
+  isLimited,
   isPrivate,
   ownerOf,
   RARE_WORD,
@@ -61,7 +62,8 @@ let turn = 0;
 
 function nextUser({ users }: Population): string {
   turn += 1;
-  return `/api/v1/users/${userName((turn * 7919) % users)}`;
+  const at = (turn * 7919) % users;
+  return `/api/v1/users/${userName(isLimited(at) ? at - 1 : at)}`;
 }
 
 function nextRepository({ repositories }: Population): string {

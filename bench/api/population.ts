@@ -50,7 +50,8 @@ export function userRow(user: number) {
   };
 }
 
-const isLimited = (user: number): boolean => user % 100 === 99;
+/** Whom only those see who have signed in. */
+export const isLimited = (user: number): boolean => user % 100 === 99;
 
 /** Every fourth user owns four repositories; the creator, as most people, owns none. */
 export const ownerOf = (repository: number): number => repository - (repository % 4);

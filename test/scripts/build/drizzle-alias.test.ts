@@ -20,10 +20,8 @@ describe("the alias of Drizzle's entity.js in the Worker's build", () => {
   it("replaces that module everywhere in Drizzle, and nothing else", async () => {
     await buildAssets();
     const directory = makeDirectory();
-    const { code, output } = await run("wrangler", [
-      ...["deploy", "--dry-run", "--outdir", directory],
-      "--metafile",
-    ]);
+    const args = ["deploy", "--dry-run", "--metafile", "--outdir", directory];
+    const { code, output } = await run("wrangler", args);
     expect(code, output).toBe(0);
 
     const text = readFileSync(join(directory, "bundle-meta.json"), "utf8");
