@@ -1,11 +1,11 @@
 import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
-import { TrieRouter } from "hono/router/trie-router";
 
 import { invalid, malformed, notFound } from "../lib/failure.ts";
 import { answerConditionally } from "./conditional.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { Guard } from "./guards/guard.ts";
+import { MountedRouter } from "./mounted-router.ts";
 
 /** What a request carries on its way, set before any route. */
 export interface ApiEnv {
@@ -35,8 +35,7 @@ const UNCHANGED = { description: "What the caller has is what is there" };
  */
 export function endpoints(): OpenAPIHono<ApiEnv> {
   const app = new OpenAPIHono<ApiEnv>({
-    // Sibling paths with parameters are the rule here, which the default router can't index anyway.
-    router: new TrieRouter(),
+    router: new MountedRouter(),
     defaultHook: (result) => {
       if (!result.success) throw refuse(result.target, result.error);
     },

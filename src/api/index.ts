@@ -11,6 +11,7 @@ import { gitRoutes } from "./git/index.ts";
 import { hookRoutes } from "./hooks/index.ts";
 import { issueRoutes } from "./issues/index.ts";
 import { metaRoutes } from "./meta/index.ts";
+import { MountedRouter } from "./mounted-router.ts";
 import { organizationRoutes } from "./orgs/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
@@ -33,7 +34,7 @@ const ROUTES = [
 ];
 
 /** The Gitea-compatible API, below `/api/v1`. */
-export const api = new OpenAPIHono<ApiEnv>({ router: new TrieRouter() });
+export const api = new OpenAPIHono<ApiEnv>({ router: new MountedRouter() });
 for (const noun of ROUTES) api.route("/", noun);
 
 // Where clients of the field look for the documentation.
