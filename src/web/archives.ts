@@ -5,7 +5,7 @@ import { parseArchiveName } from "../domain/archives/archive-format.ts";
 import { findArchive } from "../domain/archives/find-archive.ts";
 import { answerDownload } from "../lib/download.ts";
 import { log } from "../lib/log.ts";
-import { enterRepository } from "./enter-repository.ts";
+import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { renderFailure } from "./render-failure.ts";
 
@@ -16,7 +16,7 @@ archives.get("/:owner/:repo/archive/:archive{.+}", async (c, next) => {
   const { owner, repo, archive } = c.req.param();
   // The API's own addresses begin so, and nobody is called like that.
   if (owner === "api") return next();
-  const { ctx, entry } = await enterRepository(c, owner, repo, { unit: "code", mode: "read" });
+  const { ctx, entry } = await enterRepositoryPath(c, owner, repo, { unit: "code", mode: "read" });
   const { ref, format } = parseArchiveName(archive);
   const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
   const { requestId } = c.var;

@@ -11,8 +11,8 @@ import {
 import { hasTag } from "../lib/entity-tag.ts";
 import { formatHex } from "../lib/hex.ts";
 import { type ActivityEntry, activityId, findDeed, type OpType } from "../shapes/activity.ts";
-import { enterAccount } from "./enter-account.ts";
-import { enterRepository } from "./enter-repository.ts";
+import { enterAccountPath } from "./enter-account-path.ts";
+import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
 import { renderFailure } from "./render-failure.ts";
@@ -25,7 +25,7 @@ const ITEMS = { size: 30, offset: 0 };
 
 feeds.get("/:name{[^/]+\\.(?:rss|atom)}", async (c) => {
   const [name, ending] = splitEnding(c.req.param("name"));
-  const { ctx, account } = await enterAccount(c, name, ending);
+  const { ctx, account } = await enterAccountPath(c, name, ending);
   const { items } =
     account.kind === "organization"
       ? await listOrganizationActivities(ctx, account, {}, ITEMS)
@@ -39,7 +39,7 @@ feeds.get("/:owner/:name{[^/]+\\.(?:rss|atom)}", async (c, next) => {
   // The API's own addresses begin so, and nobody is called like that.
   if (owner === "api") return next();
   const [name, ending] = splitEnding(c.req.param("name"));
-  const { ctx, entry } = await enterRepository(c, owner, name, TO_SEE, ending);
+  const { ctx, entry } = await enterRepositoryPath(c, owner, name, TO_SEE, ending);
   const { items } = await listRepositoryActivities(ctx, entry.repo, {}, ITEMS);
   const about = {
     name: `${entry.owner.name}/${entry.repo.name}`,

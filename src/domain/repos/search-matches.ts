@@ -17,12 +17,12 @@ const INDEXED_MIN = 3;
 /** Ids of the newest repositories with the text in them that everybody like the caller sees, and of what the caller was given. */
 export function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const open = openVisibilities(ctx.actor);
-  if (query.isTopic)
-    return sql`(${byTopic(query, open)} union all ${among(grantedRepositoryIds(ctx.actor), query)})`;
+  const granted = among(grantedRepositoryIds(ctx.actor), query);
+  if (query.isTopic) return sql`(${byTopic(query, open)} union all ${granted})`;
   const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
   // Of two words with a slash between, one may have been too short to be looked for.
   const found = query.text.includes("/") ? among(newest, query) : sql`select id from (${newest})`;
-  return sql`(${found} union all ${among(grantedRepositoryIds(ctx.actor), query)})`;
+  return sql`(${found} union all ${granted})`;
 }
 
 /** The repositories of some ids that the text is in. */

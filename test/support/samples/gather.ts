@@ -47,10 +47,12 @@ export function sampleFileOf({ method, path }: Operation): string {
         each.route.method === method.toLowerCase() &&
         each.route.path === path,
     );
-  const [file = "test/api/<group>/<noun>.ts"] = Object.entries(NOUNS)
+  const file = Object.entries(NOUNS)
     .filter(([, exports]) => Object.values(exports).some(registers))
     .map(([each]) => each)
     // The list of a group repeats the operations of its nouns.
-    .filter((each) => !each.endsWith("/index.ts"));
-  return file.replace("../../../src/", "test/").replace(/\.ts$/, ".samples.ts");
+    .find((each) => !each.endsWith("/index.ts"));
+  return (file ?? "test/api/<group>/<noun>.ts")
+    .replace("../../../src/", "test/")
+    .replace(/\.ts$/, ".samples.ts");
 }

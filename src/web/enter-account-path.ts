@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { Scope } from "../auth/scope.ts";
 import type { User } from "../db/schema/index.ts";
 import { requireScopes } from "../entrance/authenticate-request.ts";
-import { enterAccount as enter, type AccountContext } from "../entrance/enter-account.ts";
+import { enterAccount, type AccountContext } from "../entrance/enter-account.ts";
 import { incoming, WEB_DOOR } from "./door.ts";
 import type { WebEnv } from "./env.ts";
 
@@ -12,12 +12,12 @@ import type { WebEnv } from "./env.ts";
  *
  * @param ending What follows the account's name in the address.
  */
-export async function enterAccount(
+export async function enterAccountPath(
   c: Context<WebEnv>,
   name: string,
   ending: string,
 ): Promise<AccountContext> {
-  const context = await enter(incoming(c), {
+  const context = await enterAccount(incoming(c), {
     name,
     // They depend on what has this name.
     scopes: [],

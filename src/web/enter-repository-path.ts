@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 import type { Requirement } from "../auth/access/requirement.ts";
-import { enterRepository as enter, type RequestContext } from "../entrance/enter-repository.ts";
+import { enterRepository, type RequestContext } from "../entrance/enter-repository.ts";
 import { incoming } from "./door.ts";
 import type { WebEnv } from "./env.ts";
 
@@ -10,7 +10,7 @@ import type { WebEnv } from "./env.ts";
  *
  * @param ending What follows the repository's name in an address that ends with it, such as `.rss`.
  */
-export function enterRepository(
+export function enterRepositoryPath(
   c: Context<WebEnv>,
   owner: string,
   name: string,
@@ -19,7 +19,7 @@ export function enterRepository(
 ): Promise<RequestContext> {
   const { pathname } = new URL(c.req.url);
   const rest = ending ?? `/${pathname.split("/").slice(3).join("/")}`;
-  return enter(incoming(c), {
+  return enterRepository(incoming(c), {
     owner,
     name,
     existsFor: requirement,
