@@ -9,6 +9,7 @@ export interface Patch {
 /** What is changed in the copy of the plugin that the tests run with. */
 export const PATCHES: readonly Patch[] = [
   { module: "dist/worker/lib/cloudflare/test-internal.mjs", patch: patchImportModule },
+  { module: "dist/worker/index.mjs", patch: sendPendingLogs },
   { module: "dist/pool/index.mjs", patch: ignoreCutConnections },
 ];
 
@@ -29,6 +30,23 @@ const FIND_IMPORTED = `\tconst imported = __vitest_mocker__.moduleRunner.evaluat
  */
 export function patchImportModule(source: string): string {
   return insertAfter(IMPORT_MODULE, FIND_IMPORTED, source, (rest) => rest.includes(IMPORT));
+}
+
+const LOG_KEPT = "pendingConsoleLogs.push(response);\n";
+const SEND_KEPT = `if (pendingConsoleLogs.length === 1)
+	registerHandlerAndGlobalWaitUntil(runInRunnerObject(sendPendingConsoleLogs).catch(() => {}));
+`;
+
+/**
+ * Has the plugin send what objects and consumers of queues log, by a trip of its own.
+ *
+ * The plugin keeps such lines until anything else is sent, which imports of the Worker did all the time. Without
+ * them a line that is logged last would stay, and the run would wait for it for ever.
+ *
+ * @throws Refusal when the plugin keeps no lines.
+ */
+export function sendPendingLogs(source: string): string {
+  return insertAfter(LOG_KEPT, SEND_KEPT, source, () => true);
 }
 
 const IGNORED_MESSAGES = "const ignoreMessages = [\n";
