@@ -45,7 +45,7 @@ const SEND_KEPT = `if (pendingConsoleLogs.length === 1)
  *
  * @throws Refusal when the plugin keeps no lines.
  */
-export function sendPendingLogs(source: string): string {
+function sendPendingLogs(source: string): string {
   return insertAfter(LOG_KEPT, SEND_KEPT, source, () => true);
 }
 
@@ -65,7 +65,7 @@ const CUT_CONNECTIONS = [
  *
  * @throws Refusal when the plugin has no list of what it passes over.
  */
-export function ignoreCutConnections(source: string): string {
+function ignoreCutConnections(source: string): string {
   const messages = CUT_CONNECTIONS.map((message) => `\t${JSON.stringify(message)},\n`);
   return insertAfter(IGNORED_MESSAGES, messages.join(""), source, () => true);
 }
