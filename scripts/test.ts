@@ -14,7 +14,7 @@ import { buildAssets } from "./build/assets.ts";
 import { buildVitestPlugin } from "./build/vitest-plugin.ts";
 import { inProject } from "./project.ts";
 import { tell } from "./refusal.ts";
-import { findOverruns, LEDGER, readLedger, writeLedger } from "./test/ledger.ts";
+import { findOverruns, findUnknown, LEDGER, readLedger, writeLedger } from "./test/ledger.ts";
 import { slowestFiles } from "./test/slowest-files.ts";
 import { closingLine, parseAccount, sumUp, type Account } from "./test/tally.ts";
 import { show } from "./tools/run.ts";
@@ -52,7 +52,9 @@ await tell(async () => {
   if (isRecording) await writeLedger(isWhole ? costs : { ...ledger, ...costs });
   const overruns = isRecording ? [] : findOverruns(ledger, costs);
   for (const overrun of overruns) console.log(overrun);
-  if (overruns.length > 0) {
+  const unknown = isRecording ? [] : findUnknown(ledger, costs);
+  for (const file of unknown) console.log(`${file} is not in ${LEDGER}`);
+  if (overruns.length + unknown.length > 0) {
     console.log(`\`npm test -- --record <file>…\` writes what they take into ${LEDGER}.`);
   }
   const failed = tally.failed + overruns.length;

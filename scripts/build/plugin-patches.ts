@@ -9,6 +9,7 @@ export interface Patch {
 /** What is changed in the copy of the plugin that the tests run with. */
 export const PATCHES: readonly Patch[] = [
   { module: "dist/worker/lib/cloudflare/test-internal.mjs", patch: patchImportModule },
+  { module: "dist/worker/index.mjs", patch: sendPendingLogs },
   { module: "dist/pool/index.mjs", patch: ignoreCutConnections },
 ];
 
@@ -31,6 +32,23 @@ export function patchImportModule(source: string): string {
   return insertAfter(IMPORT_MODULE, FIND_IMPORTED, source, (rest) => rest.includes(IMPORT));
 }
 
+const LOG_KEPT = "pendingConsoleLogs.push(response);\n";
+const SEND_KEPT = `if (pendingConsoleLogs.length === 1)
+	registerHandlerAndGlobalWaitUntil(runInRunnerObject(sendPendingConsoleLogs).catch(() => {}));
+`;
+
+/**
+ * Has the plugin send what objects and consumers of queues log, by a trip of its own.
+ *
+ * The plugin keeps such lines until anything else is sent, which imports of the Worker did all the time. Without
+ * them a line that is logged last would stay, and the run would wait for it for ever.
+ *
+ * @throws Refusal when the plugin keeps no lines.
+ */
+function sendPendingLogs(source: string): string {
+  return insertAfter(LOG_KEPT, SEND_KEPT, source, () => true);
+}
+
 const IGNORED_MESSAGES = "const ignoreMessages = [\n";
 
 /** What the runtime says on its own when a receiver of webhooks, or a client, is cut off, as tests have it. */
@@ -47,7 +65,7 @@ const CUT_CONNECTIONS = [
  *
  * @throws Refusal when the plugin has no list of what it passes over.
  */
-export function ignoreCutConnections(source: string): string {
+function ignoreCutConnections(source: string): string {
   const messages = CUT_CONNECTIONS.map((message) => `\t${JSON.stringify(message)},\n`);
   return insertAfter(IGNORED_MESSAGES, messages.join(""), source, () => true);
 }

@@ -64,10 +64,8 @@ describe("a batch of delivery jobs", () => {
   it("goes on behind its messages where one is slow", async () => {
     const slow = await makeReceivedHook("slow:2000");
     await makeDelivery(slow.hook);
-    const startedAt = Date.now();
     const { result, behind } = await handled(batchOf([slow.hook.id]), { DELIVER_TIMEOUT: "5" });
     expect(result.explicitAcks).toEqual(["0"]);
-    expect(Date.now() - startedAt).toBeLessThan(1900);
     expect((await deliveryOf(slow.hook)).status).toBe("pending");
     await Promise.all(behind);
     expect((await deliveryOf(slow.hook)).status).toBe("succeeded");
@@ -108,13 +106,17 @@ describe("the queue", () => {
     }
     const good = await makeUnsignedHook("200");
     await makeDelivery(good.hook);
-    const startedAt = Date.now();
     await send([good.hook]);
     await vi.waitFor(async () => expect(await good.received()).toHaveLength(1), {
       timeout: 20_000,
       interval: 50,
     });
-    expect(Date.now() - startedAt).toBeLessThan(4500);
+    // The first two batches are not over, as they would have to be if messages waited for receivers.
+    const firstTen = hanging.slice(0, 10).map(({ hook }) => hook);
+    const ended = (await Promise.all(firstTen.map((hook) => deliveriesOf(hook)))).filter(
+      ([delivery]) => delivery?.failure,
+    );
+    expect(ended.length).toBeLessThan(10);
     // What hangs goes on behind its message and is written down in the end.
     const [last] = hanging.slice(-1);
     const hook = last?.hook as Hook;

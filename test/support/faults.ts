@@ -115,6 +115,8 @@ export function failing(fault: Fault) {
   };
 }
 
+const app = createApp(parseConfig({}));
+
 /** The service with bindings of one's own. What goes on behind an answer has ended when it resolves. */
 export async function serveFailing(
   request: Request,
@@ -122,7 +124,6 @@ export async function serveFailing(
 ): Promise<Response | undefined> {
   const deferred: Promise<unknown>[] = [];
   const execution = { waitUntil: (work: Promise<unknown>) => deferred.push(work) };
-  const app = createApp(parseConfig({}));
   const all = { ...env, ...bindings };
   const response = await app.fetch(request, all, execution as unknown as ExecutionContext);
   const body = await response.arrayBuffer().catch(() => undefined);

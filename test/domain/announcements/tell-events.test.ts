@@ -450,9 +450,7 @@ describe("what telling costs", () => {
     const updates = [{ ref: "refs/heads/main", before, after }];
     await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
     const ctx = systemCtx({}, LATE);
-    const startedAt = Date.now();
     await tellEvents(ctx);
-    expect(Date.now() - startedAt).toBeLessThan(2000);
     expect(ctx.git.usage.objectCalls).toBe(1);
     expect(ctx.git.usage.r2Calls).toBeLessThan(12);
     expect((await told(repo)).at(-1)?.payload).toMatchObject({

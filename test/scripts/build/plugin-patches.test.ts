@@ -19,6 +19,7 @@ async function importer(runner: object) {
     trips.push("trip");
     return callback();
   };
+  // oxlint-disable-next-line typescript/no-implied-eval -- the function stands in a module that only workerd loads
   const open = new Function(
     "__vitest_mocker__",
     "runInRunnerObject",
