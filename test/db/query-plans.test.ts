@@ -111,17 +111,17 @@ describe("no table that grows is read as a whole", () => {
       { token: await callers.publicOnly() },
       { token: await callers.bound() },
     ];
-    sent.length = 0;
-    const statuses = [];
+    const statuses: number[] = [];
     for (const { method, path, content, caller } of requests) {
+      sent.length = 0;
       statuses.push((await call(method, path, { as: caller, ...content })).status);
       for (const sending of sendings) await call(method, path, { ...sending, ...content });
+      expect(sent.length, path).toBeGreaterThan(0);
+      expect(await fullScans([...new Set(sent)]), path).toEqual([]);
     }
     const [status = 0] = statuses;
     const expected = operation.sample.refusal?.status ?? "success";
     expect(status >= 200 && status < 300 ? "success" : status).toBe(expected);
-    expect(sent.length).toBeGreaterThan(0);
-    expect(await fullScans([...new Set(sent)])).toEqual([]);
   });
 
   const callers = {
