@@ -183,8 +183,8 @@ export function addHookTest(
     }),
     async (c) => {
       const { ctx, place } = c.var;
-      const { repo, ref } = c.req.valid("query");
-      const entry = await findTested(ctx, place, repo);
+      const { repo: repoName, ref } = c.req.valid("query");
+      const entry = await findTested(ctx, place, repoName);
       await testHook(ctx, place, entry, c.req.valid("param").id, ref);
       return c.body(null, 204);
     },

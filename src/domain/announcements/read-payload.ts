@@ -85,7 +85,7 @@ export async function openPayloadSource(
     find: (repoId) => {
       const row = found.find(({ repo }) => repo.id === repoId);
       // A hook is set up by whoever administers.
-      return row && { ...row, permission: OWNER_PERMISSION };
+      return row && { repo: row.repo, owner: row.owner, permission: OWNER_PERMISSION };
     },
     open: (where) => (code ??= openCode(ctx, where)),
   };

@@ -115,10 +115,10 @@ export async function editRepository(
       }),
       ...announcements(ctx, repo, edit),
     ]);
-    const [row] = updated;
-    if (!row) throw notFound();
+    const [edited] = updated;
+    if (!edited) throw notFound();
     await setHead(ctx, repo, asked.defaultBranch);
-    return { repo: row, owner, permission, parent };
+    return { repo: edited, owner, permission, parent };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw invalid(`repository already exists [uname: ${owner.name}, name: ${edit.name}]`);
