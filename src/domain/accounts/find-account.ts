@@ -25,7 +25,10 @@ export const isAccountNamed = (name: string): SQL => eq(users.lowerName, name.to
 
 /** The condition for an account that had this name before. */
 export const wasAccountNamed = (name: string): SQL =>
-  sql`${users.id} = (select ${userRedirects.userId} from ${userRedirects} where ${userRedirects.lowerName} = ${name.toLowerCase()})`;
+  sql`${users.id} = (
+    select ${userRedirects.userId} from ${userRedirects}
+    where ${userRedirects.lowerName} = ${name.toLowerCase()}
+  )`;
 
 /** What the caller may do in an organization. */
 export type Membership = OrganizationFacts;
