@@ -13,10 +13,10 @@ import { renderFailure } from "./render-failure.ts";
 export const archives = new Hono<WebEnv>({ router: new TrieRouter() });
 
 archives.get("/:owner/:repo/archive/:archive{.+}", async (c, next) => {
-  const { owner, repo, archive } = c.req.param();
+  const { owner, repo: name, archive } = c.req.param();
   // The API's own addresses begin so, and nobody is called like that.
   if (owner === "api") return next();
-  const { ctx, entry } = await enterRepositoryPath(c, owner, repo, { unit: "code", mode: "read" });
+  const { ctx, entry } = await enterRepositoryPath(c, owner, name, { unit: "code", mode: "read" });
   const { ref, format } = parseArchiveName(archive);
   const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
   const { requestId } = c.var;

@@ -15,9 +15,6 @@ import type { Requirement } from "./requirement.ts";
 import { teamGives } from "./team-modes.ts";
 import { isUnitOn } from "./unit-switches.ts";
 
-/** What of a repository decides who reaches it: its row, or the row as it is about to be. */
-type Reached = Repository;
-
 /**
  * The condition, for a user of a query, that they have what is required in a repository at hand.
  *
@@ -26,8 +23,9 @@ type Reached = Repository;
  * looked up.
  *
  * @param userId A column of the query around.
+ * @param repo   The row, or the row as it is about to be.
  */
-export function reaches(userId: SQL, repo: Reached, requirement: Requirement): SQL {
+export function reaches(userId: SQL, repo: Repository, requirement: Requirement): SQL {
   const { unit, mode } = requirement;
   if (unit !== undefined && !isUnitOn(repo, unit)) return sql`0`;
   const isOpen = mode === "read" && repo.visibility !== "private";
@@ -44,7 +42,7 @@ export function reaches(userId: SQL, repo: Reached, requirement: Requirement): S
  * Ids of those who were granted what is required in a repository: its owner, collaborators, members
  * of teams, and members of the organization that owns it. Not those who may read what everybody may.
  */
-function grantedUserIds(repo: Reached, requirement: Requirement): SQL {
+function grantedUserIds(repo: Repository, requirement: Requirement): SQL {
   const { mode } = requirement;
   const reachesThis = sql`(
     ${teams.includesAllRepositories} or exists (

@@ -8,7 +8,12 @@ import {
   reachableRepositoryIds,
 } from "../../../src/auth/access/granted-repositories.ts";
 import { reaches } from "../../../src/auth/access/people.ts";
-import { isAllowed, modeOf, resolvePermission } from "../../../src/auth/access/permission.ts";
+import {
+  isAllowed,
+  modeOf,
+  resolvePermission,
+  type Permitted,
+} from "../../../src/auth/access/permission.ts";
 import type { Requirement } from "../../../src/auth/access/requirement.ts";
 import {
   isRepositoryAllowed,
@@ -120,7 +125,10 @@ describe("what a caller may do in a repository is what the tables say", () => {
         const { repo } = place;
         const facts = factsOf.get(repo.id);
         if (!facts) throw new Error("the repository is gone");
-        const permitted = { repo, permission: resolvePermission(caller.actor, repo, facts) };
+        const permitted: Permitted = {
+          repo,
+          permission: resolvePermission(caller.actor, repo, facts),
+        };
         const where = `${caller.what} in ${nameOf(place)}`;
         for (const column of COLUMNS) {
           const mode = modeOf(permitted, column === "repository" ? undefined : column);
