@@ -7,10 +7,6 @@ import { templateEnd } from "./template-end.ts";
 
 const LENGTH_MAX = 100;
 
-/** Paths under `src` that are not judged. */
-const EXEMPT =
-  /^(auth\/|api\/guards\/|git-http\/enter\.ts|domain\/repos\/(given-ids|find-repository)\.ts)/;
-
 /** A template that is tagged `sql`, or that D1 or a Durable Object is given to run. */
 const SQL_START = /(?:\bsql(?:<[^`;]*?>)?|\b(?:exec|prepare)(?:<[^`;]*?>)?\(\s*)`/g;
 
@@ -23,7 +19,7 @@ export const sqlLines: Check = {
 function findLongSql(root: string): string[] {
   return readdirSync(root, { recursive: true })
     .map(String)
-    .filter((name) => name.endsWith(".ts") && !EXEMPT.test(name))
+    .filter((name) => name.endsWith(".ts"))
     .toSorted()
     .flatMap((name) =>
       longLinesOf(readFileSync(join(root, name), "utf8")).map(

@@ -112,7 +112,11 @@ function isNamed(name: string): SQL {
   const lower = name.toLowerCase();
   return anyOf(
     eq(users.lowerName, lower),
-    sql`${users.id} = (select user_id from ${emailAddresses} where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated})`,
+    sql`${users.id} = (
+      select user_id
+      from ${emailAddresses}
+      where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated}
+    )`,
   );
 }
 

@@ -36,7 +36,13 @@ export function callerSubquery({ tokenHashes, isAccount, isSudo }: CredentialSql
     sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
   const tokenColumn = (column: SQL) =>
     tokenHashes.length > 0 &&
-    sql`(select ${column} from ${accessTokens} where ${inArray(accessTokens.secretHash, tokenHashes)} order by ${accessTokens.id} limit 1)`;
+    sql`(
+      select ${column}
+      from ${accessTokens}
+      where ${inArray(accessTokens.secretHash, tokenHashes)}
+      order by ${accessTokens.id}
+      limit 1
+    )`;
   const byToken = tokenColumn(sql`${accessTokens.userId}`) || sql`null`;
   return {
     actorId: userWhere(isSudo) ?? sql`coalesce(${byToken}, ${userWhere(isAccount) ?? sql`null`})`,

@@ -44,7 +44,9 @@ export function reachableRepositoryIds(userId: number): SQL {
 
 /** Ids of the repositories on which a user collaborates. */
 export const collaboratedRepositoryIds = (userId: number): SQL => sql`
-  select ${collaborations.repoId} from ${collaborations} where ${collaborations.userId} = ${userId}`;
+  select ${collaborations.repoId}
+  from ${collaborations}
+  where ${collaborations.userId} = ${userId}`;
 
 /** Ids of the repositories that a team reaches. */
 export const teamRepositoryIds = (teamId: number): SQL => sql`

@@ -55,7 +55,12 @@ export function isNamedOrRelated(
   name: string,
   relative: { owner: string; repo: string | undefined },
 ): SQL {
-  const named = sql`select ${repositories.id} as id, ${repositories.networkName} as network from ${users} join ${repositories} on ${repositories.ownerId} = ${users.id} where ${users.lowerName} = ${owner.toLowerCase()} and ${repositories.lowerName} = ${name.toLowerCase()}`;
+  const named = sql`
+    select ${repositories.id} as id, ${repositories.networkName} as network
+    from ${users}
+    join ${repositories} on ${repositories.ownerId} = ${users.id}
+    where ${users.lowerName} = ${owner.toLowerCase()}
+      and ${repositories.lowerName} = ${name.toLowerCase()}`;
   const isRelative = allOf(
     eq(users.lowerName, relative.owner.toLowerCase()),
     relative.repo === undefined
@@ -64,8 +69,14 @@ export function isNamedOrRelated(
     sql`${repositories.networkName} <> ''`,
     sql`${repositories.networkName} = (select network from named)`,
   );
-  const related = sql`select ${repositories.id} from ${users} join ${repositories} on ${repositories.ownerId} = ${users.id} where ${isRelative}`;
-  return sql`${repositories.id} in (with named as (${named}) select id from named union all ${related})`;
+  const related = sql`
+    select ${repositories.id}
+    from ${users}
+    join ${repositories} on ${repositories.ownerId} = ${users.id}
+    where ${isRelative}`;
+  return sql`${repositories.id} in (
+    with named as (${named}) select id from named union all ${related}
+  )`;
 }
 
 /** What a repository was forked from, as far as the caller may see it; undefined for no fork. Cost: one query for a fork. */
@@ -84,8 +95,22 @@ export async function findParent(
 function wasNamed(owner: string, name: string): SQL {
   const lowerOwner = owner.toLowerCase();
   const lowerName = name.toLowerCase();
-  const owners = sql`(select ${users.id} from ${users} where ${users.lowerName} = ${lowerOwner} union all select ${userRedirects.userId} from ${userRedirects} where ${userRedirects.lowerName} = ${lowerOwner})`;
-  return sql`${repositories.id} in (select id from (select id from ${repositories} where owner_id in ${owners} and lower_name = ${lowerName}) union all select ${repositoryRedirects.repoId} from ${repositoryRedirects} where ${repositoryRedirects.ownerId} in ${owners} and ${repositoryRedirects.lowerName} = ${lowerName})`;
+  const owners = sql`(
+    select ${users.id}
+    from ${users}
+    where ${users.lowerName} = ${lowerOwner}
+    union all select ${userRedirects.userId}
+    from ${userRedirects}
+    where ${userRedirects.lowerName} = ${lowerOwner}
+  )`;
+  return sql`${repositories.id} in (
+    select id
+    from (select id from ${repositories} where owner_id in ${owners} and lower_name = ${lowerName})
+    union all select ${repositoryRedirects.repoId}
+    from ${repositoryRedirects}
+    where ${repositoryRedirects.ownerId} in ${owners}
+      and ${repositoryRedirects.lowerName} = ${lowerName}
+  )`;
 }
 
 /**
