@@ -3,10 +3,10 @@ import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { follows, hookDeliveries } from "../../src/db/schema/index.ts";
-import { resealSecrets } from "../../src/domain/hooks/reseal-secrets.ts";
-import { sweepDeliveries } from "../../src/domain/deliveries/sweep-deliveries.ts";
-import { tellEvents } from "../../src/domain/announcements/tell-events.ts";
-import { wakeQueues } from "../../src/domain/deliveries/wake-queues.ts";
+import { resealSecrets } from "../../src/domain/webhooks/hooks/reseal-secrets.ts";
+import { sweepDeliveries } from "../../src/domain/webhooks/delivery/sweep-deliveries.ts";
+import { tellEvents } from "../../src/domain/webhooks/dispatch/tell-events.ts";
+import { wakeQueues } from "../../src/domain/webhooks/delivery/wake-queues.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { pushOf, tell } from "../support/activities.ts";
 import type { Sending } from "../support/call.ts";

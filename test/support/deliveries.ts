@@ -10,9 +10,9 @@ import {
   type Hook,
   type HookDelivery,
 } from "../../src/db/schema/index.ts";
-import { deliverDue } from "../../src/domain/deliveries/deliver-due.ts";
-import { type Clock, SYSTEM_CLOCK } from "../../src/domain/deliveries/delivery-run.ts";
-import { SEALED_FOR } from "../../src/domain/hooks/hook-wish.ts";
+import { deliverDue } from "../../src/domain/webhooks/delivery/deliver-due.ts";
+import { type Clock, SYSTEM_CLOCK } from "../../src/domain/webhooks/delivery/delivery-run.ts";
+import { SEALED_FOR } from "../../src/domain/webhooks/hooks/hook-wish.ts";
 import { toRepositoryPayload } from "../../src/events/payloads/repository-payload.ts";
 import { only } from "../../src/lib/only.ts";
 import type { DeliveryJob } from "../../src/storage/event-queues.ts";

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 
 import type { Ctx } from "../../context.ts";
-import type { HookPlace } from "../../domain/hooks/hook-place.ts";
+import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { Guard, GuardVariables } from "../guards/guard.ts";
 

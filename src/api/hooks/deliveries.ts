@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { DELIVERY_STATUSES } from "../../db/schema/index.ts";
-import { findDelivery } from "../../domain/deliveries/find-delivery.ts";
-import { listDeliveries } from "../../domain/deliveries/list-deliveries.ts";
-import { redeliver, redeliverFailed } from "../../domain/deliveries/redeliver.ts";
+import { findDelivery } from "../../domain/webhooks/delivery/find-delivery.ts";
+import { listDeliveries } from "../../domain/webhooks/delivery/list-deliveries.ts";
+import { redeliver, redeliverFailed } from "../../domain/webhooks/delivery/redeliver.ts";
 import { HOOK_EVENTS } from "../../events/payloads/hook-event.ts";
 import {
   HookDelivery,

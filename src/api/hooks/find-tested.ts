@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { isNamed, selectRepositories, toEntry } from "../../domain/repos/find-repository.ts";
-import type { HookPlace } from "../../domain/hooks/hook-place.ts";
+import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
 
 /**
  * The repository that a test of a hook is about.

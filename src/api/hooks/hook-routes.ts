@@ -1,13 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createHook } from "../../domain/hooks/create-hook.ts";
-import { deleteHook } from "../../domain/hooks/delete-hook.ts";
-import { editHook } from "../../domain/hooks/edit-hook.ts";
-import { findHook } from "../../domain/hooks/find-hook.ts";
+import { createHook } from "../../domain/webhooks/hooks/create-hook.ts";
+import { deleteHook } from "../../domain/webhooks/hooks/delete-hook.ts";
+import { editHook } from "../../domain/webhooks/hooks/edit-hook.ts";
+import { findHook } from "../../domain/webhooks/hooks/find-hook.ts";
 import { findTested } from "./find-tested.ts";
-import type { HookPlace } from "../../domain/hooks/hook-place.ts";
-import { listHooks } from "../../domain/hooks/list-hooks.ts";
-import { testHook } from "../../domain/hooks/test-hook.ts";
+import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
+import { testHook } from "../../domain/webhooks/hooks/test-hook.ts";
 import { Hook, toHook } from "../../shapes/hook.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";

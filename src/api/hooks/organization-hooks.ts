@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import type { HookPlace } from "../../domain/hooks/hook-place.ts";
-import { requireApprover } from "../../domain/hooks/require-approver.ts";
+import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import { requireApprover } from "../../domain/webhooks/hooks/require-approver.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { OrgPath } from "../orgs/paths.ts";

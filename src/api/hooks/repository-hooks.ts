@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import type { HookPlace } from "../../domain/hooks/hook-place.ts";
-import { testHook } from "../../domain/hooks/test-hook.ts";
+import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import { testHook } from "../../domain/webhooks/hooks/test-hook.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { empty, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createHook } from "../../domain/hooks/create-hook.ts";
-import { SITE_LEVELS, type HookPlace } from "../../domain/hooks/hook-place.ts";
-import { listHooks } from "../../domain/hooks/list-hooks.ts";
+import { createHook } from "../../domain/webhooks/hooks/create-hook.ts";
+import { SITE_LEVELS, type HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
 import { invalid } from "../../lib/failure.ts";
 import { Hook, toHook } from "../../shapes/hook.ts";
 import { json, page, refusals } from "../answers.ts";

@@ -16,7 +16,7 @@ import type { record } from "../../events/record.ts";
 import { conflict, forbidden } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { copyDefaultHooks } from "../hooks/copy-default-hooks.ts";
+import { copyDefaultHooks } from "../webhooks/hooks/copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 
 /** Who gets a repository, and from whom. */

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { unseal } from "../../../src/auth/seal.ts";
 import { parseConfig } from "../../../src/config.ts";
 import { announcements, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
-import { SEALED_FOR } from "../../../src/domain/hooks/hook-wish.ts";
+import { SEALED_FOR } from "../../../src/domain/webhooks/hooks/hook-wish.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { call } from "../../support/call.ts";
 import { makeHistory } from "../../support/hooks.ts";

@@ -1,0 +1,95 @@
+import { and, asc, eq, lte, type SQL, sql } from "drizzle-orm";
+
+import type { Database } from "../../../db/db.ts";
+import { announcements, hookDeliveries, hooks } from "../../../db/schema/index.ts";
+
+/** A delivery whose time has come, and what it tells. */
+export type DueDelivery = Awaited<ReturnType<typeof selectDue>>[number];
+
+/** What is read of one hook at once: so many deliveries, or those that exceed so many bytes together. */
+const DELIVERIES_MAX = 20;
+const BYTES_MAX = 1_048_576;
+
+/** Whether anything of the hook in question is to be sent by now. */
+export const hasDue = (now: number): SQL => sql`exists (
+  select 1
+  from ${hookDeliveries}
+  where ${hookDeliveries.hookId} = ${hooks.id}
+    and ${hookDeliveries.nextAttemptAt} is not null
+    and ${hookDeliveries.nextAttemptAt} <= ${now}
+)`;
+
+/**
+ * The first deliveries of each hook that are to be sent by now, oldest first.
+ *
+ * @param token Of the lease that whoever asks has of these hooks.
+ */
+export function selectDue(db: Database, hookIds: readonly number[], token: number, now: number) {
+  const first = db
+    .select({
+      id: hookDeliveries.id,
+      hookId: hookDeliveries.hookId,
+      announcementId: hookDeliveries.announcementId,
+      uuid: hookDeliveries.uuid,
+      event: hookDeliveries.event,
+      isRequested: hookDeliveries.isRequested,
+      attemptCount: hookDeliveries.attemptCount,
+      nextAttemptAt: hookDeliveries.nextAttemptAt,
+    })
+    .from(hooks)
+    .innerJoin(
+      hookDeliveries,
+      sql`${hookDeliveries.id} in (
+        select "d"."id"
+        from ${hookDeliveries} "d"
+        where "d"."hook_id" = ${hooks.id}
+          and "d"."status" = 'pending'
+          and "d"."next_attempt_at" <= ${now}
+        order by "d"."id"
+        limit ${DELIVERIES_MAX}
+      )`,
+    )
+    .where(
+      and(
+        sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`,
+        eq(hooks.busyUntil, token),
+      ),
+    )
+    .as("first");
+  const told = db
+    .select({
+      id: first.id,
+      hookId: first.hookId,
+      uuid: first.uuid,
+      event: first.event,
+      isRequested: first.isRequested,
+      attemptCount: first.attemptCount,
+      nextAttemptAt: first.nextAttemptAt,
+      eventId: announcements.eventId,
+      repoId: announcements.repoId,
+      payload: announcements.payload,
+      bytesBefore: sql<number>`
+        sum(length(${announcements.payload}))
+          over (partition by ${first.hookId} order by ${first.id})
+        - length(${announcements.payload})`.as("bytes_before"),
+    })
+    .from(first)
+    .innerJoin(announcements, eq(announcements.id, first.announcementId))
+    .as("told");
+  return db
+    .select({
+      id: told.id,
+      hookId: told.hookId,
+      uuid: told.uuid,
+      event: told.event,
+      isRequested: told.isRequested,
+      attemptCount: told.attemptCount,
+      nextAttemptAt: told.nextAttemptAt,
+      eventId: told.eventId,
+      repoId: told.repoId,
+      payload: told.payload,
+    })
+    .from(told)
+    .where(lte(told.bytesBefore, BYTES_MAX))
+    .orderBy(asc(told.id));
+}

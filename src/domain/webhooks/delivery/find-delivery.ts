@@ -1,0 +1,58 @@
+import { and, eq } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { columnsOf } from "../../../db/db.ts";
+import {
+  announcements,
+  hookDeliveries,
+  hooks,
+  type HookDelivery,
+} from "../../../db/schema/index.ts";
+import { formatContent } from "../../../events/deliveries/format-content.ts";
+import type { Payload } from "../../../events/payloads/payload.ts";
+import { notFound } from "../../../lib/failure.ts";
+import { isAt, type HookPlace } from "../hooks/hook-place.ts";
+
+/** A delivery with what was sent. */
+export interface FoundDelivery {
+  readonly delivery: HookDelivery;
+  /** Of what it tells of. */
+  readonly eventId: number;
+  readonly method: "POST" | "PUT";
+  /** The text that is signed: of a form, what its field holds. */
+  readonly content: string;
+}
+
+/**
+ * A delivery to a hook.
+ *
+ * @throws Failure `not_found` also for one to another hook, and for a hook that is not at this place.
+ */
+export async function findDelivery(
+  { db }: Ctx,
+  place: HookPlace,
+  hookId: number,
+  id: number,
+): Promise<FoundDelivery> {
+  const [row] = await db
+    .select({
+      ...columnsOf(hookDeliveries, "delivery"),
+      type: hooks.type,
+      announcement: announcements.payload,
+      eventId: announcements.eventId,
+    })
+    .from(hookDeliveries)
+    .innerJoin(hooks, eq(hooks.id, hookDeliveries.hookId))
+    .innerJoin(announcements, eq(announcements.id, hookDeliveries.announcementId))
+    .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), isAt(place)));
+  if (!row) throw notFound();
+  const { type, announcement, eventId, ...delivery } = row;
+  const takesPayload = type === "gitea" || type === "gogs";
+  const payload = { event: delivery.event, body: announcement } as Payload;
+  return {
+    delivery,
+    eventId,
+    method: type === "matrix" ? "PUT" : "POST",
+    content: (takesPayload ? formatContent({ type }, payload) : delivery.requestBody) ?? "",
+  };
+}

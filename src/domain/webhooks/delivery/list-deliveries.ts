@@ -1,0 +1,98 @@
+import { and, count, desc, eq, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import {
+  announcements,
+  hookDeliveries,
+  hooks,
+  type DeliveryStatus,
+  type HookDelivery,
+} from "../../../db/schema/index.ts";
+import type { HookEvent } from "../../../events/payloads/hook-event.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import { isAt, type HookPlace } from "../hooks/hook-place.ts";
+
+/** How a delivery stands: without what was sent and answered, which may be long. */
+export interface DeliveryEntry {
+  readonly delivery: Omit<
+    HookDelivery,
+    | "announcementId"
+    | "requestUrl"
+    | "requestHeaders"
+    | "requestBody"
+    | "responseHeaders"
+    | "responseBody"
+  >;
+  /** Of what it tells of. */
+  readonly eventId: number;
+}
+
+/** Which deliveries are listed; all where it names nothing. */
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus | undefined;
+  readonly event?: HookEvent | undefined;
+}
+
+/** What of a delivery is shown in a list. */
+export const DELIVERY_COLUMNS = {
+  id: hookDeliveries.id,
+  hookId: hookDeliveries.hookId,
+  uuid: hookDeliveries.uuid,
+  event: hookDeliveries.event,
+  status: hookDeliveries.status,
+  isRequested: hookDeliveries.isRequested,
+  attemptCount: hookDeliveries.attemptCount,
+  nextAttemptAt: hookDeliveries.nextAttemptAt,
+  responseStatus: hookDeliveries.responseStatus,
+  failure: hookDeliveries.failure,
+  durationMs: hookDeliveries.durationMs,
+  createdAt: hookDeliveries.createdAt,
+  updatedAt: hookDeliveries.updatedAt,
+};
+
+/**
+ * The deliveries to a hook, newest first.
+ *
+ * @throws Failure `not_found` for a hook that is not at this place.
+ */
+export async function listDeliveries(
+  { db }: Ctx,
+  place: HookPlace,
+  hookId: number,
+  filter: DeliveryFilter,
+  { size, offset }: Slice,
+): Promise<Listed<DeliveryEntry>> {
+  const isListed = and(
+    eq(hookDeliveries.hookId, hookId),
+    filter.status && eq(hookDeliveries.status, filter.status),
+    filter.event && eq(hookDeliveries.event, filter.event),
+  );
+  const [[hook], items, [counted]] = await db.batch([
+    db
+      .select({ id: hooks.id })
+      .from(hooks)
+      .where(and(eq(hooks.id, hookId), isAt(place))),
+    db
+      .select({ ...DELIVERY_COLUMNS, eventId: announcements.eventId })
+      .from(hookDeliveries)
+      .innerJoin(announcements, eq(announcements.id, hookDeliveries.announcementId))
+      .where(isListed)
+      .orderBy(newestFirst(filter))
+      .limit(size)
+      .offset(offset),
+    db
+      .select({ total: count().as("total") })
+      .from(hookDeliveries)
+      .where(isListed),
+  ]);
+  if (!hook) throw notFound();
+  return {
+    items: items.map(({ eventId, ...delivery }) => ({ delivery, eventId })),
+    total: counted?.total ?? 0,
+  };
+}
+
+/** Announcements and what is delivered of them are numbered alike; each order has an index of its own. */
+const newestFirst = ({ status, event }: DeliveryFilter): SQL =>
+  desc(status || event ? hookDeliveries.id : hookDeliveries.announcementId);

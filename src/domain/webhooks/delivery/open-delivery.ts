@@ -1,0 +1,69 @@
+import { unseal } from "../../../auth/seal.ts";
+import type { Ctx } from "../../../context.ts";
+import type { Hook as HookRow } from "../../../db/schema/index.ts";
+import {
+  type DeliveryRequest,
+  toDeliveryRequest,
+} from "../../../events/deliveries/delivery-request.ts";
+import { formatContent } from "../../../events/deliveries/format-content.ts";
+import type { DeliveryTarget } from "../../../events/deliveries/delivery-target.ts";
+import type { HookEvent } from "../../../events/payloads/hook-event.ts";
+import type { Payload } from "../../../events/payloads/payload.ts";
+import type { DueDelivery } from "./due-delivery.ts";
+import { SEALED_FOR } from "../hooks/hook-wish.ts";
+
+/** A delivery ready to be sent, or why it can't be. */
+type OpenDelivery =
+  | {
+      readonly kind: "ready";
+      readonly request: DeliveryRequest;
+      /** What a chat is sent; null for hooks that are sent the payload. */
+      readonly message: string | null;
+    }
+  /** The reason is public. */
+  | { readonly kind: "unsendable"; readonly reason: string }
+  | { readonly kind: "silent" };
+
+/** Makes the request of a delivery, the same bytes each time. */
+export async function openDelivery(
+  { config }: Ctx,
+  row: HookRow,
+  due: DueDelivery,
+): Promise<OpenDelivery> {
+  const { type, url, contentType, level, chat } = row;
+  const open = (sealed: string | null, purpose: string) =>
+    sealed === null
+      ? ({ kind: "open", text: "" } as const)
+      : unseal(config.sealingKeys, sealed, purpose);
+  const secret = await open(row.secret, SEALED_FOR.secret);
+  const authorization = await open(row.authorization, SEALED_FOR.authorization);
+  // SECURITY: a receiver must not get used to deliveries that nobody signed.
+  if (secret.kind !== "open") return unsendable("secret", secret.kind);
+  if (authorization.kind !== "open") return unsendable("authorization header", authorization.kind);
+
+  const hook: DeliveryTarget = {
+    type,
+    url,
+    contentType,
+    level,
+    secret: secret.text,
+    authorizationHeader: authorization.text,
+    slack: { channel: "", username: "", iconUrl: "", color: "", ...chat },
+  };
+  const payload = { event: due.event, body: due.payload } as Payload;
+  const content = formatContent(hook, payload);
+  if (content === undefined) return { kind: "silent" };
+  const { uuid: id, eventId } = due;
+  const event = due.event as HookEvent;
+  const request = await toDeliveryRequest(hook, { id, event, eventId, content });
+  const takesPayload = type === "gitea" || type === "gogs";
+  return { kind: "ready", request, message: takesPayload ? null : content };
+}
+
+const unsendable = (what: string, kind: "key_missing" | "damaged") => ({
+  kind: "unsendable" as const,
+  reason:
+    kind === "key_missing"
+      ? `not sent: the service no longer has the key that sealed the webhook's ${what}`
+      : `not sent: the webhook's ${what} can't be unsealed; set it again`,
+});

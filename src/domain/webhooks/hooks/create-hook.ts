@@ -1,0 +1,65 @@
+import { sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { hooks, type Hook } from "../../../db/schema/index.ts";
+import { record } from "../../../events/record.ts";
+import { invalid } from "../../../lib/failure.ts";
+import { only } from "../../../lib/only.ts";
+import { eventPlace, isAt, type HookPlace, type SITE_LEVELS } from "./hook-place.ts";
+import { toColumns, toHookType, type HookWish } from "./hook-wish.ts";
+import { requireApprover } from "./require-approver.ts";
+
+/** What a new hook is beyond what can be changed of it. */
+interface NewHook extends HookWish {
+  type: string;
+  /** Of the hooks of the service, which it is to be. */
+  siteLevel?: (typeof SITE_LEVELS)[number];
+}
+
+const TOO_MANY = (limit: number): string => `no more than ${limit} webhooks may be here`;
+
+/**
+ * Makes a hook. It is told of pushes where nothing else is said, and of nothing while it is not active.
+ *
+ * @throws Failure `invalid` or `malformed` for what can't be one, `invalid` for one too many, `forbidden` where the caller's
+ * credential reaches less than the hook would tell.
+ */
+export async function createHook(ctx: Ctx, place: HookPlace, wanted: NewHook): Promise<Hook> {
+  const approver = requireApprover(ctx.actor, place);
+  const type = toHookType(wanted.type);
+  const { url, contentType, ...columns } = await toColumns(ctx, type, wanted);
+  if (url === undefined) throw invalid("Missing config option: url");
+  if (contentType === undefined) throw invalid("Missing config option: content_type");
+  if (type === "slack" && columns.chat?.channel === undefined) {
+    throw invalid("Missing config option: channel");
+  }
+  const limit = ctx.config.hookCountMax;
+  const isWithinLimit = sql`(select count(*) from ${hooks} where ${isAt(place)}) < ${limit}`;
+  const batch = ctx.db.batch([
+    ctx.db
+      .insert(hooks)
+      .values({
+        chat: {},
+        events: ["push"],
+        isActive: false,
+        ...columns,
+        type,
+        // One that is too many has no address, which the column refuses, and with it the batch.
+        url: onlyWhile(isWithinLimit, url),
+        contentType,
+        level: place.level === "site" ? (wanted.siteLevel ?? "default") : place.level,
+        repoId: place.level === "repository" ? place.repo.id : null,
+        ownerId: "owner" in place ? place.owner.id : null,
+        approverId: approver.id,
+        createdAt: ctx.now,
+        updatedAt: ctx.now,
+      })
+      .returning(),
+    record(ctx, { type: "hook.created", ...eventPlace(place), hookId: sql`last_insert_rowid()` }),
+  ]);
+  const [created] = await batch.catch((error: unknown) => {
+    throw isViolation(error, "NOT NULL", "hooks.url") ? invalid(TOO_MANY(limit)) : error;
+  });
+  return only(created);
+}

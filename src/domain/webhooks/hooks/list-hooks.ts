@@ -1,0 +1,28 @@
+import { and, asc, count, inArray } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { hooks, type Hook, type HookLevel } from "../../../db/schema/index.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import { isAt, type HookPlace } from "./hook-place.ts";
+
+/**
+ * The hooks of a place, oldest first.
+ *
+ * @param levels Only those of these levels, where it is given.
+ */
+export async function listHooks(
+  { db }: Ctx,
+  place: HookPlace,
+  { size, offset }: Slice,
+  levels?: readonly HookLevel[],
+): Promise<Listed<Hook>> {
+  const isListed = and(isAt(place), levels && inArray(hooks.level, [...levels]));
+  const [items, [counted]] = await db.batch([
+    db.select().from(hooks).where(isListed).orderBy(asc(hooks.id)).limit(size).offset(offset),
+    db
+      .select({ total: count().as("total") })
+      .from(hooks)
+      .where(isListed),
+  ]);
+  return { items, total: counted?.total ?? 0 };
+}

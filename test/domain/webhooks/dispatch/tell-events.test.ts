@@ -1,0 +1,485 @@
+import { env } from "cloudflare:workers";
+import { asc, eq, inArray, sql } from "drizzle-orm";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+import { meterD1 } from "../../../../src/db/meter.ts";
+import {
+  announcements,
+  collaborations,
+  events,
+  hookDeliveries,
+  hooks,
+  type Hook,
+} from "../../../../src/db/schema/index.ts";
+import {
+  DISPATCH_ATTEMPTS_MAX,
+  DISPATCH_LEASE_MS,
+  tellEvents,
+} from "../../../../src/domain/webhooks/dispatch/tell-events.ts";
+import { pushOf, tell } from "../../../support/activities.ts";
+import { call } from "../../../support/call.ts";
+import { History } from "../../../support/commits.ts";
+import { db } from "../../../support/db.ts";
+import { failing } from "../../../support/faults.ts";
+import { makeHistory, makeHook } from "../../../support/hooks.ts";
+import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
+import { pushCommands } from "../../../support/push.ts";
+import { systemCtx } from "../../../support/system.ts";
+
+/** So late that what the queue has told by itself never comes into it. */
+const LATE = Date.UTC(2100, 0, 1);
+const MINUTE_MS = 60_000;
+
+/** Tells whatever waits. Which hooks are to be delivered to is noted instead of sent. */
+async function tellAt(now: number, bindings: Partial<Env> = {}): Promise<number[]> {
+  const woken: number[] = [];
+  const queue = {
+    sendBatch: (messages: { body: { hookId: number } }[]) => {
+      woken.push(...messages.map(({ body }) => body.hookId));
+      return Promise.resolve();
+    },
+  } as unknown as Env["DELIVERY_JOBS"];
+  await tellEvents(systemCtx({ DELIVERY_JOBS: queue, ...bindings }, now, { ROOT_URL: "" }));
+  return woken;
+}
+
+async function scene() {
+  const owner = await make.user();
+  const repo = await make.repo(owner);
+  const own = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
+  return { owner, repo, own };
+}
+
+const created = (repo: TestRepo, by: TestUser, at = LATE) =>
+  tell(repo, by, "repository.created", { name: repo.name }, at, at);
+
+const told = (repo: { id: number }) =>
+  db
+    .select()
+    .from(announcements)
+    .where(eq(announcements.repoId, repo.id))
+    .orderBy(asc(announcements.id));
+const deliveriesOf = (hook: Pick<Hook, "id">) =>
+  db
+    .select()
+    .from(hookDeliveries)
+    .where(eq(hookDeliveries.hookId, hook.id))
+    .orderBy(asc(hookDeliveries.id));
+const stateOf = async (id: number) => {
+  const [row] = await db.select().from(events).where(eq(events.id, id));
+  return [row?.tellAt, row?.tellAttempts];
+};
+
+// What other tests have left, by the thousand years that lie between.
+beforeEach(async () => {
+  await tellAt(LATE - 1_000_000);
+});
+
+describe("what waits to be told", () => {
+  it("becomes an announcement and a delivery for each hook, and wakes them", async () => {
+    const { owner, repo, own } = await scene();
+    const { main } = await makeHistory(repo);
+    await tellAt(LATE - 1_000_000);
+    const hook = await makeHook({ ...own, events: ["push", "create"], branchFilter: "main" });
+    const ofOwner = await makeHook({ level: "user", approverId: owner.id, ownerId: owner.id });
+    const update = { ref: "refs/heads/main", before: null, after: main };
+    const other = { ref: "refs/heads/x", before: null, after: main };
+    const pushed = { ...pushOf(), refCount: 2, updates: [other, update] };
+    const id = await tell(repo, owner, "repository.pushed", pushed, LATE, LATE);
+    await db.update(events).set({ rootUrl: "https://forge.example" }).where(eq(events.id, id));
+
+    expect(new Set(await tellAt(LATE))).toEqual(new Set([hook.id, ofOwner.id]));
+    const rows = await told(repo);
+    // The place among all, also where nobody hears what comes before.
+    expect(rows.map(({ eventId, part, event }) => [eventId, part, event])).toEqual([
+      [id, 1, "push"],
+      [id, 2, "create"],
+      [id, 3, "push"],
+    ]);
+    expect(rows[2]?.payload).toMatchObject({
+      ref: "refs/heads/main",
+      after: main,
+      commits: [{ id: main, added: ["file"] }],
+      repository: { html_url: `https://forge.example/${owner.name}/${repo.name}` },
+      sender: { login: owner.name },
+    });
+    const deliveries = await deliveriesOf(hook);
+    expect(deliveries).toMatchObject(
+      [rows[1], rows[2]].map((row) => ({
+        announcementId: row?.id,
+        event: row?.event,
+        status: "pending",
+        isRequested: false,
+        attemptCount: 0,
+        requestUrl: "",
+        requestHeaders: null,
+        failure: "",
+        uuid: expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/),
+      })),
+    );
+    expect(deliveries[0]?.nextAttemptAt).toBeGreaterThanOrEqual(LATE);
+    expect((await deliveriesOf(ofOwner)).map(({ event }) => event)).toEqual(["push", "push"]);
+    expect(await stateOf(id)).toEqual([null, 1]);
+    expect(await tellAt(LATE)).toEqual([]);
+  });
+
+  it("is told once, whoever does it and however often", async () => {
+    const { owner, repo, own } = await scene();
+    const hook = await makeHook({ ...own, events: ["repository"] });
+    await created(repo, owner);
+    await Promise.all([1, 2, 3, 4].map(() => tellAt(LATE)));
+    await tellAt(LATE + DISPATCH_LEASE_MS + 1);
+    expect([(await told(repo)).length, (await deliveriesOf(hook)).length]).toEqual([1, 1]);
+  });
+
+  it("is told in its order within a repository, by several at once", async () => {
+    const scenes = [await scene(), await scene()];
+    const ids = new Map<number, number[]>();
+    for (const { own, repo } of scenes) {
+      await makeHook({ ...own, events: ["repository"] });
+      ids.set(repo.id, []);
+    }
+    for (let count = 0; count < 60; count++) {
+      const { owner, repo } = scenes[count % 2] as (typeof scenes)[0];
+      ids.get(repo.id)?.push(await created(repo, owner));
+    }
+    await Promise.all([1, 2, 3].map(() => tellAt(LATE)));
+    for (const { repo } of scenes) {
+      const order = (await told(repo)).map(({ eventId }) => eventId);
+      expect(order).toEqual(ids.get(repo.id));
+    }
+  });
+
+  // Whoever takes an event of a repository looks after what is recorded while they are at it.
+  it("leaves what comes after an event that somebody tells of to them", async () => {
+    const { owner, repo, own } = await scene();
+    await makeHook({ ...own, events: ["repository"] });
+    const first = await created(repo, owner);
+    await db
+      .update(events)
+      .set({ tellAt: LATE + 1 })
+      .where(eq(events.id, first));
+    const second = await created(repo, owner);
+    await tellAt(LATE);
+    expect(await told(repo)).toEqual([]);
+    expect(await stateOf(second)).toEqual([LATE, 0]);
+    await tellAt(LATE + 1);
+    expect((await told(repo)).map(({ eventId }) => eventId)).toEqual([first, second]);
+  });
+
+  describe.each([
+    ["before it is done", false],
+    ["and its answer is lost", true],
+  ])("where whoever does it ends at some call, %s", (_, isDone) => {
+    it("is told by the next one, once", async () => {
+      for (let at = 0; at < 8; at++) {
+        const { owner, repo, own } = await scene();
+        const { main } = await makeHistory(repo);
+        await tellAt(LATE - 1_000_000);
+        const hook = await makeHook(own);
+        const pushed = {
+          ...pushOf(),
+          updates: [{ ref: "refs/heads/main", before: null, after: main }],
+        };
+        const id = await tell(repo, owner, "repository.pushed", pushed, LATE, LATE);
+        const fault = failing({ at, isDone, isDeath: true });
+        const { DB } = fault.bindings;
+        await tellAt(LATE, DB ? { DB } : {}).catch(() => {});
+        const before = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
+        await tellAt(LATE + MINUTE_MS / 2);
+        await tellAt(LATE + DISPATCH_LEASE_MS + MINUTE_MS);
+        const after = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
+        expect(after, `call ${at}`).toHaveLength(1);
+        expect(after).toEqual(before.length === 0 ? after : before);
+        expect((await stateOf(id))[0]).toBeNull();
+      }
+    });
+  });
+
+  it("holds up its own repository alone where it can't be told, and is given up in the end", async () => {
+    const [bad, good] = [await scene(), await scene()];
+    const hook = await makeHook({ ...bad.own, events: ["push", "repository"] });
+    await makeHook({ ...good.own, events: ["repository"] });
+    const pushed = pushOf("refs/heads/main");
+    const poison = await tell(bad.repo, bad.owner, "repository.pushed", pushed, LATE, LATE);
+    const behind = await created(bad.repo, bad.owner);
+    const other = await created(good.repo, good.owner);
+    const logs = vi.spyOn(console, "log").mockImplementation(() => {});
+    const brokenAt = async (now: number) => {
+      const ctx = systemCtx({}, now);
+      const git = Object.create(ctx.git) as typeof ctx.git;
+      git.repository = (place) => {
+        if (place.objectName === bad.repo.objectName) throw new Error("the repository is away");
+        return ctx.git.repository(place);
+      };
+      await tellEvents({ ...ctx, git });
+    };
+
+    await brokenAt(LATE);
+    expect((await told(good.repo)).map(({ eventId }) => eventId)).toEqual([other]);
+    expect(await told(bad.repo)).toEqual([]);
+    const [dueAt] = await stateOf(poison);
+    expect((dueAt ?? 0) - LATE).toBeGreaterThanOrEqual(30_000);
+    expect((await stateOf(behind))[1]).toBe(0);
+
+    let now = LATE;
+    for (let attempt = 1; attempt < DISPATCH_ATTEMPTS_MAX; attempt++) {
+      expect(await stateOf(poison)).toEqual([expect.any(Number), attempt]);
+      now = (await stateOf(poison))[0] ?? 0;
+      await brokenAt(now);
+    }
+    expect(now - LATE).toBeGreaterThan(2 * 60 * MINUTE_MS);
+    expect(now - LATE).toBeLessThan(24 * 60 * MINUTE_MS);
+    expect((await stateOf(poison))[0]).toBeNull();
+    expect((await told(bad.repo)).map(({ eventId }) => eventId)).toEqual([behind]);
+    expect((await deliveriesOf(hook)).map(({ event }) => event)).toEqual(["repository"]);
+    const lines = logs.mock.calls.map(([line]) => String(line));
+    expect(lines.join("\n")).toContain(
+      JSON.stringify({ event: "tell:given-up", eventId: poison, attempts: DISPATCH_ATTEMPTS_MAX }),
+    );
+    expect(lines.join("\n")).not.toContain("the repository is away");
+    logs.mockRestore();
+  });
+
+  // It may be what ended them: it must not take the others along for ever.
+  it("is given up where all who told of it came to an end", async () => {
+    const { owner, repo, own } = await scene();
+    const hook = await makeHook({ ...own, events: ["repository"] });
+    const [deadly, next] = [await created(repo, owner), await created(repo, owner)];
+    // What comes after it was taken along each time, and never begun.
+    const taken = inArray(events.id, [deadly, next]);
+    await db.update(events).set({ tellAttempts: DISPATCH_ATTEMPTS_MAX }).where(taken);
+    const broken = await tell(repo, owner, "repository.pushed", { updates: 7 }, LATE, LATE);
+    await tellAt(LATE);
+    expect((await told(repo)).map(({ eventId }) => eventId)).toEqual([next]);
+    expect(await deliveriesOf(hook)).toHaveLength(1);
+    expect([(await stateOf(deadly))[0], (await stateOf(broken))[0]]).toEqual([null, null]);
+  });
+
+  it("is told to no hook that is made later, sleeps, looks elsewhere, or lost its approver", async () => {
+    const { owner, repo, own } = await scene();
+    const former = await make.user();
+    await make.collaborator(repo, former, 3);
+    const all = [
+      await makeHook({ ...own, createdAt: LATE + 1 }),
+      await makeHook({ ...own, isActive: false }),
+      await makeHook({ ...own, pausedAt: 5 }),
+      await makeHook({ ...own, branchFilter: "release/*" }),
+      await makeHook({ ...own, events: ["status", "repository"] }),
+      await makeHook({ ...own, approverId: former.id }),
+    ];
+    await db.delete(collaborations).where(eq(collaborations.userId, former.id));
+    const id = await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"), LATE, LATE);
+    expect(await tellAt(LATE)).toEqual([]);
+    const ids = all.map((hook) => hook.id);
+    const made = await db.select().from(hookDeliveries).where(inArray(hookDeliveries.hookId, ids));
+    expect([made, await told(repo)]).toEqual([[], []]);
+    expect(await stateOf(id)).toEqual([null, 1]);
+  });
+
+  it("is told to a chat only where there is something to say", async () => {
+    const { owner, repo, own } = await scene();
+    const [chat, plain] = [await makeHook({ ...own, type: "slack" }), await makeHook(own)];
+    // No commit comes with it, for nobody has it.
+    await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"), LATE, LATE);
+    expect(await tellAt(LATE)).toEqual([plain.id]);
+    expect(await deliveriesOf(chat)).toEqual([]);
+    await db.delete(hooks).where(eq(hooks.id, plain.id));
+    const next = await tell(repo, owner, "repository.pushed", pushOf("refs/heads/b"), LATE, LATE);
+    expect(await tellAt(LATE)).toEqual([]);
+    expect((await told(repo)).map(({ eventId }) => eventId)).not.toContain(next);
+  });
+
+  it("tells a fork to the owner of its source", async () => {
+    const { owner, repo } = await scene();
+    const forker = await make.user();
+    const fork = await make.repo(forker, { parentId: repo.id, isFork: true });
+    const wanted = ["fork", "repository"];
+    const own = (user: TestUser) =>
+      makeHook({ level: "user", approverId: user.id, ownerId: user.id, events: wanted });
+    const [ofSource, ofFork] = [await own(owner), await own(forker)];
+    await tell(fork, forker, "repository.forked", { parentId: repo.id }, LATE, LATE);
+    await tellAt(LATE);
+    const eventsOfHook = async (hook: Hook) => (await deliveriesOf(hook)).map(({ event }) => event);
+    expect(await eventsOfHook(ofSource)).toEqual(["fork"]);
+    expect(await eventsOfHook(ofFork)).toEqual(["repository"]);
+    expect(await told(repo)).toMatchObject([{ part: 0, payload: { forkee: { id: repo.id } } }]);
+    expect(await told(fork)).toMatchObject([{ part: 1, payload: { action: "created" } }]);
+  });
+
+  it("tells a deletion of what is gone to its owner's hooks, and forgets it then", async () => {
+    const { owner, repo, own } = await scene();
+    const [hook] = [
+      await makeHook({
+        level: "user",
+        approverId: owner.id,
+        ownerId: owner.id,
+        events: ["repository"],
+      }),
+      await makeHook({ ...own, events: ["repository"] }),
+    ];
+    const path = `/repos/${repo.owner}/${repo.name}`;
+    expect((await call("DELETE", path, { as: owner })).status).toBe(204);
+    await vi.waitFor(async () => {
+      await tellAt(LATE);
+      expect(await deliveriesOf(hook)).toHaveLength(1);
+    });
+    const [row] = await told(repo);
+    expect(row?.payload).toMatchObject({
+      action: "deleted",
+      repository: { id: repo.id, full_name: `${owner.name}/${repo.name}` },
+      organization: { login: owner.name },
+      sender: { login: owner.name },
+    });
+    const text = JSON.stringify(row);
+    for (const secret of [repo.objectName, "passwordHash", "networkName"]) {
+      expect(text).not.toContain(secret);
+    }
+    expect(text).not.toContain(owner.email);
+    await vi.waitFor(async () => {
+      const [event] = await db.select().from(events).where(eq(events.repoId, repo.id));
+      expect(event?.payload).toEqual({ name: repo.name });
+    });
+  });
+});
+
+describe("what telling costs", () => {
+  async function roundsOf(now: number): Promise<number> {
+    const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
+    const metered = { withSession: () => d1 } as unknown as Env["DB"];
+    await tellAt(now, { DB: metered });
+    return usage.rounds;
+  }
+
+  it("is few rounds to the database", async () => {
+    const { owner, repo, own } = await scene();
+    const { main, some } = await makeHistory(repo);
+    await tellAt(LATE - 1_000_000);
+    expect(await roundsOf(LATE)).toBe(1);
+
+    for (let count = 0; count < 40; count++) await created(repo, owner);
+    expect(await roundsOf(LATE)).toBe(3);
+
+    await makeHook({ ...own, events: ["push", "repository"] });
+    await created(repo, owner);
+    expect(await roundsOf(LATE)).toBe(5);
+
+    const updates = [main, some].map((after, at) => ({
+      ref: `refs/heads/${at}`,
+      before: null,
+      after,
+    }));
+    await tell(
+      repo,
+      owner,
+      "repository.pushed",
+      { ...pushOf(), updates: updates.slice(1) },
+      LATE,
+      LATE,
+    );
+    expect(await roundsOf(LATE)).toBe(6);
+    await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
+    expect(await roundsOf(LATE)).toBe(7);
+  });
+
+  it("does not grow with the hooks that hear of it", async () => {
+    const { owner, repo, own } = await scene();
+    const model = await makeHook({ ...own, events: ["repository"] });
+    const names =
+      "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
+    await db.run(
+      sql`insert into hooks (${sql.raw(names)}) select ${sql.raw(names)} from hooks, (select value as copy from json_each(${JSON.stringify(Array.from({ length: 999 }, () => 0))})) where hooks.id = ${model.id}`,
+    );
+    await created(repo, owner);
+    const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
+    const woken = await tellAt(LATE, { DB: { withSession: () => d1 } as unknown as Env["DB"] });
+    expect([new Set(woken).size, usage.rounds, usage.calls]).toEqual([1000, 5, 5]);
+    const [row] = await told(repo);
+    const made = await db
+      .select({ hookId: hookDeliveries.hookId, uuid: hookDeliveries.uuid })
+      .from(hookDeliveries)
+      .where(eq(hookDeliveries.announcementId, row?.id ?? 0));
+    expect([made.length, new Set(made.map(({ uuid }) => uuid)).size]).toEqual([1000, 1000]);
+    await db.delete(hooks).where(eq(hooks.repoId, repo.id));
+  });
+
+  it("goes in parts where many refs meet many hooks", async () => {
+    const { owner, repo, own } = await scene();
+    const model = await makeHook({ ...own, events: ["create"] });
+    const names =
+      "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
+    await db.run(
+      sql`insert into hooks (${sql.raw(names)}) select ${sql.raw(names)} from hooks, (select value as copy from json_each(${JSON.stringify(Array.from({ length: 209 }, () => 0))})) where hooks.id = ${model.id}`,
+    );
+    const updates = Array.from({ length: 50 }, (_, at) => ({
+      ref: `refs/heads/b${at}`,
+      before: null,
+      after: "1".repeat(40),
+    }));
+    const payload = { pushId: crypto.randomUUID(), part: 0, refCount: 50, updates };
+    const id = await tell(repo, owner, "repository.pushed", payload, LATE, LATE);
+    await tellAt(LATE);
+    expect((await stateOf(id))[0]).toBeNull();
+    const rows = await told(repo);
+    expect(rows).toHaveLength(50);
+    const made = await db.$count(
+      hookDeliveries,
+      inArray(
+        hookDeliveries.announcementId,
+        rows.map((row) => row.id),
+      ),
+    );
+    expect(made).toBe(50 * 210);
+    await db.delete(hooks).where(eq(hooks.repoId, repo.id));
+  });
+
+  // Ten thousand commits are walked, and five read.
+  it("does not grow with the commits that a push brings", async () => {
+    const { owner, repo, own } = await scene();
+    const history = new History();
+    const oids: string[] = [];
+    for (let at = 0; at < 10_000; at++) {
+      oids.push(history.commit({ parents: oids.slice(-1), message: `${at}\n` }));
+    }
+    const [before = "", after = ""] = [oids[0], oids.at(-1)];
+    const commands = [{ ref: "refs/heads/main", new: after }];
+    await pushCommands(owner, repo, commands, { pack: history.build() });
+    const hook = await makeHook(own);
+    await tellAt(LATE - 1_000_000);
+    await db.delete(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
+    const updates = [{ ref: "refs/heads/main", before, after }];
+    await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
+    const ctx = systemCtx({}, LATE);
+    await tellEvents(ctx);
+    expect(ctx.git.usage.objectCalls).toBe(1);
+    expect(ctx.git.usage.r2Calls).toBeLessThan(12);
+    expect((await told(repo)).at(-1)?.payload).toMatchObject({
+      total_commits: 9999,
+      commits: [{ message: "9999\n" }, {}, {}, {}, { message: "9995\n" }],
+    });
+    expect(await deliveriesOf(hook)).toHaveLength(1);
+  });
+});
+
+describe("a push of very many refs", () => {
+  it("is announced ref by ref, each once", async () => {
+    const { owner, repo, own } = await scene();
+    const hook = await makeHook({ ...own, events: ["create"] });
+    const history = new History();
+    const oid = history.commit();
+    const refs = Array.from(
+      { length: 120 },
+      (_, at) => `refs/heads/b${String(at).padStart(3, "0")}`,
+    );
+    const commands = refs.map((ref) => ({ ref, new: oid }));
+    await pushCommands(owner, repo, commands, { pack: history.build() });
+    await vi.waitFor(async () => {
+      await tellAt(LATE);
+      expect(await deliveriesOf(hook)).toHaveLength(120);
+    });
+    const names = (await told(repo)).map(
+      ({ payload }) => `refs/heads/${String(Reflect.get(payload, "ref"))}`,
+    );
+    expect(names).toEqual(refs);
+  });
+});

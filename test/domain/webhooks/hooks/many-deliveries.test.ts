@@ -1,0 +1,141 @@
+import { asc, eq, sql } from "drizzle-orm";
+import { expect, it, vi } from "vitest";
+
+import { events, hookDeliveries, hooks, repositories } from "../../../../src/db/schema/index.ts";
+import { deleteHook } from "../../../../src/domain/webhooks/hooks/delete-hook.ts";
+import type { HookPlace } from "../../../../src/domain/webhooks/hooks/hook-place.ts";
+import { redeliverFailed } from "../../../../src/domain/webhooks/delivery/redeliver.ts";
+import { only } from "../../../../src/lib/only.ts";
+import { db } from "../../../support/db.ts";
+import { makeHook } from "../../../support/hooks.ts";
+import { make } from "../../../support/make.ts";
+import { systemCtx } from "../../../support/system.ts";
+
+const NOW = Date.now();
+const FAR = NOW + 3_600_000;
+
+/** A hook of a repository with that many deliveries that failed; nothing is sent meanwhile. */
+async function makeHookWith(count: number) {
+  const user = await make.user();
+  const { id: repoId } = await make.repo(user);
+  const repo = only(await db.select().from(repositories).where(eq(repositories.id, repoId)));
+  const place: HookPlace = { level: "repository", repo };
+  const at = { level: "repository", repoId, approverId: user.id, busyUntil: FAR } as const;
+  const hook = await makeHook(at);
+  const numbers = JSON.stringify(Array.from({ length: count }, (_, index) => index));
+  // Below 0, where no event is.
+  const eventId = sql`-${hook.id} * 1000000 - value`;
+  await db.run(
+    sql`insert into announcements (event_id, part, event, repo_id, payload, created_at) select ${eventId}, 0, 'push', ${repoId}, '{}', ${NOW} from json_each(${numbers})`,
+  );
+  await db.run(
+    sql`insert into hook_deliveries (hook_id, announcement_id, uuid, event, status, created_at, updated_at) select ${hook.id}, id, 'some-' || id, 'push', 'failed', ${NOW}, ${NOW} from announcements where repo_id = ${repoId} order by id`,
+  );
+  return { hook, place };
+}
+
+/** What acts, and how many statements each of its batches had. */
+function countingCtx() {
+  const ctx = systemCtx({}, NOW);
+  const sizes: number[] = [];
+  const batch = ctx.db.batch.bind(ctx.db);
+  vi.spyOn(ctx.db, "batch").mockImplementation((statements) => {
+    sizes.push(statements.length);
+    return batch(statements);
+  });
+  return { ctx, sizes };
+}
+
+const hookOf = async (id: number) => (await db.select().from(hooks).where(eq(hooks.id, id)))[0];
+const statusesOf = async (hookId: number) => {
+  const rows = await db
+    .select({ status: hookDeliveries.status })
+    .from(hookDeliveries)
+    .where(eq(hookDeliveries.hookId, hookId))
+    .orderBy(asc(hookDeliveries.id));
+  return rows.map(({ status }) => status);
+};
+const deletionsOf = async (hookId: number) =>
+  db
+    .select({ type: events.type })
+    .from(events)
+    .where(sql`${events.type} = 'hook.deleted' and ${events.payload} ->> 'hookId' = ${hookId}`);
+
+it("so many that failed are sent once more by one request, the newest first", async () => {
+  const { hook, place } = await makeHookWith(1200);
+  const { ctx, sizes } = countingCtx();
+
+  expect(await redeliverFailed(ctx, place, hook.id, 0, 1000)).toBe(1000);
+  // Two that look, then two that take and two that announce it.
+  expect(sizes).toEqual([2, 4]);
+  const failed = Array.from({ length: 200 }, () => "failed");
+  expect(await statusesOf(hook.id)).toEqual([
+    ...failed,
+    ...Array.from({ length: 1000 }, () => "pending"),
+  ]);
+  expect(await redeliverFailed(ctx, place, hook.id, 0, 1000)).toBe(200);
+  expect(await redeliverFailed(ctx, place, hook.id, 0, 1000)).toBe(0);
+});
+
+it("a hook goes with its deliveries in one batch while they are few", async () => {
+  const { hook, place } = await makeHookWith(3);
+  const { ctx, sizes } = countingCtx();
+
+  await deleteHook(ctx, place, hook.id, 3);
+
+  expect(sizes).toHaveLength(1);
+  expect(await hookOf(hook.id)).toBeUndefined();
+  expect(await statusesOf(hook.id)).toEqual([]);
+  expect(await deletionsOf(hook.id)).toHaveLength(1);
+});
+
+it("a hook with many deliveries is switched off and loses them batch by batch before it goes", async () => {
+  const { hook, place } = await makeHookWith(8);
+  const ctx = systemCtx({}, NOW);
+  const batch = ctx.db.batch.bind(ctx.db);
+  const seen: unknown[] = [];
+  vi.spyOn(ctx.db, "batch").mockImplementation(async (statements) => {
+    const results = await batch(statements);
+    const { isActive, busyUntil } = (await hookOf(hook.id)) ?? {};
+    const deletions = await deletionsOf(hook.id);
+    const left = await statusesOf(hook.id);
+    seen.push([left.length, isActive, busyUntil !== FAR, deletions.length]);
+    return results;
+  });
+
+  await deleteHook(ctx, place, hook.id, 3);
+
+  expect(seen).toEqual([
+    [5, false, true, 0],
+    [2, false, true, 0],
+    [0, undefined, true, 1],
+  ]);
+});
+
+it("a hook with too many deliveries for one request is deleted by the next", async () => {
+  const { hook, place } = await makeHookWith(23);
+  const { ctx, sizes } = countingCtx();
+
+  await expect(deleteHook(ctx, place, hook.id, 1)).rejects.toMatchObject({ kind: "conflict" });
+  expect(sizes).toHaveLength(21);
+  expect(await hookOf(hook.id)).toMatchObject({ isActive: false });
+  expect(await statusesOf(hook.id)).toHaveLength(2);
+  expect(await deletionsOf(hook.id)).toEqual([]);
+
+  await deleteHook(ctx, place, hook.id, 1);
+  expect(await hookOf(hook.id)).toBeUndefined();
+  expect(await deletionsOf(hook.id)).toHaveLength(1);
+});
+
+// SECURITY: an id counts together with its place only.
+it("a hook with many deliveries is left alone from elsewhere", async () => {
+  const { hook } = await makeHookWith(3);
+  const { place: elsewhere } = await makeHookWith(0);
+
+  const deleting = deleteHook(systemCtx({}, NOW), elsewhere, hook.id, 1);
+
+  await expect(deleting).rejects.toMatchObject({ kind: "not_found" });
+  expect(await hookOf(hook.id)).toEqual(hook);
+  expect(await statusesOf(hook.id)).toEqual(["failed", "failed", "failed"]);
+  expect(await deletionsOf(hook.id)).toEqual([]);
+});

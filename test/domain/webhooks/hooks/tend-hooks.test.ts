@@ -1,0 +1,314 @@
+import { asc, eq, inArray, sql } from "drizzle-orm";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+
+import { seal, unseal } from "../../../../src/auth/seal.ts";
+import { parseConfig } from "../../../../src/config.ts";
+import {
+  announcements,
+  hookDeliveries,
+  hooks,
+  type Hook,
+  type HookDelivery,
+} from "../../../../src/db/schema/index.ts";
+import { deliverDue } from "../../../../src/domain/webhooks/delivery/deliver-due.ts";
+import type { Ctx } from "../../../../src/context.ts";
+import { findHooks, type HookTrigger } from "../../../../src/domain/webhooks/hooks/find-hooks.ts";
+import { SEALED_FOR } from "../../../../src/domain/webhooks/hooks/hook-wish.ts";
+import { resealSecrets } from "../../../../src/domain/webhooks/hooks/reseal-secrets.ts";
+import { sweepDeliveries } from "../../../../src/domain/webhooks/delivery/sweep-deliveries.ts";
+import { handleSchedule } from "../../../../src/jobs/index.ts";
+import { formatBase64 } from "../../../../src/lib/base64.ts";
+import { db } from "../../../support/db.ts";
+import { makeKeptDelivery, makeHook } from "../../../support/hooks.ts";
+import { make } from "../../../support/make.ts";
+import { systemCtx } from "../../../support/system.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const TENDING = "*/10 * * * *";
+const FAR = Date.now() + 365 * DAY_MS;
+
+/** A hook of somebody's own, to which nothing is delivered meanwhile. */
+async function makeOwnHook(fields: Partial<Hook> = {}): Promise<Hook> {
+  const user = await make.user();
+  const own = { level: "user" as const, ownerId: user.id, approverId: user.id, busyUntil: FAR };
+  return makeHook({ ...own, ...fields });
+}
+
+describe("deliveries that are older than the configuration keeps", () => {
+  const now = Date.now();
+  const leftOf = async (made: HookDelivery[]) => {
+    const left = await db
+      .select({ id: hookDeliveries.id })
+      .from(hookDeliveries)
+      .where(
+        inArray(
+          hookDeliveries.id,
+          made.map(({ id }) => id),
+        ),
+      )
+      .orderBy(asc(hookDeliveries.id));
+    return left.map(({ id }) => id);
+  };
+  const announced = async (made: HookDelivery[]) => {
+    const ids = made.map(({ announcementId }) => announcementId);
+    return (await db.select().from(announcements).where(inArray(announcements.id, ids))).length;
+  };
+
+  it("go, whatever becomes of them, with what they told; nothing younger goes", async () => {
+    const hook = await makeOwnHook();
+    const old = now - 30 * DAY_MS - 1000;
+    const made = [
+      await makeKeptDelivery(hook, { status: "failed", createdAt: old }),
+      await makeKeptDelivery(hook, { status: "succeeded", createdAt: old }),
+      // Asked for once more, and not sent yet.
+      await makeKeptDelivery(hook, {
+        status: "pending",
+        isRequested: true,
+        nextAttemptAt: FAR,
+        createdAt: old,
+        updatedAt: now,
+      }),
+      await makeKeptDelivery(hook, { status: "failed", createdAt: now - 30 * DAY_MS + 1000 }),
+      await makeKeptDelivery(hook, { status: "succeeded", createdAt: now }),
+    ];
+    const young = made.slice(3);
+
+    await handleSchedule(TENDING, systemCtx({}, now));
+
+    expect(await leftOf(made)).toEqual(young.map(({ id }) => id));
+    expect(await announced(made)).toBe(young.length);
+    await handleSchedule(TENDING, systemCtx({}, now, { WEBHOOK_DELIVERY_DAYS: "29" }));
+    expect(await leftOf(made)).toEqual(young.slice(1).map(({ id }) => id));
+    expect(await announced(made)).toBe(1);
+  });
+
+  it("go with all who were told, and with nobody where nobody is left", async () => {
+    const [one, other, gone] = [await makeOwnHook(), await makeOwnHook(), await makeOwnHook()];
+    const createdAt = now - 31 * DAY_MS;
+    const first = await makeKeptDelivery(one, { createdAt });
+    const { announcementId } = first;
+    const second = await db
+      .insert(hookDeliveries)
+      .values({
+        hookId: other.id,
+        announcementId,
+        uuid: crypto.randomUUID(),
+        event: "push",
+        status: "failed",
+        createdAt,
+        updatedAt: createdAt,
+      })
+      .returning();
+    const alone = await makeKeptDelivery(gone, { createdAt });
+    await db.delete(hooks).where(eq(hooks.id, gone.id));
+
+    await sweepDeliveries(systemCtx({}, now));
+
+    expect(await leftOf([first, ...second])).toEqual([]);
+    expect(await announced([first, alone])).toBe(0);
+  });
+
+  it("go in several rounds where they are many", async () => {
+    // What other tests made long ago, and what they made of the far future, whose ids come before.
+    const isFuture = sql`select id from announcements where created_at > ${now + DAY_MS}`;
+    await db.batch([
+      db.delete(hookDeliveries).where(sql`announcement_id in (${isFuture})`),
+      db.delete(announcements).where(sql`id in (${isFuture})`),
+    ]);
+    for (let runs = 0; runs < 10; runs++) await sweepDeliveries(systemCtx({}, now));
+    const hook = await makeOwnHook();
+    const createdAt = now - 31 * DAY_MS;
+    const numbers = JSON.stringify(
+      Array.from({ length: 1200 }, (_, at) => -4_000_000_000_000_000 - at),
+    );
+    await db.batch([
+      db
+        .insert(announcements)
+        .select(
+          sql`select null, value, 0, 'push', 0, '{}', ${createdAt} from json_each(${numbers})`,
+        ),
+      db
+        .insert(hookDeliveries)
+        .select(
+          sql`select null, ${hook.id}, id, 'u' || id, 'push', 'failed', 0, 0, null, '', null, null, null, null, null, '', null, ${createdAt}, ${createdAt} from ${announcements} where event_id in (select value from json_each(${numbers}))`,
+        ),
+    ]);
+    const young = await makeKeptDelivery(hook);
+    const ctx = systemCtx({}, now);
+    const batch = vi.spyOn(ctx.db, "batch");
+
+    await sweepDeliveries(ctx);
+
+    const left = await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
+    expect(left).toMatchObject([{ id: young.id }]);
+    // The last one finds nothing.
+    expect(batch.mock.calls.length).toBeGreaterThanOrEqual(4);
+  });
+});
+
+describe("secrets under another key than the first", () => {
+  // All hooks there are are looked at: those of other tests have none any more.
+  beforeAll(async () => {
+    await db.update(hooks).set({ secret: null, authorization: null });
+  });
+  const keyOf = (name: string, fill: number) =>
+    `${name}:${formatBase64(new Uint8Array(32).fill(fill))}`;
+  const [OLD, NEW, LOST] = [keyOf("old", 1), keyOf("new", 2), keyOf("lost", 3)];
+  const keysOf = (SEALING_KEYS: string) => parseConfig({ SEALING_KEYS }).sealingKeys;
+
+  /** A hook whose secrets were sealed while the service had these keys. */
+  async function makeSealed(keys: string, secret: string | null, authorization: string | null) {
+    const sealed = (text: string | null, purpose: string) =>
+      text === null ? null : seal(keysOf(keys), text, purpose);
+    return makeOwnHook({
+      secret: await sealed(secret, SEALED_FOR.secret),
+      authorization: await sealed(authorization, SEALED_FOR.authorization),
+    });
+  }
+  const read = async ({ id }: Hook) => (await db.select().from(hooks).where(eq(hooks.id, id)))[0];
+  async function opened(hook: Hook, keys: string) {
+    const row = await read(hook);
+    const open = async (column: "secret" | "authorization") => {
+      const sealed = row?.[column] ?? null;
+      return sealed && unseal(keysOf(keys), sealed, SEALED_FOR[column]);
+    };
+    return [await open("secret"), await open("authorization")];
+  }
+  async function tend(SEALING_KEYS: string): Promise<string[]> {
+    const spy = vi.spyOn(console, "log").mockImplementation(() => {});
+    try {
+      await handleSchedule(TENDING, systemCtx({}, Date.now(), { SEALING_KEYS }));
+      return spy.mock.calls.map(([line]) => String(line));
+    } finally {
+      spy.mockRestore();
+    }
+  }
+
+  it("are sealed anew by the first, so that the other can be removed", async () => {
+    const both = await makeSealed(OLD, "s3cret", "Bearer x");
+    const one = await makeSealed(OLD, null, "Bearer y");
+    const newer = await makeSealed(NEW, "mine", null);
+    const none = await makeOwnHook();
+    const before = [await read(newer), await read(none)];
+
+    expect(await tend(`${NEW},${OLD}`)).toEqual([]);
+
+    expect(await opened(both, NEW)).toEqual([
+      { kind: "open", text: "s3cret" },
+      { kind: "open", text: "Bearer x" },
+    ]);
+    expect(await opened(one, NEW)).toEqual([null, { kind: "open", text: "Bearer y" }]);
+    expect([await read(newer), await read(none)]).toEqual(before);
+    const after = await read(both);
+    expect({ ...after, secret: "", authorization: "" }).toEqual({
+      ...both,
+      secret: "",
+      authorization: "",
+    });
+    await tend(`${NEW},${OLD}`);
+    expect(await read(both)).toEqual(after);
+  });
+
+  it("are all of them, where they are more than one batch holds", async () => {
+    const hook = await makeSealed(OLD, "many", null);
+    const { id: _id, ...row } = hook;
+    const lost = await makeSealed(LOST, "lost", null);
+    // What no key opens stands in nobody's way.
+    for (let at = 0; at < 104; at += 4) {
+      const four = Array.from({ length: 4 }, () => ({
+        ...row,
+        secret: lost.secret,
+        approverId: 0,
+      }));
+      await db.insert(hooks).values(four);
+    }
+    const made: { id: number }[] = [];
+    for (let at = 0; at < 205; at += 4) {
+      made.push(...(await db.insert(hooks).values([row, row, row, row]).returning()));
+    }
+
+    await tend(`${NEW},${OLD}`);
+
+    const rows = await db
+      .select({ secret: hooks.secret })
+      .from(hooks)
+      .where(eq(hooks.approverId, hook.approverId));
+    expect(rows).toHaveLength(made.length + 1);
+    for (const { secret } of rows) expect(secret).toMatch(/^1\.new\./);
+    await db.delete(hooks).where(eq(hooks.secret, lost.secret ?? ""));
+  });
+
+  it("stay as they are where no key opens them, and the log names their hooks alone", async () => {
+    const lost = await makeSealed(LOST, "hunter2", "Bearer hunter2");
+    const damaged = await makeSealed(OLD, "hunter2", null);
+    await db
+      .update(hooks)
+      .set({ secret: `${damaged.secret?.slice(0, -8)}AAAAAAA=` })
+      .where(eq(hooks.id, damaged.id));
+    const fine = await makeSealed(OLD, "fine", null);
+    const before = [await read(lost), await read(damaged)];
+
+    const lines = await tend(`${NEW},${OLD}`);
+
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { event: "hooks:unsealable", hookCount: 2, hookIds: `${lost.id},${damaged.id}` },
+    ]);
+    expect([await read(lost), await read(damaged)]).toEqual(before);
+    expect(await opened(fine, NEW)).toEqual([{ kind: "open", text: "fine" }, null]);
+  });
+
+  it("that somebody changes meanwhile are theirs", async () => {
+    const hook = await makeSealed(OLD, "before", null);
+    const theirs = await seal(keysOf(NEW), "theirs", SEALED_FOR.secret);
+    const ctx = systemCtx({}, Date.now(), { SEALING_KEYS: `${NEW},${OLD}` });
+    const batch = ctx.db.batch.bind(ctx.db);
+    vi.spyOn(ctx.db, "batch").mockImplementation(async (statements) => {
+      await db.update(hooks).set({ secret: theirs }).where(eq(hooks.id, hook.id));
+      return batch(statements);
+    });
+
+    await resealSecrets(ctx);
+
+    expect((await read(hook))?.secret).toBe(theirs);
+  });
+
+  it("are left alone while there is one key or none", async () => {
+    const hook = await makeSealed(OLD, "old", null);
+    for (const keys of ["", NEW]) {
+      expect(await tend(keys)).toEqual([]);
+      expect(await read(hook)).toEqual(hook);
+    }
+  });
+});
+
+describe("while webhooks are switched off", () => {
+  it("nothing that waits is sent, and it waits on", async () => {
+    const hook = await makeOwnHook({ busyUntil: null });
+    const { id } = await makeKeptDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
+    const ctx = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });
+    const sent = vi.spyOn(ctx.eventQueues, "deliverSoon");
+
+    await deliverDue(ctx, [hook.id]);
+    await handleSchedule("* * * * *", ctx);
+
+    expect(sent).not.toHaveBeenCalled();
+    expect(await db.select().from(hookDeliveries).where(eq(hookDeliveries.id, id))).toMatchObject([
+      { status: "pending", attemptCount: 0, nextAttemptAt: 1000 },
+    ]);
+    expect(await db.select().from(hooks).where(eq(hooks.id, hook.id))).toEqual([hook]);
+    const on = systemCtx({}, Date.now());
+    const sentOn = vi.spyOn(on.eventQueues, "deliverSoon").mockResolvedValue();
+    await handleSchedule("* * * * *", on);
+    expect(sentOn.mock.calls.flatMap(([ids]) => ids)).toContain(hook.id);
+  });
+
+  it("nobody is told of anything", async () => {
+    const hook = await makeOwnHook({ busyUntil: null });
+    const occasion: HookTrigger = { event: "push", ownerId: hook.ownerId ?? 0, at: Date.now() };
+    const heard = async (ctx: Ctx) => (await findHooks(ctx, [occasion]))(occasion);
+    const off = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });
+
+    expect(await heard(off)).toEqual([]);
+    expect(await heard(systemCtx({}, Date.now()))).toMatchObject([{ id: hook.id }]);
+  });
+});
