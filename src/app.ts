@@ -109,7 +109,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
 function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
   // After the answer is made: one that was fetched, like a file, takes nothing that was set before.
   const { open } = c.var;
-  open.defer(open.eventQueues.tellRecorded());
+  open.defer(open.eventQueues.dispatchRecorded());
   const { headers } = c.res;
   headers.set("X-Request-Id", c.var.requestId);
   headers.set("X-Content-Type-Options", "nosniff");

@@ -152,7 +152,7 @@ const Variables = z.object({
 });
 
 /** What the service makes and may sign. */
-export type SigningOccasion = "first_commit" | "change" | "tag";
+export type SignedOperation = "first_commit" | "change" | "tag";
 
 /** How the service signs what it makes. */
 export interface Signing {
@@ -161,7 +161,7 @@ export interface Signing {
   readonly key: string;
   readonly name: string;
   readonly email: string;
-  readonly occasions: ReadonlySet<SigningOccasion>;
+  readonly operations: ReadonlySet<SignedOperation>;
 }
 
 /** A key for what is stored sealed. */
@@ -282,7 +282,7 @@ export function parseConfig(env: object): Config {
 function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
   const key = variables.SIGNING_KEY.trim();
   if (key === "") return undefined;
-  const signed: [SigningOccasion, boolean][] = [
+  const signed: [SignedOperation, boolean][] = [
     ["first_commit", variables.SIGNING_INITIAL_COMMIT],
     ["change", variables.SIGNING_CRUD_ACTIONS],
     ["tag", variables.SIGNING_TAGS],
@@ -292,7 +292,7 @@ function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
     key,
     name: variables.SIGNING_NAME || variables.APP_NAME,
     email: variables.SIGNING_EMAIL,
-    occasions: new Set(signed.filter(([, isSigned]) => isSigned).map(([occasion]) => occasion)),
+    operations: new Set(signed.filter(([, isSigned]) => isSigned).map(([operation]) => operation)),
   };
 }
 

@@ -86,7 +86,7 @@ export async function pageOf<T>(
 ): Promise<T[]> {
   const page = read(c.var.ctx.config, query);
   const { items, total } = await list(page);
-  announcePage(c, page, total);
+  setPageHeaders(c, page, total);
   return items;
 }
 
@@ -98,14 +98,14 @@ interface Answer {
 }
 
 /** Says on the answer how many items there are and where the other pages are. */
-export function announcePage(c: Answer, page: Page, total: number): void {
-  announce(c, page, total, {});
+export function setPageHeaders(c: Answer, page: Page, total: number): void {
+  setHeaders(c, page, total, {});
 }
 
 /** The same, with the number of the page and how many there are: for lists of commits. */
-export function announceNumberedPage(c: Answer, page: Page, total: number): void {
+export function setNumberedPageHeaders(c: Answer, page: Page, total: number): void {
   const pageCount = Math.ceil(total / page.size);
-  announce(c, page, total, {
+  setHeaders(c, page, total, {
     "X-Total": total,
     "X-Page": page.number,
     "X-PerPage": page.size,
@@ -114,7 +114,7 @@ export function announceNumberedPage(c: Answer, page: Page, total: number): void
   });
 }
 
-function announce(
+function setHeaders(
   c: Answer,
   page: Page,
   total: number,

@@ -6,7 +6,7 @@ import { insertSelect } from "../db/insert-select.ts";
 import { events } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/event.ts";
 import type { Event } from "./event.ts";
-import { isAnnounced } from "./payloads/announcement.ts";
+import { hasWebhookEvents } from "./payloads/webhook-event.ts";
 
 /** Numbers of rows that the same batch inserts are known as SQL only. */
 type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };
@@ -18,11 +18,11 @@ type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) :
  */
 export function record(ctx: Ctx, event: Recordable) {
   ctx.eventQueues.noteRecorded();
-  return insertEvent(occasionOf(ctx), event, sql`1`);
+  return insertEvent(originOf(ctx), event, sql`1`);
 }
 
 /** On whose behalf something happened, and when. */
-interface Occasion {
+interface EventOrigin {
   db: Database;
   /** 0 for nobody. */
   actorId: number;
@@ -32,7 +32,7 @@ interface Occasion {
   rootUrl: string;
 }
 
-const occasionOf = ({ db, actor, now, config, rootUrl }: Ctx): Occasion => ({
+const originOf = ({ db, actor, now, config, rootUrl }: Ctx): EventOrigin => ({
   db,
   now,
   actorId: actor.user?.id ?? 0,
@@ -44,10 +44,10 @@ const occasionOf = ({ db, actor, now, config, rootUrl }: Ctx): Occasion => ({
  * caller. What they tell must be known, and all of it together be less than 2 MB, the most that one value
  * of the database holds.
  */
-export function recordAll({ db, actorId, now, rootUrl }: Occasion, all: readonly Event[]) {
+export function recordAll({ db, actorId, now, rootUrl }: EventOrigin, all: readonly Event[]) {
   const rows = all.map((event) => {
     const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
-    return { type, ownerId, repoId, payload, tellAt: isAnnounced(type) ? now : null };
+    return { type, ownerId, repoId, payload, dispatchAt: hasWebhookEvents(type) ? now : null };
   });
   const columns = {
     type: sql`value ->> 'type'`,
@@ -56,8 +56,8 @@ export function recordAll({ db, actorId, now, rootUrl }: Occasion, all: readonly
     repoId: sql`value ->> 'repoId'`,
     payload: sql`value ->> 'payload'`,
     createdAt: now,
-    tellAt: sql`value ->> 'tellAt'`,
-    rootUrl: sql`iif(value ->> 'tellAt' is null, '', ${rootUrl})`,
+    dispatchAt: sql`value ->> 'dispatchAt'`,
+    rootUrl: sql`iif(value ->> 'dispatchAt' is null, '', ${rootUrl})`,
   };
   const from = sql`from json_each(${JSON.stringify(rows)}) where true order by key`;
   return insertSelect(db, events, columns, from).onConflictDoNothing();
@@ -69,11 +69,15 @@ export function recordAll({ db, actorId, now, rootUrl }: Occasion, all: readonly
  */
 export function recordIfChanged(ctx: Ctx, event: Recordable) {
   ctx.eventQueues.noteRecorded();
-  return insertEvent(occasionOf(ctx), event, sql`changes() > 0`);
+  return insertEvent(originOf(ctx), event, sql`changes() > 0`);
 }
 
 /** What has an id of its own, as a push has, is recorded once however often it is told. */
-function insertEvent({ db, actorId, now, rootUrl }: Occasion, event: Recordable, condition: SQL) {
+function insertEvent(
+  { db, actorId, now, rootUrl }: EventOrigin,
+  event: Recordable,
+  condition: SQL,
+) {
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
   const columns = {
     type: type satisfies EventKind,
@@ -82,7 +86,7 @@ function insertEvent({ db, actorId, now, rootUrl }: Occasion, event: Recordable,
     repoId,
     payload: toJson(fields),
     createdAt: now,
-    tellAt: isAnnounced(type) ? now : null,
+    dispatchAt: hasWebhookEvents(type) ? now : null,
     rootUrl,
   };
   return insertSelect(db, events, columns, sql`where ${condition}`).onConflictDoNothing();

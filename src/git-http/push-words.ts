@@ -16,7 +16,7 @@ const DELAY_MS = 2000;
 const SUGGESTIONS_MAX = 5;
 
 /** Tells in git's words how far the check of a pack is. */
-export function tellProgress(say: (text: string) => void): ReceiveProgress {
+export function reportProgress(say: (text: string) => void): ReceiveProgress {
   const startedAt = Date.now();
   let deltas: ProgressMeter | undefined;
   return {

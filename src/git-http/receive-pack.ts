@@ -15,7 +15,7 @@ import { streamOf } from "../lib/stream-of.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, logSent } from "./answer.ts";
-import { suggestPulls, tellProgress } from "./push-words.ts";
+import { suggestPulls, reportProgress } from "./push-words.ts";
 import { Words } from "./words.ts";
 
 const RESULT = "git-receive-pack-result";
@@ -171,7 +171,7 @@ async function settle(
     try {
       if (failure) throw failure.error;
       const repository = await stored.open(upload?.snapshot ?? (await stored.snapshot()));
-      const received = await upload?.receiver.finish(repository, say && tellProgress(say));
+      const received = await upload?.receiver.finish(repository, say && reportProgress(say));
       return { repository: received?.repository ?? repository, pack: received?.record };
     } catch (error) {
       // Here and not behind the commit: what a repository may list already must stay.

@@ -95,7 +95,7 @@ async function runCommand(place: Place, { command, args }: CommandRequest): Prom
       return speaking(() => serveFetch(place, request), formatError);
     }
     case "object-info":
-      return tellSizes(place, args);
+      return formatSizes(place, args);
     default:
       throw new GitError("protocol", `unknown command ${JSON.stringify(command)}`);
   }
@@ -107,7 +107,7 @@ function listRefs({ view }: Place, args: readonly ByteText[]): Response {
   return gitAnswer(RESULT, formatLsRefsResponse(parseLsRefsArgs(args), all, unbornTarget));
 }
 
-async function tellSizes(
+async function formatSizes(
   { stored, snapshot, view }: Place,
   args: readonly ByteText[],
 ): Promise<Response> {

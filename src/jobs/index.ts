@@ -1,10 +1,10 @@
 import type { Ctx } from "../context.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
-import { listLeftBehind } from "../domain/git/list-left-behind.ts";
+import { listOrphaned } from "../domain/git/list-orphaned.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { tendHooks } from "../domain/webhooks/hooks/tend-hooks.ts";
-import { tellEvents } from "../domain/webhooks/dispatch/tell-events.ts";
+import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { wakeQueues } from "../domain/webhooks/delivery/wake-queues.ts";
 import { tendRepository } from "../domain/git/tend-repository.ts";
 import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
@@ -16,7 +16,7 @@ import type { StorageJob } from "../storage/storage-job.ts";
 export type Job = StorageJob | EventJob | DeliveryJob;
 
 /** Deleted repositories that one run of the schedule sees to; the next one goes on. */
-const LEFT_BEHIND_MAX = 100;
+const ORPHANED_MAX = 100;
 
 /** How long messages wait for what they ask to be delivered. */
 const DELIVERY_WAIT_MS = 200;
@@ -33,12 +33,12 @@ export async function handleBatch(
   { messages }: Pick<MessageBatch<Job>, "messages">,
   openCtx: () => Ctx,
 ): Promise<void> {
-  const tellings = messages.filter(({ body }) => "kind" in body && body.kind === "tell");
+  const dispatches = messages.filter(({ body }) => "kind" in body && body.kind === "dispatch");
   const deliveries = messages.filter((message) => "hookId" in message.body);
   // One look finds all that there is to tell.
-  if (tellings.length > 0) {
-    await handle(tellings, async () => {
-      await tellEvents(openCtx());
+  if (dispatches.length > 0) {
+    await handle(dispatches, async () => {
+      await dispatchEvents(openCtx());
       await forwardEvents(openCtx());
     });
   }
@@ -95,7 +95,7 @@ export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
 }
 
 async function tendStorage(ctx: Ctx): Promise<void> {
-  const places = await listLeftBehind(ctx, LEFT_BEHIND_MAX);
+  const places = await listOrphaned(ctx, ORPHANED_MAX);
   for (const place of places) await ctx.git.tendLater(place);
   await removeLooseFiles(ctx);
 }

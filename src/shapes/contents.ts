@@ -95,7 +95,7 @@ export function toContents(
     name: path.slice(path.lastIndexOf("/") + 1),
     path,
     sha: oid,
-    ...tellLastCommit(item.lastCommit),
+    ...lastCommitFields(item.lastCommit),
     type,
     size: item.sizeBytes,
     encoding: item.encoding,
@@ -117,7 +117,7 @@ function typeOf(mode: number): "file" | "dir" | "symlink" | "submodule" {
   return isSymlinkMode(mode) ? "symlink" : "file";
 }
 
-const tellLastCommit = (commit: LastCommit | undefined) =>
+const lastCommitFields = (commit: LastCommit | undefined) =>
   commit && {
     last_commit_sha: commit.oid,
     last_committer_date: formatSeconds(commit.committerSeconds),

@@ -88,9 +88,9 @@ export function toPushedCommits(
   return entries.map((entry) => {
     const files = entry.files?.map(({ path, status }) => ({ name: decodeText(path), status }));
     const bytes = files?.reduce((sum, { name }) => sum + jsonBytes(name) + 1, 0) ?? 0;
-    const isTold = bytes <= bytesLeft;
-    if (isTold) bytesLeft -= bytes;
-    return toPushedCommit(where, entry, viewer, isTold ? files : undefined);
+    const isListed = bytes <= bytesLeft;
+    if (isListed) bytesLeft -= bytes;
+    return toPushedCommit(where, entry, viewer, isListed ? files : undefined);
   });
 }
 

@@ -2,7 +2,7 @@ import { log } from "../lib/log.ts";
 
 /** Says that events wait for being handed out. Which ones, the database knows. */
 export interface EventJob {
-  readonly kind: "tell";
+  readonly kind: "dispatch";
 }
 
 /** Names a hook that something waits for. */
@@ -22,7 +22,7 @@ export class EventQueues {
   readonly #events: Queue<EventJob>;
   readonly #deliveries: Queue<DeliveryJob>;
   readonly #out: Queue<object> | undefined;
-  #isTellingDue = false;
+  #isDispatchDue = false;
 
   /** @param out Where the operator wants all events to go, if anywhere. */
   constructor(events: Queue<EventJob>, deliveries: Queue<DeliveryJob>, out?: Queue<object>) {
@@ -48,19 +48,19 @@ export class EventQueues {
 
   /** Events are recorded on this behalf: whoever opened the context looks after they are stored. */
   noteRecorded(): void {
-    this.#isTellingDue = true;
+    this.#isDispatchDue = true;
   }
 
   /** Has events handed out if any were recorded since the last time. */
-  async tellRecorded(): Promise<void> {
-    if (!this.#isTellingDue) return;
-    this.#isTellingDue = false;
-    await this.tellSoon();
+  async dispatchRecorded(): Promise<void> {
+    if (!this.#isDispatchDue) return;
+    this.#isDispatchDue = false;
+    await this.dispatchSoon();
   }
 
   /** Has the events handed out that wait for it. */
-  async tellSoon(): Promise<void> {
-    await attempt(() => this.#events.send({ kind: "tell" }));
+  async dispatchSoon(): Promise<void> {
+    await attempt(() => this.#events.send({ kind: "dispatch" }));
   }
 
   /**

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { follows, hookDeliveries } from "../../src/db/schema/index.ts";
 import { resealSecrets } from "../../src/domain/webhooks/hooks/reseal-secrets.ts";
 import { sweepDeliveries } from "../../src/domain/webhooks/delivery/sweep-deliveries.ts";
-import { tellEvents } from "../../src/domain/webhooks/dispatch/tell-events.ts";
+import { dispatchEvents } from "../../src/domain/webhooks/dispatch/dispatch-events.ts";
 import { wakeQueues } from "../../src/domain/webhooks/delivery/wake-queues.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { pushOf, tell } from "../support/activities.ts";
@@ -206,7 +206,7 @@ describe("no table that grows is read as a whole", () => {
     await tell(repo, user, "repository.pushed", pushOf("refs/heads/main"), now, now);
     sent.length = 0;
     const ctx = systemCtx({ DB: listening }, now);
-    await tellEvents(ctx);
+    await dispatchEvents(ctx);
     await wakeQueues(ctx);
     expect(await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id))).not.toEqual(
       [],
@@ -215,14 +215,14 @@ describe("no table that grows is read as a whole", () => {
     expect(await fullScans([...new Set(sent)])).toEqual([]);
     // What waits is an index of its own, read in the order in which it is told.
     const plans = (await Promise.all([...new Set(sent)].map(planOf))).flat().join("\n");
-    expect(plans).toMatch(/SCAN e USING (?:COVERING )?INDEX events_untold\b/);
-    expect(plans).toMatch(/SEARCH x USING COVERING INDEX events_untold_repo /);
+    expect(plans).toMatch(/SCAN e USING (?:COVERING )?INDEX events_undispatched\b/);
+    expect(plans).toMatch(/SEARCH x USING COVERING INDEX events_undispatched_repo /);
     expect(plans).not.toMatch(/SCAN (?:x|h|a|hooks|announcements)\b/);
   });
 
   // Neither pages nor numbers of deliveries look at those of other hooks, or sort them.
   it.each([
-    ["hook_deliveries_announcement", ""],
+    ["hook_deliveries_webhook_event", ""],
     ["hook_deliveries_by_status", "?status=failed"],
     ["hook_deliveries_by_event", "?event=push"],
     ["hook_deliveries_by_(?:status|event)", "?status=failed&event=push"],

@@ -8,7 +8,7 @@ let lastAt = Date.now() - 1_000_000;
 /**
  * Inserts an event of a repository as if it had happened; each is a second later than the one before.
  *
- * @param tellAt When hooks are to be told of it, in milliseconds; they are not, where it says nothing.
+ * @param dispatchAt When hooks are to be told of it, in milliseconds; they are not, where it says nothing.
  */
 export async function tell(
   repo: TestRepo,
@@ -16,7 +16,7 @@ export async function tell(
   type = "repository.created",
   payload: Record<string, unknown> = { name: repo.name },
   createdAt = (lastAt += 1000),
-  tellAt: number | null = null,
+  dispatchAt: number | null = null,
 ): Promise<number> {
   const rows = await db
     .insert(events)
@@ -27,7 +27,7 @@ export async function tell(
       repoId: repo.id,
       payload,
       createdAt,
-      tellAt,
+      dispatchAt,
     })
     .returning();
   return only(rows).id;

@@ -4,7 +4,7 @@ import { inject } from "vitest";
 
 import { seal } from "../../src/auth/seal.ts";
 import {
-  announcements,
+  webhookEvents,
   hookDeliveries,
   hooks,
   type Hook,
@@ -20,7 +20,7 @@ import { db } from "./db.ts";
 import type { ReceivedHook } from "./hook-receiver.ts";
 import { makeHook } from "./hooks.ts";
 import { make } from "./make.ts";
-import { makeOccasion } from "./occasions.ts";
+import { makeOccasion } from "./payload-contexts.ts";
 import { systemCtx } from "./system.ts";
 
 const [here] = inject("receivers");
@@ -68,14 +68,14 @@ export async function makeDelivery(
   const body = payload ?? toRepositoryPayload(await makeOccasion({}), "created");
   const event = columns.event ?? "repository";
   const [announcement] = await db
-    .insert(announcements)
+    .insert(webhookEvents)
     .values({ eventId: ++lastEventId, part: 0, event, repoId, payload: body, createdAt: 1000 })
     .returning();
   const rows = await db
     .insert(hookDeliveries)
     .values({
       hookId: hook.id,
-      announcementId: announcement?.id ?? 0,
+      webhookEventId: announcement?.id ?? 0,
       uuid: crypto.randomUUID(),
       event,
       nextAttemptAt: 1000,

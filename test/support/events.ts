@@ -4,7 +4,11 @@ import { events, type User } from "../../src/db/schema/index.ts";
 import { db } from "./db.ts";
 
 // How far hooks were told of it is nothing of the event's own: a queue does it meanwhile.
-const { tellAt: _tellAt, tellAttempts: _tellAttempts, ...columns } = getTableColumns(events);
+const {
+  dispatchAt: _tellAt,
+  dispatchAttempts: _tellAttempts,
+  ...columns
+} = getTableColumns(events);
 
 /** What a user has set off so far, oldest first. A refusal adds nothing to it. */
 export const eventsBy = (actor: Pick<User, "id">) =>

@@ -1,8 +1,8 @@
 import {
-  announcements,
+  webhookEvents,
   hookDeliveries,
   hooks,
-  type AnnouncementRow,
+  type WebhookEventRow,
   type Hook,
   type HookDelivery,
 } from "../../src/db/schema/index.ts";
@@ -40,21 +40,21 @@ export const PUSHED = { ref: "refs/heads/main", commits: [] };
 export async function makeKeptDelivery(
   { id: hookId }: Pick<Hook, "id">,
   fields: Partial<HookDelivery> = {},
-  announced: Partial<AnnouncementRow> = {},
+  announced: Partial<WebhookEventRow> = {},
 ): Promise<HookDelivery & { eventId: number }> {
   const { event = "push", createdAt = Date.now() } = fields;
   const eventId = nextEventId--;
-  const { id: announcementId } = only(
+  const { id: webhookEventId } = only(
     await db
-      .insert(announcements)
+      .insert(webhookEvents)
       .values({ eventId, part: 0, event, repoId: 0, payload: PUSHED, createdAt, ...announced })
-      .returning({ id: announcements.id }),
+      .returning({ id: webhookEvents.id }),
   );
   const rows = await db
     .insert(hookDeliveries)
     .values({
       hookId,
-      announcementId,
+      webhookEventId,
       uuid: crypto.randomUUID(),
       event,
       status: "failed",

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 
-import { tellPush } from "../../src/domain/git/tell-push.ts";
+import { recordPush } from "../../src/domain/git/record-push.ts";
 import { encodeUtf8 } from "../../src/git/byte-text.ts";
 import { oidBytes } from "../../src/git/oid.ts";
 import { DEFAULT_PACK_LIMITS } from "../../src/git/pack/limits.ts";
@@ -153,6 +153,6 @@ export async function storeRefs(
   });
   if (!entry) throw new Error(`the push was refused: ${JSON.stringify(summary)}`);
   const bringsNothing = () => Promise.resolve(new Map());
-  await tellPush(systemCtx({}, Date.now()), repo, entry, summary, [updates], bringsNothing);
+  await recordPush(systemCtx({}, Date.now()), repo, entry, summary, [updates], bringsNothing);
   await stored.settle(entry.pushId);
 }

@@ -17,7 +17,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
-import { Paging, announcePage, queryInteger, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, queryInteger, readPage } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 
 export const adminUsers = endpoints();
@@ -88,7 +88,7 @@ adminUsers.openapi(
       query.login_name === "" ? undefined : eq(users.loginName, query.login_name),
     );
     const { items, total } = await listAccountsWhere(ctx, isListed, slice);
-    announcePage(c, slice, total);
+    setPageHeaders(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
       200,

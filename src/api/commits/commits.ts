@@ -14,7 +14,7 @@ import { json, page, refusals } from "../answers.ts";
 import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
-import { announceNumberedPage, Paging, readPage } from "../paging.ts";
+import { setNumberedPageHeaders, Paging, readPage } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { CommitPath, ShownParts, toParts } from "./query.ts";
 
@@ -71,7 +71,7 @@ commits.openapi(
     const { items, total } = await listCommits(code, wanted, slice);
     if (total === 0 && query.path) throw notFound();
     const read = await readCommits(ctx, code, items, toParts(query));
-    announceNumberedPage(c, slice, total);
+    setNumberedPageHeaders(c, slice, total);
     return c.json(
       read.map((each) => toCommit(entry, each, viewer)),
       200,

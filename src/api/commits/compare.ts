@@ -15,7 +15,7 @@ import { Int64 } from "../../shapes/json.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inNetwork } from "../guards/repository.ts";
-import { announceNumberedPage, Paging, readPage } from "../paging.ts";
+import { setNumberedPageHeaders, Paging, readPage } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { ShownParts, toParts } from "./query.ts";
 
@@ -81,8 +81,8 @@ comparisons.openapi(
     const slice = readPage(ctx.config, { page: query.page, limit }, PAGE_SIZE_MAX);
     const { nodes, aheadCount, behindCount, mergeBase } = compareHistories(graph, revisions, slice);
     const parts = toParts(query);
-    const told = mergeBase === undefined ? nodes : [...nodes, mergeBase];
-    const read = await readCommits(ctx, headCode, told, parts);
+    const listed = mergeBase === undefined ? nodes : [...nodes, mergeBase];
+    const read = await readCommits(ctx, headCode, listed, parts);
     const [mergeBaseCommit] = mergeBase === undefined ? [] : read.splice(nodes.length);
 
     const oldNode = text.isDirect ? revisions.base.node : mergeBase;
@@ -97,7 +97,7 @@ comparisons.openapi(
       old: oldNode === undefined ? undefined : { repository: entry, commitOid: graph.oid(oldNode) },
       fresh: { repository: headEntry, commitOid: revisions.head.commitOid },
     };
-    announceNumberedPage(c, slice, aheadCount);
+    setNumberedPageHeaders(c, slice, aheadCount);
     return c.json(
       {
         total_commits: aheadCount,

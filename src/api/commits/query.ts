@@ -12,7 +12,7 @@ export const CommitPath = RepoPath.extend({
 /** What of a commit is left out on request. */
 export const ShownParts = z.object({
   stat: queryFlag("Whether changed lines are counted; they are if it is missing"),
-  verification: queryFlag("Whether signatures are told; they are if it is missing"),
+  verification: queryFlag("Whether signatures are listed; they are if it is missing"),
   files: queryFlag("Whether changed files are named; they are if it is missing"),
 });
 

@@ -25,7 +25,7 @@ import { type ApiEnv, endpoints } from "../endpoints.ts";
 import { type GuardVariables, requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, optionalText } from "../json-body.ts";
-import { announcePage, pageOf, Paging, readPage, readPageOrWhole } from "../paging.ts";
+import { setPageHeaders, pageOf, Paging, readPage, readPageOrWhole } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { CommitPath } from "./query.ts";
 
@@ -145,7 +145,7 @@ statuses.openapi(
     const commitOid = await findCommit(ctx, entry, c.req.valid("param").ref);
     const slice = readPage(ctx.config, c.req.valid("query"));
     const combined = await combineStatuses(ctx, entry.repo, commitOid, slice);
-    announcePage(c, slice, combined.total);
+    setPageHeaders(c, slice, combined.total);
     return c.json(toCombinedStatus(entry, { commitOid, ...combined }, viewer), 200);
   },
 );

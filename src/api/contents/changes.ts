@@ -84,8 +84,8 @@ fileChanges.openapi(
     const wish = toCommitWish(options);
     const { items, made } = await changeFiles(ctx, entry, user, operations, wish);
     const place = branchPlace(entry, made.branch);
-    const told = items.map((item) => (item ? toContents(item, place, viewer) : null));
-    return c.json({ files: told, ...toMadeCommit(entry, made, viewer) }, 201);
+    const listed = items.map((item) => (item ? toContents(item, place, viewer) : null));
+    return c.json({ files: listed, ...toMadeCommit(entry, made, viewer) }, 201);
   },
 );
 
@@ -108,8 +108,8 @@ fileChanges.openapi(
     const user = requireUser(ctx.actor);
     const { items, made } = await changeFiles(ctx, entry, user, [operation], toCommitWish(options));
     const [item] = items;
-    const told = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
-    return c.json({ content: told, ...toMadeCommit(entry, made, viewer) }, 201);
+    const listed = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
+    return c.json({ content: listed, ...toMadeCommit(entry, made, viewer) }, 201);
   },
 );
 
@@ -137,8 +137,8 @@ fileChanges.openapi(
     const user = requireUser(ctx.actor);
     const { items, made } = await changeFiles(ctx, entry, user, [operation], toCommitWish(options));
     const [item] = items;
-    const told = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
-    const answer = { content: told, ...toMadeCommit(entry, made, viewer) };
+    const listed = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
+    const answer = { content: listed, ...toMadeCommit(entry, made, viewer) };
     return c.json(answer, kind === "create" ? 201 : 200);
   },
 );

@@ -128,13 +128,13 @@ contents.openapi(
   }),
   async (c) => {
     const { ref, includes } = c.req.valid("query");
-    const { told, headers } = await tellExtended(
+    const { listed, headers } = await readExtended(
       c.var,
       c.req.valid("param").filepath,
       ref,
       includes,
     );
-    return c.json(told, 200, headers);
+    return c.json(listed, 200, headers);
   },
 );
 
@@ -144,20 +144,20 @@ contents.get(
   answerConditionally,
   async (c) => {
     const { ref = "", includes = "" } = c.req.query();
-    const { told, headers } = await tellExtended(c.var, "", ref, includes);
-    return c.json(told, 200, headers);
+    const { listed, headers } = await readExtended(c.var, "", ref, includes);
+    return c.json(listed, 200, headers);
   },
 );
 
-async function tellExtended(request: Entered, path: string, ref: string, includes: string) {
+async function readExtended(request: Entered, path: string, ref: string, includes: string) {
   const { viewer } = request;
   const wanted = readIncludes(includes);
   const { found, place, headers } = await findContents(request, path, ref, wanted);
-  const told: z.infer<typeof ContentsExtResponse> =
+  const listed: z.infer<typeof ContentsExtResponse> =
     found.kind === "item"
       ? { file_contents: toContents(found.item, place, viewer) }
       : { dir_contents: found.items.map((item) => toContents(item, place, viewer)) };
-  return { told, headers };
+  return { listed, headers };
 }
 
 function readIncludes(text: string): Includes {

@@ -51,7 +51,7 @@ fileContents.openapi(
   async (c) => {
     const { ctx, entry, viewer } = c.var;
     const { ref, body: text } = c.req.valid("query");
-    return c.json(await tellFiles(ctx, entry, viewer, ref, readFiles(text)), 200);
+    return c.json(await shapeFiles(ctx, entry, viewer, ref, readFiles(text)), 200);
   },
 );
 
@@ -73,7 +73,7 @@ fileContents.openapi(
   async (c) => {
     const { ctx, entry, viewer } = c.var;
     const { files } = c.req.valid("json");
-    return c.json(await tellFiles(ctx, entry, viewer, c.req.valid("query").ref, files), 200);
+    return c.json(await shapeFiles(ctx, entry, viewer, c.req.valid("query").ref, files), 200);
   },
 );
 
@@ -90,7 +90,7 @@ function readFiles(text: string): string[] {
   return data.files;
 }
 
-async function tellFiles(
+async function shapeFiles(
   ctx: Ctx,
   entry: RepositoryEntry,
   viewer: Viewer,

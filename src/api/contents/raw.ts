@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
 import type { Ctx } from "../../context.ts";
-import { tellContentType } from "../../domain/contents/content-type.ts";
+import { detectContentType } from "../../domain/contents/content-type.ts";
 import { findFile, type FoundFile } from "../../domain/contents/find-file.ts";
 import { type FileContent, openBlob, openMedia } from "../../domain/contents/open-content.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
@@ -100,7 +100,7 @@ async function answerFile(
     status: isPart ? 206 : 200,
     headers: {
       ...headers,
-      "Content-Type": tellContentType(file.name, first),
+      "Content-Type": detectContentType(file.name, first),
       "Content-Length": String(end - start),
       ...(isPart && { "Content-Range": `bytes ${start}-${end - 1}/${sizeBytes}` }),
     },

@@ -46,7 +46,7 @@ notes.openapi(
     const note = noted && (await findNote(code, noted.commitOid));
     if (!note) throw notFound();
     const parts = toParts(c.req.valid("query"));
-    return c.json(await tellNote(ctx, entry, viewer, code, note, parts), 200);
+    return c.json(await shapeNote(ctx, entry, viewer, code, note, parts), 200);
   },
 );
 
@@ -75,7 +75,7 @@ notes.openapi(
     const { message: text } = c.req.valid("json");
     const { note, code } = await createNote(ctx, entry, requireUser(ctx.actor), sha, text);
     const parts = toParts(c.req.valid("query"));
-    return c.json(await tellNote(ctx, entry, viewer, code, note, parts), 201);
+    return c.json(await shapeNote(ctx, entry, viewer, code, note, parts), 201);
   },
 );
 
@@ -101,7 +101,7 @@ notes.openapi(
     const { message: text } = c.req.valid("json");
     const { note, code } = await updateNote(ctx, entry, requireUser(ctx.actor), sha, text);
     const parts = toParts(c.req.valid("query"));
-    return c.json(await tellNote(ctx, entry, viewer, code, note, parts), 200);
+    return c.json(await shapeNote(ctx, entry, viewer, code, note, parts), 200);
   },
 );
 
@@ -124,7 +124,7 @@ notes.openapi(
   },
 );
 
-async function tellNote(
+async function shapeNote(
   ctx: Ctx,
   entry: RepositoryEntry,
   viewer: Viewer,

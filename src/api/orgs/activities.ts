@@ -11,7 +11,7 @@ import { endpoints } from "../endpoints.ts";
 import { FeedPaging, feedPage } from "../feed-query.ts";
 import { inOrg } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
-import { announcePage, pageOf, readPage } from "../paging.ts";
+import { setPageHeaders, pageOf, readPage } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -62,7 +62,7 @@ organizationActivities.openapi(
       listTeamActivities(ctx, id, { dayAt }, slice),
       findTeam(ctx, id),
     ]);
-    announcePage(c, slice, total);
+    setPageHeaders(c, slice, total);
     return c.json(
       items.map((item) => toActivity(item, viewer, org.id)),
       200,

@@ -12,7 +12,7 @@ import { User, toUser } from "../../shapes/user.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
-import { Paging, announcePage, pageOf, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, pageOf, readPage } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -38,7 +38,7 @@ organizationMembers.openapi(
     const { items, total } = isInside(ctx, membership)
       ? await listFellows(ctx, memberIds(org.id, false), slice)
       : await listAccountsIn(ctx, memberIds(org.id, true), slice);
-    announcePage(c, slice, total);
+    setPageHeaders(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
       200,

@@ -13,7 +13,7 @@ import { endpoints } from "../endpoints.ts";
 import { atAccount, inOrg } from "../guards/account.ts";
 import { anyone, signedIn } from "../guards/people.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, readPage } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -52,7 +52,7 @@ organizations.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     const isListed = allOf(eq(users.kind, "organization"), isAccountVisible(ctx.actor));
     const { items, total } = await listAccountsWhere(ctx, isListed, slice);
-    announcePage(c, slice, total);
+    setPageHeaders(c, slice, total);
     return c.json(
       items.map((org) => toOrganization(org, viewer)),
       200,
@@ -119,7 +119,7 @@ organizations.openapi(
     // SECURITY: a membership is private until its member makes it public.
     const ids = organizationIds(user.id, ctx.actor.scopes.isPublicOnly);
     const { items, total } = await listAccountsIn(ctx, ids, slice);
-    announcePage(c, slice, total);
+    setPageHeaders(c, slice, total);
     return c.json(
       items.map((org) => toOrganization(org, viewer)),
       200,
@@ -147,7 +147,7 @@ organizations.openapi(
       ? organizationIds(account.id, false)
       : knownOrganizationIds(account.id, viewer.userId);
     const { items, total } = await listAccountsIn(ctx, ids, slice);
-    announcePage(c, slice, total);
+    setPageHeaders(c, slice, total);
     return c.json(
       items.map((org) => toOrganization(org, viewer)),
       200,

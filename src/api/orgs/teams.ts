@@ -12,7 +12,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
-import { Paging, announcePage, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, readPage } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { UserPath } from "../users/paths.ts";
 import { OrgPath } from "./paths.ts";
@@ -37,7 +37,7 @@ teams.openapi(
     const { ctx, org, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
     const [items, [counted]] = await ctx.db.batch(selectTeamPage(ctx.db, org.id, slice));
-    announcePage(c, slice, counted?.total ?? 0);
+    setPageHeaders(c, slice, counted?.total ?? 0);
     return c.json(
       items.map((team) => toTeam(team, null, viewer)),
       200,
@@ -83,7 +83,7 @@ teams.openapi(
       listFellows(ctx, teamMemberIds(id), slice),
       findTeam(ctx, id),
     ]);
-    announcePage(c, slice, total);
+    setPageHeaders(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
       200,

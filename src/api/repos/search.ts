@@ -8,7 +8,7 @@ import { SearchError, SearchResults } from "../../shapes/search-results.ts";
 import { refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
-import { Paging, announcePage, queryFlag, queryInteger, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, queryFlag, queryInteger, readPage } from "../paging.ts";
 
 export const repositorySearch = endpoints();
 
@@ -79,7 +79,7 @@ repositorySearch.openapi(
         },
         slice,
       );
-      announcePage(c, slice, total);
+      setPageHeaders(c, slice, total);
       return c.json({ ok: true, data: items.map((entry) => toRepository(entry, viewer)) }, 200);
     } catch (error) {
       if (error instanceof Failure) throw error;

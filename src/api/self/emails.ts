@@ -6,7 +6,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
 import { body } from "../json-body.ts";
-import { announcePage } from "../paging.ts";
+import { setPageHeaders } from "../paging.ts";
 import { refusePublicOnly } from "./public-only.ts";
 
 export const emails = endpoints();
@@ -35,7 +35,7 @@ emails.openapi(
     const { ctx, user } = c.var;
     refusePublicOnly(ctx.actor);
     const addresses = await listEmails(ctx, user);
-    announcePage(
+    setPageHeaders(
       c,
       { number: 1, size: Math.max(1, addresses.length), offset: 0 },
       addresses.length,

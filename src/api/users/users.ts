@@ -8,7 +8,7 @@ import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { anyone } from "../guards/people.ts";
-import { Paging, announcePage, pageOf, queryInteger, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, pageOf, queryInteger, readPage } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const users = endpoints();
@@ -39,7 +39,7 @@ users.openapi(
     const slice = readPage(ctx.config, query, ctx.config.searchPageSizeMax);
     const id = query.uid > 0 ? query.uid : undefined;
     const { items, total } = await searchUsers(ctx, query.q.trim(), id, slice);
-    announcePage(c, slice, total);
+    setPageHeaders(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
       200,

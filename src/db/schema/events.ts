@@ -25,20 +25,20 @@ export const events = sqliteTable(
     payload: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     createdAt: integer().notNull(),
     /** When hooks are to be told of it, null where they were or need not be. */
-    tellAt: integer(),
+    dispatchAt: integer(),
     /** How often that was begun. */
-    tellAttempts: integer().notNull().default(0),
+    dispatchAttempts: integer().notNull().default(0),
     /** Where the service was reached, for the addresses in what is told; "" where the configuration says it. */
     rootUrl: text().notNull().default(""),
   },
   (table) => [
     index("events_repo").on(table.repoId, table.id),
-    index("events_untold")
-      .on(table.id, table.tellAt)
-      .where(sql`${table.tellAt} is not null`),
-    index("events_untold_repo")
-      .on(table.repoId, table.id, table.tellAt)
-      .where(sql`${table.tellAt} is not null`),
+    index("events_undispatched")
+      .on(table.id, table.dispatchAt)
+      .where(sql`${table.dispatchAt} is not null`),
+    index("events_undispatched_repo")
+      .on(table.repoId, table.id, table.dispatchAt)
+      .where(sql`${table.dispatchAt} is not null`),
     index("events_owner").on(table.ownerId, table.id),
     // One index for each feed, latest first.
     index("events_activity_actor")

@@ -107,8 +107,8 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
  * What hooks are told of something that happened. All of them share its payload: it is read once, when
  * it is handed out, and tells of things as they were then.
  */
-export const announcements = sqliteTable(
-  "announcements",
+export const webhookEvents = sqliteTable(
+  "webhook_events",
   {
     id: integer().primaryKey({ autoIncrement: true }),
     /** The row of `events` it tells of. */
@@ -125,10 +125,10 @@ export const announcements = sqliteTable(
   },
   (table) => [
     // An event may be handed out twice: the second time adds nothing.
-    uniqueIndex("announcements_part").on(table.eventId, table.part),
+    uniqueIndex("webhook_events_part").on(table.eventId, table.part),
   ],
 );
-export type AnnouncementRow = typeof announcements.$inferSelect;
+export type WebhookEventRow = typeof webhookEvents.$inferSelect;
 
 /** What one hook is told, kept until the retention sweeps it. */
 export const hookDeliveries = sqliteTable(
@@ -138,9 +138,9 @@ export const hookDeliveries = sqliteTable(
     hookId: integer()
       .notNull()
       .references(() => hooks.id, { onDelete: "cascade" }),
-    announcementId: integer()
+    webhookEventId: integer()
       .notNull()
-      .references(() => announcements.id),
+      .references(() => webhookEvents.id),
     /** What receivers know it by, the same on every attempt and redelivery. */
     uuid: text().notNull(),
     /** That of the announcement, to list by. */
@@ -167,8 +167,8 @@ export const hookDeliveries = sqliteTable(
     updatedAt: integer().notNull(),
   },
   (table) => [
-    uniqueIndex("hook_deliveries_announcement").on(table.hookId, table.announcementId),
-    index("hook_deliveries_of_announcement").on(table.announcementId),
+    uniqueIndex("hook_deliveries_webhook_event").on(table.hookId, table.webhookEventId),
+    index("hook_deliveries_of_webhook_event").on(table.webhookEventId),
     index("hook_deliveries_by_status").on(table.hookId, table.status, table.id),
     index("hook_deliveries_by_event").on(table.hookId, table.event, table.id),
     index("hook_deliveries_due")

@@ -55,7 +55,7 @@ export async function changeFiles(
   const { result, made } = await commitChange(ctx, entry, user, wish, message, async (place) => {
     const contents = new Map<Oid, Uint8Array>();
     for (const operation of operations) await applyOperation(place, operation, contents);
-    return tellFiles(place, operations, contents);
+    return describeFiles(place, operations, contents);
   });
   const { commit, commitOid } = made;
   const lastCommit = {
@@ -180,7 +180,7 @@ function blocked({ mode, nameCount }: Obstacle, names: readonly ByteText[], path
 }
 
 /** What stands at the path of each operation when all are done. */
-async function tellFiles(
+async function describeFiles(
   { tree, repository }: Workplace,
   operations: readonly FileOperation[],
   contents: ReadonlyMap<Oid, Uint8Array>,

@@ -20,7 +20,7 @@ const IMAGES: readonly { offset: number; mark: string; type: string }[] = [
  * SECURITY: never as a page or script, whatever its name: it is somebody's file at our address. An
  * SVG may hold scripts, and is for a sandbox only.
  */
-export function tellContentType(name: string, content: Uint8Array): string {
+export function detectContentType(name: string, content: Uint8Array): string {
   const head = readByteText(content.subarray(0, HEAD_BYTES));
   const image = IMAGES.find(({ offset, mark }) => head.startsWith(mark, offset));
   if (image) return image.type;

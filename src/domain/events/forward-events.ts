@@ -38,7 +38,7 @@ export async function forwardEvents(ctx: Ctx): Promise<void> {
     // The schedule tries again.
     if (!isTaken) return;
   }
-  await ctx.eventQueues.tellSoon();
+  await ctx.eventQueues.dispatchSoon();
 }
 
 /** An event as a message, with the bytes it takes. */
@@ -98,11 +98,11 @@ async function readWaiting({ db, config }: Ctx) {
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
         owner: columnsOf(owners, "o"),
-        repoId: sql<number | null>`${repositories.id}`.as("told_repo_id"),
-        repoName: sql<string>`${repositories.name}`.as("told_repo_name"),
+        repoId: sql<number | null>`${repositories.id}`.as("listed_repo_id"),
+        repoName: sql<string>`${repositories.name}`.as("listed_repo_name"),
         repoOwner:
           sql<string>`(select o.name from users o where o.id = ${repositories.ownerId})`.as(
-            "told_repo_owner",
+            "listed_repo_owner",
           ),
       })
       .from(events)

@@ -33,8 +33,8 @@ export function listRepositoryEvents(
   entry: RepositoryEntry,
   cursor: Cursor,
 ): Promise<EventSlice> {
-  const isTold = isRepositoryEventTold(ctx, isAllowed(entry, { mode: "admin" }));
-  return listEvents(ctx, eq(events.repoId, entry.repo.id), isTold, cursor);
+  const isListed = isRepositoryEventListed(ctx, isAllowed(entry, { mode: "admin" }));
+  return listEvents(ctx, eq(events.repoId, entry.repo.id), isListed, cursor);
 }
 
 /** What happened in an organization and its repositories, oldest first. */
@@ -46,27 +46,27 @@ export function listOrganizationEvents(
 ): Promise<EventSlice> {
   const isInside = isMember && !isNarrowed(ctx);
   const ownsAll = isOwner && !isNarrowed(ctx);
-  const isTold = anyOf(
-    isRepositoryEventTold(ctx, ownsAll),
+  const isListed = anyOf(
+    isRepositoryEventListed(ctx, ownsAll),
     sql`(
       ${events.repoId} is null
       and ${isInside ? sql`1` : eq(events.type, "organization.created")}
       and ${ownsAll ? sql`1` : sql`not ${isAdministrative}`}
     )`,
-    ownsAll ? isDeletionTold : undefined,
+    ownsAll ? isDeletionListed : undefined,
   );
-  return listEvents(ctx, eq(events.ownerId, org.id), isTold, cursor);
+  return listEvents(ctx, eq(events.ownerId, org.id), isListed, cursor);
 }
 
 /** What happened to the caller's account and in their repositories, oldest first. */
 export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<EventSlice> {
   const isWhole = !isNarrowed(ctx);
-  const isTold = anyOf(
-    isRepositoryEventTold(ctx, isWhole),
+  const isListed = anyOf(
+    isRepositoryEventListed(ctx, isWhole),
     isWhole ? sql`${events.repoId} is null` : undefined,
-    isWhole ? isDeletionTold : undefined,
+    isWhole ? isDeletionListed : undefined,
   );
-  return listEvents(ctx, eq(events.ownerId, user.id), isTold, cursor);
+  return listEvents(ctx, eq(events.ownerId, user.id), isListed, cursor);
 }
 
 /** Whether the credential reaches less than the caller's own account. */
@@ -81,14 +81,14 @@ const isCodeEvent = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
 )`;
 /** Of a repository that is gone nothing is told but that. */
-const isDeletionTold = sql`(${repositories.id} is null and ${events.type} = 'repository.deleted')`;
+const isDeletionListed = sql`(${repositories.id} is null and ${events.type} = 'repository.deleted')`;
 
 /**
  * The condition for an event of a repository that the caller may see now.
  *
  * SECURITY: who may see it is decided when it is read, not when it happened.
  */
-const isRepositoryEventTold = (ctx: Ctx, administers: boolean): SQL =>
+const isRepositoryEventListed = (ctx: Ctx, administers: boolean): SQL =>
   allOf(
     sql`${repositories.id} is not null`,
     isRepositoryVisibleWith(ctx.actor, { unit: "code", isNeeded: isCodeEvent }),
@@ -108,7 +108,7 @@ const isRepositoryEventTold = (ctx: Ctx, administers: boolean): SQL =>
 async function listEvents(
   ctx: Ctx,
   isIn: SQL,
-  isTold: SQL,
+  isListed: SQL,
   { after, size }: Cursor,
 ): Promise<EventSlice> {
   const looked = sql`(
@@ -124,18 +124,18 @@ async function listEvents(
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
         isActorShown: flagColumn(isActorShown(ctx.actor), "is_actor_shown"),
-        repoId: sql<number | null>`${repositories.id}`.as("told_repo_id"),
-        repoName: sql<string>`${repositories.name}`.as("told_repo_name"),
+        repoId: sql<number | null>`${repositories.id}`.as("listed_repo_id"),
+        repoName: sql<string>`${repositories.name}`.as("listed_repo_name"),
         repoOwner:
           sql<string>`(select o.name from users o where o.id = ${repositories.ownerId})`.as(
-            "told_repo_owner",
+            "listed_repo_owner",
           ),
       })
       .from(events)
       .innerJoin(looked, sql`looked.id = ${events.id}`)
       .leftJoin(repositories, eq(repositories.id, events.repoId))
       .leftJoin(users, eq(users.id, events.actorId))
-      .where(isTold)
+      .where(isListed)
       .orderBy(asc(events.id))
       .limit(size),
     ctx.db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(looked),
@@ -148,6 +148,6 @@ async function listEvents(
         ? undefined
         : { id: repo.repoId, name: repo.repoName, owner: repo.repoOwner },
   }));
-  const lastTold = items.length === size ? items.at(-1)?.event.id : undefined;
-  return { items, next: lastTold ?? last?.id ?? after };
+  const lastListed = items.length === size ? items.at(-1)?.event.id : undefined;
+  return { items, next: lastListed ?? last?.id ?? after };
 }

@@ -7,7 +7,7 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { MadeUpdate } from "../../storage/repository-records.ts";
 
 /** What a push brought to a branch. */
-export interface BroughtCommits {
+export interface PushedCommits {
   /** The latest ones. */
   readonly commits: readonly KeptCommit[];
   /** Of all. */
@@ -22,7 +22,7 @@ const MESSAGE_LENGTH_MAX = 1000;
 const NAME_LENGTH_MAX = 255;
 
 /**
- * The commits that a push brought, by the branches it brought them to: those in its own pack, which
+ * The commits that a push pushed, by the branches it brought them to: those in its own pack, which
  * the repository did not have before.
  *
  * Feeds keep them with the event: to find them when a page is read would open each repository on it.
@@ -35,12 +35,12 @@ export async function listPushedCommits(
   repository: OpenRepository,
   packNumber: number,
   updates: readonly MadeUpdate[],
-): Promise<Map<string, BroughtCommits>> {
+): Promise<Map<string, PushedCommits>> {
   const { catalog, objects } = repository;
   const pack = catalog.packs[packNumber];
-  const brought = new Map<string, BroughtCommits>();
+  const pushed = new Map<string, PushedCommits>();
   const branches = updates.filter(({ ref, newOid }) => newOid && ref.startsWith("refs/heads/"));
-  if (!pack || branches.length === 0) return brought;
+  if (!pack || branches.length === 0) return pushed;
   const graph = repository.graphOf(pack);
   const isNew = (node: Node): boolean => catalog.find(graph.oid(node))?.pack === packNumber;
   for (const { ref, newOid } of branches.slice(0, BRANCHES_MAX)) {
@@ -52,12 +52,12 @@ export async function listPushedCommits(
       const oid = graph.oid(node);
       latest.push(objects.readObject(oid).then((stored) => toKeptCommit(oid, stored?.content)));
     }
-    brought.set(ref, {
+    pushed.set(ref, {
       commits: await Promise.all(latest),
       commitCount: countWalk(graph, [tip], isNew),
     });
   }
-  return brought;
+  return pushed;
 }
 
 function toKeptCommit(oid: string, content: Uint8Array | undefined): KeptCommit {

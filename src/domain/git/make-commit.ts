@@ -14,11 +14,11 @@ import { type Making, signAsService } from "../signatures/sign-as-service.ts";
 export async function makeCommit(
   ctx: Ctx,
   commit: Omit<Commit, "headers">,
-  { occasion = "change", people = ctx.actor.user ? [ctx.actor.user] : [] }: Partial<Making> = {},
+  { operation = "change", people = ctx.actor.user ? [ctx.actor.user] : [] }: Partial<Making> = {},
 ): Promise<Uint8Array> {
   const plain = formatCommit({ ...commit, headers: [] });
   const identities = [commit.author, commit.committer];
-  const value = await signAsService(ctx, plain, { occasion, people, identities });
+  const value = await signAsService(ctx, plain, { operation, people, identities });
   if (value === undefined) return plain;
   return formatCommit({ ...commit, headers: [{ name: "gpgsig" as ByteText, value }] });
 }

@@ -20,7 +20,7 @@ import type {
   RepositorySummary,
 } from "../../storage/repository-records.ts";
 import { listPushedCommits } from "./list-pushed-commits.ts";
-import { tellPush } from "./tell-push.ts";
+import { recordPush } from "./record-push.ts";
 
 /** Bytes of a ref's name at most: as a file it must fit a path of the client's. */
 const REF_BYTES_MAX = 1000;
@@ -171,7 +171,7 @@ async function tell(
   try {
     // Its own pack is the youngest; without one it brought nothing.
     const packNumber = pack ? repository.catalog.packs.length - 1 : -1;
-    await tellPush(ctx, repo, entry, summary, [made], (updates) =>
+    await recordPush(ctx, repo, entry, summary, [made], (updates) =>
       listPushedCommits(repository, packNumber, updates),
     );
     ctx.defer(ctx.git.repository(repo).settle(entry.pushId));

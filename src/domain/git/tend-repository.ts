@@ -13,8 +13,8 @@ import type {
 } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
-import { type BroughtCommits, listPushedCommits } from "./list-pushed-commits.ts";
-import { tellPush } from "./tell-push.ts";
+import { type PushedCommits, listPushedCommits } from "./list-pushed-commits.ts";
+import { recordPush } from "./record-push.ts";
 
 /** Repositories of a network that are asked whether they need a pack. */
 const MEMBERS_MAX = 5000;
@@ -40,8 +40,8 @@ export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<
   const work = await stored.listWork(now);
   if (repo) {
     for (const entry of work.outbox) {
-      await tellPush(ctx, repo, entry, work.summary, stored.listUpdates(entry), (updates) =>
-        findBrought(stored, entry, updates),
+      await recordPush(ctx, repo, entry, work.summary, stored.listUpdates(entry), (updates) =>
+        findPushed(stored, entry, updates),
       );
     }
     if (work.isChanged) await stored.saveRefs(await stored.snapshot());
@@ -59,11 +59,11 @@ export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<
 }
 
 /** The commits that a push brought; none where its pack is not there by itself any more. */
-async function findBrought(
+async function findPushed(
   stored: StoredRepository,
   { packName }: OutboxEntry,
   updates: readonly MadeUpdate[],
-): Promise<Map<string, BroughtCommits>> {
+): Promise<Map<string, PushedCommits>> {
   const snapshot = await stored.snapshot();
   const packNumber = snapshot.packs.findIndex(({ name }) => name === packName);
   if (packNumber < 0) return new Map();

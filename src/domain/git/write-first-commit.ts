@@ -38,7 +38,7 @@ export async function writeFirstCommit(
       committer: identity,
       message: encodeText("Initial commit\n"),
     };
-    const commit = await makeCommit(ctx, fields, { occasion: "first_commit", people: [author] });
+    const commit = await makeCommit(ctx, fields, { operation: "first_commit", people: [author] });
     const ref = `refs/heads/${repo.defaultBranch}`;
     return { moves: [{ ref, to: pack.add("commit", commit) }] };
   });

@@ -11,7 +11,7 @@ import type { LargeFile } from "../../storage/repository-records.ts";
 export const LFS_UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
 /** A large file as a client announces it. */
-export interface Announced {
+export interface DeclaredObject {
   /** 64 lower-case hex digits. */
   readonly oid: string;
   readonly sizeBytes: number;
@@ -31,7 +31,7 @@ export interface Announced {
 export async function storeObject(
   ctx: Ctx,
   repo: Repository,
-  { oid, sizeBytes }: Announced,
+  { oid, sizeBytes }: DeclaredObject,
   body: ReadableStream<Uint8Array>,
 ): Promise<boolean> {
   const { db, git, now } = ctx;

@@ -1,4 +1,4 @@
-import { noReplyDomain, type SigningOccasion } from "../../config.ts";
+import { noReplyDomain, type SignedOperation } from "../../config.ts";
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
@@ -7,7 +7,7 @@ import { openServiceKey } from "./service-key.ts";
 
 /** Something that the service makes, and for whom. */
 export interface Making {
-  readonly occasion: SigningOccasion;
+  readonly operation: SignedOperation;
   /** Whom it names: author and committer, or tagger. */
   readonly identities: readonly Identity[];
   /** The accounts that the service knows to be behind it. */
@@ -26,10 +26,10 @@ export interface Making {
 export async function signAsService(
   ctx: Ctx,
   bytes: Uint8Array,
-  { occasion, identities, people }: Making,
+  { operation, identities, people }: Making,
 ): Promise<ByteText | undefined> {
   const { signing } = ctx.config;
-  if (!signing?.occasions.has(occasion)) return undefined;
+  if (!signing?.operations.has(operation)) return undefined;
   const own = new Set(people.flatMap((user) => addressesOf(ctx, user)));
   const isTheirs = ({ email }: Identity) => own.has(decodeText(email).toLowerCase());
   if (!identities.every(isTheirs)) return undefined;

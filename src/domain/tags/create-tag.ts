@@ -57,7 +57,7 @@ export async function createTag(
     const identity = toIdentity(ctx, tagger);
     const fields = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
     const plain = formatTag({ ...fields, tagger: identity, message: text });
-    const making = { occasion: "tag", identities: [identity], people: [tagger] } as const;
+    const making = { operation: "tag", identities: [identity], people: [tagger] } as const;
     const signature = await signAsService(ctx, plain, making);
     const content = signature ? joinBytes([plain, encodeUtf8(`${signature}\n`)]) : plain;
     const oid = pack.add("tag", content);

@@ -3,7 +3,7 @@ import { encodePath } from "../../shapes/urls.ts";
 import type { PushedCommit } from "../../shapes/payload-commit.ts";
 import type { Repository } from "../../shapes/repository.ts";
 import type { User } from "../../shapes/user.ts";
-import { kindOfRef, shortRef } from "../payloads/announcement.ts";
+import { kindOfRef, shortRef } from "../payloads/webhook-event.ts";
 import type { Payload } from "../payloads/payload.ts";
 import type { PushPayload } from "../payloads/push-payload.ts";
 import type { CreatePayload, DeletePayload } from "../payloads/ref-payload.ts";

@@ -1,7 +1,7 @@
 import type { Oid } from "../../git/oid.ts";
 import { type Repository, toRepository } from "../../shapes/repository.ts";
 import type { User } from "../../shapes/user.ts";
-import type { Occasion } from "./occasion.ts";
+import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
 /** `Issue` is its JSON form. */
@@ -17,7 +17,7 @@ export interface IssuePayload<Issue> {
 
 /** An issue that is closed or open again, by somebody or by a commit. */
 export function toIssuePayload<Issue extends { number: number }>(
-  { where, sender, viewer }: Occasion,
+  { where, sender, viewer }: PayloadContext,
   action: IssuePayload<Issue>["action"],
   issue: Issue,
   commitOid: Oid | undefined,

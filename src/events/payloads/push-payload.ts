@@ -7,8 +7,8 @@ import {
 import { type Repository, toRepository } from "../../shapes/repository.ts";
 import { encodePath, htmlUrlOf } from "../../shapes/urls.ts";
 import type { User } from "../../shapes/user.ts";
-import { kindOfRef, type MovedRef, shortRef } from "./announcement.ts";
-import type { Occasion } from "./occasion.ts";
+import { kindOfRef, type RefChange, shortRef } from "./webhook-event.ts";
+import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
 /** Commits that a push lists; `total_commits` counts the others too. */
@@ -29,7 +29,7 @@ export interface PushPayload {
 }
 
 /** What a push brought to one ref. A tag brings no commits. */
-export interface Pushed extends MovedRef {
+export interface Pushed extends RefChange {
   /** Newest first; those after the first 5 are not listed. */
   readonly commits: readonly PushedCommitEntry[];
   /** How many commits are new on the branch. */
@@ -41,7 +41,7 @@ export interface Pushed extends MovedRef {
 }
 
 export function toPushPayload(
-  { where, sender, viewer }: Occasion,
+  { where, sender, viewer }: PayloadContext,
   { ref, before, after, commits, total, head, baseOid }: Pushed,
 ): PushPayload {
   const from = before ?? baseOid ?? findBase(where.repo.defaultBranch, ref);

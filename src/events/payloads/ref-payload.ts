@@ -1,8 +1,8 @@
 import { NULL_OID, type Oid } from "../../git/oid.ts";
 import { type Repository, toRepository } from "../../shapes/repository.ts";
 import type { User } from "../../shapes/user.ts";
-import { kindOfRef, type MovedRef, shortRef } from "./announcement.ts";
-import type { Occasion } from "./occasion.ts";
+import { kindOfRef, type RefChange, shortRef } from "./webhook-event.ts";
+import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
 export interface CreatePayload {
@@ -16,8 +16,8 @@ export interface CreatePayload {
 
 /** A new branch or tag. */
 export function toCreatePayload(
-  { where, sender, viewer }: Occasion,
-  { ref, after }: MovedRef,
+  { where, sender, viewer }: PayloadContext,
+  { ref, after }: RefChange,
 ): CreatePayload {
   return {
     sha: after ?? NULL_OID,
@@ -39,8 +39,8 @@ export interface DeletePayload {
 
 /** A branch or tag that is gone. */
 export function toDeletePayload(
-  { where, sender, viewer }: Occasion,
-  { ref }: MovedRef,
+  { where, sender, viewer }: PayloadContext,
+  { ref }: RefChange,
 ): DeletePayload {
   return {
     ref: shortRef(ref),

@@ -1,6 +1,6 @@
 import { type Repository, type RepositoryEntry, toRepository } from "../../shapes/repository.ts";
 import { toUser, type User } from "../../shapes/user.ts";
-import type { Occasion } from "./occasion.ts";
+import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
 export interface RepositoryPayload {
@@ -12,7 +12,7 @@ export interface RepositoryPayload {
 }
 
 export function toRepositoryPayload(
-  { where, sender, viewer }: Occasion,
+  { where, sender, viewer }: PayloadContext,
   action: RepositoryPayload["action"],
 ): RepositoryPayload {
   return {
@@ -33,7 +33,7 @@ export interface ForkPayload {
 
 /** What the hooks of a repository are told of a fork of it. */
 export function toForkPayload(
-  { where, sender, viewer }: Occasion,
+  { where, sender, viewer }: PayloadContext,
   fork: RepositoryEntry,
 ): ForkPayload {
   return {

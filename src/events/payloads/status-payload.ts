@@ -9,7 +9,7 @@ import {
 } from "../../shapes/payload-commit.ts";
 import { type Repository, toRepository } from "../../shapes/repository.ts";
 import type { User } from "../../shapes/user.ts";
-import type { Occasion } from "./occasion.ts";
+import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
 export interface StatusPayload {
@@ -29,7 +29,7 @@ export interface StatusPayload {
 
 /** What a check said of a commit. */
 export function toStatusPayload(
-  { where, sender, viewer }: Occasion,
+  { where, sender, viewer }: PayloadContext,
   status: CommitStatusRow,
   commit: PushedCommitEntry,
 ): StatusPayload {

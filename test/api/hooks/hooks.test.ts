@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { unseal } from "../../../src/auth/seal.ts";
 import { parseConfig } from "../../../src/config.ts";
-import { announcements, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
+import { webhookEvents, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
 import { SEALED_FOR } from "../../../src/domain/webhooks/hooks/hook-wish.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { call } from "../../support/call.ts";
@@ -587,12 +587,12 @@ describe("hooks of what is deleted", () => {
     const { id } = (await call("POST", `${path}/hooks`, { as: owner, json: toBody(ofRepo) })).body;
     await call("POST", "/user/hooks", { as: owner, json: toBody(ofOwner) });
     const [made] = await db
-      .insert(announcements)
+      .insert(webhookEvents)
       .values({ eventId: -id, part: 0, event: "push", repoId: repo.id, payload: {}, createdAt: 1 })
-      .returning({ id: announcements.id });
+      .returning({ id: webhookEvents.id });
     await db.insert(hookDeliveries).values({
       hookId: id,
-      announcementId: made?.id ?? 0,
+      webhookEventId: made?.id ?? 0,
       uuid: crypto.randomUUID(),
       event: "push",
       createdAt: 1,

@@ -160,7 +160,7 @@ describe("a queue of the operator", () => {
       id: "1",
       timestamp: new Date(),
       attempts: 1,
-      body: { kind: "tell" } as const,
+      body: { kind: "dispatch" } as const,
     };
     const ack = vi.fn<() => void>();
     const messages = [{ ...message, ack, retry: vi.fn<() => void>() }];

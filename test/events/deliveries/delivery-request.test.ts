@@ -8,7 +8,7 @@ import {
 import { formatContent } from "../../../src/events/deliveries/format-content.ts";
 import type { DeliveryTarget } from "../../../src/events/deliveries/delivery-target.ts";
 import { toRepositoryPayload } from "../../../src/events/payloads/repository-payload.ts";
-import { makeOccasion } from "../../support/occasions.ts";
+import { makeOccasion } from "../../support/payload-contexts.ts";
 
 const HOOK: DeliveryTarget = {
   type: "gitea",

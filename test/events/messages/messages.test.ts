@@ -11,7 +11,7 @@ import {
 } from "../../../src/events/payloads/repository-payload.ts";
 import { toStatusPayload } from "../../../src/events/payloads/status-payload.ts";
 import type { CommitStatus } from "../../../src/db/schema/index.ts";
-import { makeCommit, makeOccasion, oidOf } from "../../support/occasions.ts";
+import { makeCommit, makeOccasion, oidOf } from "../../support/payload-contexts.ts";
 
 const CHATS = HOOK_TYPES.filter((type) => type !== "gitea" && type !== "gogs");
 const SLACK = { channel: "#forge", username: "forge", iconUrl: "", color: "#123456" };
@@ -34,9 +34,9 @@ const pushOf = (commits: Pushed["commits"]): Pushed => ({
 /** Text that is markup in one chat or another. */
 const HOSTILE = '<!channel> <at user_id="all"> [a](https://evil.example) @everyone *b* `c` & "d"';
 
-async function tellPush(commits = [makeCommit(2, { message: `${HOSTILE}\n\nMore` })]) {
-  const occasion = await makeOccasion();
-  return { event: "push", body: toPushPayload(occasion, pushOf(commits)) } as const;
+async function recordPush(commits = [makeCommit(2, { message: `${HOSTILE}\n\nMore` })]) {
+  const context = await makeOccasion();
+  return { event: "push", body: toPushPayload(context, pushOf(commits)) } as const;
 }
 
 const status = (fields: Partial<CommitStatus>): CommitStatus => ({
@@ -55,7 +55,7 @@ const status = (fields: Partial<CommitStatus>): CommitStatus => ({
 
 describe("messages of chats", () => {
   it("writes a push down for each without a word of it counting as markup", async () => {
-    const push = await tellPush();
+    const push = await recordPush();
     const { full_name: name, html_url: html } = push.body.repository;
     const { login, html_url: profile } = push.body.sender;
     const commit = `${html}/commit/${oidOf(2)}`;
@@ -103,26 +103,26 @@ describe("messages of chats", () => {
   });
 
   it("tells every event there is in every chat", async () => {
-    const occasion = await makeOccasion();
+    const context = await makeOccasion();
     const { where: fork } = await makeOccasion();
     const created = { ref: "refs/heads/a b", before: null, after: oidOf(1) };
     const payloads: Payload[] = [
-      await tellPushOf(occasion),
-      { event: "repository", body: toRepositoryPayload(occasion, "created") },
-      { event: "repository", body: toRepositoryPayload(occasion, "deleted") },
-      { event: "fork", body: toForkPayload(occasion, fork) },
-      { event: "create", body: toCreatePayload(occasion, created) },
-      { event: "delete", body: toDeletePayload(occasion, { ...created, ref: "refs/tags/v1" }) },
-      { event: "status", body: toStatusPayload(occasion, status({}), makeCommit(2)) },
+      await tellPushOf(context),
+      { event: "repository", body: toRepositoryPayload(context, "created") },
+      { event: "repository", body: toRepositoryPayload(context, "deleted") },
+      { event: "fork", body: toForkPayload(context, fork) },
+      { event: "create", body: toCreatePayload(context, created) },
+      { event: "delete", body: toDeletePayload(context, { ...created, ref: "refs/tags/v1" }) },
+      { event: "status", body: toStatusPayload(context, status({}), makeCommit(2)) },
     ];
-    const name = occasion.where.repo.name;
+    const name = context.where.repo.name;
     for (const payload of payloads) {
       for (const type of CHATS) {
         expect(JSON.stringify(read(type, payload)), `${payload.event} ${type}`).toContain(name);
       }
     }
     const titles = payloads.map((payload) => read("msteams", payload).title);
-    const full = `${occasion.where.owner.name}/${name}`;
+    const full = `${context.where.owner.name}/${name}`;
     expect(titles).toEqual([
       `[${full}:main] 1 new commit`,
       `[${full}] Repository created`,
@@ -135,7 +135,7 @@ describe("messages of chats", () => {
   });
 
   it("says nothing of a push without commits", async () => {
-    const push = await tellPush([]);
+    const push = await recordPush([]);
     for (const type of CHATS) expect(read(type, push)).toBeUndefined();
     expect(read("gitea", push)).toMatchObject({ commits: [] });
   });
@@ -144,7 +144,7 @@ describe("messages of chats", () => {
     const commits = Array.from({ length: 5 }, (_, at) =>
       makeCommit(at, { message: "<*&".repeat(500), authorName: "[&]".repeat(100) }),
     );
-    const push = await tellPush(commits);
+    const push = await recordPush(commits);
     expect(read("telegram", push).text.length).toBeLessThanOrEqual(4096);
     expect(read("discord", push).embeds[0].title.length).toBeLessThanOrEqual(256);
     expect(read("discord", push).embeds[0].description.length).toBeLessThanOrEqual(4096);
@@ -178,8 +178,8 @@ describe("messages of chats", () => {
   });
 });
 
-async function tellPushOf(occasion: Awaited<ReturnType<typeof makeOccasion>>): Promise<Payload> {
-  return { event: "push", body: toPushPayload(occasion, pushOf([makeCommit(2)])) };
+async function tellPushOf(context: Awaited<ReturnType<typeof makeOccasion>>): Promise<Payload> {
+  return { event: "push", body: toPushPayload(context, pushOf([makeCommit(2)])) };
 }
 
 async function tellStatus(targetUrl: string): Promise<Payload> {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import type { Event } from "../../../src/events/event.ts";
-import { listAnnouncements } from "../../../src/events/payloads/announcement.ts";
+import { listWebhookEvents } from "../../../src/events/payloads/webhook-event.ts";
 import { familyOf, HOOK_EVENTS } from "../../../src/events/payloads/hook-event.ts";
-import { oidOf } from "../../support/occasions.ts";
+import { oidOf } from "../../support/payload-contexts.ts";
 
 const push = (ref: string, before: string | null, after: string | null): Event => ({
   type: "repository.pushed",
@@ -14,7 +14,7 @@ const push = (ref: string, before: string | null, after: string | null): Event =
   refCount: 1,
   updates: [{ ref, before, after }],
 });
-const namesOf = (event: Event): string[] => listAnnouncements(event).map((each) => each.event);
+const namesOf = (event: Event): string[] => listWebhookEvents(event).map((each) => each.event);
 
 describe("what hooks are told of an event", () => {
   it.each([
@@ -31,7 +31,7 @@ describe("what hooks are told of an event", () => {
 
   it("tells a fork to the source, and to whom the fork belongs", () => {
     const event: Event = { type: "repository.forked", repoId: 8, ownerId: 2, parentId: 7 };
-    expect(listAnnouncements(event)).toEqual([
+    expect(listWebhookEvents(event)).toEqual([
       { event: "fork", repoId: 7, forkId: 8 },
       { event: "repository", repoId: 8, action: "created" },
     ]);
@@ -46,7 +46,7 @@ describe("what hooks are told of an event", () => {
       { type: "public_key.added", ownerId: 1, fingerprint: "f" },
       { type: "organization.member_added", ownerId: 1, userId: 2, teamId: 3 },
     ];
-    expect(silent.flatMap(listAnnouncements)).toEqual([]);
+    expect(silent.flatMap(listWebhookEvents)).toEqual([]);
   });
 
   it("names every event by its family", () => {

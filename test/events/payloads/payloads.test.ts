@@ -12,7 +12,7 @@ import { toStatusPayload } from "../../../src/events/payloads/status-payload.ts"
 import { encodeUtf8 } from "../../../src/git/byte-text.ts";
 import { NULL_OID } from "../../../src/git/oid.ts";
 import { make } from "../../support/make.ts";
-import { makeCommit, makeOccasion, oidOf, ROOT_URL } from "../../support/occasions.ts";
+import { makeCommit, makeOccasion, oidOf, ROOT_URL } from "../../support/payload-contexts.ts";
 import { COMMIT, COMMIT_USER, formOf, REPOSITORY, USER } from "../../support/payload-forms.ts";
 
 const BRANCH: Pushed = {
@@ -26,8 +26,8 @@ const BRANCH: Pushed = {
 
 describe("payloads of hooks", () => {
   it("tells a push", async () => {
-    const occasion = await makeOccasion();
-    const payload = toPushPayload(occasion, BRANCH);
+    const context = await makeOccasion();
+    const payload = toPushPayload(context, BRANCH);
     expect(formOf(payload)).toEqual({
       ref: "string",
       before: "string",
@@ -50,7 +50,7 @@ describe("payloads of hooks", () => {
       removed: ["old.txt"],
       modified: ["same.txt"],
     });
-    const { repo, owner } = occasion.where;
+    const { repo, owner } = context.where;
     expect(payload).toMatchObject({
       ref: "refs/heads/main",
       compare_url: `${ROOT_URL}/${owner.name}/${repo.name}/compare/${oidOf(1)}...${oidOf(2)}`,
@@ -59,9 +59,9 @@ describe("payloads of hooks", () => {
   });
 
   it("lists the newest five commits of a push, and counts all", async () => {
-    const occasion = await makeOccasion();
+    const context = await makeOccasion();
     const commits = Array.from({ length: 10 }, (_, at) => makeCommit(20 - at));
-    const payload = toPushPayload(occasion, { ...BRANCH, commits, total: 10_000 });
+    const payload = toPushPayload(context, { ...BRANCH, commits, total: 10_000 });
     expect(payload.commits.map(({ id }) => id)).toEqual([20, 19, 18, 17, 16].map(oidOf));
     expect(payload.total_commits).toBe(10_000);
   });
@@ -70,17 +70,17 @@ describe("payloads of hooks", () => {
     ["what the new commits stand on", { baseOid: oidOf(9) }, `${oidOf(9)}...${oidOf(2)}`],
     ["the default branch", {}, `main...${oidOf(2)}`],
   ])("compares a new branch with %s", async (_, base, range) => {
-    const occasion = await makeOccasion();
+    const context = await makeOccasion();
     const pushed = { ...BRANCH, ref: "refs/heads/topic", before: null, ...base };
-    const payload = toPushPayload(occasion, pushed);
+    const payload = toPushPayload(context, pushed);
     expect(payload.before).toBe(NULL_OID);
     expect(payload.compare_url.endsWith(`/compare/${range}`)).toBe(true);
   });
 
   it("tells a tag that is gone without any commit", async () => {
-    const occasion = await makeOccasion();
+    const context = await makeOccasion();
     const gone = { commits: [], total: 0, head: undefined, after: null };
-    const payload = toPushPayload(occasion, { ...BRANCH, ...gone, ref: "refs/tags/v1" });
+    const payload = toPushPayload(context, { ...BRANCH, ...gone, ref: "refs/tags/v1" });
     expect(payload).toMatchObject({
       ref: "refs/tags/v1",
       after: NULL_OID,
@@ -93,19 +93,19 @@ describe("payloads of hooks", () => {
 
   // A commit can be as large as an object: what a push tells of it can not.
   it("bounds what it tells of one commit", async () => {
-    const occasion = await makeOccasion();
+    const context = await makeOccasion();
     const files = Array.from({ length: 2000 }, (_, at) => ({
       path: `${"d/".repeat(100)}${at}`,
       status: "added" as const,
     }));
     const huge = makeCommit(2, { message: "x".repeat(1_000_000), files });
-    const told = toPushPayload(occasion, { ...BRANCH, commits: [huge], head: huge });
+    const told = toPushPayload(context, { ...BRANCH, commits: [huge], head: huge });
     expect(told.head_commit?.added).toHaveLength(2000);
     // There is room for the files of one such commit.
     expect(told.commits[0]).toMatchObject({ added: null, removed: null, modified: null });
     expect(told.commits[0]?.message).toBe("x".repeat(64 * 1024 - 2));
     const small = makeCommit(3);
-    const next = toPushPayload(occasion, { ...BRANCH, commits: [huge, small], head: huge });
+    const next = toPushPayload(context, { ...BRANCH, commits: [huge, small], head: huge });
     expect(next.commits[1]?.added).toEqual(["new.txt"]);
   });
 
@@ -114,7 +114,7 @@ describe("payloads of hooks", () => {
     "bounds what it tells altogether, of whatever is made of %j",
     async (character) => {
       const long = character.repeat(300_000);
-      const occasion = await makeOccasion({
+      const context = await makeOccasion({
         owner: { fullName: character.repeat(100) },
         repo: { description: character.repeat(2048), website: character.repeat(1024) },
       });
@@ -124,7 +124,7 @@ describe("payloads of hooks", () => {
       }));
       const huge = makeCommit(2, { message: long, authorName: long, files });
       const commits = [huge, huge, huge, huge, huge];
-      const payload = toPushPayload(occasion, { ...BRANCH, commits, total: 5, head: huge });
+      const payload = toPushPayload(context, { ...BRANCH, commits, total: 5, head: huge });
       expect(payload.commits).toHaveLength(5);
       expect(payload.head_commit?.modified).toHaveLength(3000);
       const bytes = encodeUtf8(JSON.stringify(payload)).length;
@@ -134,9 +134,9 @@ describe("payloads of hooks", () => {
   );
 
   it("tells branches and tags that come and go by their short names", async () => {
-    const occasion = await makeOccasion();
+    const context = await makeOccasion();
     const moved = { ref: "refs/heads/a/b", before: null, after: oidOf(2) };
-    const created = toCreatePayload(occasion, moved);
+    const created = toCreatePayload(context, moved);
     expect(formOf(created)).toEqual({
       sha: "string",
       ref: "string",
@@ -147,7 +147,7 @@ describe("payloads of hooks", () => {
     expect(created).toMatchObject({ sha: oidOf(2), ref: "a/b", ref_type: "branch" });
 
     const gone = { ref: "refs/tags/v1", before: oidOf(2), after: null };
-    const deleted = toDeletePayload(occasion, gone);
+    const deleted = toDeletePayload(context, gone);
     expect(formOf(deleted)).toEqual({
       ref: "string",
       ref_type: "string",
@@ -184,10 +184,10 @@ describe("payloads of hooks", () => {
   });
 
   it("tells what a check says", async () => {
-    const occasion = await makeOccasion();
+    const context = await makeOccasion();
     const status: CommitStatus = {
       id: 31,
-      repoId: occasion.where.repo.id,
+      repoId: context.where.repo.id,
       commitOid: oidOf(2),
       number: 1,
       state: "success",
@@ -197,7 +197,7 @@ describe("payloads of hooks", () => {
       creatorId: null,
       createdAt: 1_700_000_000_000,
     };
-    const payload = toStatusPayload(occasion, status, makeCommit(2));
+    const payload = toStatusPayload(context, status, makeCommit(2));
     expect(formOf(payload)).toEqual({
       commit: "object",
       context: "string",
@@ -233,11 +233,11 @@ describe("payloads of hooks", () => {
 
   // Nobody knows who reads at the other end.
   it("shows users as everybody sees them", async () => {
-    const occasion = await makeOccasion({ owner: { isAdmin: true, loginName: "secret" } });
-    const { sender, repository } = toRepositoryPayload(occasion, "created");
+    const context = await makeOccasion({ owner: { isAdmin: true, loginName: "secret" } });
+    const { sender, repository } = toRepositoryPayload(context, "created");
     for (const user of [sender, repository.owner]) {
       expect(user).toMatchObject({ is_admin: false, login_name: "" });
-      expect(user.email).toBe(`${occasion.where.owner.lowerName}@noreply.forge.example`);
+      expect(user.email).toBe(`${context.where.owner.lowerName}@noreply.forge.example`);
     }
     expect(JSON.stringify(sender)).not.toContain("example.com");
   });
@@ -251,9 +251,9 @@ describe("payloads of hooks", () => {
 
   it("names the account of an author", async () => {
     const author = await make.user();
-    const occasion = await makeOccasion();
+    const context = await makeOccasion();
     const commit = { ...makeCommit(2), author };
-    const payload = toPushPayload(occasion, { ...BRANCH, commits: [commit] });
+    const payload = toPushPayload(context, { ...BRANCH, commits: [commit] });
     expect(payload.commits[0]?.author).toEqual({
       name: "Ada",
       email: "ada@example.com",

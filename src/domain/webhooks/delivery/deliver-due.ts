@@ -54,7 +54,7 @@ async function deliverOn(run: DeliveryRun, lane: Lane, first: DueDelivery[]): Pr
 }
 
 const isStopped = (run: DeliveryRun, { hook, token }: Lane): boolean =>
-  run.isOver || token === undefined || isHeld(hook, run.clock.now());
+  run.isExhausted || token === undefined || isHeld(hook, run.clock.now());
 
 /**
  * Sends a message for what waits. Where nothing was tried again, one was sent when it began to wait,

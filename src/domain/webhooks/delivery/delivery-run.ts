@@ -35,7 +35,7 @@ export class DeliveryRun {
   }
 
   /** Whether no attempt may begin any more. */
-  get isOver(): boolean {
+  get isExhausted(): boolean {
     return this.#attemptsLeft === 0 || this.clock.now() >= this.#endsAt;
   }
 

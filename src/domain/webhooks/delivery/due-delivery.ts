@@ -1,7 +1,7 @@
 import { and, asc, eq, lte, type SQL, sql } from "drizzle-orm";
 
 import type { Database } from "../../../db/db.ts";
-import { announcements, hookDeliveries, hooks } from "../../../db/schema/index.ts";
+import { webhookEvents, hookDeliveries, hooks } from "../../../db/schema/index.ts";
 
 /** A delivery whose time has come, and what it tells. */
 export type DueDelivery = Awaited<ReturnType<typeof selectDue>>[number];
@@ -29,7 +29,7 @@ export function selectDue(db: Database, hookIds: readonly number[], token: numbe
     .select({
       id: hookDeliveries.id,
       hookId: hookDeliveries.hookId,
-      announcementId: hookDeliveries.announcementId,
+      webhookEventId: hookDeliveries.webhookEventId,
       uuid: hookDeliveries.uuid,
       event: hookDeliveries.event,
       isRequested: hookDeliveries.isRequested,
@@ -65,16 +65,16 @@ export function selectDue(db: Database, hookIds: readonly number[], token: numbe
       isRequested: first.isRequested,
       attemptCount: first.attemptCount,
       nextAttemptAt: first.nextAttemptAt,
-      eventId: announcements.eventId,
-      repoId: announcements.repoId,
-      payload: announcements.payload,
+      eventId: webhookEvents.eventId,
+      repoId: webhookEvents.repoId,
+      payload: webhookEvents.payload,
       bytesBefore: sql<number>`
-        sum(length(${announcements.payload}))
+        sum(length(${webhookEvents.payload}))
           over (partition by ${first.hookId} order by ${first.id})
-        - length(${announcements.payload})`.as("bytes_before"),
+        - length(${webhookEvents.payload})`.as("bytes_before"),
     })
     .from(first)
-    .innerJoin(announcements, eq(announcements.id, first.announcementId))
+    .innerJoin(webhookEvents, eq(webhookEvents.id, first.webhookEventId))
     .as("told");
   return db
     .select({

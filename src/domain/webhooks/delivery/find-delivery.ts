@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { columnsOf } from "../../../db/db.ts";
 import {
-  announcements,
+  webhookEvents,
   hookDeliveries,
   hooks,
   type HookDelivery,
@@ -38,12 +38,12 @@ export async function findDelivery(
     .select({
       ...columnsOf(hookDeliveries, "delivery"),
       type: hooks.type,
-      announcement: announcements.payload,
-      eventId: announcements.eventId,
+      announcement: webhookEvents.payload,
+      eventId: webhookEvents.eventId,
     })
     .from(hookDeliveries)
     .innerJoin(hooks, eq(hooks.id, hookDeliveries.hookId))
-    .innerJoin(announcements, eq(announcements.id, hookDeliveries.announcementId))
+    .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
     .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), isAt(place)));
   if (!row) throw notFound();
   const { type, announcement, eventId, ...delivery } = row;

@@ -2,7 +2,7 @@ import { and, count, desc, eq, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import {
-  announcements,
+  webhookEvents,
   hookDeliveries,
   hooks,
   type DeliveryStatus,
@@ -17,7 +17,7 @@ import { isAt, type HookPlace } from "../hooks/hook-place.ts";
 export interface DeliveryEntry {
   readonly delivery: Omit<
     HookDelivery,
-    | "announcementId"
+    | "webhookEventId"
     | "requestUrl"
     | "requestHeaders"
     | "requestBody"
@@ -74,9 +74,9 @@ export async function listDeliveries(
       .from(hooks)
       .where(and(eq(hooks.id, hookId), isAt(place))),
     db
-      .select({ ...DELIVERY_COLUMNS, eventId: announcements.eventId })
+      .select({ ...DELIVERY_COLUMNS, eventId: webhookEvents.eventId })
       .from(hookDeliveries)
-      .innerJoin(announcements, eq(announcements.id, hookDeliveries.announcementId))
+      .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
       .where(isListed)
       .orderBy(newestFirst(filter))
       .limit(size)
@@ -95,4 +95,4 @@ export async function listDeliveries(
 
 /** Announcements and what is delivered of them are numbered alike; each order has an index of its own. */
 const newestFirst = ({ status, event }: DeliveryFilter): SQL =>
-  desc(status || event ? hookDeliveries.id : hookDeliveries.announcementId);
+  desc(status || event ? hookDeliveries.id : hookDeliveries.webhookEventId);

@@ -37,7 +37,7 @@ export async function redeliver(
       .set(anew(ctx))
       .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), not(isOnItsWay)))
       .returning(DELIVERY_COLUMNS),
-    ...announce(ctx, place, hookId),
+    ...recordRedelivery(ctx, place, hookId),
   ]);
   const [delivery] = taken;
   if (!delivery) throw conflict("the delivery is on its way");
@@ -103,7 +103,7 @@ export async function redeliverFailed(
         ),
       );
   const more = Array.from({ length: Math.ceil(total / TAKEN_AT_ONCE) - 1 }, take);
-  const results = await db.batch([take(), ...announce(ctx, place, hookId), ...more]);
+  const results = await db.batch([take(), ...recordRedelivery(ctx, place, hookId), ...more]);
   ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
   const [first, , , ...rest] = results as D1Result[];
   return [first, ...rest].reduce((sum, result) => sum + (result?.meta.changes ?? 0), 0);
@@ -126,7 +126,7 @@ const isHeld = ({ db, now }: Ctx, hookId: number): SQL =>
     .where(and(eq(hooks.id, hookId), gt(hooks.heldUntil, now)))}`;
 
 /** The statements behind one that takes deliveries up again: they do something if it did. */
-const announce = (ctx: Ctx, place: HookPlace, hookId: number) =>
+const recordRedelivery = (ctx: Ctx, place: HookPlace, hookId: number) =>
   [
     recordIfChanged(ctx, { type: "hook.redelivered", ...eventPlace(place), hookId }),
     ctx.db

@@ -1,7 +1,7 @@
 import { and, asc, inArray, lt, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
-import { announcements, hookDeliveries } from "../../../db/schema/index.ts";
+import { webhookEvents, hookDeliveries } from "../../../db/schema/index.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -18,17 +18,17 @@ const ROUNDS_MAX = 10;
 export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
   // Ids rise with time, so that no index by time is needed: what is old is at their beginning.
   const oldest = db
-    .select({ id: announcements.id, createdAt: announcements.createdAt })
-    .from(announcements)
-    .orderBy(asc(announcements.id))
+    .select({ id: webhookEvents.id, createdAt: webhookEvents.createdAt })
+    .from(webhookEvents)
+    .orderBy(asc(webhookEvents.id))
     .limit(ANNOUNCEMENTS_AT_ONCE)
     .as("oldest");
   const outdated = db
     .select({ id: oldest.id })
     .from(oldest)
     .where(lt(oldest.createdAt, now - config.deliveryDays * DAY_MS));
-  const isTold = sql`exists (
-    select 1 from ${hookDeliveries} where ${hookDeliveries.announcementId} = ${announcements.id}
+  const isDelivered = sql`exists (
+    select 1 from ${hookDeliveries} where ${hookDeliveries.webhookEventId} = ${webhookEvents.id}
   )`;
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const [deliveries, told] = await db.batch([
@@ -40,11 +40,13 @@ export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
             db
               .select({ id: hookDeliveries.id })
               .from(hookDeliveries)
-              .where(inArray(hookDeliveries.announcementId, outdated))
+              .where(inArray(hookDeliveries.webhookEventId, outdated))
               .limit(DELIVERIES_AT_ONCE),
           ),
         ),
-      db.delete(announcements).where(and(inArray(announcements.id, outdated), sql`not ${isTold}`)),
+      db
+        .delete(webhookEvents)
+        .where(and(inArray(webhookEvents.id, outdated), sql`not ${isDelivered}`)),
     ]);
     if (deliveries.meta.changes + told.meta.changes === 0) return;
   }

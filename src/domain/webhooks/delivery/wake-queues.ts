@@ -15,7 +15,7 @@ export async function wakeQueues({ db, now, config, eventQueues }: Ctx): Promise
     db
       .select({ id: events.id })
       .from(events)
-      .where(and(sql`${events.tellAt} is not null`, lte(events.tellAt, now)))
+      .where(and(sql`${events.dispatchAt} is not null`, lte(events.dispatchAt, now)))
       .limit(1),
     db
       .selectDistinct({ hookId: hookDeliveries.hookId })
@@ -31,7 +31,7 @@ export async function wakeQueues({ db, now, config, eventQueues }: Ctx): Promise
       .orderBy(asc(hookDeliveries.hookId))
       .limit(HOOKS_MAX),
   ]);
-  if (untold.length > 0) await eventQueues.tellSoon();
+  if (untold.length > 0) await eventQueues.dispatchSoon();
   if (due.length > 0 && !config.areWebhooksDisabled)
     await eventQueues.deliverSoon(due.map(({ hookId }) => hookId));
 }

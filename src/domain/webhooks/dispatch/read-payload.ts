@@ -13,8 +13,8 @@ import {
   type User,
   type Visibility,
 } from "../../../db/schema/index.ts";
-import type { Announcement } from "../../../events/payloads/announcement.ts";
-import type { Occasion } from "../../../events/payloads/occasion.ts";
+import type { WebhookEvent } from "../../../events/payloads/webhook-event.ts";
+import type { PayloadContext } from "../../../events/payloads/payload-context.ts";
 import type { Payload } from "../../../events/payloads/payload.ts";
 import { toPushPayload } from "../../../events/payloads/push-payload.ts";
 import { openReceiver } from "../../../events/payloads/open-receiver.ts";
@@ -50,13 +50,13 @@ export interface PayloadSource {
  */
 export async function openPayloadSource(
   someCtx: Ctx,
-  announcements: readonly Announcement[],
+  webhookEvents: readonly WebhookEvent[],
   actorId: number,
 ): Promise<PayloadSource> {
   const ctx: Ctx = { ...someCtx, actor: ANONYMOUS };
   const { db } = ctx;
-  const told = announcements.find((each) => each.event === "status");
-  const repoIds = announcements.flatMap((each) =>
+  const told = webhookEvents.find((each) => each.event === "status");
+  const repoIds = webhookEvents.flatMap((each) =>
     each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
   );
   const [found, [sender], [status]] = await db.batch([
@@ -100,47 +100,47 @@ export async function openPayloadSource(
  */
 export async function readPayload(
   source: PayloadSource,
-  announcement: Announcement,
+  webhookEvent: WebhookEvent,
 ): Promise<Payload | undefined> {
-  if (announcement.event === "repository" && announcement.action === "deleted") {
-    return { event: "repository", body: announcement.body };
+  if (webhookEvent.event === "repository" && webhookEvent.action === "deleted") {
+    return { event: "repository", body: webhookEvent.body };
   }
   const { ctx, sender } = source;
-  const where = source.find(announcement.repoId);
-  if (!where || (needsCode(announcement) && !isAllowed(where, { unit: "code", mode: "read" })))
+  const where = source.find(webhookEvent.repoId);
+  if (!where || (needsCode(webhookEvent) && !isAllowed(where, { unit: "code", mode: "read" })))
     return undefined;
-  const occasion: Occasion = { where, sender, viewer: openReceiver(ctx) };
-  switch (announcement.event) {
+  const context: PayloadContext = { where, sender, viewer: openReceiver(ctx) };
+  switch (webhookEvent.event) {
     case "repository":
-      return { event: "repository", body: toRepositoryPayload(occasion, announcement.action) };
+      return { event: "repository", body: toRepositoryPayload(context, webhookEvent.action) };
     case "fork": {
-      const fork = source.find(announcement.forkId);
+      const fork = source.find(webhookEvent.forkId);
       if (!fork || !isAsOpen(fork, where)) return undefined;
-      return { event: "fork", body: toForkPayload(occasion, fork) };
+      return { event: "fork", body: toForkPayload(context, fork) };
     }
     case "create":
-      return { event: "create", body: toCreatePayload(occasion, announcement) };
+      return { event: "create", body: toCreatePayload(context, webhookEvent) };
     case "delete":
-      return { event: "delete", body: toDeletePayload(occasion, announcement) };
+      return { event: "delete", body: toDeletePayload(context, webhookEvent) };
     case "push": {
-      const { ref, before, after } = announcement;
+      const { ref, before, after } = webhookEvent;
       const pushed = await readPushed(ctx, await source.open(where), { ref, before, after });
-      return { event: "push", body: toPushPayload(occasion, pushed) };
+      return { event: "push", body: toPushPayload(context, pushed) };
     }
     case "status": {
       const code = await source.open(where);
-      const node = findNode(code.repository, announcement.commitOid);
+      const node = findNode(code.repository, webhookEvent.commitOid);
       if (!source.status || node === NO_NODE) return undefined;
       const [commit] = await readCommits(ctx, code, [node], PUSHED_PARTS);
-      return commit && { event: "status", body: toStatusPayload(occasion, source.status, commit) };
+      return commit && { event: "status", body: toStatusPayload(context, source.status, commit) };
     }
     default:
-      return announcement satisfies never;
+      return webhookEvent satisfies never;
   }
 }
 
 /** Whether it tells of the code: names of branches do, too. */
-const needsCode = ({ event }: Announcement): boolean => event !== "repository" && event !== "fork";
+const needsCode = ({ event }: WebhookEvent): boolean => event !== "repository" && event !== "fork";
 
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 

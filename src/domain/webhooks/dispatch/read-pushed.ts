@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context.ts";
-import { kindOfRef, type MovedRef } from "../../../events/payloads/announcement.ts";
+import { kindOfRef, type RefChange } from "../../../events/payloads/webhook-event.ts";
 import { LISTED_COMMITS_MAX, type Pushed } from "../../../events/payloads/push-payload.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
@@ -20,7 +20,7 @@ export const PUSHED_PARTS = { hasStat: false, hasFiles: true, hasVerification: f
  *
  * Cost: what came between is walked and counted; five commits are read, with the trees they changed.
  */
-export async function readPushed(ctx: Ctx, code: Code, moved: MovedRef): Promise<Pushed> {
+export async function readPushed(ctx: Ctx, code: Code, moved: RefChange): Promise<Pushed> {
   const { repository } = code;
   const tip = findNode(repository, moved.after);
   if (tip === NO_NODE) return { ...moved, commits: [], total: 0, head: undefined };

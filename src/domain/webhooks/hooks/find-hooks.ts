@@ -38,13 +38,13 @@ export type FoundHook = Pick<
  */
 export async function findHooks(
   { db, config }: Pick<Ctx, "db" | "config">,
-  occasions: readonly HookTrigger[],
-): Promise<(occasion: HookTrigger) => FoundHook[]> {
+  triggers: readonly HookTrigger[],
+): Promise<(trigger: HookTrigger) => FoundHook[]> {
   if (config.areWebhooksDisabled) return () => [];
-  const names = listOf(occasions.map(({ event }) => event));
-  const repoIds = listOf(occasions.map(({ repoId }) => repoId));
-  const ownerIds = listOf(occasions.map(({ ownerId }) => ownerId));
-  const ownerless = occasions.filter(({ ownerId }) => ownerId === undefined);
+  const names = listOf(triggers.map(({ event }) => event));
+  const repoIds = listOf(triggers.map(({ repoId }) => repoId));
+  const ownerIds = listOf(triggers.map(({ ownerId }) => ownerId));
+  const ownerless = triggers.filter(({ ownerId }) => ownerId === undefined);
   const ownerlessIds = listOf(ownerless.map(({ repoId }) => repoId));
 
   const { id, level, repoId, ownerId, type, branchFilter, events, createdAt } = hooks;
@@ -77,9 +77,9 @@ export async function findHooks(
       .where(inArray(repositories.id, ownerlessIds)),
   ]);
   const ownerOf = new Map(owned.map((row) => [row.repoId, row.ownerId]));
-  return (occasion) => {
-    const owner = occasion.ownerId ?? ownerOf.get(occasion.repoId ?? 0);
-    return found.filter((hook) => isAt(hook, occasion.repoId, owner) && isToHear(hook, occasion));
+  return (trigger) => {
+    const owner = trigger.ownerId ?? ownerOf.get(trigger.repoId ?? 0);
+    return found.filter((hook) => isAt(hook, trigger.repoId, owner) && isToHear(hook, trigger));
   };
 }
 

@@ -4,12 +4,12 @@ import { ANONYMOUS } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import {
-  announcements,
+  webhookEvents,
   hookDeliveries,
   hooks,
   OWNER_PERMISSION,
 } from "../../../db/schema/index.ts";
-import type { Occasion } from "../../../events/payloads/occasion.ts";
+import type { PayloadContext } from "../../../events/payloads/payload-context.ts";
 import { toPushPayload } from "../../../events/payloads/push-payload.ts";
 import { openReceiver } from "../../../events/payloads/open-receiver.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -49,7 +49,7 @@ export async function testHook(
   // SECURITY: as nobody in particular, like everything that hooks are told.
   const anyone: Ctx = { ...ctx, actor: ANONYMOUS };
   const [commit] = await readCommits(anyone, code, [found.node], PUSHED_PARTS);
-  const occasion: Occasion = {
+  const occasion: PayloadContext = {
     where: { repo, owner: entry.owner, permission: OWNER_PERMISSION },
     sender: actor.user,
     viewer: openReceiver(ctx),
@@ -82,7 +82,7 @@ export async function testHook(
     }),
     insertSelect(
       db,
-      announcements,
+      webhookEvents,
       {
         eventId: sql`last_insert_rowid()`,
         part: 0,
@@ -98,7 +98,7 @@ export async function testHook(
       hookDeliveries,
       {
         hookId,
-        announcementId: sql`last_insert_rowid()`,
+        webhookEventId: sql`last_insert_rowid()`,
         uuid: crypto.randomUUID(),
         event: "push",
         isRequested: true,

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/db/schema/index.ts";
 import { tendRepository } from "../../../../src/domain/git/tend-repository.ts";
 import { deliverDue } from "../../../../src/domain/webhooks/delivery/deliver-due.ts";
-import { tellEvents } from "../../../../src/domain/webhooks/dispatch/tell-events.ts";
+import { dispatchEvents } from "../../../../src/domain/webhooks/dispatch/dispatch-events.ts";
 import { db } from "../../../support/db.ts";
 import {
   clockAt,
@@ -34,7 +34,7 @@ const mute = () => failing({ at: Infinity, isDone: false, isDeath: false }).bind
 async function recover(hook: Hook): Promise<void> {
   for (const hour of [1, 2, 3]) {
     const at = Date.now() + hour * HOUR_MS;
-    await tellEvents(systemCtx(mute(), at, SETTINGS));
+    await dispatchEvents(systemCtx(mute(), at, SETTINGS));
     await deliverDue(systemCtx(mute(), at, SETTINGS), [hook.id], clockAt(at));
   }
 }
@@ -55,7 +55,7 @@ const untoldOf = (repoId: number) =>
   db
     .select({ id: events.id })
     .from(events)
-    .where(and(eq(events.repoId, repoId), isNotNull(events.tellAt)));
+    .where(and(eq(events.repoId, repoId), isNotNull(events.dispatchAt)));
 
 describe("whatever call fails, and if the Worker dies there", { timeout: 180_000 }, () => {
   it("a change is told of if it was made, and only then", async () => {
@@ -119,7 +119,7 @@ describe("whatever call fails, and if the Worker dies there", { timeout: 180_000
       await serveFailing(request, mute());
 
       const faults = failing(fault);
-      await tellEvents(systemCtx(faults.bindings, Date.now(), SETTINGS)).catch(() => {});
+      await dispatchEvents(systemCtx(faults.bindings, Date.now(), SETTINGS)).catch(() => {});
       await recover(hook);
       expect(await untoldOf(repo.id)).toEqual([]);
       expect(await deliveriesOf(hook)).toMatchObject([{ event: "push", status: "succeeded" }]);
@@ -135,7 +135,7 @@ describe("whatever call fails, and if the Worker dies there", { timeout: 180_000
       const { oid, pack } = makeCommit(freshName("text"));
       const request = pushRequest(owner, repo, oid, pack, "refs/heads/main");
       await serveFailing(request, mute());
-      await tellEvents(systemCtx(mute(), Date.now(), SETTINGS));
+      await dispatchEvents(systemCtx(mute(), Date.now(), SETTINGS));
 
       const faults = failing(fault);
       const ctx = systemCtx(faults.bindings, Date.now(), SETTINGS);
@@ -161,7 +161,7 @@ describe("messages that come twice and out of order", () => {
       oids.push(oid);
       await serveFailing(pushRequest(owner, repo, oid, pack, `refs/heads/${at}`), mute());
     }
-    const tell = () => tellEvents(systemCtx(mute(), Date.now(), SETTINGS));
+    const tell = () => dispatchEvents(systemCtx(mute(), Date.now(), SETTINGS));
     const deliver = () => deliverDue(systemCtx(mute(), Date.now(), SETTINGS), [hook.id]);
     // What is to be sent is asked for before it is handed out, beside it and after.
     await Promise.all([deliver(), tell(), deliver(), tell()]);

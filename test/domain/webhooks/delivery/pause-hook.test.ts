@@ -46,7 +46,13 @@ describe("a hook that failed for days", () => {
       { id: asked.id, status: "pending" },
     ]);
     expect(await pausesOf(owner.id)).toMatchObject([
-      { actorId: 0, repoId: repo.id, payload: { hookId: hook.id }, createdAt: NOW, tellAt: null },
+      {
+        actorId: 0,
+        repoId: repo.id,
+        payload: { hookId: hook.id },
+        createdAt: NOW,
+        dispatchAt: null,
+      },
     ]);
   });
 

@@ -6,16 +6,16 @@ import {
   openPayloadSource,
   readPayload,
 } from "../../../../src/domain/webhooks/dispatch/read-payload.ts";
-import type { Announcement } from "../../../../src/events/payloads/announcement.ts";
+import type { WebhookEvent } from "../../../../src/events/payloads/webhook-event.ts";
 import { History } from "../../../support/commits.ts";
 import { db } from "../../../support/db.ts";
 import { make } from "../../../support/make.ts";
 import { NULL, pushCommands } from "../../../support/push.ts";
 import { systemCtx } from "../../../support/system.ts";
 
-async function read(announcement: Announcement, actorId = 0) {
+async function read(webhookEvent: WebhookEvent, actorId = 0) {
   const ctx = { ...systemCtx({}, Date.now()), rootUrl: "https://forge.example" };
-  return readPayload(await openPayloadSource(ctx, [announcement], actorId), announcement);
+  return readPayload(await openPayloadSource(ctx, [webhookEvent], actorId), webhookEvent);
 }
 
 /** Twelve commits on main, and a tag of the first. */

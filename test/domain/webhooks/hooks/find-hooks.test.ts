@@ -20,8 +20,8 @@ import { makeHook } from "../../../support/hooks.ts";
 import { make } from "../../../support/make.ts";
 
 /** Which of some hooks are told, in their order; others of the service are passed over. */
-async function told(occasion: Partial<HookTrigger> & { ownerId: number }, among: Hook[]) {
-  const whole: HookTrigger = { event: "push", at: Date.now(), ...occasion };
+async function told(trigger: Partial<HookTrigger> & { ownerId: number }, among: Hook[]) {
+  const whole: HookTrigger = { event: "push", at: Date.now(), ...trigger };
   const hear = await findHooks(systemCtx({}, Date.now()), [whole]);
   return hear(whole)
     .map(({ id }) => id)

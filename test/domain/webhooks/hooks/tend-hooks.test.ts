@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { seal, unseal } from "../../../../src/auth/seal.ts";
 import { parseConfig } from "../../../../src/config.ts";
 import {
-  announcements,
+  webhookEvents,
   hookDeliveries,
   hooks,
   type Hook,
@@ -50,8 +50,8 @@ describe("deliveries that are older than the configuration keeps", () => {
     return left.map(({ id }) => id);
   };
   const announced = async (made: HookDelivery[]) => {
-    const ids = made.map(({ announcementId }) => announcementId);
-    return (await db.select().from(announcements).where(inArray(announcements.id, ids))).length;
+    const ids = made.map(({ webhookEventId }) => webhookEventId);
+    return (await db.select().from(webhookEvents).where(inArray(webhookEvents.id, ids))).length;
   };
 
   it("go, whatever becomes of them, with what they told; nothing younger goes", async () => {
@@ -86,12 +86,12 @@ describe("deliveries that are older than the configuration keeps", () => {
     const [one, other, gone] = [await makeOwnHook(), await makeOwnHook(), await makeOwnHook()];
     const createdAt = now - 31 * DAY_MS;
     const first = await makeKeptDelivery(one, { createdAt });
-    const { announcementId } = first;
+    const { webhookEventId } = first;
     const second = await db
       .insert(hookDeliveries)
       .values({
         hookId: other.id,
-        announcementId,
+        webhookEventId,
         uuid: crypto.randomUUID(),
         event: "push",
         status: "failed",
@@ -113,7 +113,7 @@ describe("deliveries that are older than the configuration keeps", () => {
     const isFuture = sql`select id from announcements where created_at > ${now + DAY_MS}`;
     await db.batch([
       db.delete(hookDeliveries).where(sql`announcement_id in (${isFuture})`),
-      db.delete(announcements).where(sql`id in (${isFuture})`),
+      db.delete(webhookEvents).where(sql`id in (${isFuture})`),
     ]);
     for (let runs = 0; runs < 10; runs++) await sweepDeliveries(systemCtx({}, now));
     const hook = await makeOwnHook();
@@ -123,14 +123,14 @@ describe("deliveries that are older than the configuration keeps", () => {
     );
     await db.batch([
       db
-        .insert(announcements)
+        .insert(webhookEvents)
         .select(
           sql`select null, value, 0, 'push', 0, '{}', ${createdAt} from json_each(${numbers})`,
         ),
       db
         .insert(hookDeliveries)
         .select(
-          sql`select null, ${hook.id}, id, 'u' || id, 'push', 'failed', 0, 0, null, '', null, null, null, null, null, '', null, ${createdAt}, ${createdAt} from ${announcements} where event_id in (select value from json_each(${numbers}))`,
+          sql`select null, ${hook.id}, id, 'u' || id, 'push', 'failed', 0, 0, null, '', null, null, null, null, null, '', null, ${createdAt}, ${createdAt} from ${webhookEvents} where event_id in (select value from json_each(${numbers}))`,
         ),
     ]);
     const young = await makeKeptDelivery(hook);
@@ -304,8 +304,8 @@ describe("while webhooks are switched off", () => {
 
   it("nobody is told of anything", async () => {
     const hook = await makeOwnHook({ busyUntil: null });
-    const occasion: HookTrigger = { event: "push", ownerId: hook.ownerId ?? 0, at: Date.now() };
-    const heard = async (ctx: Ctx) => (await findHooks(ctx, [occasion]))(occasion);
+    const trigger: HookTrigger = { event: "push", ownerId: hook.ownerId ?? 0, at: Date.now() };
+    const heard = async (ctx: Ctx) => (await findHooks(ctx, [trigger]))(trigger);
     const off = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });
 
     expect(await heard(off)).toEqual([]);

@@ -3,7 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import {
-  announcements,
+  webhookEvents,
   events,
   type EventRow,
   hookDeliveries,
@@ -11,7 +11,7 @@ import {
 } from "../../../db/schema/index.ts";
 import type { Event } from "../../../events/event.ts";
 import { toMessage } from "../../../events/messages/message.ts";
-import { type Announcement, listAnnouncements } from "../../../events/payloads/announcement.ts";
+import { type WebhookEvent, listWebhookEvents } from "../../../events/payloads/webhook-event.ts";
 import type { Payload } from "../../../events/payloads/payload.ts";
 import { encodeUtf8 } from "../../../git/byte-text.ts";
 import { log, logBug } from "../../../lib/log.ts";
@@ -20,7 +20,7 @@ import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
 /** Events that are taken at once. */
-const CLAIMED_MAX = 50;
+const LEASED_MAX = 50;
 /**
  * How long they are nobody else's, in milliseconds, for the first time: whoever has them begins none
  * after 20 s. With each attempt it is longer, so that attempts are not used up by a fault that passes.
@@ -57,15 +57,15 @@ const NOWHERE = "http://localhost";
  * Cost: one round where nothing waits; three for up to fifty events of which nobody hears. One that is
  * heard of takes two more, and one for each push or status in it.
  */
-export async function tellEvents(ctx: Ctx): Promise<void> {
-  const turn = new Turn(ctx.now);
-  let claimed = await ctx.db.batch([claim(ctx, turn)]).then(([rows]) => rows);
-  while (claimed.length > 0) claimed = await tellClaimed(ctx, turn, inOrder(claimed));
-  if (turn.isOver) await ctx.eventQueues.tellSoon();
+export async function dispatchEvents(ctx: Ctx): Promise<void> {
+  const budget = new WorkBudget(ctx.now);
+  let leased = await ctx.db.batch([acquireLease(ctx, budget)]).then(([rows]) => rows);
+  while (leased.length > 0) leased = await dispatchLeased(ctx, budget, inOrder(leased));
+  if (budget.isExhausted) await ctx.eventQueues.dispatchSoon();
 }
 
 /** What one call may do. */
-class Turn {
+class WorkBudget {
   readonly #now: number;
   readonly #startedAt = Date.now();
   #statements = 0;
@@ -79,32 +79,32 @@ class Turn {
     return this.#now + Date.now() - this.#startedAt;
   }
 
-  get isOver(): boolean {
+  get isExhausted(): boolean {
     return this.#statements >= STATEMENTS_MAX || Date.now() - this.#startedAt >= WORK_MS;
   }
 
-  spend(statements: number): void {
+  consume(statements: number): void {
     this.#statements += statements;
   }
 }
 
 /** Takes what is due, but nothing that comes after an event of its repository that is not. */
-function claim({ db }: Ctx, turn: Turn) {
-  const { now } = turn;
-  turn.spend(1);
-  const isDue = sql`e.tell_at is not null and e.tell_at <= ${now}`;
+function acquireLease({ db }: Ctx, budget: WorkBudget) {
+  const { now } = budget;
+  budget.consume(1);
+  const isDue = sql`e.dispatch_at is not null and e.dispatch_at <= ${now}`;
   const isBehind = sql`exists (
     select 1
     from ${events} x
-    where x.repo_id = e.repo_id and x.id < e.id and x.tell_at is not null and x.tell_at > ${now}
+    where x.repo_id = e.repo_id and x.id < e.id and x.dispatch_at is not null and x.dispatch_at > ${now}
   )`;
   return db
     .update(events)
     .set({
-      tellAt: sql`${now + DISPATCH_LEASE_MS} + min(
-        ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.tellAttempts})) - 1)
+      dispatchAt: sql`${now + DISPATCH_LEASE_MS} + min(
+        ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.dispatchAttempts})) - 1)
       )`,
-      tellAttempts: sql`${events.tellAttempts} + 1`,
+      dispatchAttempts: sql`${events.dispatchAttempts} + 1`,
     })
     .where(
       sql`${events.id} in (
@@ -112,7 +112,7 @@ function claim({ db }: Ctx, turn: Turn) {
         from ${events} e
         where ${isDue} and not ${isBehind}
         order by e.id
-        limit ${CLAIMED_MAX}
+        limit ${LEASED_MAX}
       )`,
     )
     .returning();
@@ -121,42 +121,47 @@ function claim({ db }: Ctx, turn: Turn) {
 const inOrder = (rows: readonly EventRow[]): EventRow[] => rows.toSorted((a, b) => a.id - b.id);
 
 /** An event with those who are to hear of it. */
-interface Heard {
+interface Dispatch {
   readonly row: EventRow;
-  readonly parts: readonly HeardPart[];
+  readonly parts: readonly DispatchPart[];
 }
 
-interface HeardPart {
+interface DispatchPart {
   /** The place of the announcement among those of the event. */
   readonly part: number;
-  readonly announcement: Announcement;
+  readonly webhookEvent: WebhookEvent;
   readonly hooks: readonly FoundHook[];
 }
 
 /** Tells of what was claimed, and claims what is due then. */
-async function tellClaimed(ctx: Ctx, turn: Turn, rows: readonly EventRow[]): Promise<EventRow[]> {
+async function dispatchLeased(
+  ctx: Ctx,
+  budget: WorkBudget,
+  rows: readonly EventRow[],
+): Promise<EventRow[]> {
   const done: EventRow[] = [];
   const left: EventRow[] = [];
-  const heard: Heard[] = [];
-  for (const each of await findHeard(ctx, turn, rows)) {
+  const dispatches: Dispatch[] = [];
+  for (const each of await findDispatches(ctx, budget, rows)) {
     if (each.parts.length === 0) done.push(each.row);
-    else heard.push(each);
+    else dispatches.push(each);
   }
 
-  const queue = shuffle([...Map.groupBy(heard, ({ row }) => row.repoId).values()]).values();
+  const queue = shuffle([...Map.groupBy(dispatches, ({ row }) => row.repoId).values()]).values();
   const work = async (): Promise<void> => {
-    for (const ofRepository of queue) left.push(...(await tellRepository(ctx, turn, ofRepository)));
+    for (const ofRepository of queue)
+      left.push(...(await dispatchRepository(ctx, budget, ofRepository)));
   };
   await settled(Array.from({ length: REPOSITORIES_AT_ONCE }, work));
 
-  turn.spend(2);
-  const ends = [settle(ctx, done), release(ctx, turn, left)] as const;
-  if (turn.isOver) {
+  budget.consume(2);
+  const ends = [markDispatched(ctx, done), releaseLease(ctx, budget, left)] as const;
+  if (budget.isExhausted) {
     await ctx.db.batch(ends);
     return [];
   }
   // What was recorded meanwhile waited for what came before it, and nobody else looks after it.
-  const [, , next] = await ctx.db.batch([...ends, claim(ctx, turn)]);
+  const [, , next] = await ctx.db.batch([...ends, acquireLease(ctx, budget)]);
   return next;
 }
 
@@ -175,52 +180,58 @@ function shuffle<T>(list: readonly T[]): T[] {
  * Finds out who is to hear of events. One that was begun too often is heard by nobody: the first of its
  * repository, since those behind it were taken along each time and may never have been begun.
  */
-async function findHeard(ctx: Ctx, turn: Turn, rows: readonly EventRow[]): Promise<Heard[]> {
+async function findDispatches(
+  ctx: Ctx,
+  budget: WorkBudget,
+  rows: readonly EventRow[],
+): Promise<Dispatch[]> {
   const seen = new Set<number | null>();
   const told = rows.map((row) => {
     const isFirst = !seen.has(row.repoId);
     seen.add(row.repoId);
-    const isGivenUp = isFirst && row.tellAttempts > DISPATCH_ATTEMPTS_MAX;
-    return { row, announced: isGivenUp ? giveUp(row) : announcementsOf(row) };
+    const isGivenUp = isFirst && row.dispatchAttempts > DISPATCH_ATTEMPTS_MAX;
+    return { row, webhookEvents: isGivenUp ? giveUp(row) : webhookEventsOf(row) };
   });
-  turn.spend(2);
+  budget.consume(2);
   const hear = await findHooks(
     ctx,
-    told.flatMap(({ row, announced }) => announced.map((each) => occasionOf(row, each))),
+    told.flatMap(({ row, webhookEvents: webhookEvents }) =>
+      webhookEvents.map((each) => triggerOf(row, each)),
+    ),
   );
-  return told.map(({ row, announced }) => ({
+  return told.map(({ row, webhookEvents: webhookEvents }) => ({
     row,
-    parts: announced
-      .map((announcement, part) => ({
+    parts: webhookEvents
+      .map((webhookEvent, part) => ({
         part,
-        announcement,
-        hooks: hear(occasionOf(row, announcement)),
+        announcement: webhookEvent,
+        hooks: hear(triggerOf(row, webhookEvent)),
       }))
       .filter((each) => each.hooks.length > 0),
   }));
 }
 
-function giveUp({ id, tellAttempts }: EventRow): [] {
-  log("tell:given-up", { eventId: id, attempts: tellAttempts });
+function giveUp({ id, dispatchAttempts }: EventRow): [] {
+  log("dispatch:given-up", { eventId: id, attempts: dispatchAttempts });
   return [];
 }
 
 /** What can't be made out now never can. */
-function announcementsOf({ id, type, ownerId, repoId, payload }: EventRow): Announcement[] {
+function webhookEventsOf({ id, type, ownerId, repoId, payload }: EventRow): WebhookEvent[] {
   try {
-    return listAnnouncements({ ...payload, type, ownerId, repoId } as unknown as Event);
+    return listWebhookEvents({ ...payload, type, ownerId, repoId } as unknown as Event);
   } catch (error) {
     logBug(`event-${id}`, error);
     return [];
   }
 }
 
-const occasionOf = (row: EventRow, announcement: Announcement): HookTrigger => ({
-  event: announcement.event,
-  repoId: announcement.repoId,
+const triggerOf = (row: EventRow, webhookEvent: WebhookEvent): HookTrigger => ({
+  event: webhookEvent.event,
+  repoId: webhookEvent.repoId,
   // A fork belongs to somebody else than its source.
-  ownerId: announcement.event === "fork" ? undefined : row.ownerId,
-  ref: "ref" in announcement ? announcement.ref : undefined,
+  ownerId: webhookEvent.event === "fork" ? undefined : row.ownerId,
+  ref: "ref" in webhookEvent ? webhookEvent.ref : undefined,
   at: row.createdAt,
 });
 
@@ -229,15 +240,19 @@ const occasionOf = (row: EventRow, announcement: Announcement): HookTrigger => (
  *
  * @returns Those that were not begun.
  */
-async function tellRepository(ctx: Ctx, turn: Turn, list: readonly Heard[]): Promise<EventRow[]> {
-  for (const [at, heard] of list.entries()) {
-    if (turn.isOver) return list.slice(at).map(({ row }) => row);
+async function dispatchRepository(
+  ctx: Ctx,
+  budget: WorkBudget,
+  dispatches: readonly Dispatch[],
+): Promise<EventRow[]> {
+  for (const [at, dispatch] of dispatches.entries()) {
+    if (budget.isExhausted) return dispatches.slice(at).map(({ row }) => row);
     try {
-      await tellEvent(ctx, turn, heard);
+      await dispatchEvent(ctx, budget, dispatch);
     } catch (error) {
-      logBug(`event-${heard.row.id}`, error);
-      await putOff(ctx, turn, heard.row);
-      return list.slice(at + 1).map(({ row }) => row);
+      logBug(`event-${dispatch.row.id}`, error);
+      await postpone(ctx, budget, dispatch.row);
+      return dispatches.slice(at + 1).map(({ row }) => row);
     }
   }
   return [];
@@ -250,55 +265,59 @@ interface Delivery {
   readonly uuid: string;
 }
 
-async function tellEvent(ctx: Ctx, turn: Turn, { row, parts }: Heard): Promise<void> {
+async function dispatchEvent(
+  ctx: Ctx,
+  budget: WorkBudget,
+  { row, parts }: Dispatch,
+): Promise<void> {
   const { db, eventQueues } = ctx;
   const rootUrl = row.rootUrl || ctx.rootUrl || NOWHERE;
-  const told = parts.map(({ announcement }) => announcement);
+  const told = parts.map(({ webhookEvent }) => webhookEvent);
   const source = await openPayloadSource({ ...ctx, rootUrl }, told, row.actorId);
-  turn.spend(3);
+  budget.consume(3);
 
   let texts: string[] = [];
   let bytes = 0;
   let deliveries: Delivery[] = [];
   const hookIds = new Set<number>();
-  for (const { part, announcement, hooks: all } of parts) {
-    const payload = await readPayload(source, announcement);
-    turn.spend(1);
-    const hearing = payload ? findHearing(all, payload) : [];
-    if (!payload || hearing.length === 0) continue;
+  for (const { part, webhookEvent, hooks: all } of parts) {
+    const payload = await readPayload(source, webhookEvent);
+    budget.consume(1);
+    const recipients = payload ? findRecipients(all, payload) : [];
+    if (!payload || recipients.length === 0) continue;
     const { event, body } = payload;
-    const { repoId } = announcement;
+    const { repoId } = webhookEvent;
     const text = JSON.stringify({ part, event, repoId, payload: body });
     const size = encodeUtf8(text).length;
     if (size > VALUE_BYTES_MAX) {
-      log("tell:too-large", { eventId: row.id, part, bytes: size });
+      log("dispatch:payload-too-large", { eventId: row.id, part, bytes: size });
       continue;
     }
     const isFull =
-      bytes + size > VALUE_BYTES_MAX || deliveries.length + hearing.length > DELIVERIES_MAX;
+      bytes + size > VALUE_BYTES_MAX || deliveries.length + recipients.length > DELIVERIES_MAX;
     if (texts.length > 0 && isFull) {
-      await db.batch(write(ctx, turn, row, texts, deliveries));
+      await db.batch(write(ctx, budget, row, texts, deliveries));
       [texts, bytes, deliveries] = [[], 0, []];
     }
     texts.push(text);
     bytes += size;
-    for (const { id: hookId } of hearing) {
+    for (const { id: hookId } of recipients) {
       deliveries.push({ part, hookId, uuid: crypto.randomUUID() });
       hookIds.add(hookId);
     }
   }
-  turn.spend(1);
+  budget.consume(1);
   const [, , ended] = await db.batch([
-    ...write(ctx, turn, row, texts, deliveries),
-    settle(ctx, [row]),
+    ...write(ctx, budget, row, texts, deliveries),
+    markDispatched(ctx, [row]),
   ]);
   // It took longer than its lease: somebody else tells it.
-  if (ended.meta.changes === 0) log("tell:lost", { eventId: row.id });
+  if (ended.meta.changes === 0) log("dispatch:lease-lost", { eventId: row.id });
   await eventQueues.deliverSoon([...hookIds]);
 }
 
 /** Chats are told only where there is something to say. */
-function findHearing(all: readonly FoundHook[], payload: Payload): readonly FoundHook[] {
+function findRecipients(all: readonly FoundHook[], payload: Payload): readonly FoundHook[] {
   if (toMessage(payload)) return all;
   return all.filter(({ type }) => type === "gitea" || type === "gogs");
 }
@@ -311,19 +330,19 @@ function findHearing(all: readonly FoundHook[], payload: Payload): readonly Foun
  */
 function write(
   { db }: Ctx,
-  turn: Turn,
+  budget: WorkBudget,
   row: EventRow,
   texts: readonly string[],
   deliveries: readonly Delivery[],
 ) {
-  const { now } = turn;
-  turn.spend(2);
-  const { id, tellAt } = row;
-  const isMine = sql`exists (select 1 from ${events} where id = ${id} and tell_at = ${tellAt})`;
+  const { now } = budget;
+  budget.consume(2);
+  const { id, dispatchAt } = row;
+  const isMine = sql`exists (select 1 from ${events} where id = ${id} and dispatch_at = ${dispatchAt})`;
   return [
     insertSelect(
       db,
-      announcements,
+      webhookEvents,
       {
         eventId: id,
         part: sql`value ->> 'part'`,
@@ -340,7 +359,7 @@ function write(
       hookDeliveries,
       {
         hookId: sql`h.id`,
-        announcementId: sql`a.id`,
+        webhookEventId: sql`a.id`,
         uuid: sql`d.value ->> 'uuid'`,
         event: sql`a.event`,
         nextAttemptAt: now,
@@ -349,7 +368,7 @@ function write(
       },
       sql`
         from json_each(${JSON.stringify(deliveries)}) d
-        join ${announcements} a on a.event_id = ${id} and a.part = d.value ->> 'part'
+        join ${webhookEvents} a on a.event_id = ${id} and a.part = d.value ->> 'part'
         join ${hooks} h on h.id = d.value ->> 'hookId'
         where ${isMine}
         order by d.key`,
@@ -358,44 +377,46 @@ function write(
 }
 
 /** Nobody need be told of these any more. */
-const settle = ({ db }: Ctx, rows: readonly EventRow[]) =>
+const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
   db
     .update(events)
     .set({
-      tellAt: null,
+      dispatchAt: null,
       payload: sql`case
         when ${events.type} = 'repository.deleted'
           then json_remove(${events.payload}, '$.lastPayload')
         else ${events.payload}
       end`,
     })
-    .where(areMine(rows));
+    .where(areStillLeased(rows));
 
 /** Gives back what was claimed and not begun. */
-function release({ db }: Ctx, { now }: Turn, rows: readonly EventRow[]) {
+function releaseLease({ db }: Ctx, { now }: WorkBudget, rows: readonly EventRow[]) {
   return db
     .update(events)
-    .set({ tellAt: now, tellAttempts: sql`${events.tellAttempts} - 1` })
-    .where(areMine(rows));
+    .set({ dispatchAt: now, dispatchAttempts: sql`${events.dispatchAttempts} - 1` })
+    .where(areStillLeased(rows));
 }
 
 /** Lets an event wait that could not be told, and what comes after it in its repository; or gives it up. */
-async function putOff(ctx: Ctx, turn: Turn, row: EventRow): Promise<void> {
-  turn.spend(1);
-  if (row.tellAttempts >= DISPATCH_ATTEMPTS_MAX) {
+async function postpone(ctx: Ctx, budget: WorkBudget, row: EventRow): Promise<void> {
+  budget.consume(1);
+  if (row.dispatchAttempts >= DISPATCH_ATTEMPTS_MAX) {
     giveUp(row);
-    await settle(ctx, [row]);
+    await markDispatched(ctx, [row]);
     return;
   }
-  const delayMs = Math.min(DELAY_MS * 4 ** (row.tellAttempts - 1), DELAY_MS_MAX);
+  const delayMs = Math.min(DELAY_MS * 4 ** (row.dispatchAttempts - 1), DELAY_MS_MAX);
   await ctx.db
     .update(events)
-    .set({ tellAt: turn.now + delayMs })
-    .where(areMine([row]));
+    .set({ dispatchAt: budget.now + delayMs })
+    .where(areStillLeased([row]));
 }
 
 /** The condition for those of some events that were not claimed by somebody else since. */
-const areMine = (rows: readonly EventRow[]): SQL => sql`(${events.id}, ${events.tellAt}) in (
-  select value ->> 'id', value ->> 'tellAt'
-  from json_each(${JSON.stringify(rows.map(({ id, tellAt }) => ({ id, tellAt })))})
+const areStillLeased = (
+  rows: readonly EventRow[],
+): SQL => sql`(${events.id}, ${events.dispatchAt}) in (
+  select value ->> 'id', value ->> 'dispatchAt'
+  from json_each(${JSON.stringify(rows.map(({ id, dispatchAt }) => ({ id, dispatchAt })))})
 )`;

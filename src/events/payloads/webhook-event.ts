@@ -3,7 +3,7 @@ import type { Event } from "../event.ts";
 import type { RepositoryPayload } from "./repository-payload.ts";
 
 /** A ref that was moved; null where there was none, or is none any more. */
-export interface MovedRef {
+export interface RefChange {
   /** Full name. */
   readonly ref: string;
   readonly before: Oid | null;
@@ -11,7 +11,7 @@ export interface MovedRef {
 }
 
 /** Something that hooks are told of. It names rows: what they hold is read for the payload. */
-export type Announcement =
+export type WebhookEvent =
   | { readonly event: "repository"; readonly repoId: number; readonly action: "created" }
   /** What is gone can't be read any more. */
   | {
@@ -22,7 +22,7 @@ export type Announcement =
     }
   /** Of the repository that was forked. */
   | { readonly event: "fork"; readonly repoId: number; readonly forkId: number }
-  | ({ readonly event: "create" | "push" | "delete"; readonly repoId: number } & MovedRef)
+  | ({ readonly event: "create" | "push" | "delete"; readonly repoId: number } & RefChange)
   | {
       readonly event: "status";
       readonly repoId: number;
@@ -34,7 +34,7 @@ export type Announcement =
  * What hooks are told of an event, in order; nothing of most. With the event's id, the place in the
  * list names an announcement for good.
  */
-export function listAnnouncements(event: Event): Announcement[] {
+export function listWebhookEvents(event: Event): WebhookEvent[] {
   switch (event.type) {
     case "repository.created":
       return [{ event: "repository", repoId: event.repoId, action: "created" }];
@@ -67,13 +67,13 @@ const ANNOUNCED: ReadonlySet<Event["type"]> = new Set([
   "commit_status.created",
 ] as const);
 
-export const isAnnounced = (type: Event["type"]): boolean => ANNOUNCED.has(type);
+export const hasWebhookEvents = (type: Event["type"]): boolean => ANNOUNCED.has(type);
 
 /** A branch that is deleted makes no push; what is neither branch nor tag is not told. */
-function listOfRef(repoId: number, { ref, before, after }: MovedRef): Announcement[] {
+function listOfRef(repoId: number, { ref, before, after }: RefChange): WebhookEvent[] {
   const kind = kindOfRef(ref);
   if (kind === undefined || (before === null && after === null)) return [];
-  const tell = (event: "create" | "push" | "delete"): Announcement => ({
+  const tell = (event: "create" | "push" | "delete"): WebhookEvent => ({
     event,
     repoId,
     ref,

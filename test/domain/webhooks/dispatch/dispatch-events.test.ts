@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { meterD1 } from "../../../../src/db/meter.ts";
 import {
-  announcements,
+  webhookEvents,
   collaborations,
   events,
   hookDeliveries,
@@ -14,8 +14,8 @@ import {
 import {
   DISPATCH_ATTEMPTS_MAX,
   DISPATCH_LEASE_MS,
-  tellEvents,
-} from "../../../../src/domain/webhooks/dispatch/tell-events.ts";
+  dispatchEvents,
+} from "../../../../src/domain/webhooks/dispatch/dispatch-events.ts";
 import { pushOf, tell } from "../../../support/activities.ts";
 import { call } from "../../../support/call.ts";
 import { History } from "../../../support/commits.ts";
@@ -31,7 +31,7 @@ const LATE = Date.UTC(2100, 0, 1);
 const MINUTE_MS = 60_000;
 
 /** Tells whatever waits. Which hooks are to be delivered to is noted instead of sent. */
-async function tellAt(now: number, bindings: Partial<Env> = {}): Promise<number[]> {
+async function dispatchAt(now: number, bindings: Partial<Env> = {}): Promise<number[]> {
   const woken: number[] = [];
   const queue = {
     sendBatch: (messages: { body: { hookId: number } }[]) => {
@@ -39,7 +39,7 @@ async function tellAt(now: number, bindings: Partial<Env> = {}): Promise<number[
       return Promise.resolve();
     },
   } as unknown as Env["DELIVERY_JOBS"];
-  await tellEvents(systemCtx({ DELIVERY_JOBS: queue, ...bindings }, now, { ROOT_URL: "" }));
+  await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue, ...bindings }, now, { ROOT_URL: "" }));
   return woken;
 }
 
@@ -56,9 +56,9 @@ const created = (repo: TestRepo, by: TestUser, at = LATE) =>
 const told = (repo: { id: number }) =>
   db
     .select()
-    .from(announcements)
-    .where(eq(announcements.repoId, repo.id))
-    .orderBy(asc(announcements.id));
+    .from(webhookEvents)
+    .where(eq(webhookEvents.repoId, repo.id))
+    .orderBy(asc(webhookEvents.id));
 const deliveriesOf = (hook: Pick<Hook, "id">) =>
   db
     .select()
@@ -67,19 +67,19 @@ const deliveriesOf = (hook: Pick<Hook, "id">) =>
     .orderBy(asc(hookDeliveries.id));
 const stateOf = async (id: number) => {
   const [row] = await db.select().from(events).where(eq(events.id, id));
-  return [row?.tellAt, row?.tellAttempts];
+  return [row?.dispatchAt, row?.dispatchAttempts];
 };
 
 // What other tests have left, by the thousand years that lie between.
 beforeEach(async () => {
-  await tellAt(LATE - 1_000_000);
+  await dispatchAt(LATE - 1_000_000);
 });
 
 describe("what waits to be told", () => {
   it("becomes an announcement and a delivery for each hook, and wakes them", async () => {
     const { owner, repo, own } = await scene();
     const { main } = await makeHistory(repo);
-    await tellAt(LATE - 1_000_000);
+    await dispatchAt(LATE - 1_000_000);
     const hook = await makeHook({ ...own, events: ["push", "create"], branchFilter: "main" });
     const ofOwner = await makeHook({ level: "user", approverId: owner.id, ownerId: owner.id });
     const update = { ref: "refs/heads/main", before: null, after: main };
@@ -88,7 +88,7 @@ describe("what waits to be told", () => {
     const id = await tell(repo, owner, "repository.pushed", pushed, LATE, LATE);
     await db.update(events).set({ rootUrl: "https://forge.example" }).where(eq(events.id, id));
 
-    expect(new Set(await tellAt(LATE))).toEqual(new Set([hook.id, ofOwner.id]));
+    expect(new Set(await dispatchAt(LATE))).toEqual(new Set([hook.id, ofOwner.id]));
     const rows = await told(repo);
     // The place among all, also where nobody hears what comes before.
     expect(rows.map(({ eventId, part, event }) => [eventId, part, event])).toEqual([
@@ -106,7 +106,7 @@ describe("what waits to be told", () => {
     const deliveries = await deliveriesOf(hook);
     expect(deliveries).toMatchObject(
       [rows[1], rows[2]].map((row) => ({
-        announcementId: row?.id,
+        webhookEventId: row?.id,
         event: row?.event,
         status: "pending",
         isRequested: false,
@@ -120,15 +120,15 @@ describe("what waits to be told", () => {
     expect(deliveries[0]?.nextAttemptAt).toBeGreaterThanOrEqual(LATE);
     expect((await deliveriesOf(ofOwner)).map(({ event }) => event)).toEqual(["push", "push"]);
     expect(await stateOf(id)).toEqual([null, 1]);
-    expect(await tellAt(LATE)).toEqual([]);
+    expect(await dispatchAt(LATE)).toEqual([]);
   });
 
   it("is told once, whoever does it and however often", async () => {
     const { owner, repo, own } = await scene();
     const hook = await makeHook({ ...own, events: ["repository"] });
     await created(repo, owner);
-    await Promise.all([1, 2, 3, 4].map(() => tellAt(LATE)));
-    await tellAt(LATE + DISPATCH_LEASE_MS + 1);
+    await Promise.all([1, 2, 3, 4].map(() => dispatchAt(LATE)));
+    await dispatchAt(LATE + DISPATCH_LEASE_MS + 1);
     expect([(await told(repo)).length, (await deliveriesOf(hook)).length]).toEqual([1, 1]);
   });
 
@@ -143,7 +143,7 @@ describe("what waits to be told", () => {
       const { owner, repo } = scenes[count % 2] as (typeof scenes)[0];
       ids.get(repo.id)?.push(await created(repo, owner));
     }
-    await Promise.all([1, 2, 3].map(() => tellAt(LATE)));
+    await Promise.all([1, 2, 3].map(() => dispatchAt(LATE)));
     for (const { repo } of scenes) {
       const order = (await told(repo)).map(({ eventId }) => eventId);
       expect(order).toEqual(ids.get(repo.id));
@@ -157,13 +157,13 @@ describe("what waits to be told", () => {
     const first = await created(repo, owner);
     await db
       .update(events)
-      .set({ tellAt: LATE + 1 })
+      .set({ dispatchAt: LATE + 1 })
       .where(eq(events.id, first));
     const second = await created(repo, owner);
-    await tellAt(LATE);
+    await dispatchAt(LATE);
     expect(await told(repo)).toEqual([]);
     expect(await stateOf(second)).toEqual([LATE, 0]);
-    await tellAt(LATE + 1);
+    await dispatchAt(LATE + 1);
     expect((await told(repo)).map(({ eventId }) => eventId)).toEqual([first, second]);
   });
 
@@ -175,7 +175,7 @@ describe("what waits to be told", () => {
       for (let at = 0; at < 8; at++) {
         const { owner, repo, own } = await scene();
         const { main } = await makeHistory(repo);
-        await tellAt(LATE - 1_000_000);
+        await dispatchAt(LATE - 1_000_000);
         const hook = await makeHook(own);
         const pushed = {
           ...pushOf(),
@@ -184,10 +184,10 @@ describe("what waits to be told", () => {
         const id = await tell(repo, owner, "repository.pushed", pushed, LATE, LATE);
         const fault = failing({ at, isDone, isDeath: true });
         const { DB } = fault.bindings;
-        await tellAt(LATE, DB ? { DB } : {}).catch(() => {});
+        await dispatchAt(LATE, DB ? { DB } : {}).catch(() => {});
         const before = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
-        await tellAt(LATE + MINUTE_MS / 2);
-        await tellAt(LATE + DISPATCH_LEASE_MS + MINUTE_MS);
+        await dispatchAt(LATE + MINUTE_MS / 2);
+        await dispatchAt(LATE + DISPATCH_LEASE_MS + MINUTE_MS);
         const after = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
         expect(after, `call ${at}`).toHaveLength(1);
         expect(after).toEqual(before.length === 0 ? after : before);
@@ -212,7 +212,7 @@ describe("what waits to be told", () => {
         if (place.objectName === bad.repo.objectName) throw new Error("the repository is away");
         return ctx.git.repository(place);
       };
-      await tellEvents({ ...ctx, git });
+      await dispatchEvents({ ...ctx, git });
     };
 
     await brokenAt(LATE);
@@ -235,7 +235,11 @@ describe("what waits to be told", () => {
     expect((await deliveriesOf(hook)).map(({ event }) => event)).toEqual(["repository"]);
     const lines = logs.mock.calls.map(([line]) => String(line));
     expect(lines.join("\n")).toContain(
-      JSON.stringify({ event: "tell:given-up", eventId: poison, attempts: DISPATCH_ATTEMPTS_MAX }),
+      JSON.stringify({
+        event: "dispatch:given-up",
+        eventId: poison,
+        attempts: DISPATCH_ATTEMPTS_MAX,
+      }),
     );
     expect(lines.join("\n")).not.toContain("the repository is away");
     logs.mockRestore();
@@ -248,9 +252,9 @@ describe("what waits to be told", () => {
     const [deadly, next] = [await created(repo, owner), await created(repo, owner)];
     // What comes after it was taken along each time, and never begun.
     const taken = inArray(events.id, [deadly, next]);
-    await db.update(events).set({ tellAttempts: DISPATCH_ATTEMPTS_MAX }).where(taken);
+    await db.update(events).set({ dispatchAttempts: DISPATCH_ATTEMPTS_MAX }).where(taken);
     const broken = await tell(repo, owner, "repository.pushed", { updates: 7 }, LATE, LATE);
-    await tellAt(LATE);
+    await dispatchAt(LATE);
     expect((await told(repo)).map(({ eventId }) => eventId)).toEqual([next]);
     expect(await deliveriesOf(hook)).toHaveLength(1);
     expect([(await stateOf(deadly))[0], (await stateOf(broken))[0]]).toEqual([null, null]);
@@ -270,7 +274,7 @@ describe("what waits to be told", () => {
     ];
     await db.delete(collaborations).where(eq(collaborations.userId, former.id));
     const id = await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"), LATE, LATE);
-    expect(await tellAt(LATE)).toEqual([]);
+    expect(await dispatchAt(LATE)).toEqual([]);
     const ids = all.map((hook) => hook.id);
     const made = await db.select().from(hookDeliveries).where(inArray(hookDeliveries.hookId, ids));
     expect([made, await told(repo)]).toEqual([[], []]);
@@ -282,11 +286,11 @@ describe("what waits to be told", () => {
     const [chat, plain] = [await makeHook({ ...own, type: "slack" }), await makeHook(own)];
     // No commit comes with it, for nobody has it.
     await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"), LATE, LATE);
-    expect(await tellAt(LATE)).toEqual([plain.id]);
+    expect(await dispatchAt(LATE)).toEqual([plain.id]);
     expect(await deliveriesOf(chat)).toEqual([]);
     await db.delete(hooks).where(eq(hooks.id, plain.id));
     const next = await tell(repo, owner, "repository.pushed", pushOf("refs/heads/b"), LATE, LATE);
-    expect(await tellAt(LATE)).toEqual([]);
+    expect(await dispatchAt(LATE)).toEqual([]);
     expect((await told(repo)).map(({ eventId }) => eventId)).not.toContain(next);
   });
 
@@ -299,7 +303,7 @@ describe("what waits to be told", () => {
       makeHook({ level: "user", approverId: user.id, ownerId: user.id, events: wanted });
     const [ofSource, ofFork] = [await own(owner), await own(forker)];
     await tell(fork, forker, "repository.forked", { parentId: repo.id }, LATE, LATE);
-    await tellAt(LATE);
+    await dispatchAt(LATE);
     const eventsOfHook = async (hook: Hook) => (await deliveriesOf(hook)).map(({ event }) => event);
     expect(await eventsOfHook(ofSource)).toEqual(["fork"]);
     expect(await eventsOfHook(ofFork)).toEqual(["repository"]);
@@ -321,7 +325,7 @@ describe("what waits to be told", () => {
     const path = `/repos/${repo.owner}/${repo.name}`;
     expect((await call("DELETE", path, { as: owner })).status).toBe(204);
     await vi.waitFor(async () => {
-      await tellAt(LATE);
+      await dispatchAt(LATE);
       expect(await deliveriesOf(hook)).toHaveLength(1);
     });
     const [row] = await told(repo);
@@ -347,14 +351,14 @@ describe("what telling costs", () => {
   async function roundsOf(now: number): Promise<number> {
     const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
     const metered = { withSession: () => d1 } as unknown as Env["DB"];
-    await tellAt(now, { DB: metered });
+    await dispatchAt(now, { DB: metered });
     return usage.rounds;
   }
 
   it("is few rounds to the database", async () => {
     const { owner, repo, own } = await scene();
     const { main, some } = await makeHistory(repo);
-    await tellAt(LATE - 1_000_000);
+    await dispatchAt(LATE - 1_000_000);
     expect(await roundsOf(LATE)).toBe(1);
 
     for (let count = 0; count < 40; count++) await created(repo, owner);
@@ -392,13 +396,13 @@ describe("what telling costs", () => {
     );
     await created(repo, owner);
     const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
-    const woken = await tellAt(LATE, { DB: { withSession: () => d1 } as unknown as Env["DB"] });
+    const woken = await dispatchAt(LATE, { DB: { withSession: () => d1 } as unknown as Env["DB"] });
     expect([new Set(woken).size, usage.rounds, usage.calls]).toEqual([1000, 5, 5]);
     const [row] = await told(repo);
     const made = await db
       .select({ hookId: hookDeliveries.hookId, uuid: hookDeliveries.uuid })
       .from(hookDeliveries)
-      .where(eq(hookDeliveries.announcementId, row?.id ?? 0));
+      .where(eq(hookDeliveries.webhookEventId, row?.id ?? 0));
     expect([made.length, new Set(made.map(({ uuid }) => uuid)).size]).toEqual([1000, 1000]);
     await db.delete(hooks).where(eq(hooks.repoId, repo.id));
   });
@@ -418,14 +422,14 @@ describe("what telling costs", () => {
     }));
     const payload = { pushId: crypto.randomUUID(), part: 0, refCount: 50, updates };
     const id = await tell(repo, owner, "repository.pushed", payload, LATE, LATE);
-    await tellAt(LATE);
+    await dispatchAt(LATE);
     expect((await stateOf(id))[0]).toBeNull();
     const rows = await told(repo);
     expect(rows).toHaveLength(50);
     const made = await db.$count(
       hookDeliveries,
       inArray(
-        hookDeliveries.announcementId,
+        hookDeliveries.webhookEventId,
         rows.map((row) => row.id),
       ),
     );
@@ -445,12 +449,12 @@ describe("what telling costs", () => {
     const commands = [{ ref: "refs/heads/main", new: after }];
     await pushCommands(owner, repo, commands, { pack: history.build() });
     const hook = await makeHook(own);
-    await tellAt(LATE - 1_000_000);
+    await dispatchAt(LATE - 1_000_000);
     await db.delete(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
     const updates = [{ ref: "refs/heads/main", before, after }];
     await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
     const ctx = systemCtx({}, LATE);
-    await tellEvents(ctx);
+    await dispatchEvents(ctx);
     expect(ctx.git.usage.objectCalls).toBe(1);
     expect(ctx.git.usage.r2Calls).toBeLessThan(12);
     expect((await told(repo)).at(-1)?.payload).toMatchObject({
@@ -474,7 +478,7 @@ describe("a push of very many refs", () => {
     const commands = refs.map((ref) => ({ ref, new: oid }));
     await pushCommands(owner, repo, commands, { pack: history.build() });
     await vi.waitFor(async () => {
-      await tellAt(LATE);
+      await dispatchAt(LATE);
       expect(await deliveriesOf(hook)).toHaveLength(120);
     });
     const names = (await told(repo)).map(

@@ -1,5 +1,5 @@
 import { OWNER_PERMISSION, type Repository, type User } from "../../src/db/schema/index.ts";
-import type { Occasion } from "../../src/events/payloads/occasion.ts";
+import type { PayloadContext } from "../../src/events/payloads/payload-context.ts";
 import { toReceiver } from "../../src/events/payloads/receiver.ts";
 import { encodeText } from "../../src/git/byte-text.ts";
 import type { Identity } from "../../src/git/object/identity.ts";
@@ -14,7 +14,7 @@ export const ROOT_URL = "https://forge.example";
 export async function makeOccasion({
   owner: ownerFields = {},
   repo: repoFields = {},
-}: { owner?: Partial<User>; repo?: Partial<Repository> } = {}): Promise<Occasion> {
+}: { owner?: Partial<User>; repo?: Partial<Repository> } = {}): Promise<PayloadContext> {
   const owner = await make.user(ownerFields);
   const repo = await make.repo(owner, repoFields);
   return {

@@ -8,7 +8,7 @@ import type { RepositoryPlace } from "../../storage/repository-records.ts";
 const LOST_AFTER_MS = 10 * 60 * 1000;
 
 /** Repositories that were deleted a while ago and whose git data is still there, oldest first. */
-export function listLeftBehind({ db, now }: Ctx, limit: number): Promise<RepositoryPlace[]> {
+export function listOrphaned({ db, now }: Ctx, limit: number): Promise<RepositoryPlace[]> {
   return db
     .select({
       objectName: discardedObjects.objectName,

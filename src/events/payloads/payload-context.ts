@@ -3,7 +3,7 @@ import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 
 /** Where something happened, by whom, and who is told. */
-export interface Occasion {
+export interface PayloadContext {
   /** The repository, with what its hooks may be shown of it. */
   readonly where: RepositoryEntry;
   /** Undefined for an account that is gone. */

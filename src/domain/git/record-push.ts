@@ -10,7 +10,7 @@ import type {
   OutboxEntry,
   RepositorySummary,
 } from "../../storage/repository-records.ts";
-import type { BroughtCommits } from "./list-pushed-commits.ts";
+import type { PushedCommits } from "./list-pushed-commits.ts";
 
 /** Updates that one event names: a push of more makes several. */
 const UPDATES_OF_EVENT = 50;
@@ -19,7 +19,7 @@ const UPDATES_OF_EVENT = 50;
 const BATCH_BYTES = 1_000_000;
 
 /** What a push brought to the first branches of some updates, by refs. */
-type Brought = ReadonlyMap<string, BroughtCommits>;
+type FindPushed = ReadonlyMap<string, PushedCommits>;
 
 /**
  * Brings a repository's row up to date and records the events of a push: in one batch, unless it moved
@@ -29,15 +29,15 @@ type Brought = ReadonlyMap<string, BroughtCommits>;
  * some of them may be.
  *
  * @param pages     All that the push moved, in its order.
- * @param findBrought Finds the commits that it brought.
+ * @param findPushed Finds the commits that it pushed.
  */
-export async function tellPush(
+export async function recordPush(
   ctx: Pick<Ctx, "db" | "eventQueues" | "defer">,
   repo: Pick<Repository, "id" | "ownerId">,
   entry: OutboxEntry,
   { head, hasRefs, packBytes }: RepositorySummary,
   pages: Iterable<readonly MadeUpdate[]> | AsyncIterable<readonly MadeUpdate[]>,
-  findBrought: (updates: readonly MadeUpdate[]) => Promise<Brought>,
+  findPushed: (updates: readonly MadeUpdate[]) => Promise<FindPushed>,
 ): Promise<void> {
   const { db, eventQueues, defer } = ctx;
   // One that an earlier version stored says nothing of where the service was reached.
@@ -60,7 +60,7 @@ export async function tellPush(
     })
     .where(eq(repositories.id, repo.id));
 
-  let brought: Brought | undefined;
+  let pushed: FindPushed | undefined;
   let part = 0;
   let waiting: Event[] = [];
   let bytes = 0;
@@ -69,12 +69,12 @@ export async function tellPush(
     [waiting, bytes] = [[], 0];
   };
   for await (const page of pages) {
-    brought ??= await findBrought(page);
+    pushed ??= await findPushed(page);
     for (let from = 0; from < page.length; from += UPDATES_OF_EVENT) {
       const updates = page
         .slice(from, from + UPDATES_OF_EVENT)
         .map(({ ref, oldOid: before, newOid: after }) =>
-          Object.assign({ ref: decodeText(ref as ByteText), before, after }, brought?.get(ref)),
+          Object.assign({ ref: decodeText(ref as ByteText), before, after }, pushed?.get(ref)),
         );
       const event: Event = { ...ofPush, pushId, part: part++, refCount: updateCount, updates };
       const size = encodeUtf8(JSON.stringify(event)).length;
@@ -86,7 +86,7 @@ export async function tellPush(
   await send();
   eventQueues.noteRecorded();
   // Whoever pushed may have their answer before the end of the request is noticed.
-  defer(eventQueues.tellRecorded());
+  defer(eventQueues.dispatchRecorded());
 }
 
 const branchName = (ref: string): string =>
