@@ -5,7 +5,7 @@ import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { tendHooks } from "../domain/webhooks/hooks/tend-hooks.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
-import { wakeQueues } from "../domain/webhooks/delivery/wake-queues.ts";
+import { requeueDue } from "../domain/webhooks/delivery/requeue-due.ts";
 import { tendRepository } from "../domain/git/tend-repository.ts";
 import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
@@ -90,7 +90,7 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 /** Sends again for what should have been done by now, and removes what is left behind or kept long enough. */
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   // None keeps another from its work.
-  if (cron === EVERY_MINUTE) await settled([wakeQueues(ctx), forwardEvents(ctx)]);
+  if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
   else await settled([tendStorage(ctx), tendHooks(ctx)]);
 }
 

@@ -6,7 +6,7 @@ import { follows, hookDeliveries } from "../../src/db/schema/index.ts";
 import { resealSecrets } from "../../src/domain/webhooks/hooks/reseal-secrets.ts";
 import { sweepDeliveries } from "../../src/domain/webhooks/delivery/sweep-deliveries.ts";
 import { dispatchEvents } from "../../src/domain/webhooks/dispatch/dispatch-events.ts";
-import { wakeQueues } from "../../src/domain/webhooks/delivery/wake-queues.ts";
+import { requeueDue } from "../../src/domain/webhooks/delivery/requeue-due.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { pushOf, tell } from "../support/activities.ts";
 import type { Sending } from "../support/call.ts";
@@ -207,7 +207,7 @@ describe("no table that grows is read as a whole", () => {
     sent.length = 0;
     const ctx = systemCtx({ DB: listening }, now);
     await dispatchEvents(ctx);
-    await wakeQueues(ctx);
+    await requeueDue(ctx);
     expect(await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id))).not.toEqual(
       [],
     );
@@ -273,7 +273,7 @@ describe("no table that grows is read as a whole", () => {
     await makeDelivery(hook);
     sent.length = 0;
     await deliver([hook.id], undefined, {}, { DB: listening });
-    await wakeQueues(systemCtx({ DB: listening }, 1));
+    await requeueDue(systemCtx({ DB: listening }, 1));
     expect(await fullScans([...new Set(sent)])).toEqual([]);
     const steps = (await Promise.all([...new Set(sent)].map(planOf))).flat();
     const walks = steps.filter((step) => /^(SCAN|SEARCH) (d|hook_deliveries)\b/.test(step));

@@ -91,7 +91,7 @@ describe("a batch of delivery jobs", () => {
     expect((await deliveryOf(good.hook)).status).toBe("succeeded");
     expect(await deliveryOf(bad.hook)).toMatchObject({ status: "pending", attemptCount: 0 });
     // Once the lease has passed the schedule has it sent again.
-    expect((await hookAfter(bad.hook)).busyUntil).toBeGreaterThan(Date.now());
+    expect((await hookAfter(bad.hook)).leasedUntil).toBeGreaterThan(Date.now());
   });
 });
 

@@ -76,9 +76,9 @@ export const hooks = sqliteTable(
     /** When it was given up; it gets nothing until somebody activates it again. */
     pausedAt: integer(),
     /** Until when nothing is sent: its receiver asked for it, or does not answer. */
-    heldUntil: integer(),
+    backoffUntil: integer(),
     /** Until when somebody delivers to it: one at a time does, so that it hears things in their order. */
-    busyUntil: integer(),
+    leasedUntil: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },

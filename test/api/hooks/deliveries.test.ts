@@ -41,7 +41,7 @@ async function makeHookAt({ row, admin }: HookPlace, fields: Partial<Hook> = {})
   return makeHook({
     ...(row as Pick<Hook, "level" | "repoId" | "ownerId">),
     approverId: admin.id,
-    busyUntil: FAR,
+    leasedUntil: FAR,
     ...fields,
   });
 }
@@ -147,7 +147,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
       status: "succeeded",
       attemptCount: 4,
     });
-    await db.update(hooks).set({ heldUntil: FAR, isActive: false }).where(eq(hooks.id, hook.id));
+    await db.update(hooks).set({ backoffUntil: FAR, isActive: false }).where(eq(hooks.id, hook.id));
 
     const answer = await post(`/${made.id}/attempts`);
 
@@ -174,7 +174,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
         updatedAt: expect.any(Number),
       },
     ]);
-    expect((await hookOf(hook.id))?.heldUntil).toBeNull();
+    expect((await hookOf(hook.id))?.backoffUntil).toBeNull();
     expect(await eventsOf(place.admin)).toMatchObject([
       {
         type: "hook.redelivered",
@@ -197,7 +197,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
 
   it("are not sent twice where they are on their way, unless the receiver is spared", async () => {
     const { id } = await makeKeptDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
-    await db.update(hooks).set({ heldUntil: 500 }).where(eq(hooks.id, hook.id));
+    await db.update(hooks).set({ backoffUntil: 500 }).where(eq(hooks.id, hook.id));
     const before = await deliveriesOf(hook.id);
 
     expect(await post(`/${id}/attempts`)).toMatchObject({
@@ -205,12 +205,12 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
       body: { message: "the delivery is on its way" },
     });
     expect(await deliveriesOf(hook.id)).toEqual(before);
-    expect(await hookOf(hook.id)).toEqual({ ...hook, heldUntil: 500 });
+    expect(await hookOf(hook.id)).toEqual({ ...hook, backoffUntil: 500 });
     expect(await eventsOf(place.admin)).toEqual([]);
 
-    await db.update(hooks).set({ heldUntil: FAR }).where(eq(hooks.id, hook.id));
+    await db.update(hooks).set({ backoffUntil: FAR }).where(eq(hooks.id, hook.id));
     expect((await post(`/${id}/attempts`)).status).toBe(202);
-    expect((await hookOf(hook.id))?.heldUntil).toBeNull();
+    expect((await hookOf(hook.id))?.backoffUntil).toBeNull();
   });
 
   it("that failed since a time are sent once more, all of them", async () => {
@@ -220,7 +220,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     const received = await makeKeptDelivery(hook, { status: "succeeded", createdAt: since });
     const second = await makeKeptDelivery(hook, { createdAt: since + 5000 });
     const foreign = await makeKeptDelivery(await makeHookAt(place), { createdAt: since });
-    await db.update(hooks).set({ heldUntil: FAR }).where(eq(hooks.id, hook.id));
+    await db.update(hooks).set({ backoffUntil: FAR }).where(eq(hooks.id, hook.id));
 
     const answer = await post("/attempts", { since: "2026-01-31T10:15:00+02:00" });
 
@@ -232,7 +232,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
       { id: second.id, uuid: second.uuid, status: "pending", isRequested: true },
     ]);
     expect(await deliveriesOf(foreign.hookId)).toMatchObject([{ status: "failed" }]);
-    expect((await hookOf(hook.id))?.heldUntil).toBeNull();
+    expect((await hookOf(hook.id))?.backoffUntil).toBeNull();
     expect(await eventsOf(place.admin)).toMatchObject([
       { type: "hook.redelivered", payload: { hookId: hook.id } },
     ]);
@@ -361,7 +361,7 @@ describe("what was sent", () => {
       level: "user",
       ownerId: admin.id,
       approverId: admin.id,
-      busyUntil: FAR,
+      leasedUntil: FAR,
       ...fields,
     });
     const show = async (delivery: Parameters<typeof makeKeptDelivery>[1]) => {
@@ -425,7 +425,7 @@ describe("very many deliveries that failed", () => {
       level: "user",
       ownerId: admin.id,
       approverId: admin.id,
-      busyUntil: FAR,
+      leasedUntil: FAR,
     });
     await makeKeptDelivery(hook);
     const count = 1100;

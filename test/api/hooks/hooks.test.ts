@@ -417,7 +417,7 @@ describe("a change of a hook", () => {
         pausedAt: 2000,
         failingSince: 1000,
         failureCount: 12,
-        heldUntil: 3000,
+        backoffUntil: 3000,
       })
       .where(eq(hooks.id, id));
     const edit = (json: object) => call("PATCH", `/user/hooks/${id}`, { as: user, json });
@@ -428,7 +428,7 @@ describe("a change of a hook", () => {
       failing_since: "1970-01-01T00:00:01Z",
       paused_at: "1970-01-01T00:00:02Z",
     });
-    expect(await hookOf(id)).toMatchObject({ failureCount: 12, heldUntil: 3000 });
+    expect(await hookOf(id)).toMatchObject({ failureCount: 12, backoffUntil: 3000 });
     expect((await edit({ active: true })).body).toMatchObject({
       failing_since: null,
       paused_at: null,
@@ -437,7 +437,7 @@ describe("a change of a hook", () => {
       pausedAt: null,
       failingSince: null,
       failureCount: 0,
-      heldUntil: null,
+      backoffUntil: null,
     });
   });
 });

@@ -212,7 +212,7 @@ export class World {
       // A system webhook would receive the events of other tests, and its receiver does not exist.
       isActive: false,
       // Leased for ever: deliveries that a request asks for stay as they are.
-      busyUntil: Number.MAX_SAFE_INTEGER,
+      leasedUntil: Number.MAX_SAFE_INTEGER,
     });
   }
 }

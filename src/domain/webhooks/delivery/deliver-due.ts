@@ -3,10 +3,16 @@ import { SIGNATURE_HEADERS } from "../../../events/deliveries/delivery-request.t
 import { logBug } from "../../../lib/log.ts";
 import { type Clock, DeliveryRun, SYSTEM_CLOCK } from "./delivery-run.ts";
 import type { DueDelivery } from "./due-delivery.ts";
-import { type Exchange, RECORDED_BYTES_MAX } from "./exchange.ts";
-import type { AttemptOutcome } from "./judge-outcome.ts";
-import { claimLanes, isHeld, isOpen, type Lane, leaveLane } from "./lane.ts";
-import { noteAttempt } from "./note-attempt.ts";
+import { type Attempt, RECORDED_BYTES_MAX } from "./attempt.ts";
+import type { AttemptOutcome } from "./classify-outcome.ts";
+import {
+  acquireLeases,
+  isBackingOff,
+  isEnabled,
+  type HookLease,
+  releaseLease,
+} from "./hook-lease.ts";
+import { recordAttempt } from "./record-attempt.ts";
 import { openDelivery } from "./open-delivery.ts";
 
 /** Requests that one hook gets at once, once it has answered one well. */
@@ -29,32 +35,32 @@ export async function deliverDue(
 ): Promise<void> {
   if (ctx.config.areWebhooksDisabled) return;
   const run = new DeliveryRun(ctx, clock);
-  const claimed = await claimLanes(ctx, hookIds, clock.now());
+  const leased = await acquireLeases(ctx, hookIds, clock.now());
   await Promise.all(
-    claimed.map(async ({ lane, due }) => {
+    leased.map(async ({ lease, due }) => {
       try {
-        await deliverOn(run, lane, due);
+        await deliverOn(run, lease, due);
       } catch (error) {
         // It takes no other hook along. The lane is free again after a while, and the schedule sees it.
-        logBug(`hook ${lane.hook.id}`, error);
+        logBug(`hook ${lease.hook.id}`, error);
       }
     }),
   );
 }
 
 /** Sends one hook what there is, then gives it back. */
-async function deliverOn(run: DeliveryRun, lane: Lane, first: DueDelivery[]): Promise<void> {
+async function deliverOn(run: DeliveryRun, lease: HookLease, first: DueDelivery[]): Promise<void> {
   const { ctx, clock } = run;
   for (let due = first; ;) {
-    await sendAll(run, lane, due);
-    const rest = await leaveLane(ctx, lane, clock.now(), isStopped(run, lane));
-    if (rest.due.length === 0) return comeBack(run, lane, rest.nextAt);
+    await sendAll(run, lease, due);
+    const rest = await releaseLease(ctx, lease, clock.now(), isStopped(run, lease));
+    if (rest.due.length === 0) return comeBack(run, lease, rest.nextAt);
     due = rest.due;
   }
 }
 
-const isStopped = (run: DeliveryRun, { hook, token }: Lane): boolean =>
-  run.isExhausted || token === undefined || isHeld(hook, run.clock.now());
+const isStopped = (run: DeliveryRun, { hook, token }: HookLease): boolean =>
+  run.isExhausted || token === undefined || isBackingOff(hook, run.clock.now());
 
 /**
  * Sends a message for what waits. Where nothing was tried again, one was sent when it began to wait,
@@ -62,7 +68,7 @@ const isStopped = (run: DeliveryRun, { hook, token }: Lane): boolean =>
  */
 async function comeBack(
   { ctx, clock }: DeliveryRun,
-  { hook, hasRetries }: Lane,
+  { hook, hasRetries }: HookLease,
   nextAt: number | null,
 ): Promise<void> {
   if (nextAt === null) return;
@@ -75,23 +81,27 @@ async function comeBack(
  * Sends as much of a list as may be sent now. Of one repository the next waits for the one before;
  * several repositories go beside each other once the receiver has shown that it is there.
  */
-async function sendAll(run: DeliveryRun, lane: Lane, due: readonly DueDelivery[]): Promise<void> {
+async function sendAll(
+  run: DeliveryRun,
+  lease: HookLease,
+  due: readonly DueDelivery[],
+): Promise<void> {
   const waiting = [...due];
   const busyRepos = new Set<number>();
   const open = new Set<Promise<void>>();
   const take = (): DueDelivery | undefined => {
-    if (isStopped(run, lane)) return undefined;
+    if (isStopped(run, lease)) return undefined;
     const at = waiting.findIndex(
-      ({ repoId, isRequested }) => !busyRepos.has(repoId) && (isRequested || isOpen(lane.hook)),
+      ({ repoId, isRequested }) => !busyRepos.has(repoId) && (isRequested || isEnabled(lease.hook)),
     );
     return at < 0 ? undefined : waiting.splice(at, 1)[0];
   };
   try {
     for (;;) {
-      const next = open.size < (lane.isProven ? AT_ONCE_MAX : 1) ? take() : undefined;
+      const next = open.size < (lease.isProven ? AT_ONCE_MAX : 1) ? take() : undefined;
       if (next) {
         busyRepos.add(next.repoId);
-        const work = sendOne(run, lane, next).finally(() => {
+        const work = sendOne(run, lease, next).finally(() => {
           busyRepos.delete(next.repoId);
           open.delete(work);
         });
@@ -108,19 +118,23 @@ async function sendAll(run: DeliveryRun, lane: Lane, due: readonly DueDelivery[]
 }
 
 /** One attempt, from its turn to what is written of it. */
-async function sendOne(run: DeliveryRun, lane: Lane, due: DueDelivery): Promise<void> {
-  const exchange = await run.requests.run(async () => {
-    if (isStopped(run, lane)) return undefined;
-    run.noteAttempt();
-    return attempt(run, lane, due);
+async function sendOne(run: DeliveryRun, lease: HookLease, due: DueDelivery): Promise<void> {
+  const attempt = await run.requests.run(async () => {
+    if (isStopped(run, lease)) return undefined;
+    run.countAttempt();
+    return sendAttempt(run, lease, due);
   });
-  if (exchange) await noteAttempt(run.ctx, run.clock, lane, due, exchange);
+  if (attempt) await recordAttempt(run.ctx, run.clock, lease, due, attempt);
 }
 
-async function attempt(run: DeliveryRun, { hook }: Lane, due: DueDelivery): Promise<Exchange> {
+async function sendAttempt(
+  run: DeliveryRun,
+  { hook }: HookLease,
+  due: DueDelivery,
+): Promise<Attempt> {
   const { ctx, clock } = run;
   const startedAt = clock.now();
-  const ended = (outcome: AttemptOutcome): Exchange => ({
+  const ended = (outcome: AttemptOutcome): Attempt => ({
     request: undefined,
     message: null,
     outcome,

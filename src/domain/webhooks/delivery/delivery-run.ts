@@ -39,7 +39,7 @@ export class DeliveryRun {
     return this.#attemptsLeft === 0 || this.clock.now() >= this.#endsAt;
   }
 
-  noteAttempt(): void {
+  countAttempt(): void {
     this.#attemptsLeft--;
   }
 }

@@ -52,11 +52,11 @@ export function selectDue(db: Database, hookIds: readonly number[], token: numbe
     .where(
       and(
         sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`,
-        eq(hooks.busyUntil, token),
+        eq(hooks.leasedUntil, token),
       ),
     )
     .as("first");
-  const told = db
+  const withEvent = db
     .select({
       id: first.id,
       hookId: first.hookId,
@@ -75,21 +75,21 @@ export function selectDue(db: Database, hookIds: readonly number[], token: numbe
     })
     .from(first)
     .innerJoin(webhookEvents, eq(webhookEvents.id, first.webhookEventId))
-    .as("told");
+    .as("withEvent");
   return db
     .select({
-      id: told.id,
-      hookId: told.hookId,
-      uuid: told.uuid,
-      event: told.event,
-      isRequested: told.isRequested,
-      attemptCount: told.attemptCount,
-      nextAttemptAt: told.nextAttemptAt,
-      eventId: told.eventId,
-      repoId: told.repoId,
-      payload: told.payload,
+      id: withEvent.id,
+      hookId: withEvent.hookId,
+      uuid: withEvent.uuid,
+      event: withEvent.event,
+      isRequested: withEvent.isRequested,
+      attemptCount: withEvent.attemptCount,
+      nextAttemptAt: withEvent.nextAttemptAt,
+      eventId: withEvent.eventId,
+      repoId: withEvent.repoId,
+      payload: withEvent.payload,
     })
-    .from(told)
-    .where(lte(told.bytesBefore, BYTES_MAX))
-    .orderBy(asc(told.id));
+    .from(withEvent)
+    .where(lte(withEvent.bytesBefore, BYTES_MAX))
+    .orderBy(asc(withEvent.id));
 }

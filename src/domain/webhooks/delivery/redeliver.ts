@@ -29,7 +29,7 @@ export async function redeliver(
   const isOnItsWay = and(
     eq(hookDeliveries.status, "pending"),
     lte(hookDeliveries.nextAttemptAt, ctx.now),
-    sql`not ${isHeld(ctx, hookId)}`,
+    sql`not ${isBackingOff(ctx, hookId)}`,
   ) as SQL;
   const [taken] = await ctx.db.batch([
     ctx.db
@@ -119,11 +119,11 @@ const anew = ({ now }: Ctx): Partial<HookDelivery> => ({
 });
 
 /** Whether a hook's receiver is spared for a while. */
-const isHeld = ({ db, now }: Ctx, hookId: number): SQL =>
+const isBackingOff = ({ db, now }: Ctx, hookId: number): SQL =>
   sql`exists ${db
     .select({ id: hooks.id })
     .from(hooks)
-    .where(and(eq(hooks.id, hookId), gt(hooks.heldUntil, now)))}`;
+    .where(and(eq(hooks.id, hookId), gt(hooks.backoffUntil, now)))}`;
 
 /** The statements behind one that takes deliveries up again: they do something if it did. */
 const recordRedelivery = (ctx: Ctx, place: HookPlace, hookId: number) =>
@@ -131,6 +131,6 @@ const recordRedelivery = (ctx: Ctx, place: HookPlace, hookId: number) =>
     recordIfChanged(ctx, { type: "hook.redelivered", ...eventPlace(place), hookId }),
     ctx.db
       .update(hooks)
-      .set({ heldUntil: null })
+      .set({ backoffUntil: null })
       .where(and(eq(hooks.id, hookId), sql`changes() > 0`)),
   ] as const;

@@ -11,8 +11,8 @@ const BACKOFF_MS_MAX = 6 * HOUR_MS;
 const BACKOFF_MS_MIN = 5 * SECOND_MS;
 
 /** For how long nothing is sent where nobody answered; it doubles with each time. */
-const HOLD_MS = 10 * SECOND_MS;
-const HOLD_MS_MAX = 10 * MINUTE_MS;
+const HOOK_BACKOFF_MS = 10 * SECOND_MS;
+const HOOK_BACKOFF_MS_MAX = 10 * MINUTE_MS;
 
 const RETRY_AFTER_MS_MAX = 12 * HOUR_MS;
 
@@ -34,8 +34,8 @@ export function backoffMs(attemptCount: number, chance: number): number {
  *
  * @param failureCount Attempts in a row that failed, from 1.
  */
-export const holdMs = (failureCount: number): number =>
-  Math.min(HOLD_MS * 2 ** (failureCount - 1), HOLD_MS_MAX);
+export const hookBackoffMs = (failureCount: number): number =>
+  Math.min(HOOK_BACKOFF_MS * 2 ** (failureCount - 1), HOOK_BACKOFF_MS_MAX);
 
 /** @see RFC 9110, section 5.6.7: the one form of dates that may be sent today. */
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;

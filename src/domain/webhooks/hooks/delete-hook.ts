@@ -50,7 +50,7 @@ export async function deleteHook(
       // delivers to it right now loses it.
       db
         .update(hooks)
-        .set({ isActive: false, busyUntil: now + CLOSED_MS, updatedAt: now })
+        .set({ isActive: false, leasedUntil: now + CLOSED_MS, updatedAt: now })
         .where(isIt)
         .returning({ id: hooks.id }),
       db.delete(hookDeliveries).where(inArray(hookDeliveries.id, some)),

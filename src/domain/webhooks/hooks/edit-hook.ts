@@ -33,7 +33,7 @@ export async function editHook(
     ...columns,
     ...(columns.isActive && { pausedAt: null, failingSince: null, failureCount: 0 }),
     // Another receiver, or one that is said to be well, need not wait for what the last one did.
-    ...((columns.isActive || (columns.url ?? hook.url) !== hook.url) && { heldUntil: null }),
+    ...((columns.isActive || (columns.url ?? hook.url) !== hook.url) && { backoffUntil: null }),
     // What the service made of a default hook is a person's once they change it.
     approverId: approver.id,
   };

@@ -68,7 +68,7 @@ export async function testHook(
     // Whoever asks for it does not wait for a receiver to be tried again. What follows depends on it.
     db
       .update(hooks)
-      .set({ heldUntil: null })
+      .set({ backoffUntil: null })
       .where(
         and(isHere, sql`exists (select 1 from json_each(${hooks.events}) where value = 'push')`),
       ),

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { hookDeliveries, hooks } from "../../../../src/db/schema/index.ts";
 import type { Clock } from "../../../../src/domain/webhooks/delivery/delivery-run.ts";
-import { wakeQueues } from "../../../../src/domain/webhooks/delivery/wake-queues.ts";
+import { requeueDue } from "../../../../src/domain/webhooks/delivery/requeue-due.ts";
 import type { DeliveryJob } from "../../../../src/storage/event-queues.ts";
 import { db } from "../../../support/db.ts";
 import {
@@ -62,7 +62,7 @@ describe("what one repository tells", () => {
     expect(await deliver([hook.id])).toEqual([]);
     await work;
     expect(uuidsOf(await received())).toEqual([first.uuid, second.uuid]);
-    expect((await hookAfter(hook)).busyUntil).toBeNull();
+    expect((await hookAfter(hook)).leasedUntil).toBeNull();
   });
 });
 
@@ -126,7 +126,7 @@ describe("a deliverer that is cut off", () => {
     await deliver([hook.id], clockAt(NOW), {}, bindings);
     expect(await received()).toHaveLength(1);
     expect((await deliveryOf(hook)).status).toBe("pending");
-    expect((await hookAfter(hook)).busyUntil).toBe(NOW + LEASE_MS);
+    expect((await hookAfter(hook)).leasedUntil).toBe(NOW + LEASE_MS);
     await deliver([hook.id], clockAt(NOW + LEASE_MS - 1));
     expect(await received()).toHaveLength(1);
     await deliver([hook.id], clockAt(NOW + LEASE_MS));
@@ -144,7 +144,7 @@ describe("a deliverer that is cut off", () => {
     await expect.poll(received).toHaveLength(3);
     // The late one has come back by now and found another there.
     await late;
-    expect((await hookAfter(hook)).busyUntil).toBe(laterAt + LEASE_MS);
+    expect((await hookAfter(hook)).leasedUntil).toBe(laterAt + LEASE_MS);
     expect((await deliveriesOf(hook))[0]).toMatchObject({ updatedAt: laterAt });
     await next;
     expect(uuidsOf(await received())).toEqual([first.uuid, first.uuid, second.uuid]);
@@ -152,7 +152,7 @@ describe("a deliverer that is cut off", () => {
       { status: "succeeded", attemptCount: 1 },
       { status: "succeeded", attemptCount: 1 },
     ]);
-    expect((await hookAfter(hook)).busyUntil).toBeNull();
+    expect((await hookAfter(hook)).leasedUntil).toBeNull();
   });
 
   it("leaves what it does not get to to a message of its own", async () => {
@@ -163,7 +163,7 @@ describe("a deliverer that is cut off", () => {
     const clock: Clock = { now: () => (now += 3000), random: () => 0 };
     const sent = await deliver([hook.id], clock);
     expect(sent).toEqual([{ hookId: hook.id, delaySeconds: 0 }]);
-    expect((await hookAfter(hook)).busyUntil).toBeNull();
+    expect((await hookAfter(hook)).leasedUntil).toBeNull();
     const count = (await received()).length;
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThan(3);
@@ -211,7 +211,7 @@ describe("a hook that is not active or paused", () => {
       { status: "succeeded", failure: "" },
       { status: "failed", failure, nextAttemptAt: null, attemptCount: 0 },
     ]);
-    expect(await hookAfter(hook)).toMatchObject({ ...fields, busyUntil: null });
+    expect(await hookAfter(hook)).toMatchObject({ ...fields, leasedUntil: null });
   });
 
   it("stops in the middle of its list", async () => {
@@ -232,8 +232,8 @@ describe("a hook that is not active or paused", () => {
 describe("the schedule", () => {
   it("wakes hooks whose time has come, and none that is held or busy until then", async () => {
     const due = await makeReceivedHook("200");
-    const held = await makeReceivedHook("200", { heldUntil: NOW + 1000 });
-    const busy = await makeReceivedHook("200", { busyUntil: NOW + 1000 });
+    const held = await makeReceivedHook("200", { backoffUntil: NOW + 1000 });
+    const busy = await makeReceivedHook("200", { leasedUntil: NOW + 1000 });
     const waiting = await makeReceivedHook("200");
     const done = await makeReceivedHook("200");
     const all = [due, held, busy, waiting, done];
@@ -250,7 +250,7 @@ describe("the schedule", () => {
         sendBatch: async (messages: { body: DeliveryJob }[]) =>
           void sent.push(...messages.map(({ body }) => body.hookId)),
       } as unknown as Env["DELIVERY_JOBS"];
-      await wakeQueues(systemCtx({ DELIVERY_JOBS: queue }, now));
+      await requeueDue(systemCtx({ DELIVERY_JOBS: queue }, now));
       return all.map(({ hook }) => sent.includes(hook.id));
     };
     expect(await woken(NOW - 1)).toEqual([false, false, false, false, false]);

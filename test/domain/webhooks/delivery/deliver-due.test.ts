@@ -70,8 +70,8 @@ describe("a delivery", () => {
       lastDeliveredAt: NOW,
       failingSince: null,
       failureCount: 0,
-      heldUntil: null,
-      busyUntil: null,
+      backoffUntil: null,
+      leasedUntil: null,
     });
   });
 
@@ -288,8 +288,8 @@ describe("an answer", () => {
       lastStatus: "failed",
       failingSince: NOW,
       failureCount: 1,
-      heldUntil: null,
-      busyUntil: null,
+      backoffUntil: null,
+      leasedUntil: null,
     });
   });
 
@@ -303,7 +303,7 @@ describe("an answer", () => {
       nextAttemptAt: NOW + 17_500,
       responseStatus: status,
     });
-    expect((await hookAfter(hook)).heldUntil).toBeNull();
+    expect((await hookAfter(hook)).backoffUntil).toBeNull();
     await deliver([hook.id], clockAt(NOW + 17_000));
     expect((await deliveryOf(hook)).attemptCount).toBe(1);
     await deliver([hook.id], clockAt(NOW + 18_000));
@@ -327,7 +327,7 @@ describe("an answer", () => {
       { status: "pending", attemptCount: 1, nextAttemptAt: until },
       { status: "pending", attemptCount: 0 },
     ]);
-    expect(await hookAfter(hook)).toMatchObject({ heldUntil: until, busyUntil: null });
+    expect(await hookAfter(hook)).toMatchObject({ backoffUntil: until, leasedUntil: null });
     expect(await deliver([hook.id], clockAt(until - 1))).toEqual([]);
     expect(await received()).toHaveLength(1);
     await deliver([hook.id], clockAt(until));
@@ -349,8 +349,8 @@ describe("an answer", () => {
         expect(await hookAfter(hook)).toMatchObject({
           failureCount: at + 1,
           failingSince: NOW,
-          heldUntil: now + seconds * 1000,
-          busyUntil: null,
+          backoffUntil: now + seconds * 1000,
+          leasedUntil: null,
         });
         expect(message?.delaySeconds).toBe(seconds);
         expect(await received()).toHaveLength(at + 1);

@@ -33,7 +33,7 @@ describe("a hook that failed for days", () => {
       pausedAt: NOW,
       lastStatus: "failed",
       failureCount: 10,
-      busyUntil: null,
+      leasedUntil: null,
     });
     expect(await deliveriesOf(hook)).toMatchObject([
       { status: "failed", responseStatus: 404, failure: "" },

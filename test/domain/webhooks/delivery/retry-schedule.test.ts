@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import {
   backoffMs,
-  holdMs,
+  hookBackoffMs,
   parseRetryAfter,
 } from "../../../../src/domain/webhooks/delivery/retry-schedule.ts";
 
@@ -27,7 +27,7 @@ describe("the wait between attempts", () => {
   });
 
   it("is ten seconds where nobody answers, doubling to ten minutes", () => {
-    expect([1, 2, 3, 6, 7, 100, 5000].map(holdMs)).toEqual([
+    expect([1, 2, 3, 6, 7, 100, 5000].map(hookBackoffMs)).toEqual([
       10_000, 20_000, 40_000, 320_000, 600_000, 600_000, 600_000,
     ]);
   });

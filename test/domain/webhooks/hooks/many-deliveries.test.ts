@@ -20,7 +20,7 @@ async function makeHookWith(count: number) {
   const { id: repoId } = await make.repo(user);
   const repo = only(await db.select().from(repositories).where(eq(repositories.id, repoId)));
   const place: HookPlace = { level: "repository", repo };
-  const at = { level: "repository", repoId, approverId: user.id, busyUntil: FAR } as const;
+  const at = { level: "repository", repoId, approverId: user.id, leasedUntil: FAR } as const;
   const hook = await makeHook(at);
   const numbers = JSON.stringify(Array.from({ length: count }, (_, index) => index));
   // Below 0, where no event is.
@@ -96,10 +96,10 @@ it("a hook with many deliveries is switched off and loses them batch by batch be
   const seen: unknown[] = [];
   vi.spyOn(ctx.db, "batch").mockImplementation(async (statements) => {
     const results = await batch(statements);
-    const { isActive, busyUntil } = (await hookOf(hook.id)) ?? {};
+    const { isActive, leasedUntil } = (await hookOf(hook.id)) ?? {};
     const deletions = await deletionsOf(hook.id);
     const left = await statusesOf(hook.id);
-    seen.push([left.length, isActive, busyUntil !== FAR, deletions.length]);
+    seen.push([left.length, isActive, leasedUntil !== FAR, deletions.length]);
     return results;
   });
 

@@ -30,7 +30,7 @@ const FAR = Date.now() + 365 * DAY_MS;
 /** A hook of somebody's own, to which nothing is delivered meanwhile. */
 async function makeOwnHook(fields: Partial<Hook> = {}): Promise<Hook> {
   const user = await make.user();
-  const own = { level: "user" as const, ownerId: user.id, approverId: user.id, busyUntil: FAR };
+  const own = { level: "user" as const, ownerId: user.id, approverId: user.id, leasedUntil: FAR };
   return makeHook({ ...own, ...fields });
 }
 
@@ -283,7 +283,7 @@ describe("secrets under another key than the first", () => {
 
 describe("while webhooks are switched off", () => {
   it("nothing that waits is sent, and it waits on", async () => {
-    const hook = await makeOwnHook({ busyUntil: null });
+    const hook = await makeOwnHook({ leasedUntil: null });
     const { id } = await makeKeptDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
     const ctx = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });
     const sent = vi.spyOn(ctx.eventQueues, "deliverSoon");
@@ -303,7 +303,7 @@ describe("while webhooks are switched off", () => {
   });
 
   it("nobody is told of anything", async () => {
-    const hook = await makeOwnHook({ busyUntil: null });
+    const hook = await makeOwnHook({ leasedUntil: null });
     const trigger: HookTrigger = { event: "push", ownerId: hook.ownerId ?? 0, at: Date.now() };
     const heard = async (ctx: Ctx) => (await findHooks(ctx, [trigger]))(trigger);
     const off = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });

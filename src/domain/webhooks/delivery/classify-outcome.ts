@@ -12,7 +12,7 @@ export type AttemptOutcome =
   | { readonly kind: "broken" };
 
 /** What follows from it. */
-export type Verdict =
+export type AttemptResult =
   | { readonly kind: "succeeded" | "failed" }
   | {
       readonly kind: "retried";
@@ -32,7 +32,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 429]);
 const ASKING: ReadonlySet<number> = new Set([429, 503]);
 
 /** Whether a delivery is done, given up or tried again. */
-export function judgeOutcome(outcome: AttemptOutcome, now: number): Verdict {
+export function classifyOutcome(outcome: AttemptOutcome, now: number): AttemptResult {
   switch (outcome.kind) {
     case "answered":
     case "too_large": {

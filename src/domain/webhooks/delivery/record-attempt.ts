@@ -5,10 +5,10 @@ import { hookDeliveries, hooks, repositories, type Hook } from "../../../db/sche
 import { recordIfChanged } from "../../../events/record.ts";
 import type { Clock } from "./delivery-run.ts";
 import type { DueDelivery } from "./due-delivery.ts";
-import { type Exchange, toKept } from "./exchange.ts";
-import { judgeOutcome, type Verdict } from "./judge-outcome.ts";
-import { giveUpUnsendable, isLentBy, isOpen, type Lane, LEASE_MS } from "./lane.ts";
-import { ATTEMPTS_MAX, backoffMs, holdMs } from "./retry-schedule.ts";
+import { type Attempt, toStoredAttempt } from "./attempt.ts";
+import { classifyOutcome, type AttemptResult } from "./classify-outcome.ts";
+import { giveUpUnsendable, holdsLease, isEnabled, type HookLease, LEASE_MS } from "./hook-lease.ts";
+import { ATTEMPTS_MAX, backoffMs, hookBackoffMs } from "./retry-schedule.ts";
 
 /** Attempts in a row that must have failed until a hook is paused, besides the time that passed. */
 const PAUSE_FAILURES_MIN = 10;
@@ -18,46 +18,46 @@ const PAUSE_FAILURES_MIN = 10;
  *
  * Cost: one call to the database.
  */
-export function noteAttempt(
+export function recordAttempt(
   ctx: Ctx,
   clock: Clock,
-  lane: Lane,
+  lease: HookLease,
   due: DueDelivery,
-  exchange: Exchange,
+  attempt: Attempt,
 ): Promise<void> {
-  return lane.writes.run(async () => {
-    const { token } = lane;
+  return lease.writes.run(async () => {
+    const { token } = lease;
     if (token === undefined) return;
     const now = clock.now();
-    const verdict = judgeOutcome(exchange.outcome, now);
-    if (verdict.kind === "retried" || due.attemptCount > 0) lane.hasRetries = true;
-    if (verdict.kind === "succeeded" && exchange.request) lane.isProven = true;
+    const result = classifyOutcome(attempt.outcome, now);
+    if (result.kind === "retried" || due.attemptCount > 0) lease.hasRetries = true;
+    if (result.kind === "succeeded" && attempt.request) lease.isProven = true;
     const renewed = now + LEASE_MS;
-    const hook = await write({ ctx, clock, lane, due, exchange, verdict, now, token, renewed });
-    lane.token = hook ? renewed : undefined;
-    if (hook) lane.hook = hook;
+    const hook = await write({ ctx, clock, lease, due, attempt, result, now, token, renewed });
+    lease.token = hook ? renewed : undefined;
+    if (hook) lease.hook = hook;
   });
 }
 
-interface Attempt {
+interface AttemptRecord {
   ctx: Ctx;
   clock: Clock;
-  lane: Lane;
+  lease: HookLease;
   due: DueDelivery;
-  exchange: Exchange;
-  verdict: Verdict;
+  attempt: Attempt;
+  result: AttemptResult;
   now: number;
   token: number;
   renewed: number;
 }
 
 /** @returns The hook as it is now; undefined if somebody else has it or it is gone. */
-async function write(attempt: Attempt): Promise<Hook | undefined> {
-  const { ctx, lane, now, renewed } = attempt;
+async function write(record: AttemptRecord): Promise<Hook | undefined> {
+  const { ctx, lease, now, renewed } = record;
   const { db } = ctx;
-  const { id } = lane.hook;
-  const noted = [noteDelivery(attempt), noteHook(attempt)] as const;
-  if (!isPausing(attempt)) {
+  const { id } = lease.hook;
+  const noted = [updateDelivery(record), updateHook(record)] as const;
+  if (!isPausing(record)) {
     const [, [hook]] = await db.batch(noted);
     return hook;
   }
@@ -70,7 +70,7 @@ async function write(attempt: Attempt): Promise<Hook | undefined> {
       .where(
         and(
           eq(hooks.id, id),
-          eq(hooks.busyUntil, renewed),
+          eq(hooks.leasedUntil, renewed),
           // Somebody may have activated it again meanwhile.
           eq(hooks.isActive, true),
           isNull(hooks.pausedAt),
@@ -79,22 +79,25 @@ async function write(attempt: Attempt): Promise<Hook | undefined> {
         ),
       )
       .returning(),
-    recordIfChanged({ ...ctx, now }, { type: "hook.paused", ...placeOf(lane.hook), hookId: id }),
+    recordIfChanged(
+      { ...ctx, now },
+      { type: "hook.paused", ...eventOwnerOf(lease.hook), hookId: id },
+    ),
     giveUpUnsendable(ctx, [id], renewed, now),
   ]);
   return paused ?? hook;
 }
 
 /** Unless somebody asked for it once more while it was sent: then it is sent once more. */
-function noteDelivery({ ctx, clock, due, exchange, verdict, now, token }: Attempt) {
+function updateDelivery({ ctx, clock, due, attempt, result, now, token }: AttemptRecord) {
   const attemptCount = due.attemptCount + 1;
-  const isRetried = verdict.kind === "retried" && attemptCount < ATTEMPTS_MAX;
-  const waitMs = isRetried ? (verdict.waitMs ?? backoffMs(attemptCount, clock.random())) : 0;
+  const isRetried = result.kind === "retried" && attemptCount < ATTEMPTS_MAX;
+  const waitMs = isRetried ? (result.waitMs ?? backoffMs(attemptCount, clock.random())) : 0;
   return ctx.db
     .update(hookDeliveries)
     .set({
-      ...toKept(exchange, ctx.config.deliverTimeoutMs),
-      status: isRetried ? "pending" : verdict.kind === "succeeded" ? "succeeded" : "failed",
+      ...toStoredAttempt(attempt, ctx.config.deliverTimeoutMs),
+      status: isRetried ? "pending" : result.kind === "succeeded" ? "succeeded" : "failed",
       attemptCount,
       nextAttemptAt: isRetried ? now + waitMs : null,
       updatedAt: now,
@@ -103,29 +106,29 @@ function noteDelivery({ ctx, clock, due, exchange, verdict, now, token }: Attemp
       and(
         eq(hookDeliveries.id, due.id),
         eq(hookDeliveries.nextAttemptAt, due.nextAttemptAt ?? 0),
-        isLentBy(token),
+        holdsLease(token),
       ),
     );
 }
 
-function noteHook({ ctx, lane, exchange, verdict, now, token, renewed }: Attempt) {
-  const { id, failureCount } = lane.hook;
-  const isSilent = exchange.outcome.kind === "silent";
+function updateHook({ ctx, lease, attempt, result, now, token, renewed }: AttemptRecord) {
+  const { id, failureCount } = lease.hook;
+  const isSilent = attempt.outcome.kind === "silent";
   // What the service could not make says nothing of the receiver.
-  const isSent = exchange.request !== undefined;
-  const heldMs =
-    verdict.kind !== "retried"
+  const isSent = attempt.request !== undefined;
+  const hookWaitMs =
+    result.kind !== "retried"
       ? undefined
-      : verdict.isUnanswered
-        ? holdMs(failureCount + 1)
-        : verdict.waitMs;
+      : result.isUnanswered
+        ? hookBackoffMs(failureCount + 1)
+        : result.waitMs;
   return ctx.db
     .update(hooks)
     .set({
-      busyUntil: renewed,
+      leasedUntil: renewed,
       ...(!isSilent && { lastDeliveredAt: now }),
       ...(!isSilent &&
-        (verdict.kind === "succeeded"
+        (result.kind === "succeeded"
           ? { lastStatus: "succeeded", failingSince: null, failureCount: 0 }
           : {
               lastStatus: "failed",
@@ -134,20 +137,20 @@ function noteHook({ ctx, lane, exchange, verdict, now, token, renewed }: Attempt
                 failureCount: sql`${hooks.failureCount} + 1`,
               }),
             })),
-      ...(heldMs !== undefined && {
-        heldUntil: sql`max(coalesce(${hooks.heldUntil}, 0), ${now + heldMs})`,
+      ...(hookWaitMs !== undefined && {
+        backoffUntil: sql`max(coalesce(${hooks.backoffUntil}, 0), ${now + hookWaitMs})`,
       }),
     })
-    .where(and(eq(hooks.id, id), eq(hooks.busyUntil, token)))
+    .where(and(eq(hooks.id, id), eq(hooks.leasedUntil, token)))
     .returning();
 }
 
 /** Whether this attempt is one failure too many, as far as the hook is known. */
-function isPausing({ ctx, lane: { hook }, exchange, verdict, now }: Attempt): boolean {
+function isPausing({ ctx, lease: { hook }, attempt, result, now }: AttemptRecord): boolean {
   return (
-    verdict.kind !== "succeeded" &&
-    exchange.request !== undefined &&
-    isOpen(hook) &&
+    result.kind !== "succeeded" &&
+    attempt.request !== undefined &&
+    isEnabled(hook) &&
     hook.failingSince !== null &&
     hook.failingSince <= now - ctx.config.hookPauseMs &&
     hook.failureCount + 1 >= PAUSE_FAILURES_MIN
@@ -155,7 +158,7 @@ function isPausing({ ctx, lane: { hook }, exchange, verdict, now }: Attempt): bo
 }
 
 /** To whom an event about a hook belongs. */
-function placeOf({ repoId, ownerId }: Hook) {
+function eventOwnerOf({ repoId, ownerId }: Hook) {
   if (repoId === null) return { ownerId: ownerId ?? 0 };
   const owner = sql`(
     select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repoId}

@@ -1,10 +1,10 @@
 import type { HookDelivery } from "../../../db/schema/index.ts";
 import type { DeliveryRequest } from "../../../events/deliveries/delivery-request.ts";
 import { secretNames } from "../../../outgoing/outgoing-headers.ts";
-import type { AttemptOutcome } from "./judge-outcome.ts";
+import type { AttemptOutcome } from "./classify-outcome.ts";
 
 /** What was sent, and what came back. */
-export interface Exchange {
+export interface Attempt {
   /** Undefined where none was made. */
   request: DeliveryRequest | undefined;
   /** What a chat was sent. */
@@ -14,7 +14,7 @@ export interface Exchange {
 }
 
 /** What is kept of it. */
-type Kept = Pick<
+type StoredAttempt = Pick<
   HookDelivery,
   | "requestUrl"
   | "requestHeaders"
@@ -35,10 +35,10 @@ const HEADER_CHARS_MAX = 8192;
 const isSecret = secretNames();
 
 /** What whoever looks after a hook sees of an attempt. */
-export function toKept(
-  { request, message, outcome, durationMs }: Exchange,
+export function toStoredAttempt(
+  { request, message, outcome, durationMs }: Attempt,
   timeoutMs: number,
-): Kept {
+): StoredAttempt {
   const hasAnswer = outcome.kind === "answered" || outcome.kind === "too_large";
   const hide = hiding(request?.headers["Authorization"]);
   return {
@@ -46,7 +46,7 @@ export function toKept(
     requestHeaders: request ? withoutSecrets(request.headers) : null,
     requestBody: message,
     responseStatus: hasAnswer ? outcome.status : null,
-    responseHeaders: hasAnswer ? toKeptHeaders(outcome.headers, hide) : null,
+    responseHeaders: hasAnswer ? toStoredHeaders(outcome.headers, hide) : null,
     responseBody: hasAnswer ? hide(toText(outcome.body, outcome.kind === "too_large")) : null,
     failure: failureOf(outcome, timeoutMs),
     durationMs,
@@ -64,7 +64,7 @@ const withoutSecrets = (headers: Readonly<Record<string, string>>): Record<strin
   Object.fromEntries(Object.entries(headers).filter(([name]) => !isSecret(name)));
 
 /** The first headers of an answer; it may have sent any number. */
-function toKeptHeaders(headers: Headers, hide: (text: string) => string): Record<string, string> {
+function toStoredHeaders(headers: Headers, hide: (text: string) => string): Record<string, string> {
   const kept: Record<string, string> = {};
   let charCount = 0;
   let count = 0;

@@ -10,8 +10,8 @@ const HOOKS_MAX = 1000;
  * Sends again the messages of what should have been told or delivered by now: the first ones were lost,
  * or whoever got them was cut off.
  */
-export async function wakeQueues({ db, now, config, eventQueues }: Ctx): Promise<void> {
-  const [untold, due] = await db.batch([
+export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise<void> {
+  const [undispatched, due] = await db.batch([
     db
       .select({ id: events.id })
       .from(events)
@@ -24,14 +24,14 @@ export async function wakeQueues({ db, now, config, eventQueues }: Ctx): Promise
       .where(
         and(
           lte(hookDeliveries.nextAttemptAt, now),
-          or(isNull(hooks.heldUntil), lte(hooks.heldUntil, now)),
-          or(isNull(hooks.busyUntil), lte(hooks.busyUntil, now)),
+          or(isNull(hooks.backoffUntil), lte(hooks.backoffUntil, now)),
+          or(isNull(hooks.leasedUntil), lte(hooks.leasedUntil, now)),
         ),
       )
       .orderBy(asc(hookDeliveries.hookId))
       .limit(HOOKS_MAX),
   ]);
-  if (untold.length > 0) await eventQueues.dispatchSoon();
+  if (undispatched.length > 0) await eventQueues.dispatchSoon();
   if (due.length > 0 && !config.areWebhooksDisabled)
     await eventQueues.deliverSoon(due.map(({ hookId }) => hookId));
 }

@@ -13,7 +13,7 @@ export const LEASE_MS = 60_000;
  * The right to deliver to a hook, which one at a time has, so that it hears things in their order. It
  * is lent for a while: whoever is cut off loses it.
  */
-export interface Lane {
+export interface HookLease {
   /** As it was last seen. */
   hook: Hook;
   /** The moment until which it is lent, by which the lender is known. Undefined once it is lost. */
@@ -37,19 +37,19 @@ const isAmong = (hookIds: readonly number[]): SQL =>
   sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`;
 
 const holds = (hookId: number, token: number): SQL | undefined =>
-  and(eq(hooks.id, hookId), eq(hooks.busyUntil, token));
+  and(eq(hooks.id, hookId), eq(hooks.leasedUntil, token));
 
 /** Whether a hook gets what nobody asked for by hand. */
-export const isOpen = ({ isActive, pausedAt }: Hook): boolean => isActive && pausedAt === null;
+export const isEnabled = ({ isActive, pausedAt }: Hook): boolean => isActive && pausedAt === null;
 
-export const isHeld = ({ heldUntil }: Hook, now: number): boolean =>
-  heldUntil !== null && heldUntil > now;
+export const isBackingOff = ({ backoffUntil }: Hook, now: number): boolean =>
+  backoffUntil !== null && backoffUntil > now;
 
 /** Whether the row in question is of a hook that this token was given for. */
-export const isLentBy = (token: number): SQL => sql`exists (
+export const holdsLease = (token: number): SQL => sql`exists (
   select 1
   from ${hooks}
-  where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.busyUntil} = ${token}
+  where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.leasedUntil} = ${token}
 )`;
 
 /** The statement that gives up what waits for hooks that are paused or not active, unless it was asked for. */
@@ -75,7 +75,7 @@ export function giveUpUnsendable(
     .where(
       and(
         isAmong(hookIds),
-        eq(hooks.busyUntil, token),
+        eq(hooks.leasedUntil, token),
         or(eq(hooks.isActive, false), isNotNull(hooks.pausedAt), sql`not ${isApproved}`),
       ),
     );
@@ -96,22 +96,22 @@ export function giveUpUnsendable(
  *
  * Cost: one call to the database, whatever the number of hooks.
  */
-export async function claimLanes(
+export async function acquireLeases(
   ctx: Ctx,
   hookIds: readonly number[],
   now: number,
-): Promise<{ lane: Lane; due: DueDelivery[] }[]> {
+): Promise<{ lease: HookLease; due: DueDelivery[] }[]> {
   const { db } = ctx;
   const token = now + LEASE_MS;
-  const [claimed, , due] = await db.batch([
+  const [leased, , due] = await db.batch([
     db
       .update(hooks)
-      .set({ busyUntil: token })
+      .set({ leasedUntil: token })
       .where(
         and(
           isAmong(hookIds),
-          or(isNull(hooks.busyUntil), lte(hooks.busyUntil, now)),
-          or(isNull(hooks.heldUntil), lte(hooks.heldUntil, now)),
+          or(isNull(hooks.leasedUntil), lte(hooks.leasedUntil, now)),
+          or(isNull(hooks.backoffUntil), lte(hooks.backoffUntil, now)),
           hasDue(now),
         ),
       )
@@ -119,8 +119,8 @@ export async function claimLanes(
     giveUpUnsendable(ctx, hookIds, token, now),
     selectDue(db, hookIds, token, now),
   ]);
-  return claimed.map((hook) => ({
-    lane: {
+  return leased.map((hook) => ({
+    lease: {
       hook,
       token,
       writes: new Slots(1, () => () => {}),
@@ -132,7 +132,7 @@ export async function claimLanes(
 }
 
 /** What is left of a lane: what else is to be sent by now, or when there will be something. */
-export interface Rest {
+export interface RemainingWork {
   due: DueDelivery[];
   /** Null where nothing waits. */
   nextAt: number | null;
@@ -144,20 +144,25 @@ export interface Rest {
  *
  * @param isEnd Give it back even so.
  */
-export async function leaveLane(ctx: Ctx, lane: Lane, now: number, isEnd: boolean): Promise<Rest> {
+export async function releaseLease(
+  ctx: Ctx,
+  lease: HookLease,
+  now: number,
+  isEnd: boolean,
+): Promise<RemainingWork> {
   const {
     hook: { id },
     token,
-  } = lane;
+  } = lease;
   if (token === undefined) return { due: [], nextAt: null };
   const { db } = ctx;
   const [, returned, [waiting], due, [hook]] = await db.batch([
     giveUpUnsendable(ctx, [id], token, now),
     db
       .update(hooks)
-      .set({ busyUntil: null })
+      .set({ leasedUntil: null })
       .where(and(holds(id, token), isEnd ? undefined : sql`not ${hasDue(now)}`))
-      .returning({ heldUntil: hooks.heldUntil }),
+      .returning({ backoffUntil: hooks.backoffUntil }),
     db
       .select({ nextAt: min(hookDeliveries.nextAttemptAt).as("next_at") })
       .from(hookDeliveries)
@@ -167,7 +172,7 @@ export async function leaveLane(ctx: Ctx, lane: Lane, now: number, isEnd: boolea
           isNotNull(hookDeliveries.nextAttemptAt),
           // Else nobody asks.
           sql`exists (
-            select 1 from ${hooks} where ${hooks.id} = ${id} and ${hooks.busyUntil} is null
+            select 1 from ${hooks} where ${hooks.id} = ${id} and ${hooks.leasedUntil} is null
           )`,
         ),
       ),
@@ -175,9 +180,9 @@ export async function leaveLane(ctx: Ctx, lane: Lane, now: number, isEnd: boolea
     db.select().from(hooks).where(eq(hooks.id, id)),
   ]);
   // Somebody may have activated it or changed where it leads.
-  if (hook) lane.hook = hook;
+  if (hook) lease.hook = hook;
   const [left] = returned;
   const nextAt = waiting?.nextAt ?? null;
   if (!left || nextAt === null) return { due, nextAt: null };
-  return { due, nextAt: Math.max(nextAt, left.heldUntil ?? 0) };
+  return { due, nextAt: Math.max(nextAt, left.backoffUntil ?? 0) };
 }
