@@ -3,10 +3,10 @@ import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listOrphaned } from "../domain/git/list-orphaned.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
-import { tendHooks } from "../domain/webhooks/hooks/tend-hooks.ts";
+import { maintainHooks } from "../domain/webhooks/hooks/maintain-hooks.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { requeueDue } from "../domain/webhooks/delivery/requeue-due.ts";
-import { tendRepository } from "../domain/git/tend-repository.ts";
+import { maintainRepository } from "../domain/git/maintain-repository.ts";
 import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
 import { settled } from "../lib/settled.ts";
@@ -48,8 +48,8 @@ export async function handleBatch(
   }
   for (const message of messages) {
     const { body } = message;
-    if ("kind" in body && body.kind === "tend") {
-      await handle([message], () => tendRepository(openCtx(), body));
+    if ("kind" in body && body.kind === "maintain") {
+      await handle([message], () => maintainRepository(openCtx(), body));
     }
   }
 }
@@ -91,11 +91,11 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   // None keeps another from its work.
   if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
-  else await settled([tendStorage(ctx), tendHooks(ctx)]);
+  else await settled([maintainStorage(ctx), maintainHooks(ctx)]);
 }
 
-async function tendStorage(ctx: Ctx): Promise<void> {
+async function maintainStorage(ctx: Ctx): Promise<void> {
   const places = await listOrphaned(ctx, ORPHANED_MAX);
-  for (const place of places) await ctx.git.tendLater(place);
+  for (const place of places) await ctx.git.maintainLater(place);
   await removeLooseFiles(ctx);
 }

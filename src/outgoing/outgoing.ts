@@ -1,4 +1,4 @@
-import { judge, type OutgoingRules } from "./judge.ts";
+import { checkEgress, type OutgoingRules } from "./check-egress.ts";
 import type { NameResolver } from "./name-resolver.ts";
 import {
   type Blocked,
@@ -51,8 +51,8 @@ export class Outgoing {
    * @returns Undefined if nothing is against it now. It is judged again whenever it is asked for.
    */
   async check(url: string, timeoutMs: number): Promise<Blocked | Unreached | undefined> {
-    const judged = await this.aim(url, undefined, AbortSignal.timeout(timeoutMs));
-    return judged.kind === "target" ? undefined : judged;
+    const refusal = await this.aim(url, undefined, AbortSignal.timeout(timeoutMs));
+    return refusal.kind === "target" ? undefined : refusal;
   }
 
   /**
@@ -117,7 +117,7 @@ export class Outgoing {
   ): Promise<Target | Blocked | Unreached> {
     const target = parseTarget(text, base);
     if (target.kind === "blocked") return target;
-    return (await judge(target, this.rules, this.resolver, signal)) ?? target;
+    return (await checkEgress(target, this.rules, this.resolver, signal)) ?? target;
   }
 }
 

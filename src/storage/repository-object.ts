@@ -163,7 +163,7 @@ export class RepositoryObject extends DurableObject<Env> {
       entry,
       summary: this.summary(),
       arePacksKept,
-      isTendingDue: this.isMergeDue(MERGE_PACKS_MIN),
+      isMaintenanceDue: this.isMergeDue(MERGE_PACKS_MIN),
     };
   }
 
@@ -296,7 +296,7 @@ export class RepositoryObject extends DurableObject<Env> {
     if (!place || dueAt === undefined) return;
     const now = Date.now();
     this.askForTending(place, Math.max(dueAt, now + ALARM_MS));
-    if (dueAt <= now) await this.env.STORAGE_JOBS.send({ kind: "tend", ...place });
+    if (dueAt <= now) await this.env.STORAGE_JOBS.send({ kind: "maintain", ...place });
   }
 
   /** When something is to be done, in milliseconds; undefined if nothing is. */

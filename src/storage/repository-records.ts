@@ -111,7 +111,7 @@ export interface PushOutcome {
   /** True if the repository lists the packs now; if not, nobody refers to them. */
   arePacksKept: boolean;
   /** True if there are so many packs that they should be merged. */
-  isTendingDue: boolean;
+  isMaintenanceDue: boolean;
 }
 
 export type ReplaceOutcome =

@@ -62,8 +62,8 @@ export class GitStorage {
   }
 
   /** Has a repository tended soon. A message that is lost is made up for by the object's alarm. */
-  async tendLater({ objectName, networkName }: RepositoryPlace): Promise<void> {
-    await this.jobs.send({ kind: "tend", objectName, networkName });
+  async maintainLater({ objectName, networkName }: RepositoryPlace): Promise<void> {
+    await this.jobs.send({ kind: "maintain", objectName, networkName });
   }
 }
 

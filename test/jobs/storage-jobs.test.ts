@@ -30,7 +30,7 @@ async function makePushed(count: number): Promise<TestRepo> {
 const packsOf = async (repo: TestRepo) => (await git.repository(repo).snapshot()).packs;
 
 const jobFor = ({ objectName, networkName }: TestRepo): StorageJob => ({
-  kind: "tend",
+  kind: "maintain",
   objectName,
   networkName,
 });
@@ -141,7 +141,7 @@ describe("the removal of a deleted repository", () => {
     expect(await readAllObjects(neighbour)).toBe(3);
 
     await deleteIt(forker, { owner: forker.name, name: body.name });
-    const last = batchOf([{ kind: "tend", ...fork }]);
+    const last = batchOf([{ kind: "maintain", ...fork }]);
     await handleBatch(last, () => systemCtx({}, Date.now()));
     expect(await filesOf(repo)).toEqual([]);
     expect(await readAllObjects(neighbour)).toBe(3);

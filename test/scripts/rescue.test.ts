@@ -94,7 +94,9 @@ it("what the bucket holds is a repository for git alone, with its refs", async (
   const address = service.url.replace("://", "://root:correct%20horse%20battery@");
   const work = pushHistory(`${address}/root/engine.git`);
   // The fourth push has the packs merged and the refs saved behind its answer.
-  await vi.waitFor(() => expect(service.output()).toContain('"tend:merged"'), { timeout: 20_000 });
+  await vi.waitFor(() => expect(service.output()).toContain('"maintenance:merged"'), {
+    timeout: 20_000,
+  });
   await service.stop();
 
   const rescued = await downloadNetwork(data);

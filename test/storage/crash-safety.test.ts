@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { discardedObjects, repositories } from "../../src/db/schema/index.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
-import { tendRepository } from "../../src/domain/git/tend-repository.ts";
+import { maintainRepository } from "../../src/domain/git/maintain-repository.ts";
 import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
 import { UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
 import { call } from "../support/call.ts";
@@ -32,7 +32,7 @@ const LATER_MS = 3 * UPLOAD_LIFE_MS;
 /** Has everything done that waits for a repository, as its alarm and the schedule would in the end. */
 async function tend(place: RepositoryPlace): Promise<void> {
   for (let round = 0; round < 2; round++) {
-    await tendRepository(systemCtx({}, Date.now() + LATER_MS * (round + 1)), place);
+    await maintainRepository(systemCtx({}, Date.now() + LATER_MS * (round + 1)), place);
   }
 }
 
@@ -212,7 +212,7 @@ describe(
         const { repo } = await makePushed(3);
         const refs = await refsOf(repo);
         const faults = failing(fault);
-        await tendRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
+        await maintainRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
         expect(await refsOf(repo)).toEqual(refs);
         expect(await readAllObjects(repo)).toBe(9);
         await tend(repo);
@@ -243,7 +243,7 @@ describe(
         const row = await rowOf(repo.id);
         expect(response?.status === 204 && row !== undefined).toBe(false);
         // The job that the deletion asks for fails as well where the request did not.
-        await tendRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
+        await maintainRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
         for (const place of [repo, fork]) await tend(place);
         await removeLooseFiles(systemCtx({}, Date.now() + LATER_MS));
         expect([await largeFilesOf(repo), await looseOf(repo)]).toMatchObject([

@@ -69,7 +69,7 @@ describe("commitPush", () => {
       },
       summary: { head: MAIN, hasRefs: true, packBytes: 100 },
       arePacksKept: true,
-      isTendingDue: false,
+      isMaintenanceDue: false,
     });
     expect(await object.snapshot()).toEqual({
       version: 1,
@@ -237,7 +237,7 @@ describe("commitPush", () => {
     const isDue = async (at: number, packBytes: number) => {
       const packs = [{ ...pack(`p${at}`), packBytes }];
       const change = push([update(`refs/heads/${at}`, null, A)], { packs });
-      return (await object.commitPush(PLACE, change)).isTendingDue;
+      return (await object.commitPush(PLACE, change)).isMaintenanceDue;
     };
     const due = [];
     for (const [at, bytes] of [9000, 100, 100, 100, 100].entries()) {

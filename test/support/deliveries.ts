@@ -12,7 +12,7 @@ import {
 } from "../../src/db/schema/index.ts";
 import { deliverDue } from "../../src/domain/webhooks/delivery/deliver-due.ts";
 import { type Clock, SYSTEM_CLOCK } from "../../src/domain/webhooks/delivery/delivery-run.ts";
-import { SEALED_FOR } from "../../src/domain/webhooks/hooks/hook-wish.ts";
+import { SEALED_FOR } from "../../src/domain/webhooks/hooks/hook-options.ts";
 import { toRepositoryPayload } from "../../src/events/payloads/repository-payload.ts";
 import { only } from "../../src/lib/only.ts";
 import type { DeliveryJob } from "../../src/storage/event-queues.ts";

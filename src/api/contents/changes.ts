@@ -15,7 +15,7 @@ import { requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, optionalText, requiredText, takesFiles } from "../json-body.ts";
 import { RepoPath } from "../repos/paths.ts";
-import { base64, COMMIT_OPTIONS, toCommitWish } from "./commit-options.ts";
+import { base64, COMMIT_OPTIONS, toCommitOptions } from "./commit-options.ts";
 import { FilePath } from "./paths.ts";
 
 /** Operations of one request at most. */
@@ -81,8 +81,8 @@ fileChanges.openapi(
       return { kind, path, sha, fromPath, content: isKept ? undefined : content };
     });
     const user = requireUser(ctx.actor);
-    const wish = toCommitWish(options);
-    const { items, made } = await changeFiles(ctx, entry, user, operations, wish);
+    const commitOptions = toCommitOptions(options);
+    const { items, made } = await changeFiles(ctx, entry, user, operations, commitOptions);
     const place = branchPlace(entry, made.branch);
     const listed = items.map((item) => (item ? toContents(item, place, viewer) : null));
     return c.json({ files: listed, ...toMadeCommit(entry, made, viewer) }, 201);
@@ -106,7 +106,13 @@ fileChanges.openapi(
     const { filepath: path } = c.req.valid("param");
     const operation = { kind: "create", path, content } as const;
     const user = requireUser(ctx.actor);
-    const { items, made } = await changeFiles(ctx, entry, user, [operation], toCommitWish(options));
+    const { items, made } = await changeFiles(
+      ctx,
+      entry,
+      user,
+      [operation],
+      toCommitOptions(options),
+    );
     const [item] = items;
     const listed = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
     return c.json({ content: listed, ...toMadeCommit(entry, made, viewer) }, 201);
@@ -135,7 +141,13 @@ fileChanges.openapi(
     const kind = sha || fromPath ? "update" : "create";
     const operation = { kind, path, fromPath, content, sha } as const;
     const user = requireUser(ctx.actor);
-    const { items, made } = await changeFiles(ctx, entry, user, [operation], toCommitWish(options));
+    const { items, made } = await changeFiles(
+      ctx,
+      entry,
+      user,
+      [operation],
+      toCommitOptions(options),
+    );
     const [item] = items;
     const listed = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
     const answer = { content: listed, ...toMadeCommit(entry, made, viewer) };
@@ -160,7 +172,7 @@ fileChanges.openapi(
     const { filepath: path } = c.req.valid("param");
     const operation = { kind: "delete", path, sha } as const;
     const user = requireUser(ctx.actor);
-    const { made } = await changeFiles(ctx, entry, user, [operation], toCommitWish(options));
+    const { made } = await changeFiles(ctx, entry, user, [operation], toCommitOptions(options));
     return c.json({ content: null, ...toMadeCommit(entry, made, viewer) }, 200);
   },
 );

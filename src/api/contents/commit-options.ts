@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import type { CommitWish } from "../../domain/contents/commit-wish.ts";
+import type { CommitOptions } from "../../domain/contents/commit-options.ts";
 import { parseBase64 } from "../../lib/base64.ts";
 import { parseZonedTime, type ZonedTime } from "../../lib/time.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
@@ -49,7 +49,7 @@ export const COMMIT_OPTIONS = {
 
 const CommitOptions = z.object(COMMIT_OPTIONS);
 
-export function toCommitWish(options: z.infer<typeof CommitOptions>): CommitWish {
+export function toCommitOptions(options: z.infer<typeof CommitOptions>): CommitOptions {
   const { message, branch, author, committer, dates } = options;
   return {
     message,

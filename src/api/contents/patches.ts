@@ -8,7 +8,7 @@ import { requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, takesFiles } from "../json-body.ts";
 import { RepoPath } from "../repos/paths.ts";
-import { COMMIT_OPTIONS, toCommitWish } from "./commit-options.ts";
+import { COMMIT_OPTIONS, toCommitOptions } from "./commit-options.ts";
 
 const ApplyPatch = body({
   ...COMMIT_OPTIONS,
@@ -37,7 +37,7 @@ patches.openapi(
     const { ctx, entry, viewer } = c.var;
     const { content, ...options } = c.req.valid("json");
     const user = requireUser(ctx.actor);
-    const made = await patchFiles(ctx, entry, user, content, toCommitWish(options));
+    const made = await patchFiles(ctx, entry, user, content, toCommitOptions(options));
     return c.json({ content: null, ...toMadeCommit(entry, made, viewer) }, 201);
   },
 );

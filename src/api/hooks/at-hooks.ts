@@ -1,26 +1,26 @@
 import type { MiddlewareHandler } from "hono";
 
 import type { Ctx } from "../../context.ts";
-import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { Guard, GuardVariables } from "../guards/guard.ts";
 
 /**
- * Lets those whom `door` lets in come to the webhooks of a place, unless the service has none.
+ * Lets those whom `door` lets in come to the webhooks of a hookOwner, unless the service has none.
  *
  * @param placeOf Where they are, of what the door left.
  */
 export function atHooks<V extends object>(
   door: Guard<V>,
-  placeOf: (variables: GuardVariables & V) => HookPlace,
-): Guard<{ place: HookPlace }> {
-  const handler: MiddlewareHandler<{ Variables: GuardVariables & { place: HookPlace } }> = (
+  hookOwnerOf: (variables: GuardVariables & V) => HookOwner,
+): Guard<{ hookOwner: HookOwner }> {
+  const handler: MiddlewareHandler<{ Variables: GuardVariables & { hookOwner: HookOwner } }> = (
     c,
     next,
   ) =>
     (door as MiddlewareHandler)(c, async () => {
       requireWebhooks(c.var.ctx);
-      c.set("place", placeOf(c.var as GuardVariables as GuardVariables & V));
+      c.set("hookOwner", hookOwnerOf(c.var as GuardVariables as GuardVariables & V));
       await next();
     });
   return Object.assign(handler, { scopes: door.scopes, isOpen: door.isOpen });

@@ -40,7 +40,7 @@ const Redelivered = z
   .object({ count: Int64.openapi({ description: "Deliveries that are sent once more" }) })
   .openapi("RedeliveredHook");
 
-/** Adds the routes of what the webhooks of a place were told. They are an extension of our own. */
+/** Adds the routes of what the webhooks of a hookOwner were told. They are an extension of our own. */
 export function addDeliveries(
   routes: ReturnType<typeof endpoints>,
   { path: ofAll, params, prefix, tag, owner, reading, writing }: HookRoutes,
@@ -63,10 +63,12 @@ export function addDeliveries(
       },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
+      const { ctx, hookOwner } = c.var;
       const { id } = c.req.valid("param");
       const query = c.req.valid("query");
-      const items = await pageOf(c, query, (slice) => listDeliveries(ctx, place, id, query, slice));
+      const items = await pageOf(c, query, (slice) =>
+        listDeliveries(ctx, hookOwner, id, query, slice),
+      );
       return c.json(items.map(toHookDelivery), 200);
     },
   );
@@ -83,9 +85,9 @@ export function addDeliveries(
       responses: { 200: json(HookDeliveryDetail, "The delivery"), ...refusals(401, 403, 404) },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
+      const { ctx, hookOwner } = c.var;
       const { id, delivery_id: deliveryId } = c.req.valid("param");
-      return c.json(toHookDeliveryDetail(await findDelivery(ctx, place, id, deliveryId)), 200);
+      return c.json(toHookDeliveryDetail(await findDelivery(ctx, hookOwner, id, deliveryId)), 200);
     },
   );
 
@@ -104,9 +106,9 @@ export function addDeliveries(
       },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
+      const { ctx, hookOwner } = c.var;
       const since = Date.parse(c.req.valid("json").since);
-      const count = await redeliverFailed(ctx, place, c.req.valid("param").id, since);
+      const count = await redeliverFailed(ctx, hookOwner, c.req.valid("param").id, since);
       return c.json({ count }, 202);
     },
   );
@@ -126,9 +128,9 @@ export function addDeliveries(
       },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
+      const { ctx, hookOwner } = c.var;
       const { id, delivery_id: deliveryId } = c.req.valid("param");
-      return c.json(toHookDelivery(await redeliver(ctx, place, id, deliveryId)), 202);
+      return c.json(toHookDelivery(await redeliver(ctx, hookOwner, id, deliveryId)), 202);
     },
   );
 }

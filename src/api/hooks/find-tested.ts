@@ -4,28 +4,28 @@ import type { Ctx } from "../../context.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { isNamed, selectRepositories, toEntry } from "../../domain/repos/find-repository.ts";
-import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 
 /**
  * The repository that a test of a hook is about.
  *
  * @param name Of one that belongs to the account whose hook it is; of any, `owner/name`.
- * @throws Failure `not_found` for one that the place has nothing to do with.
+ * @throws Failure `not_found` for one that the hookOwner has nothing to do with.
  */
 export async function findTested(
   ctx: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   name: string,
 ): Promise<RepositoryEntry> {
   const [owner = "", rest = "", ...more] = name.split("/");
   const [ownerName, repoName] =
-    rest === "" && "owner" in place ? [place.owner.name, owner] : [owner, rest];
+    rest === "" && "owner" in hookOwner ? [hookOwner.owner.name, owner] : [owner, rest];
   if (more.length > 0) throw notFound();
   const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
     isNamed(ownerName, repoName),
   );
   const entry = row && toEntry(ctx.actor, row);
   if (!entry || !isAllowed(entry, { mode: "admin" })) throw notFound();
-  if ("owner" in place && entry.repo.ownerId !== place.owner.id) throw notFound();
+  if ("owner" in hookOwner && entry.repo.ownerId !== hookOwner.owner.id) throw notFound();
   return entry;
 }

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
 import { HOOK_CONTENT_TYPES, HOOK_TYPES } from "../../db/schema/index.ts";
-import type { HookWish } from "../../domain/webhooks/hooks/hook-wish.ts";
+import type { HookOptions } from "../../domain/webhooks/hooks/hook-options.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { PathId } from "../path-id.ts";
 
@@ -66,7 +66,7 @@ export const EditHook = body({
 }).openapi("EditHookOption");
 
 /** What a body asks of a hook. */
-export function toWish({ config = {}, ...sent }: z.infer<typeof EditHook>): HookWish {
+export function toHookOptions({ config = {}, ...sent }: z.infer<typeof EditHook>): HookOptions {
   const { channel, username, icon_url: iconUrl, color } = config;
   return {
     url: config.url,

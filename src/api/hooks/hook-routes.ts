@@ -5,7 +5,7 @@ import { deleteHook } from "../../domain/webhooks/hooks/delete-hook.ts";
 import { editHook } from "../../domain/webhooks/hooks/edit-hook.ts";
 import { findHook } from "../../domain/webhooks/hooks/find-hook.ts";
 import { findTested } from "./find-tested.ts";
-import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
 import { testHook } from "../../domain/webhooks/hooks/test-hook.ts";
 import { Hook, toHook } from "../../shapes/hook.ts";
@@ -14,9 +14,9 @@ import type { endpoints } from "../endpoints.ts";
 import type { Guard } from "../guards/guard.ts";
 import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import type { PathId } from "../path-id.ts";
-import { CreateHook, EditHook, toWish } from "./hook-body.ts";
+import { CreateHook, EditHook, toHookOptions } from "./hook-body.ts";
 
-/** Webhooks of one kind of place, as their routes name them. */
+/** Webhooks of one kind of hookOwner, as their routes name them. */
 export interface HookRoutes {
   /** Of all of them. */
   path: `${string}/hooks`;
@@ -25,10 +25,10 @@ export interface HookRoutes {
   /** What the ids of its operations begin with. */
   prefix: "repo" | "org" | "user" | "admin";
   tag: string;
-  /** As summaries call the place. */
+  /** As summaries call the hookOwner. */
   owner: string;
-  reading: Guard<{ place: HookPlace }>;
-  writing: Guard<{ place: HookPlace }>;
+  reading: Guard<{ hookOwner: HookOwner }>;
+  writing: Guard<{ hookOwner: HookOwner }>;
 }
 
 /** What the push of a test leads to. */
@@ -42,7 +42,7 @@ export const TestQuery = z.object({
 
 type Routes = ReturnType<typeof endpoints>;
 
-/** Adds the routes that list and create the webhooks of a place. */
+/** Adds the routes that list and create the webhooks of a hookOwner. */
 export function addHookList(
   routes: Routes,
   { path, params: ofOne, prefix, tag, owner, reading, writing }: HookRoutes,
@@ -60,11 +60,11 @@ export function addHookList(
       responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403, 404) },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
+      const { ctx, hookOwner } = c.var;
       const items = await pageOf(
         c,
         c.req.valid("query"),
-        (slice) => listHooks(ctx, place, slice),
+        (slice) => listHooks(ctx, hookOwner, slice),
         readPageOrWhole,
       );
       return c.json(items.map(toHook), 200);
@@ -83,15 +83,15 @@ export function addHookList(
       responses: { 201: json(Hook, "The new webhook"), ...refusals(400, 401, 403, 404, 422) },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
+      const { ctx, hookOwner } = c.var;
       const { type, ...sent } = c.req.valid("json");
-      const hook = await createHook(ctx, place, { ...toWish(sent), type });
+      const hook = await createHook(ctx, hookOwner, { ...toHookOptions(sent), type });
       return c.json(toHook(hook), 201);
     },
   );
 }
 
-/** Adds the routes that get, change and delete one webhook of a place. */
+/** Adds the routes that get, change and delete one webhook of a hookOwner. */
 export function addHookById(
   routes: Routes,
   { path: ofAll, params, prefix, tag, owner, reading, writing }: HookRoutes,
@@ -109,8 +109,8 @@ export function addHookById(
       responses: { 200: json(Hook, "The webhook"), ...refusals(401, 403, 404) },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
-      return c.json(toHook(await findHook(ctx, place, c.req.valid("param").id)), 200);
+      const { ctx, hookOwner } = c.var;
+      return c.json(toHook(await findHook(ctx, hookOwner, c.req.valid("param").id)), 200);
     },
   );
 
@@ -126,9 +126,9 @@ export function addHookById(
       responses: { 200: json(Hook, "The webhook now"), ...refusals(400, 401, 403, 404, 422) },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
+      const { ctx, hookOwner } = c.var;
       const { id } = c.req.valid("param");
-      const hook = await editHook(ctx, place, id, toWish(c.req.valid("json")));
+      const hook = await editHook(ctx, hookOwner, id, toHookOptions(c.req.valid("json")));
       return c.json(toHook(hook), 200);
     },
   );
@@ -145,13 +145,13 @@ export function addHookById(
       responses: { 204: empty("It is gone"), ...refusals(401, 403, 404, 409) },
     }),
     async (c) => {
-      await deleteHook(c.var.ctx, c.var.place, c.req.valid("param").id);
+      await deleteHook(c.var.ctx, c.var.hookOwner, c.req.valid("param").id);
       return c.body(null, 204);
     },
   );
 }
 
-/** Adds the route that tests a webhook of a place with many repositories. It is an extension of our own. */
+/** Adds the route that tests a webhook of a hookOwner with many repositories. It is an extension of our own. */
 export function addHookTest(
   routes: Routes,
   { path, params, prefix, tag, owner, writing }: HookRoutes,
@@ -182,10 +182,10 @@ export function addHookTest(
       },
     }),
     async (c) => {
-      const { ctx, place } = c.var;
+      const { ctx, hookOwner } = c.var;
       const { repo: repoName, ref } = c.req.valid("query");
-      const entry = await findTested(ctx, place, repoName);
-      await testHook(ctx, place, entry, c.req.valid("param").id, ref);
+      const entry = await findTested(ctx, hookOwner, repoName);
+      await testHook(ctx, hookOwner, entry, c.req.valid("param").id, ref);
       return c.body(null, 204);
     },
   );

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { requireApprover } from "../../domain/webhooks/hooks/require-approver.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
@@ -15,15 +15,15 @@ export const organizationHooks = endpoints();
 const HookPath = OrgPath.extend({ id: PathId });
 
 /** SECURITY: not for a token that reaches less than the webhooks tell. */
-function placeOf({ ctx, org }: { ctx: Ctx; org: User }): HookPlace {
-  const place = { level: "organization", owner: org } as const;
-  requireApprover(ctx.actor, place);
-  return place;
+function hookOwnerOf({ ctx, org }: { ctx: Ctx; org: User }): HookOwner {
+  const hookOwner = { level: "organization", owner: org } as const;
+  requireApprover(ctx.actor, hookOwner);
+  return hookOwner;
 }
 
 const OWNERS = { isOpen: false, needs: "ownership" } as const;
-const reading = atHooks(inOrg("read:organization", OWNERS), placeOf);
-const writing = atHooks(inOrg("write:organization", OWNERS), placeOf);
+const reading = atHooks(inOrg("read:organization", OWNERS), hookOwnerOf);
+const writing = atHooks(inOrg("write:organization", OWNERS), hookOwnerOf);
 
 const LEVEL = {
   path: "/orgs/{org}/hooks",

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { requireApprover } from "../../domain/webhooks/hooks/require-approver.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
@@ -12,14 +12,14 @@ import { HookId } from "./hook-body.ts";
 export const ownHooks = endpoints();
 
 /** SECURITY: not for a token that reaches less than the webhooks tell. */
-function placeOf({ ctx, user }: { ctx: Ctx; user: User }): HookPlace {
-  const place = { level: "user", owner: user } as const;
-  requireApprover(ctx.actor, place);
-  return place;
+function hookOwnerOf({ ctx, user }: { ctx: Ctx; user: User }): HookOwner {
+  const hookOwner = { level: "user", owner: user } as const;
+  requireApprover(ctx.actor, hookOwner);
+  return hookOwner;
 }
 
-const reading = atHooks(signedIn("read:user"), placeOf);
-const writing = atHooks(signedIn("write:user"), placeOf);
+const reading = atHooks(signedIn("read:user"), hookOwnerOf);
+const writing = atHooks(signedIn("write:user"), hookOwnerOf);
 
 const LEVEL = {
   path: "/user/hooks",

@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import type { HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { testHook } from "../../domain/webhooks/hooks/test-hook.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { empty, refusals } from "../answers.ts";
@@ -16,13 +16,13 @@ export const repositoryHooks = endpoints();
 
 const HookPath = RepoPath.extend({ id: PathId });
 
-const placeOf = ({ entry }: { entry: RepositoryEntry }): HookPlace => ({
+const hookOwnerOf = ({ entry }: { entry: RepositoryEntry }): HookOwner => ({
   level: "repository",
   repo: entry.repo,
 });
 const TO_ADMINISTER = { mode: "admin" } as const;
-const reading = atHooks(inRepo("read:repository", TO_ADMINISTER), placeOf);
-const writing = atHooks(inRepo("write:repository", TO_ADMINISTER), placeOf);
+const reading = atHooks(inRepo("read:repository", TO_ADMINISTER), hookOwnerOf);
+const writing = atHooks(inRepo("write:repository", TO_ADMINISTER), hookOwnerOf);
 
 const LEVEL = {
   path: "/repos/{owner}/{repo}/hooks",
@@ -59,7 +59,7 @@ repositoryHooks.openapi(
     requireWebhooks(ctx);
     await testHook(
       ctx,
-      placeOf({ entry }),
+      hookOwnerOf({ entry }),
       entry,
       c.req.valid("param").id,
       c.req.valid("query").ref,

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { createHook } from "../../domain/webhooks/hooks/create-hook.ts";
-import { SITE_LEVELS, type HookPlace } from "../../domain/webhooks/hooks/hook-place.ts";
+import { SITE_LEVELS, type HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
 import { invalid } from "../../lib/failure.ts";
 import { Hook, toHook } from "../../shapes/hook.ts";
@@ -12,13 +12,13 @@ import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
 import { atHooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { addHookById, addHookTest } from "./hook-routes.ts";
-import { CreateHook, HookId, toWish } from "./hook-body.ts";
+import { CreateHook, HookId, toHookOptions } from "./hook-body.ts";
 
 export const siteHooks = endpoints();
 
-const placeOf = (): HookPlace => ({ level: "site" });
-const reading = atHooks(siteAdmin("read:admin"), placeOf);
-const writing = atHooks(siteAdmin("write:admin"), placeOf);
+const hookOwnerOf = (): HookOwner => ({ level: "site" });
+const reading = atHooks(siteAdmin("read:admin"), hookOwnerOf);
+const writing = atHooks(siteAdmin("write:admin"), hookOwnerOf);
 
 const Listing = Paging.extend({
   type: z
@@ -53,13 +53,13 @@ siteHooks.openapi(
     responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403) },
   }),
   async (c) => {
-    const { ctx, place } = c.var;
+    const { ctx, hookOwner } = c.var;
     const query = c.req.valid("query");
     const levels = query.type === "all" ? SITE_LEVELS : [query.type];
     const items = await pageOf(
       c,
       query,
-      (slice) => listHooks(ctx, place, slice, levels),
+      (slice) => listHooks(ctx, hookOwner, slice, levels),
       readPageOrWhole,
     );
     return c.json(items.map(toHook), 200);
@@ -81,10 +81,10 @@ siteHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx, place } = c.var;
+    const { ctx, hookOwner } = c.var;
     const { type, ...sent } = c.req.valid("json");
     const siteLevel = toSiteLevel(sent.config.is_system_webhook);
-    const hook = await createHook(ctx, place, { ...toWish(sent), type, siteLevel });
+    const hook = await createHook(ctx, hookOwner, { ...toHookOptions(sent), type, siteLevel });
     return c.json(toHook(hook), 201);
   },
 );

@@ -15,7 +15,7 @@ import { formatBase64 } from "../../lib/base64.ts";
 import type { ContentItem } from "../../shapes/contents.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { commitChange, type MadeCommit, type Workplace } from "./commit-change.ts";
-import type { CommitWish } from "./commit-wish.ts";
+import type { CommitOptions } from "./commit-options.ts";
 import { readLfsPointer } from "./lfs-pointer.ts";
 import { readBlob } from "./read-blob.ts";
 import { readTreePath } from "./tree-path.ts";
@@ -49,14 +49,21 @@ export async function changeFiles(
   entry: RepositoryEntry,
   user: User,
   operations: readonly FileOperation[],
-  wish: CommitWish,
+  commitOptions: CommitOptions,
 ): Promise<{ items: (ContentItem | undefined)[]; made: MadeCommit }> {
   const message = describeChanges(operations);
-  const { result, made } = await commitChange(ctx, entry, user, wish, message, async (place) => {
-    const contents = new Map<Oid, Uint8Array>();
-    for (const operation of operations) await applyOperation(place, operation, contents);
-    return describeFiles(place, operations, contents);
-  });
+  const { result, made } = await commitChange(
+    ctx,
+    entry,
+    user,
+    commitOptions,
+    message,
+    async (place) => {
+      const contents = new Map<Oid, Uint8Array>();
+      for (const operation of operations) await applyOperation(place, operation, contents);
+      return describeFiles(place, operations, contents);
+    },
+  );
   const { commit, commitOid } = made;
   const lastCommit = {
     oid: commitOid,

@@ -17,7 +17,7 @@ import { requireWritable } from "../git/require-writable.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
 import type { Verification } from "../../shapes/verification.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
-import { type CommitWish, toIdentities, toCommitMessage } from "./commit-wish.ts";
+import { type CommitOptions, toIdentities, toCommitMessage } from "./commit-options.ts";
 
 /** A commit that was just made. */
 export interface MadeCommit {
@@ -50,15 +50,15 @@ export async function commitChange<T>(
   ctx: Ctx,
   entry: RepositoryEntry,
   user: User,
-  wish: CommitWish,
+  commitOptions: CommitOptions,
   fallbackMessage: string,
   edit: (workplace: Workplace) => Promise<T>,
 ): Promise<{ result: T; made: MadeCommit }> {
   requireWritable(entry);
-  const { author, committer } = toIdentities(ctx, user, wish);
-  const message = toCommitMessage(wish, fallbackMessage, committer);
+  const { author, committer } = toIdentities(ctx, user, commitOptions);
+  const message = toCommitMessage(commitOptions, fallbackMessage, committer);
   const { made } = await changeCode(ctx, entry, async ({ code, pack }) => {
-    const { branch, baseOid, from } = findTarget(code, entry, wish);
+    const { branch, baseOid, from } = findTarget(code, entry, commitOptions);
     const { repository } = code;
     const { graph, objects } = repository;
     const rootOid = baseOid === undefined ? undefined : graph.rootOid(graph.find(baseOid));
@@ -75,16 +75,16 @@ export async function commitChange<T>(
     const signed = { branch, commitOid, commit, parents, ...signature };
     return { moves: [move], result, signed };
   });
-  const [judged] = await verifySignatures(ctx, [made.signed]);
-  if (!judged) throw new Error("a commit was made and not judged");
-  return { result: made.result, made: judged };
+  const [verified] = await verifySignatures(ctx, [made.signed]);
+  if (!verified) throw new Error("a commit was made and not judged");
+  return { result: made.result, made: verified };
 }
 
 /** The branch that a change goes to, the commit that it is based on, and where the branch is now. */
 function findTarget(
   code: Code,
   { repo }: RepositoryEntry,
-  { branch, newBranch, isForced }: CommitWish,
+  { branch, newBranch, isForced }: CommitOptions,
 ): { branch: string; baseOid: Oid | undefined; from: Oid | undefined } {
   const baseName = branch || repo.defaultBranch;
   const targetName = newBranch || baseName;

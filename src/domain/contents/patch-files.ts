@@ -9,7 +9,7 @@ import { invalid } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { commitChange, type MadeCommit } from "./commit-change.ts";
-import type { CommitWish } from "./commit-wish.ts";
+import type { CommitOptions } from "./commit-options.ts";
 import { splitTreePath } from "./tree-path.ts";
 
 /**
@@ -23,11 +23,11 @@ export async function patchFiles(
   entry: RepositoryEntry,
   user: User,
   text: string,
-  wish: CommitWish,
+  commitOptions: CommitOptions,
 ): Promise<MadeCommit> {
   requireWritable(entry);
   const patches = await inGitsWords(async () => readPatch(text));
-  const { made } = await commitChange(ctx, entry, user, wish, "apply-patch", (place) => {
+  const { made } = await commitChange(ctx, entry, user, commitOptions, "apply-patch", (place) => {
     const { tree, pack, repository } = place;
     const write = (content: Uint8Array) => pack.add("blob", content);
     return inGitsWords(() => applyPatch({ tree, objects: repository.objects, write }, patches));

@@ -60,9 +60,9 @@ export async function pushRefs(
   const updates: RefUpdate[] = [];
   const overflow = findOverflow(ctx, push);
   for (const command of push.commands) {
-    const judged = judgeCommand(command, push.repository, overflow);
-    if (typeof judged !== "string") updates.push(judged);
-    else results.set(command.ref, { kind: "refused", ref: command.ref, reason: judged });
+    const update = validateCommand(command, push.repository, overflow);
+    if (typeof update !== "string") updates.push(update);
+    else results.set(command.ref, { kind: "refused", ref: command.ref, reason: update });
   }
   const isUndone = push.isAtomic && results.size > 0;
   let outcome: PushOutcome | undefined;
@@ -88,7 +88,7 @@ export async function pushRefs(
     const made = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
     await tell(ctx, repo, push, outcome.entry, outcome.summary, made);
   }
-  if (outcome?.isTendingDue) ctx.defer(ctx.git.tendLater(repo));
+  if (outcome?.isMaintenanceDue) ctx.defer(ctx.git.maintainLater(repo));
   return push.commands.map(({ ref }) => {
     const result = results.get(ref);
     return result ?? { kind: "refused", ref, reason: UNDONE };
@@ -110,7 +110,7 @@ function findOverflow({ config }: Ctx, { pack, repository }: RefPush): string | 
  *
  * @param overflow Why nothing may be added; removing is what then helps.
  */
-function judgeCommand(
+function validateCommand(
   command: RefCommand,
   { catalog }: OpenRepository,
   overflow: string | undefined,

@@ -30,5 +30,5 @@ export async function deleteRepository(ctx: Ctx, entry: RepositoryEntry): Promis
     }),
   ]);
   // A trigger has noted what is left of it; if this message is lost, the schedule sends another.
-  ctx.defer(ctx.git.tendLater(repo));
+  ctx.defer(ctx.git.maintainLater(repo));
 }

@@ -37,7 +37,7 @@ export async function verifySignatures<T extends Signable>(
   const claims = await Promise.all(signables.map(readClaim));
   const keyring = await openKeyring(ctx, claims);
   const verify = async ({ signable, ...claim }: Claim & { signable: T }) => {
-    const verification = await judge(claim, keyring, ctx.now);
+    const verification = await verifyClaim(claim, keyring, ctx.now);
     return { ...signable, verification };
   };
   return Promise.all(claims.map(verify));
@@ -91,7 +91,7 @@ async function openService(signing: Signing, now: number): Promise<Service | und
   }
 }
 
-async function judge(
+async function verifyClaim(
   { split, email, read }: Claim,
   { service, accounts }: Keyring,
   now: number,

@@ -6,7 +6,7 @@ import { formatTime } from "../../../src/lib/time.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../../support/deliveries.ts";
-import { HOOK_PLACES, type HookPlace } from "../../support/hook-places.ts";
+import { HOOK_PLACES, type HookPlace } from "../../support/hook-owners.ts";
 import { makeKeptDelivery, makeHook, PUSHED } from "../../support/hooks.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
@@ -47,17 +47,17 @@ async function makeHookAt({ row, admin }: HookPlace, fields: Partial<Hook> = {})
 }
 
 describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, makePlace) => {
-  let place: HookPlace;
+  let hookOwner: HookPlace;
   let hook: Hook;
   let path: string;
   beforeEach(async () => {
-    place = await makePlace();
-    hook = await makeHookAt(place);
-    path = `${place.path}/${hook.id}/deliveries`;
+    hookOwner = await makePlace();
+    hook = await makeHookAt(hookOwner);
+    path = `${hookOwner.path}/${hook.id}/deliveries`;
   });
-  const get = (rest = "") => call("GET", path + rest, { as: place.admin });
+  const get = (rest = "") => call("GET", path + rest, { as: hookOwner.admin });
   const post = (rest: string, json?: object) =>
-    call("POST", path + rest, { as: place.admin, ...(json && { json }) });
+    call("POST", path + rest, { as: hookOwner.admin, ...(json && { json }) });
 
   it("are listed newest first, with their number and links", async () => {
     const at = Date.parse("2026-01-31T08:15:00Z");
@@ -65,7 +65,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     for (const attemptCount of [1, 2, 3]) {
       made.push(await makeKeptDelivery(hook, { ...ANSWERED, attemptCount, createdAt: at }));
     }
-    await makeKeptDelivery(await makeHookAt(place));
+    await makeKeptDelivery(await makeHookAt(hookOwner));
     const [oldest, middle, newest] = made;
 
     const all = await get();
@@ -175,7 +175,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
       },
     ]);
     expect((await hookOf(hook.id))?.backoffUntil).toBeNull();
-    expect(await eventsOf(place.admin)).toMatchObject([
+    expect(await eventsOf(hookOwner.admin)).toMatchObject([
       {
         type: "hook.redelivered",
         repoId: hook.repoId,
@@ -206,7 +206,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     });
     expect(await deliveriesOf(hook.id)).toEqual(before);
     expect(await hookOf(hook.id)).toEqual({ ...hook, backoffUntil: 500 });
-    expect(await eventsOf(place.admin)).toEqual([]);
+    expect(await eventsOf(hookOwner.admin)).toEqual([]);
 
     await db.update(hooks).set({ backoffUntil: FAR }).where(eq(hooks.id, hook.id));
     expect((await post(`/${id}/attempts`)).status).toBe(202);
@@ -219,7 +219,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     const first = await makeKeptDelivery(hook, { createdAt: since });
     const received = await makeKeptDelivery(hook, { status: "succeeded", createdAt: since });
     const second = await makeKeptDelivery(hook, { createdAt: since + 5000 });
-    const foreign = await makeKeptDelivery(await makeHookAt(place), { createdAt: since });
+    const foreign = await makeKeptDelivery(await makeHookAt(hookOwner), { createdAt: since });
     await db.update(hooks).set({ backoffUntil: FAR }).where(eq(hooks.id, hook.id));
 
     const answer = await post("/attempts", { since: "2026-01-31T10:15:00+02:00" });
@@ -233,14 +233,14 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     ]);
     expect(await deliveriesOf(foreign.hookId)).toMatchObject([{ status: "failed" }]);
     expect((await hookOf(hook.id))?.backoffUntil).toBeNull();
-    expect(await eventsOf(place.admin)).toMatchObject([
+    expect(await eventsOf(hookOwner.admin)).toMatchObject([
       { type: "hook.redelivered", payload: { hookId: hook.id } },
     ]);
     expect(await post("/attempts", { since: formatTime(since) })).toMatchObject({
       status: 202,
       body: { count: 0 },
     });
-    expect(await eventsOf(place.admin)).toHaveLength(1);
+    expect(await eventsOf(hookOwner.admin)).toHaveLength(1);
   });
 
   it.each([
@@ -256,51 +256,55 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
 
     expect((await post("/attempts", json)).status).toBe(422);
     expect(await deliveriesOf(hook.id)).toEqual(before);
-    expect(await eventsOf(place.admin)).toEqual([]);
+    expect(await eventsOf(hookOwner.admin)).toEqual([]);
   });
 
   it("that failed are left alone where no body says since when", async () => {
     await makeKeptDelivery(hook);
     expect((await post("/attempts")).status).toBe(422);
-    const broken = { as: place.admin, headers: { "Content-Type": "application/json" }, body: "{" };
+    const broken = {
+      as: hookOwner.admin,
+      headers: { "Content-Type": "application/json" },
+      body: "{",
+    };
     expect((await call("POST", `${path}/attempts`, broken)).status).toBe(422);
     expect(await deliveriesOf(hook.id)).toMatchObject([{ status: "failed" }]);
-    expect(await eventsOf(place.admin)).toEqual([]);
+    expect(await eventsOf(hookOwner.admin)).toEqual([]);
   });
 
   // SECURITY: an id counts together with its hook and its place only.
   it("do not exist elsewhere", async () => {
     const { id } = await makeKeptDelivery(hook);
-    const other = await makeHookAt(place);
+    const other = await makeHookAt(hookOwner);
     const since = { since: "2020-01-31T08:15:00Z" };
     const before = [await deliveriesOf(hook.id), await hookOf(hook.id)];
-    const elsewhere = `${place.elsewhere}/${hook.id}/deliveries`;
+    const elsewhere = `${hookOwner.elsewhere}/${hook.id}/deliveries`;
 
     const requests: [string, string, object?][] = [
       ["GET", elsewhere],
       ["GET", `${elsewhere}/${id}`],
       ["POST", `${elsewhere}/${id}/attempts`],
       ["POST", `${elsewhere}/attempts`, since],
-      ["GET", `${place.path}/${other.id}/deliveries/${id}`],
-      ["POST", `${place.path}/${other.id}/deliveries/${id}/attempts`],
+      ["GET", `${hookOwner.path}/${other.id}/deliveries/${id}`],
+      ["POST", `${hookOwner.path}/${other.id}/deliveries/${id}/attempts`],
       ["GET", `${path}/${id + 1_000_000}`],
       ["POST", `${path}/${id + 1_000_000}/attempts`],
-      ["GET", `${place.path}/${hook.id + 1_000_000}/deliveries`],
-      ["POST", `${place.path}/${hook.id + 1_000_000}/deliveries/attempts`, since],
+      ["GET", `${hookOwner.path}/${hook.id + 1_000_000}/deliveries`],
+      ["POST", `${hookOwner.path}/${hook.id + 1_000_000}/deliveries/attempts`, since],
     ];
     for (const [method, at, json] of requests) {
-      const answer = await call(method, at, { as: place.admin, ...(json && { json }) });
+      const answer = await call(method, at, { as: hookOwner.admin, ...(json && { json }) });
       expect(answer, `${method} ${at}`).toMatchObject({ status: 404, body: "" });
     }
     expect([await deliveriesOf(hook.id), await hookOf(hook.id)]).toEqual(before);
-    expect(await eventsOf(place.admin)).toEqual([]);
+    expect(await eventsOf(hookOwner.admin)).toEqual([]);
   });
 
   it("are nobody else's business", async () => {
     const { id } = await makeKeptDelivery(hook, ANSWERED);
     const before = [await deliveriesOf(hook.id), await hookOf(hook.id)];
 
-    for (const { who, status } of place.refused) {
+    for (const { who, status } of hookOwner.refused) {
       const as = who && { as: who };
       const since = { since: "2020-01-31T08:15:00Z" };
       const statuses = [
@@ -319,7 +323,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   it("are neither told to a token that reaches less than they tell, nor sent for it", async () => {
     const { id } = await makeKeptDelivery(hook, ANSWERED);
     const before = await deliveriesOf(hook.id);
-    const { admin } = place;
+    const { admin } = hookOwner;
     const send = async (token: string) => [
       await call("GET", path, { token }),
       await call("GET", `${path}/${id}`, { token }),
@@ -348,7 +352,9 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     for (const id of ["0", "-1", "git", "%00", "..%2f1", "9".repeat(30), "x".repeat(5000)]) {
       expect((await get(`/${id}`)).status, id).toBe(404);
       expect((await post(`/${id}/attempts`)).status, id).toBe(404);
-      const foreign = await call("GET", `${place.path}/${id}/deliveries`, { as: place.admin });
+      const foreign = await call("GET", `${hookOwner.path}/${id}/deliveries`, {
+        as: hookOwner.admin,
+      });
       expect(foreign.status, id).toBe(404);
     }
   });

@@ -4,13 +4,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { unseal } from "../../../src/auth/seal.ts";
 import { parseConfig } from "../../../src/config.ts";
 import { webhookEvents, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
-import { SEALED_FOR } from "../../../src/domain/webhooks/hooks/hook-wish.ts";
+import { SEALED_FOR } from "../../../src/domain/webhooks/hooks/hook-options.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { call } from "../../support/call.ts";
 import { makeHistory } from "../../support/hooks.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy } from "../../support/events.ts";
-import { HOOK_PLACES, type HookPlace } from "../../support/hook-places.ts";
+import { HOOK_PLACES, type HookPlace } from "../../support/hook-owners.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 
@@ -27,11 +27,11 @@ const hookOf = async (id: number) => (await db.select().from(hooks).where(eq(hoo
 const lastEvent = async (actor: TestUser) => (await eventsBy(actor)).at(-1);
 
 describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) => {
-  let place: HookPlace;
+  let hookOwner: HookPlace;
   beforeEach(async () => {
-    place = await makePlace();
+    hookOwner = await makePlace();
   });
-  const post = (json: object) => call("POST", place.path, { as: place.admin, json });
+  const post = (json: object) => call("POST", hookOwner.path, { as: hookOwner.admin, json });
   async function add(json: object = {}) {
     const answer = await post({ ...toBody(freshUrl()), active: true, ...json });
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
@@ -60,8 +60,10 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
       },
     });
     const { id } = answer.body;
-    expect(await hooksTo(url)).toMatchObject([{ id, ...place.row, approverId: place.admin.id }]);
-    expect(await lastEvent(place.admin)).toMatchObject({
+    expect(await hooksTo(url)).toMatchObject([
+      { id, ...hookOwner.row, approverId: hookOwner.admin.id },
+    ]);
+    expect(await lastEvent(hookOwner.admin)).toMatchObject({
       type: "hook.created",
       payload: { hookId: id },
     });
@@ -75,7 +77,7 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
   it("are listed oldest first, all or a page, with their number", async () => {
     const ids = [(await add()).id, (await add()).id, (await add()).id];
     const list = async (query: string) => {
-      const answer = await call("GET", place.path + query, { as: place.admin });
+      const answer = await call("GET", hookOwner.path + query, { as: hookOwner.admin });
       expect(answer.status).toBe(200);
       return answer;
     };
@@ -93,8 +95,8 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
 
   it("are read, changed and deleted by id", async () => {
     const hook = await add();
-    const path = `${place.path}/${hook.id}`;
-    const as = place.admin;
+    const path = `${hookOwner.path}/${hook.id}`;
+    const as = hookOwner.admin;
 
     expect(await call("GET", path, { as })).toMatchObject({ status: 200, body: hook });
     const edited = await call("PATCH", path, { as, json: { events: ["wiki"] } });
@@ -119,17 +121,17 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
   it("do not exist elsewhere", async () => {
     const hook = await add();
     const before = await hookOf(hook.id);
-    const last = await lastEvent(place.admin);
+    const last = await lastEvent(hookOwner.admin);
 
     for (const method of ["GET", "PATCH", "DELETE"]) {
-      const answer = await call(method, `${place.elsewhere}/${hook.id}`, {
-        as: place.admin,
+      const answer = await call(method, `${hookOwner.elsewhere}/${hook.id}`, {
+        as: hookOwner.admin,
         ...(method === "PATCH" && { json: { active: false } }),
       });
       expect(answer, method).toMatchObject({ status: 404, body: "" });
     }
     expect(await hookOf(hook.id)).toEqual(before);
-    expect(await lastEvent(place.admin)).toEqual(last);
+    expect(await lastEvent(hookOwner.admin)).toEqual(last);
   });
 
   it("are nobody else's business", async () => {
@@ -137,12 +139,12 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     const before = await hookOf(hook.id);
     const url = freshUrl();
 
-    for (const { who, status } of place.refused) {
+    for (const { who, status } of hookOwner.refused) {
       const as = who && { as: who };
-      const path = `${place.path}/${hook.id}`;
+      const path = `${hookOwner.path}/${hook.id}`;
       const statuses = [
-        await call("GET", place.path, { ...as }),
-        await call("POST", place.path, { ...as, json: toBody(url) }),
+        await call("GET", hookOwner.path, { ...as }),
+        await call("POST", hookOwner.path, { ...as, json: toBody(url) }),
         await call("GET", path, { ...as }),
         await call("PATCH", path, { ...as, json: { active: false } }),
         await call("DELETE", path, { ...as }),
@@ -157,10 +159,10 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
   // SECURITY: what a hook tells outlives the token that made it.
   it("are not set up by a token that reaches less than they tell", async () => {
     const url = freshUrl();
-    const bound = await make.token(place.admin, { repos: [await make.repo(place.admin)] });
-    const publicOnly = await make.token(place.admin, { scopes: "public-only,all" });
+    const bound = await make.token(hookOwner.admin, { repos: [await make.repo(hookOwner.admin)] });
+    const publicOnly = await make.token(hookOwner.admin, { scopes: "public-only,all" });
     for (const token of [bound, publicOnly]) {
-      const { status } = await call("POST", place.path, { token, json: toBody(url) });
+      const { status } = await call("POST", hookOwner.path, { token, json: toBody(url) });
       expect([403, 404]).toContain(status);
     }
     expect(await hooksTo(url)).toEqual([]);
@@ -168,33 +170,34 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
 
   it("are refused beyond a bound, and nothing is announced", async () => {
     await add();
-    const here = (await call("GET", `${place.path}?type=all`, { as: place.admin })).body.length;
+    const here = (await call("GET", `${hookOwner.path}?type=all`, { as: hookOwner.admin })).body
+      .length;
     const bounded = serviceWith({ WEBHOOKS_MAX: String(here + 1) });
     const create = (url: string) =>
-      bounded("POST", place.path, { as: place.admin, json: toBody(url) });
+      bounded("POST", hookOwner.path, { as: hookOwner.admin, json: toBody(url) });
 
     expect((await create(freshUrl())).status).toBe(201);
-    const last = await lastEvent(place.admin);
+    const last = await lastEvent(hookOwner.admin);
     const url = freshUrl();
     expect(await create(url)).toMatchObject({
       status: 422,
       body: { message: `no more than ${here + 1} webhooks may be here` },
     });
     expect(await hooksTo(url)).toEqual([]);
-    expect(await lastEvent(place.admin)).toEqual(last);
+    expect(await lastEvent(hookOwner.admin)).toEqual(last);
   });
 
   it("are out of reach while webhooks are switched off, and are there again afterwards", async () => {
     const hook = await add();
     const before = await hookOf(hook.id);
-    const last = await lastEvent(place.admin);
+    const last = await lastEvent(hookOwner.admin);
     const url = freshUrl();
-    const path = `${place.path}/${hook.id}`;
+    const path = `${hookOwner.path}/${hook.id}`;
     const switchedOff = serviceWith({ DISABLE_WEBHOOKS: "true" });
 
     const requests: [string, string, object?][] = [
-      ["GET", place.path],
-      ["POST", place.path, toBody(url)],
+      ["GET", hookOwner.path],
+      ["POST", hookOwner.path, toBody(url)],
       ["GET", path],
       ["PATCH", path, { active: false }],
       ["DELETE", path],
@@ -205,7 +208,7 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
       ...(kind === "repository" ? [["POST", `${path}/tests`] as [string, string]] : []),
     ];
     for (const [method, at, json] of requests) {
-      const answer = await switchedOff(method, at, { as: place.admin, ...(json && { json }) });
+      const answer = await switchedOff(method, at, { as: hookOwner.admin, ...(json && { json }) });
       expect(answer, `${method} ${at}`).toMatchObject({
         status: 403,
         body: { message: "webhooks disabled by administrator" },
@@ -214,13 +217,16 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     expect((await switchedOff("GET", path)).status).toBe(401);
     expect(await hooksTo(url)).toEqual([]);
     expect(await hookOf(hook.id)).toEqual(before);
-    expect(await lastEvent(place.admin)).toEqual(last);
-    expect(await call("GET", path, { as: place.admin })).toMatchObject({ status: 200, body: hook });
+    expect(await lastEvent(hookOwner.admin)).toEqual(last);
+    expect(await call("GET", path, { as: hookOwner.admin })).toMatchObject({
+      status: 200,
+      body: hook,
+    });
   });
 
   it("of other ids are not found", async () => {
     for (const id of ["0", "-1", "git", "%00", "..%2f1", "9".repeat(30), "x".repeat(5000)]) {
-      const answer = await call("GET", `${place.path}/${id}`, { as: place.admin });
+      const answer = await call("GET", `${hookOwner.path}/${id}`, { as: hookOwner.admin });
       expect(answer.status, id).toBe(404);
     }
   });
@@ -248,12 +254,12 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     ],
   ])("are not made of %s", async (_, json, message) => {
     const url = freshUrl();
-    const last = await lastEvent(place.admin);
+    const last = await lastEvent(hookOwner.admin);
     const wrong: object = { ...toBody(url), ...json };
 
     expect(await post(wrong)).toMatchObject({ status: 422, body: { message } });
     expect(await hooksTo(url)).toEqual([]);
-    expect(await lastEvent(place.admin)).toEqual(last);
+    expect(await lastEvent(hookOwner.admin)).toEqual(last);
     expect(kind).toBeDefined();
   });
 });

@@ -3,7 +3,7 @@ import { asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { events } from "../../../src/db/schema/index.ts";
-import { tendRepository } from "../../../src/domain/git/tend-repository.ts";
+import { maintainRepository } from "../../../src/domain/git/maintain-repository.ts";
 import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";
 import { failing } from "../../support/faults.ts";
@@ -147,7 +147,7 @@ describe("a push whose request came to its end before it was told", () => {
     expect(await pushedTo(repo)).toHaveLength(1);
 
     for (let count = 0; count < 2; count++) {
-      await tendRepository(systemCtx({}, Date.now(), { ROOT_URL: "" }), repo);
+      await maintainRepository(systemCtx({}, Date.now(), { ROOT_URL: "" }), repo);
     }
     const [, ...told] = await pushedTo(repo);
     expect(told.map(({ updates }) => updates.length)).toEqual([50, 21]);

@@ -11,7 +11,7 @@ import {
 import { formatContent } from "../../../events/deliveries/format-content.ts";
 import type { Payload } from "../../../events/payloads/payload.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { isAt, type HookPlace } from "../hooks/hook-place.ts";
+import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
 
 /** A delivery with what was sent. */
 export interface FoundDelivery {
@@ -30,7 +30,7 @@ export interface FoundDelivery {
  */
 export async function findDelivery(
   { db }: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   hookId: number,
   id: number,
 ): Promise<FoundDelivery> {
@@ -44,7 +44,7 @@ export async function findDelivery(
     .from(hookDeliveries)
     .innerJoin(hooks, eq(hooks.id, hookDeliveries.hookId))
     .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
-    .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), isAt(place)));
+    .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), belongsTo(hookOwner)));
   if (!row) throw notFound();
   const { type, announcement, eventId, ...delivery } = row;
   const takesPayload = type === "gitea" || type === "gogs";

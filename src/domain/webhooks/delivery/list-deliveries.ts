@@ -11,7 +11,7 @@ import {
 import type { HookEvent } from "../../../events/payloads/hook-event.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { isAt, type HookPlace } from "../hooks/hook-place.ts";
+import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
 
 /** How a delivery stands: without what was sent and answered, which may be long. */
 export interface DeliveryEntry {
@@ -58,7 +58,7 @@ export const DELIVERY_COLUMNS = {
  */
 export async function listDeliveries(
   { db }: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   hookId: number,
   filter: DeliveryFilter,
   { size, offset }: Slice,
@@ -72,7 +72,7 @@ export async function listDeliveries(
     db
       .select({ id: hooks.id })
       .from(hooks)
-      .where(and(eq(hooks.id, hookId), isAt(place))),
+      .where(and(eq(hooks.id, hookId), belongsTo(hookOwner))),
     db
       .select({ ...DELIVERY_COLUMNS, eventId: webhookEvents.eventId })
       .from(hookDeliveries)

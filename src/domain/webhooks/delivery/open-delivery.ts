@@ -10,7 +10,7 @@ import type { DeliveryTarget } from "../../../events/deliveries/delivery-target.
 import type { HookEvent } from "../../../events/payloads/hook-event.ts";
 import type { Payload } from "../../../events/payloads/payload.ts";
 import type { DueDelivery } from "./due-delivery.ts";
-import { SEALED_FOR } from "../hooks/hook-wish.ts";
+import { SEALED_FOR } from "../hooks/hook-options.ts";
 
 /** A delivery ready to be sent, or why it can't be. */
 type OpenDelivery =

@@ -5,7 +5,7 @@ import { hookDeliveries, hooks, type HookDelivery } from "../../../db/schema/ind
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
 import { findDelivery } from "./find-delivery.ts";
-import { eventPlace, isAt, type HookPlace } from "../hooks/hook-place.ts";
+import { eventOwner, belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
 import { DELIVERY_COLUMNS, type DeliveryEntry } from "./list-deliveries.ts";
 
 /** Deliveries that one statement takes up again. */
@@ -21,11 +21,11 @@ const TAKEN_MAX = 10_000;
  */
 export async function redeliver(
   ctx: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   hookId: number,
   id: number,
 ): Promise<DeliveryEntry> {
-  const { eventId } = await findDelivery(ctx, place, hookId, id);
+  const { eventId } = await findDelivery(ctx, hookOwner, hookId, id);
   const isOnItsWay = and(
     eq(hookDeliveries.status, "pending"),
     lte(hookDeliveries.nextAttemptAt, ctx.now),
@@ -37,7 +37,7 @@ export async function redeliver(
       .set(anew(ctx))
       .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), not(isOnItsWay)))
       .returning(DELIVERY_COLUMNS),
-    ...recordRedelivery(ctx, place, hookId),
+    ...recordRedelivery(ctx, hookOwner, hookId),
   ]);
   const [delivery] = taken;
   if (!delivery) throw conflict("the delivery is on its way");
@@ -55,7 +55,7 @@ export async function redeliver(
  */
 export async function redeliverFailed(
   ctx: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   hookId: number,
   since: number,
   takenMax = TAKEN_MAX,
@@ -70,7 +70,7 @@ export async function redeliverFailed(
     db
       .select({ id: hooks.id })
       .from(hooks)
-      .where(and(eq(hooks.id, hookId), isAt(place))),
+      .where(and(eq(hooks.id, hookId), belongsTo(hookOwner))),
     db
       .select({ total: count().as("total") })
       .from(
@@ -103,7 +103,7 @@ export async function redeliverFailed(
         ),
       );
   const more = Array.from({ length: Math.ceil(total / TAKEN_AT_ONCE) - 1 }, take);
-  const results = await db.batch([take(), ...recordRedelivery(ctx, place, hookId), ...more]);
+  const results = await db.batch([take(), ...recordRedelivery(ctx, hookOwner, hookId), ...more]);
   ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
   const [first, , , ...rest] = results as D1Result[];
   return [first, ...rest].reduce((sum, result) => sum + (result?.meta.changes ?? 0), 0);
@@ -126,9 +126,9 @@ const isBackingOff = ({ db, now }: Ctx, hookId: number): SQL =>
     .where(and(eq(hooks.id, hookId), gt(hooks.backoffUntil, now)))}`;
 
 /** The statements behind one that takes deliveries up again: they do something if it did. */
-const recordRedelivery = (ctx: Ctx, place: HookPlace, hookId: number) =>
+const recordRedelivery = (ctx: Ctx, hookOwner: HookOwner, hookId: number) =>
   [
-    recordIfChanged(ctx, { type: "hook.redelivered", ...eventPlace(place), hookId }),
+    recordIfChanged(ctx, { type: "hook.redelivered", ...eventOwner(hookOwner), hookId }),
     ctx.db
       .update(hooks)
       .set({ backoffUntil: null })

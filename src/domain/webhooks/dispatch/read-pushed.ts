@@ -53,6 +53,6 @@ function listPushed({ graph }: OpenRepository, tip: Node, before: Node) {
 /** The commit that an id leads to; none for what is no commit or is not there any more. */
 export function findNode({ catalog, graph }: OpenRepository, oid: Oid | null): Node {
   const found = oid === null ? undefined : catalog.find(oid);
-  const place = found && peel(catalog, found);
-  return place ? graph.nodeAt(place) : NO_NODE;
+  const hookOwner = found && peel(catalog, found);
+  return hookOwner ? graph.nodeAt(hookOwner) : NO_NODE;
 }

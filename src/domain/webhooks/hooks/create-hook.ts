@@ -6,12 +6,12 @@ import { hooks, type Hook } from "../../../db/schema/index.ts";
 import { record } from "../../../events/record.ts";
 import { invalid } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
-import { eventPlace, isAt, type HookPlace, type SITE_LEVELS } from "./hook-place.ts";
-import { toColumns, toHookType, type HookWish } from "./hook-wish.ts";
+import { eventOwner, belongsTo, type HookOwner, type SITE_LEVELS } from "./hook-owner.ts";
+import { toColumns, toHookType, type HookOptions } from "./hook-options.ts";
 import { requireApprover } from "./require-approver.ts";
 
 /** What a new hook is beyond what can be changed of it. */
-interface NewHook extends HookWish {
+interface NewHook extends HookOptions {
   type: string;
   /** Of the hooks of the service, which it is to be. */
   siteLevel?: (typeof SITE_LEVELS)[number];
@@ -25,8 +25,8 @@ const TOO_MANY = (limit: number): string => `no more than ${limit} webhooks may 
  * @throws Failure `invalid` or `malformed` for what can't be one, `invalid` for one too many, `forbidden` where the caller's
  * credential reaches less than the hook would tell.
  */
-export async function createHook(ctx: Ctx, place: HookPlace, wanted: NewHook): Promise<Hook> {
-  const approver = requireApprover(ctx.actor, place);
+export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook): Promise<Hook> {
+  const approver = requireApprover(ctx.actor, hookOwner);
   const type = toHookType(wanted.type);
   const { url, contentType, ...columns } = await toColumns(ctx, type, wanted);
   if (url === undefined) throw invalid("Missing config option: url");
@@ -35,7 +35,7 @@ export async function createHook(ctx: Ctx, place: HookPlace, wanted: NewHook): P
     throw invalid("Missing config option: channel");
   }
   const limit = ctx.config.hookCountMax;
-  const isWithinLimit = sql`(select count(*) from ${hooks} where ${isAt(place)}) < ${limit}`;
+  const isWithinLimit = sql`(select count(*) from ${hooks} where ${belongsTo(hookOwner)}) < ${limit}`;
   const batch = ctx.db.batch([
     ctx.db
       .insert(hooks)
@@ -48,15 +48,19 @@ export async function createHook(ctx: Ctx, place: HookPlace, wanted: NewHook): P
         // One that is too many has no address, which the column refuses, and with it the batch.
         url: onlyWhile(isWithinLimit, url),
         contentType,
-        level: place.level === "site" ? (wanted.siteLevel ?? "default") : place.level,
-        repoId: place.level === "repository" ? place.repo.id : null,
-        ownerId: "owner" in place ? place.owner.id : null,
+        level: hookOwner.level === "site" ? (wanted.siteLevel ?? "default") : hookOwner.level,
+        repoId: hookOwner.level === "repository" ? hookOwner.repo.id : null,
+        ownerId: "owner" in hookOwner ? hookOwner.owner.id : null,
         approverId: approver.id,
         createdAt: ctx.now,
         updatedAt: ctx.now,
       })
       .returning(),
-    record(ctx, { type: "hook.created", ...eventPlace(place), hookId: sql`last_insert_rowid()` }),
+    record(ctx, {
+      type: "hook.created",
+      ...eventOwner(hookOwner),
+      hookId: sql`last_insert_rowid()`,
+    }),
   ]);
   const [created] = await batch.catch((error: unknown) => {
     throw isViolation(error, "NOT NULL", "hooks.url") ? invalid(TOO_MANY(limit)) : error;

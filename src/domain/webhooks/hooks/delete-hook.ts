@@ -4,7 +4,7 @@ import type { Ctx } from "../../../context.ts";
 import { hookDeliveries, hooks } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
-import { eventPlace, isAt, type HookPlace } from "./hook-place.ts";
+import { eventOwner, belongsTo, type HookOwner } from "./hook-owner.ts";
 
 /** Deliveries that one batch deletes: the database has only so much time for it. */
 const DELETED_AT_ONCE = 5000;
@@ -25,12 +25,12 @@ const CLOSED_MS = 10 * 60 * 1000;
  */
 export async function deleteHook(
   ctx: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   id: number,
   atOnce = DELETED_AT_ONCE,
 ): Promise<void> {
   const { db, now } = ctx;
-  const isIt = and(eq(hooks.id, id), isAt(place));
+  const isIt = and(eq(hooks.id, id), belongsTo(hookOwner));
   const isSmall = sql`(
     select count(*)
     from (
@@ -45,7 +45,7 @@ export async function deleteHook(
   for (let round = 0; round <= ROUNDS_MAX; round++) {
     const [deleted, , left] = await db.batch([
       db.delete(hooks).where(and(isIt, isSmall)).returning({ id: hooks.id }),
-      recordIfChanged(ctx, { type: "hook.deleted", ...eventPlace(place), hookId: id }),
+      recordIfChanged(ctx, { type: "hook.deleted", ...eventOwner(hookOwner), hookId: id }),
       // The rest does something only if it is still there, which one with many deliveries is. Whoever
       // delivers to it right now loses it.
       db

@@ -6,8 +6,8 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { differing } from "../../../lib/differing.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { findHook } from "./find-hook.ts";
-import { eventPlace, isAt, type HookPlace } from "./hook-place.ts";
-import { toColumns, type HookWish } from "./hook-wish.ts";
+import { eventOwner, belongsTo, type HookOwner } from "./hook-owner.ts";
+import { toColumns, type HookOptions } from "./hook-options.ts";
 import { requireApprover } from "./require-approver.ts";
 
 /**
@@ -18,13 +18,13 @@ import { requireApprover } from "./require-approver.ts";
  */
 export async function editHook(
   ctx: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   id: number,
-  wish: HookWish,
+  options: HookOptions,
 ): Promise<Hook> {
-  const approver = requireApprover(ctx.actor, place);
-  const hook = await findHook(ctx, place, id);
-  const columns = await toColumns(ctx, hook.type, wish, hook.chat);
+  const approver = requireApprover(ctx.actor, hookOwner);
+  const hook = await findHook(ctx, hookOwner, id);
+  const columns = await toColumns(ctx, hook.type, options, hook.chat);
   const isElsewhere =
     columns.url !== undefined && new URL(columns.url).origin !== new URL(hook.url).origin;
   const wanted = {
@@ -43,9 +43,9 @@ export async function editHook(
       .update(hooks)
       .set({ ...wanted, updatedAt: ctx.now })
       // What was judged is what is changed: the address may have been another one meanwhile.
-      .where(and(eq(hooks.id, id), isAt(place), eq(hooks.url, hook.url)))
+      .where(and(eq(hooks.id, id), belongsTo(hookOwner), eq(hooks.url, hook.url)))
       .returning(),
-    recordIfChanged(ctx, { type: "hook.edited", ...eventPlace(place), hookId: id }),
+    recordIfChanged(ctx, { type: "hook.edited", ...eventOwner(hookOwner), hookId: id }),
   ]);
   const [row] = edited;
   // Somebody deleted it meanwhile.

@@ -3,18 +3,18 @@ import { and, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { hooks, type Hook } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { isAt, type HookPlace } from "./hook-place.ts";
+import { belongsTo, type HookOwner } from "./hook-owner.ts";
 
 /**
  * The hook of an id.
  *
  * @throws Failure `not_found` also for one that is elsewhere.
  */
-export async function findHook({ db }: Ctx, place: HookPlace, id: number): Promise<Hook> {
+export async function findHook({ db }: Ctx, hookOwner: HookOwner, id: number): Promise<Hook> {
   const [hook] = await db
     .select()
     .from(hooks)
-    .where(and(eq(hooks.id, id), isAt(place)));
+    .where(and(eq(hooks.id, id), belongsTo(hookOwner)));
   if (!hook) throw notFound();
   return hook;
 }

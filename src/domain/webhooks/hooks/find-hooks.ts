@@ -79,7 +79,9 @@ export async function findHooks(
   const ownerOf = new Map(owned.map((row) => [row.repoId, row.ownerId]));
   return (trigger) => {
     const owner = trigger.ownerId ?? ownerOf.get(trigger.repoId ?? 0);
-    return found.filter((hook) => isAt(hook, trigger.repoId, owner) && isToHear(hook, trigger));
+    return found.filter(
+      (hook) => matchesOwner(hook, trigger.repoId, owner) && isTriggeredBy(hook, trigger),
+    );
   };
 }
 
@@ -89,13 +91,17 @@ const listOf = (values: readonly (string | number | undefined)[]): SQL => sql`(
   from json_each(${JSON.stringify([...new Set(values)].filter((value) => value !== undefined))})
 )`;
 
-function isAt(hook: FoundHook, repoId: number | undefined, ownerId: number | undefined): boolean {
+function matchesOwner(
+  hook: FoundHook,
+  repoId: number | undefined,
+  ownerId: number | undefined,
+): boolean {
   if (hook.level === "system") return true;
   if (hook.level === "repository") return hook.repoId === repoId;
   return hook.ownerId === ownerId;
 }
 
-const isToHear = (hook: FoundHook, { event, ref, at }: HookTrigger): boolean =>
+const isTriggeredBy = (hook: FoundHook, { event, ref, at }: HookTrigger): boolean =>
   hook.createdAt <= at &&
   hook.events.includes(event) &&
   (ref === undefined || isAbout(hook.branchFilter, ref));

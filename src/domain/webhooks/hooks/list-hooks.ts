@@ -3,7 +3,7 @@ import { and, asc, count, inArray } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { hooks, type Hook, type HookLevel } from "../../../db/schema/index.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { isAt, type HookPlace } from "./hook-place.ts";
+import { belongsTo, type HookOwner } from "./hook-owner.ts";
 
 /**
  * The hooks of a place, oldest first.
@@ -12,11 +12,11 @@ import { isAt, type HookPlace } from "./hook-place.ts";
  */
 export async function listHooks(
   { db }: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   { size, offset }: Slice,
   levels?: readonly HookLevel[],
 ): Promise<Listed<Hook>> {
-  const isListed = and(isAt(place), levels && inArray(hooks.level, [...levels]));
+  const isListed = and(belongsTo(hookOwner), levels && inArray(hooks.level, [...levels]));
   const [items, [counted]] = await db.batch([
     db.select().from(hooks).where(isListed).orderBy(asc(hooks.id)).limit(size).offset(offset),
     db

@@ -1,7 +1,7 @@
 import { boundTokenId, type Actor } from "../../../auth/actor.ts";
 import type { User } from "../../../db/schema/index.ts";
 import { forbidden, unauthenticated } from "../../../lib/failure.ts";
-import type { HookPlace } from "./hook-place.ts";
+import type { HookOwner } from "./hook-owner.ts";
 
 /**
  * Who answers for a hook that the caller sets up.
@@ -12,9 +12,9 @@ import type { HookPlace } from "./hook-place.ts";
  *
  * @throws Failure `unauthenticated` for nobody, `forbidden` for such a token.
  */
-export function requireApprover(actor: Actor, place: HookPlace): User {
+export function requireApprover(actor: Actor, hookOwner: HookOwner): User {
   if (!actor.user) throw unauthenticated("token is required");
-  if (place.level !== "repository" && boundTokenId(actor) !== undefined) {
+  if (hookOwner.level !== "repository" && boundTokenId(actor) !== undefined) {
     throw forbidden("token is bound to repositories");
   }
   if (actor.scopes.isPublicOnly) {

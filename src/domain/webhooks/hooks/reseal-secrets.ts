@@ -6,7 +6,7 @@ import type { SealingKey } from "../../../config.ts";
 import type { Ctx } from "../../../context.ts";
 import { hooks, type Hook } from "../../../db/schema/index.ts";
 import { log } from "../../../lib/log.ts";
-import { SEALED_FOR } from "./hook-wish.ts";
+import { SEALED_FOR } from "./hook-options.ts";
 
 /** Hooks of one batch. */
 const HOOKS_AT_ONCE = 100;

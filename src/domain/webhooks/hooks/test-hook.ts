@@ -18,7 +18,7 @@ import type { RepositoryEntry } from "../../../shapes/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { findRevision, type Revision } from "../../git/find-revision.ts";
 import { openCode } from "../../git/open-code.ts";
-import { type HookPlace, isAt } from "./hook-place.ts";
+import { type HookOwner, belongsTo } from "./hook-owner.ts";
 import { PUSHED_PARTS } from "../dispatch/read-pushed.ts";
 
 /**
@@ -32,7 +32,7 @@ import { PUSHED_PARTS } from "../dispatch/read-pushed.ts";
  */
 export async function testHook(
   ctx: Ctx,
-  place: HookPlace,
+  hookOwner: HookOwner,
   entry: RepositoryEntry,
   hookId: number,
   revision: string,
@@ -62,7 +62,7 @@ export async function testHook(
     total: 1,
     head: commit,
   });
-  const isHere = and(eq(hooks.id, hookId), isAt(place));
+  const isHere = and(eq(hooks.id, hookId), belongsTo(hookOwner));
   const [[hook], told] = await db.batch([
     db.select({ id: hooks.id }).from(hooks).where(isHere),
     // Whoever asks for it does not wait for a receiver to be tried again. What follows depends on it.

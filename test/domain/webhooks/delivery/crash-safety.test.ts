@@ -7,7 +7,7 @@ import {
   repositories,
   type Hook,
 } from "../../../../src/db/schema/index.ts";
-import { tendRepository } from "../../../../src/domain/git/tend-repository.ts";
+import { maintainRepository } from "../../../../src/domain/git/maintain-repository.ts";
 import { deliverDue } from "../../../../src/domain/webhooks/delivery/deliver-due.ts";
 import { dispatchEvents } from "../../../../src/domain/webhooks/dispatch/dispatch-events.ts";
 import { db } from "../../../support/db.ts";
@@ -100,7 +100,7 @@ describe("whatever call fails, and if the Worker dies there", { timeout: 180_000
       await serveFailing(request, faults.bindings);
 
       const isMade = (await refsOf(repo)).length > 0;
-      await tendRepository(systemCtx({}, Date.now() + HOUR_MS), repo);
+      await maintainRepository(systemCtx({}, Date.now() + HOUR_MS), repo);
       await recover(hook);
       expect(typesOf(await eventsOf(repo))).toEqual(isMade ? ["repository.pushed"] : []);
       const heard = (await heardBy({ received })).map(({ event, body }) => [event, body.after]);

@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from "vitest";
 
 import { seal } from "../../../../src/auth/seal.ts";
 import { hookDeliveries, hooks, repositories } from "../../../../src/db/schema/index.ts";
-import { SEALED_FOR } from "../../../../src/domain/webhooks/hooks/hook-wish.ts";
+import { SEALED_FOR } from "../../../../src/domain/webhooks/hooks/hook-options.ts";
 import { ATTEMPTS_MAX } from "../../../../src/domain/webhooks/delivery/retry-schedule.ts";
 import { db } from "../../../support/db.ts";
 import {

@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 
 import { events, hookDeliveries, hooks, repositories } from "../../../../src/db/schema/index.ts";
 import { deleteHook } from "../../../../src/domain/webhooks/hooks/delete-hook.ts";
-import type { HookPlace } from "../../../../src/domain/webhooks/hooks/hook-place.ts";
+import type { HookOwner } from "../../../../src/domain/webhooks/hooks/hook-owner.ts";
 import { redeliverFailed } from "../../../../src/domain/webhooks/delivery/redeliver.ts";
 import { only } from "../../../../src/lib/only.ts";
 import { db } from "../../../support/db.ts";
@@ -19,7 +19,7 @@ async function makeHookWith(count: number) {
   const user = await make.user();
   const { id: repoId } = await make.repo(user);
   const repo = only(await db.select().from(repositories).where(eq(repositories.id, repoId)));
-  const place: HookPlace = { level: "repository", repo };
+  const hookOwner: HookOwner = { level: "repository", repo };
   const at = { level: "repository", repoId, approverId: user.id, leasedUntil: FAR } as const;
   const hook = await makeHook(at);
   const numbers = JSON.stringify(Array.from({ length: count }, (_, index) => index));
@@ -31,7 +31,7 @@ async function makeHookWith(count: number) {
   await db.run(
     sql`insert into hook_deliveries (hook_id, announcement_id, uuid, event, status, created_at, updated_at) select ${hook.id}, id, 'some-' || id, 'push', 'failed', ${NOW}, ${NOW} from announcements where repo_id = ${repoId} order by id`,
   );
-  return { hook, place };
+  return { hook, place: hookOwner };
 }
 
 /** What acts, and how many statements each of its batches had. */

@@ -29,7 +29,7 @@ const MEMBERS_AT_ONCE = 50;
  * May be done at any time, twice, and by several at once: each step is noted as done only when it
  * is, and doing it again changes nothing.
  */
-export async function tendRepository(ctx: Ctx, place: RepositoryPlace): Promise<void> {
+export async function maintainRepository(ctx: Ctx, place: RepositoryPlace): Promise<void> {
   const { db, now } = ctx;
   const stored = ctx.git.repository(place);
   const [repo] = await db
@@ -110,7 +110,7 @@ async function findUnneeded(
     .orderBy(asc(repositories.id))
     .limit(MEMBERS_MAX + 1);
   if (members.length > MEMBERS_MAX) {
-    log("tend:network-too-large", { networkName, packs: shared.size });
+    log("maintenance:network-too-large", { networkName, packs: shared.size });
     return own;
   }
   for (let at = 0; at < members.length && shared.size > 0; at += MEMBERS_AT_ONCE) {
@@ -132,7 +132,12 @@ async function mergePacks(
   const first = findMerge(packs);
   if (first === undefined) return;
   const outcome = await stored.mergePacks(packs.slice(first), now);
-  log("tend:merged", { repoId, packs: packs.length - first, left: first + 1, kind: outcome.kind });
+  log("maintenance:merged", {
+    repoId,
+    packs: packs.length - first,
+    left: first + 1,
+    kind: outcome.kind,
+  });
   if (outcome.kind === "stale") return;
   const sizeBytes = outcome.packBytes;
   await db.update(repositories).set({ sizeBytes }).where(eq(repositories.id, repoId));

@@ -12,10 +12,10 @@ import { defined } from "../../../lib/defined.ts";
 import { invalid, malformed } from "../../../lib/failure.ts";
 import { parseBranchGlob } from "./branch-glob.ts";
 import { parseHookEvents } from "./hook-events.ts";
-import { judgeTarget } from "./judge-target.ts";
+import { validateHookUrl } from "./validate-hook-url.ts";
 
 /** What is asked of a hook; what is left out is not asked. */
-export interface HookWish {
+export interface HookOptions {
   url?: string | undefined;
   contentType?: string | undefined;
   /** "" for none, as for the two that follow. */
@@ -58,34 +58,38 @@ const CHAT_FIELDS: Partial<Record<HookType, readonly (keyof ChatSettings)[]>> = 
 export async function toColumns(
   ctx: Ctx,
   type: HookType,
-  wish: HookWish,
+  options: HookOptions,
   chat: ChatSettings = {},
 ): Promise<Partial<Columns>> {
-  const events = wish.events && parseHookEvents(wish.events);
-  const contentType = wish.contentType === undefined ? undefined : toContentType(wish.contentType);
-  const filter = wish.branchFilter;
+  const events = options.events && parseHookEvents(options.events);
+  const contentType =
+    options.contentType === undefined ? undefined : toContentType(options.contentType);
+  const filter = options.branchFilter;
   // A text in the database ends at a NUL.
   if (filter !== undefined && (filter.includes("\0") || !parseBranchGlob(filter))) {
     throw invalid("[BranchFilter]: Invalid glob pattern");
   }
   // SECURITY: whatever would begin another header, or no header can hold.
-  if (wish.authorization !== undefined && !/^[\t\x20-\x7e\x80-\xff]*$/.test(wish.authorization)) {
+  if (
+    options.authorization !== undefined &&
+    !/^[\t\x20-\x7e\x80-\xff]*$/.test(options.authorization)
+  ) {
     throw invalid("[AuthorizationHeader]: Invalid header");
   }
   const sent = defined(
-    Object.fromEntries((CHAT_FIELDS[type] ?? []).map((name) => [name, wish.chat[name]])),
+    Object.fromEntries((CHAT_FIELDS[type] ?? []).map((name) => [name, options.chat[name]])),
   ) as ChatSettings;
   if (sent.channel !== undefined) sent.channel = toChannel(sent.channel);
-  if (wish.url !== undefined) await judgeTarget(ctx, wish.url);
+  if (options.url !== undefined) await validateHookUrl(ctx, options.url);
   return defined({
-    url: wish.url,
+    url: options.url,
     contentType,
-    branchFilter: wish.branchFilter,
+    branchFilter: options.branchFilter,
     events,
-    isActive: wish.isActive,
+    isActive: options.isActive,
     chat: Object.keys(sent).length > 0 ? { ...chat, ...sent } : undefined,
-    secret: await sealed(ctx, wish.secret, SEALED_FOR.secret),
-    authorization: await sealed(ctx, wish.authorization, SEALED_FOR.authorization),
+    secret: await sealed(ctx, options.secret, SEALED_FOR.secret),
+    authorization: await sealed(ctx, options.authorization, SEALED_FOR.authorization),
   });
 }
 

@@ -13,7 +13,7 @@ const LOOKUP_MS_MAX = 2000;
  *
  * @throws Failure `invalid`.
  */
-export async function judgeTarget({ outgoing }: Ctx, url: string): Promise<void> {
+export async function validateHookUrl({ outgoing }: Ctx, url: string): Promise<void> {
   // SECURITY: the parser takes line breaks and tabs out without a word, and knows backslashes as slashes.
   // oxlint-disable-next-line no-control-regex -- these are what is refused
   const isPlain =
@@ -21,6 +21,6 @@ export async function judgeTarget({ outgoing }: Ctx, url: string): Promise<void>
   if (!isPlain || !URL.canParse(url)) throw invalid("Invalid url");
   const { hostname, username, password } = new URL(url);
   if (hostname === "" || username !== "" || password !== "") throw invalid("Invalid url");
-  const judged = await outgoing.check(url, LOOKUP_MS_MAX);
-  if (judged?.kind === "blocked") throw invalid(`Invalid url: ${judged.reason}`);
+  const refusal = await outgoing.check(url, LOOKUP_MS_MAX);
+  if (refusal?.kind === "blocked") throw invalid(`Invalid url: ${refusal.reason}`);
 }

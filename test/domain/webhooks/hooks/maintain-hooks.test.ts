@@ -13,7 +13,7 @@ import {
 import { deliverDue } from "../../../../src/domain/webhooks/delivery/deliver-due.ts";
 import type { Ctx } from "../../../../src/context.ts";
 import { findHooks, type HookTrigger } from "../../../../src/domain/webhooks/hooks/find-hooks.ts";
-import { SEALED_FOR } from "../../../../src/domain/webhooks/hooks/hook-wish.ts";
+import { SEALED_FOR } from "../../../../src/domain/webhooks/hooks/hook-options.ts";
 import { resealSecrets } from "../../../../src/domain/webhooks/hooks/reseal-secrets.ts";
 import { sweepDeliveries } from "../../../../src/domain/webhooks/delivery/sweep-deliveries.ts";
 import { handleSchedule } from "../../../../src/jobs/index.ts";

@@ -33,7 +33,7 @@ const LOOPBACK = ["127.0.0.1", "::1"].flatMap((text) => parseIpAddress(text) ?? 
  *
  * @returns Undefined if nothing is against it.
  */
-export async function judge(
+export async function checkEgress(
   { url, host }: Target,
   rules: OutgoingRules,
   resolver: NameResolver,
@@ -43,8 +43,8 @@ export async function judge(
   const isNamed = !address && namesHost(rules.allowed, host);
   if (isOwn(url, host, rules.ownUrl)) return blocked("this is the service's own address");
   if (namesHost(rules.blocked, host)) return blocked(`BLOCKED_HOST_LIST names ${host}`);
-  if (address) return judgeAddresses([address], host, false, rules);
-  if (isLocalhost(host)) return judgeAddresses(LOOPBACK, host, false, rules);
+  if (address) return checkAddresses([address], host, false, rules);
+  if (isLocalhost(host)) return checkAddresses(LOOPBACK, host, false, rules);
   if (!isNamed && (!host.includes(".") || LOCAL_NAMES.test(host))) {
     return blocked(`${host} is a name of a local network, which ALLOWED_HOST_LIST does not name`);
   }
@@ -52,7 +52,7 @@ export async function judge(
   const resolution = await resolver.resolve(host, signal);
   switch (resolution.kind) {
     case "found":
-      return judgeAddresses(resolution.addresses, host, isNamed, rules);
+      return checkAddresses(resolution.addresses, host, isNamed, rules);
     case "absent":
       // A name of the operator's own network is known there alone.
       return isNamed && !rules.blocked.isAny ? undefined : unreached(`${host} has no address`);
@@ -63,7 +63,7 @@ export async function judge(
   }
 }
 
-function judgeAddresses(
+function checkAddresses(
   addresses: readonly IpAddress[],
   host: string,
   isNamed: boolean,

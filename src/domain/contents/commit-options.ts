@@ -14,7 +14,7 @@ interface Person {
 }
 
 /** How a change of files is to be committed. What is empty or undefined is left to the service. */
-export interface CommitWish {
+export interface CommitOptions {
   readonly message?: string | undefined;
   /** What the change is based on; the default branch, if it is left out. */
   readonly branch?: string | undefined;
@@ -39,22 +39,22 @@ export interface CommitWish {
 export function toIdentities(
   ctx: Ctx,
   user: User,
-  wish: CommitWish,
+  commitOptions: CommitOptions,
 ): { author: Identity; committer: Identity } {
   const own = toIdentity(ctx, user);
-  const author = readPerson(wish.author, "Author");
-  const committer = readPerson(wish.committer, "Committer");
+  const author = readPerson(commitOptions.author, "Author");
+  const committer = readPerson(commitOptions.committer, "Committer");
   const unite = (first: ReadPerson, second: ReadPerson, at: ZonedTime | undefined): Identity => ({
     name: first.name ?? second.name ?? own.name,
     email: first.email ?? second.email ?? own.email,
     timeSeconds: at?.seconds ?? own.timeSeconds,
     zone: at?.zone ?? own.zone,
   });
-  checkTime(wish.authoredAt, "DatesAuthor");
-  checkTime(wish.committedAt, "DatesCommitter");
+  checkTime(commitOptions.authoredAt, "DatesAuthor");
+  checkTime(commitOptions.committedAt, "DatesCommitter");
   return {
-    author: unite(author, committer, wish.authoredAt),
-    committer: unite(committer, author, wish.committedAt),
+    author: unite(author, committer, commitOptions.authoredAt),
+    committer: unite(committer, author, commitOptions.committedAt),
   };
 }
 
@@ -83,10 +83,16 @@ function checkTime(at: ZonedTime | undefined, field: string): void {
  * @param fallback Where nobody wrote one.
  * @throws Failure `invalid`.
  */
-export function toCommitMessage(wish: CommitWish, fallback: string, committer: Identity): ByteText {
-  const text = wish.message?.trim() ?? "";
+export function toCommitMessage(
+  commitOptions: CommitOptions,
+  fallback: string,
+  committer: Identity,
+): ByteText {
+  const text = commitOptions.message?.trim() ?? "";
   if (text.includes("\0") || !text.isWellFormed()) throw invalid("[Message]: not a text");
   const message = encodeText(`${text || fallback}\n`);
   const { name, email } = committer;
-  return wish.isSignedOff ? addSignOff(message, `${name} <${email}>` as ByteText) : message;
+  return commitOptions.isSignedOff
+    ? addSignOff(message, `${name} <${email}>` as ByteText)
+    : message;
 }
