@@ -2,7 +2,7 @@ import { sendPack } from "../domain/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import type { Oid } from "../git/oid.ts";
-import type { PlaceSet } from "../git/pack/place-set.ts";
+import type { LocationSet } from "../git/pack/location-set.ts";
 import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
 import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
 import { peel } from "../git/walk/peel.ts";
@@ -130,20 +130,20 @@ export class FetchSession {
     const tips = new Set(
       refs.flatMap(({ oid, peeledOid }) => (peeledOid ? [oid, peeledOid] : [oid])),
     );
-    let reachable: PlaceSet | undefined;
+    let reachable: LocationSet | undefined;
     for (const oid of this.wantOids) {
       if (tips.has(oid)) continue;
-      const place = catalog.find(oid);
+      const location = catalog.find(oid);
       reachable ??= findReachable(catalog, graph, tips);
-      if (!place || !reachable.has(place)) throw missing(`upload-pack: not our ref ${oid}`);
+      if (!location || !reachable.has(location)) throw missing(`upload-pack: not our ref ${oid}`);
     }
   }
 
   private nodeOf(oid: Oid): Node {
     const { catalog, graph } = this.repository;
     const found = catalog.find(oid);
-    const place = found && peel(catalog, found);
-    return place ? graph.nodeAt(place) : NO_NODE;
+    const location = found && peel(catalog, found);
+    return location ? graph.nodeAt(location) : NO_NODE;
   }
 
   private findCut(): ShallowCut | undefined {

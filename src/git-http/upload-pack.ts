@@ -41,7 +41,7 @@ const RESULT = "git-upload-pack-result";
 const EMPTY = new Uint8Array(0);
 
 /** What a request asks of one repository. */
-interface Place {
+interface RequestPosition {
   readonly stored: StoredRepository;
   readonly snapshot: Snapshot;
   readonly view: RefView;
@@ -57,7 +57,7 @@ export async function uploadPack(
   requestId: string,
 ): Promise<Response> {
   const stored = ctx.git.repository(entry.repo);
-  const open = async (): Promise<Place> => {
+  const open = async (): Promise<RequestPosition> => {
     const snapshot = await stored.snapshot();
     const view = viewRefs(snapshot, entry.repo.defaultBranch);
     return { stored, snapshot, view, requestId, usage: ctx.git.usage };
@@ -85,30 +85,33 @@ async function speaking(
   }
 }
 
-async function runCommand(place: Place, { command, args }: CommandRequest): Promise<Response> {
+async function runCommand(
+  location: RequestPosition,
+  { command, args }: CommandRequest,
+): Promise<Response> {
   switch (command) {
     case "ls-refs":
-      return listRefs(place, args);
+      return listRefs(location, args);
     case "fetch": {
       const request = parseFetchArgs(args);
       const formatError = request.isSidebandAll ? formatBandError : formatErrorPkt;
-      return speaking(() => serveFetch(place, request), formatError);
+      return speaking(() => serveFetch(location, request), formatError);
     }
     case "object-info":
-      return formatSizes(place, args);
+      return formatSizes(location, args);
     default:
       throw new GitError("protocol", `unknown command ${JSON.stringify(command)}`);
   }
 }
 
-function listRefs({ view }: Place, args: readonly ByteText[]): Response {
+function listRefs({ view }: RequestPosition, args: readonly ByteText[]): Response {
   const { refs, head, unbornTarget } = view;
   const all = head ? [head, ...refs] : refs;
   return gitAnswer(RESULT, formatLsRefsResponse(parseLsRefsArgs(args), all, unbornTarget));
 }
 
 async function formatSizes(
-  { stored, snapshot, view }: Place,
+  { stored, snapshot, view }: RequestPosition,
   args: readonly ByteText[],
 ): Promise<Response> {
   const request = parseObjectInfoArgs(args);
@@ -120,20 +123,23 @@ async function formatSizes(
   );
   const sizes = new Map<string, number>();
   for (const oid of request.oids) {
-    const place = catalog.find(oid);
-    if (place && reachable.has(place)) sizes.set(oid, catalog.sizeBytes(place));
+    const location = catalog.find(oid);
+    if (location && reachable.has(location)) sizes.set(oid, catalog.sizeBytes(location));
   }
   return gitAnswer(RESULT, formatObjectInfo(request, sizes));
 }
 
-async function openSession(place: Place, request: FetchRequest): Promise<FetchSession> {
-  const repository = await place.stored.open(place.snapshot);
-  return new FetchSession(place.stored, place.snapshot, place.view, repository, request);
+async function openSession(
+  location: RequestPosition,
+  request: FetchRequest,
+): Promise<FetchSession> {
+  const repository = await location.stored.open(location.snapshot);
+  return new FetchSession(location.stored, location.snapshot, location.view, repository, request);
 }
 
 /** `fetch` of version 2. */
-async function serveFetch(place: Place, request: FetchRequest): Promise<Response> {
-  const session = await openSession(place, request);
+async function serveFetch(location: RequestPosition, request: FetchRequest): Promise<Response> {
+  const session = await openSession(location, request);
   const isReady = !request.isDone && !request.waitsForDone && session.isReady();
   const hasPack = request.isDone || isReady;
   const shallow = session.shallowUpdate();
@@ -145,13 +151,13 @@ async function serveFetch(place: Place, request: FetchRequest): Promise<Response
   });
   const front = request.isSidebandAll ? frameMessage(message) : message;
   if (!hasPack) return gitAnswer(RESULT, front);
-  return answerWithPack(place, session, front, request.wantsProgress, FRAME_PAYLOAD_MAX);
+  return answerWithPack(location, session, front, request.wantsProgress, FRAME_PAYLOAD_MAX);
 }
 
 /** A request of version 0 or 1: its wants, and what the client has so far. */
-async function serveRound(place: Place, request: UploadRequest): Promise<Response> {
+async function serveRound(location: RequestPosition, request: UploadRequest): Promise<Response> {
   const { capabilities, isDone } = request;
-  const session = await openSession(place, request);
+  const session = await openSession(location, request);
   const shallow = session.shallowUpdate();
   const front = shallow ? [formatShallowUpdate(shallow)] : [];
   // A client that deepens first asks for its new boundary alone.
@@ -165,7 +171,7 @@ async function serveRound(place: Place, request: UploadRequest): Promise<Respons
   const isBanded = isWide || capabilities.has("side-band");
   const payloadMax = isWide ? FRAME_PAYLOAD_MAX : SMALL_FRAME_PAYLOAD_MAX;
   return answerWithPack(
-    place,
+    location,
     session,
     joinBytes(front),
     request.wantsProgress,
@@ -180,7 +186,7 @@ function ackMode({ capabilities }: UploadRequest): AckMode {
 
 /** @param payloadMax Bytes of a side-band frame; undefined for a pack without side-bands. */
 async function answerWithPack(
-  place: Place,
+  location: RequestPosition,
   session: FetchSession,
   front: Uint8Array,
   wantsProgress: boolean,
@@ -201,12 +207,12 @@ async function answerWithPack(
       if (wantsProgress) yield formatProgress(summary, payloadMax);
       yield FLUSH_PKT;
     } catch (error) {
-      logBug(place.requestId, error);
+      logBug(location.requestId, error);
       if (payloadMax === undefined) throw error;
-      yield formatBandError(`internal error, request ${place.requestId}`, payloadMax);
+      yield formatBandError(`internal error, request ${location.requestId}`, payloadMax);
     }
   }
-  const onEnd = (sentBytes: number): void => logSent(place.requestId, place.usage, sentBytes);
+  const onEnd = (sentBytes: number): void => logSent(location.requestId, location.usage, sentBytes);
   return gitAnswer(RESULT, streamOf(pieces(), onEnd));
 }
 

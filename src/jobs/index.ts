@@ -95,7 +95,7 @@ export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
 }
 
 async function maintainStorage(ctx: Ctx): Promise<void> {
-  const places = await listOrphaned(ctx, ORPHANED_MAX);
-  for (const place of places) await ctx.git.maintainLater(place);
+  const locations = await listOrphaned(ctx, ORPHANED_MAX);
+  for (const location of locations) await ctx.git.maintainLater(location);
   await removeLooseFiles(ctx);
 }

@@ -70,7 +70,7 @@ export interface LastCommit {
 }
 
 /** Where contents are read: in a repository, at a branch, tag or commit. */
-export interface ContentPlace {
+export interface ContentRef {
   repository: RepositoryEntry;
   kind: "branch" | "tag" | "commit";
   name: string;
@@ -79,7 +79,7 @@ export interface ContentPlace {
 /** What stands at a path, as `viewer` sees it. */
 export function toContents(
   item: ContentItem,
-  { repository, kind, name }: ContentPlace,
+  { repository, kind, name }: ContentRef,
   viewer: Viewer,
 ): z.infer<typeof ContentsResponse> {
   const { path, mode, oid, lfs } = item;

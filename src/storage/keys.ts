@@ -1,6 +1,6 @@
 import type { PackFileKind } from "../git/store.ts";
 import { isSha256 } from "../lib/hex.ts";
-import type { LargeFile, RepositoryPlace } from "./repository-records.ts";
+import type { LargeFile, RepositoryLocation } from "./repository-records.ts";
 
 /**
  * Keys of the bucket; no other file builds one.
@@ -21,7 +21,7 @@ export const scratchKey = (networkName: string, uploadId: string, file: number):
 
 /** What git would look for in a repository's directory: for whoever has nothing but the bucket. */
 export const rescueKey = (
-  { networkName, objectName }: RepositoryPlace,
+  { networkName, objectName }: RepositoryLocation,
   file: "HEAD" | "packed-refs",
 ): string => `${networkPrefix(networkName)}repositories/${objectName}/${file}`;
 

@@ -208,11 +208,11 @@ export class PackReceiver {
    */
   private refuseMissing({ catalog }: OpenRepository): void {
     for (const { oid, kind } of this.inspector.listOutsideLinks()) {
-      const place = catalog.find(oid);
+      const location = catalog.find(oid);
       // Git knows the empty tree without having it.
-      if (!place && oid === EMPTY_TREE_OID && kind === "tree") continue;
-      if (!place) throw new GitError("missing", `${kind} ${oid} is missing`);
-      if (kindOf(catalog.kind(place)) !== kind) {
+      if (!location && oid === EMPTY_TREE_OID && kind === "tree") continue;
+      if (!location) throw new GitError("missing", `${kind} ${oid} is missing`);
+      if (kindOf(catalog.kind(location)) !== kind) {
         throw new GitError("corrupt", `${oid} is no ${kind}`);
       }
     }

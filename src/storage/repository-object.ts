@@ -13,7 +13,7 @@ import type {
   RefOutcome,
   RefUpdate,
   ReplaceOutcome,
-  RepositoryPlace,
+  RepositoryLocation,
   RepositorySummary,
   Snapshot,
   Work,
@@ -101,9 +101,9 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** Notes that files of an upload are about to be written. */
-  beginUpload(place: RepositoryPlace, uploadId: string, at: number): Snapshot {
+  beginUpload(location: RepositoryLocation, uploadId: string, at: number): Snapshot {
     this.packs.startUpload(uploadId, at);
-    this.askForTending(place);
+    this.askForTending(location);
     return this.snapshot();
   }
 
@@ -118,7 +118,7 @@ export class RepositoryObject extends DurableObject<Env> {
    * The one way in which a ref moves: what is checked here is checked for every push, merge and
    * edit.
    */
-  commitPush(place: RepositoryPlace, push: Push): PushOutcome {
+  commitPush(location: RepositoryLocation, push: Push): PushOutcome {
     const outcomes = this.isExpired(push)
       ? push.updates.map(({ ref }): RefOutcome => ({ kind: "expired", ref }))
       : [];
@@ -156,7 +156,7 @@ export class RepositoryObject extends DurableObject<Env> {
         if (kind === "updated") outcomes[at] = { kind: "undone", ref };
       }
     }
-    this.askForTending(place);
+    this.askForTending(location);
     const order = new Map(push.updates.map(({ ref }, at) => [ref, at]));
     return {
       outcomes: outcomes.toSorted((a, b) => (order.get(a.ref) ?? 0) - (order.get(b.ref) ?? 0)),
@@ -191,7 +191,7 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** Makes this the object of a fork, where nothing was before. */
-  adopt(place: RepositoryPlace, { head, refs, packs }: Snapshot): void {
+  adopt(location: RepositoryLocation, { head, refs, packs }: Snapshot): void {
     this.ctx.storage.transactionSync(() => {
       if (this.version() > 0) throw new Error("a repository can't become a fork");
       for (const ref of refs) this.refs.put(ref);
@@ -199,7 +199,7 @@ export class RepositoryObject extends DurableObject<Env> {
       if (head !== null) this.ctx.storage.kv.put("head", head);
       this.bumpVersion();
     });
-    this.askForTending(place);
+    this.askForTending(location);
   }
 
   /** Pushes that were stored and not settled, oldest first. */
@@ -290,7 +290,7 @@ export class RepositoryObject extends DurableObject<Env> {
   /** Asks for what is left undone, again and again until nothing is. */
   override async alarm(): Promise<void> {
     const { kv } = this.ctx.storage;
-    const place = kv.get<RepositoryPlace>("place");
+    const place = kv.get<RepositoryLocation>("place");
     kv.delete("alarm");
     const dueAt = this.tendingDueAt();
     if (!place || dueAt === undefined) return;
@@ -310,10 +310,10 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** Sets the alarm, unless it goes off by then. */
-  private askForTending(place: RepositoryPlace, at = Date.now() + ALARM_MS): void {
+  private askForTending(location: RepositoryLocation, at = Date.now() + ALARM_MS): void {
     const { kv } = this.ctx.storage;
     if ((kv.get<number>("alarm") ?? Number.POSITIVE_INFINITY) <= at) return;
-    kv.put("place", place);
+    kv.put("place", location);
     kv.put("alarm", at);
     // Stored before any answer leaves the object, like every other write.
     void this.ctx.storage.setAlarm(at);

@@ -1,5 +1,5 @@
 /** Where a repository's git data is. */
-export interface RepositoryPlace {
+export interface RepositoryLocation {
   /** Of the object that holds its refs. */
   readonly objectName: string;
   /** The fork network whose packs it shares. */

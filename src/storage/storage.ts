@@ -23,7 +23,7 @@ import type {
   Push,
   PushOutcome,
   ReplaceOutcome,
-  RepositoryPlace,
+  RepositoryLocation,
   Snapshot,
   StoredRef,
   Work,
@@ -55,14 +55,14 @@ export class GitStorage {
   }
 
   /** The repository of a place. Nothing is read, and nothing has to be there. */
-  repository(place: RepositoryPlace): StoredRepository {
-    const object = this.objects.getByName(place.objectName);
-    const answers = new KeptAnswers(this.cache, place.objectName);
-    return new StoredRepository(place, this.bucket, object, this.usage, answers);
+  repository(location: RepositoryLocation): StoredRepository {
+    const object = this.objects.getByName(location.objectName);
+    const answers = new KeptAnswers(this.cache, location.objectName);
+    return new StoredRepository(location, this.bucket, object, this.usage, answers);
   }
 
   /** Has a repository tended soon. A message that is lost is made up for by the object's alarm. */
-  async maintainLater({ objectName, networkName }: RepositoryPlace): Promise<void> {
+  async maintainLater({ objectName, networkName }: RepositoryLocation): Promise<void> {
     await this.jobs.send({ kind: "maintain", objectName, networkName });
   }
 }
@@ -76,7 +76,7 @@ export interface BegunUpload {
 /** The git data of one repository. */
 export class StoredRepository {
   /** These two and no more: it is sent to the object. */
-  private readonly place: RepositoryPlace;
+  private readonly location: RepositoryLocation;
   private readonly networkName: string;
   private readonly bucket: Bucket;
   private readonly stub: DurableObjectStub<RepositoryObject>;
@@ -84,14 +84,14 @@ export class StoredRepository {
   private readonly answers: KeptAnswers;
 
   constructor(
-    { objectName, networkName }: RepositoryPlace,
+    { objectName, networkName }: RepositoryLocation,
     bucket: Bucket,
     stub: DurableObjectStub<RepositoryObject>,
     usage: StorageUsage,
     answers: KeptAnswers,
   ) {
     this.answers = answers;
-    this.place = { objectName, networkName };
+    this.location = { objectName, networkName };
     this.networkName = networkName;
     this.bucket = bucket;
     this.stub = stub;
@@ -129,7 +129,7 @@ export class StoredRepository {
   /** Must come before any pack is written: what the repository does not know of, nobody removes. */
   async beginUpload(at: number): Promise<BegunUpload> {
     const uploadId = crypto.randomUUID();
-    const snapshot = await this.object.beginUpload(this.place, uploadId, at);
+    const snapshot = await this.object.beginUpload(this.location, uploadId, at);
     return { uploadId, snapshot };
   }
 
@@ -164,7 +164,7 @@ export class StoredRepository {
   }
 
   commitPush(push: Push): Promise<PushOutcome> {
-    return this.object.commitPush(this.place, push);
+    return this.object.commitPush(this.location, push);
   }
 
   /**
@@ -222,7 +222,7 @@ export class StoredRepository {
 
   /** Makes this, where nothing was before, a fork. */
   async adopt(snapshot: Snapshot): Promise<void> {
-    await this.object.adopt(this.place, snapshot);
+    await this.object.adopt(this.location, snapshot);
   }
 
   /** The refs that a push moved, in its order. Cost: a call for every 5,000. */
@@ -272,14 +272,17 @@ export class StoredRepository {
     const packedRefs = formatPackedRefs(refs as (StoredRef & { name: ByteText })[]);
     const headText = `ref: ${head ?? "refs/heads/main"}\n` as ByteText;
     await settled([
-      this.bucket.put(rescueKey(this.place, "packed-refs"), packedRefs),
-      this.bucket.put(rescueKey(this.place, "HEAD"), byteTextBytes(headText)),
+      this.bucket.put(rescueKey(this.location, "packed-refs"), packedRefs),
+      this.bucket.put(rescueKey(this.location, "HEAD"), byteTextBytes(headText)),
     ]);
   }
 
   /** Removes the refs from the bucket. */
   async forgetRefs(): Promise<void> {
-    await this.bucket.delete([rescueKey(this.place, "packed-refs"), rescueKey(this.place, "HEAD")]);
+    await this.bucket.delete([
+      rescueKey(this.location, "packed-refs"),
+      rescueKey(this.location, "HEAD"),
+    ]);
   }
 
   /** Ends a repository that is deleted; its packs wait to be removed. */

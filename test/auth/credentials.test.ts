@@ -54,7 +54,7 @@ interface Place {
 const costOf = (encoded: string): string => encoded.split("$").slice(1, 4).join("$");
 
 let caller: TestUser;
-let places: Place[];
+let locations: Place[];
 
 beforeAll(async () => {
   caller = await make.userWithPassword();
@@ -71,7 +71,7 @@ beforeAll(async () => {
     isForCaller,
     isForAll,
   });
-  places = [
+  locations = [
     place("public", await make.repo(other), true, true),
     place("private, own", await make.repo(caller, { isPrivate: true }), true),
     place("private, foreign", await make.repo(other, { isPrivate: true }), false),
@@ -94,9 +94,9 @@ async function expectReach(
   may: { reads: boolean; stars: boolean; isPublicOnly: boolean },
 ): Promise<unknown[]> {
   const answers: unknown[] = [];
-  for (const place of places) {
-    const path = `${place.repo.owner}/${place.repo.name}`;
-    const isThere = may.isPublicOnly ? place.isForAll : place.isForCaller;
+  for (const location of locations) {
+    const path = `${location.repo.owner}/${location.repo.name}`;
+    const isThere = may.isPublicOnly ? location.isForAll : location.isForCaller;
     const read = await call("GET", `/repos/${path}`, { headers });
     const readStatus = !may.reads ? 403 : isThere ? 200 : 404;
     const bodies = {
@@ -104,15 +104,15 @@ async function expectReach(
       403: { message: expect.stringContaining("required=[read:repository]") },
       404: "",
     };
-    expect(read, `reading ${place.what}`).toMatchObject({
+    expect(read, `reading ${location.what}`).toMatchObject({
       status: readStatus,
       body: bodies[readStatus],
     });
 
     const star = await call("PUT", `/user/starred/${path}`, { headers });
     const starStatus = !may.stars ? 403 : isThere ? 204 : 404;
-    expect(star.status, `starring ${place.what}`).toBe(starStatus);
-    expect(await isStarred(place), `star of ${place.what}`).toBe(starStatus === 204);
+    expect(star.status, `starring ${location.what}`).toBe(starStatus);
+    expect(await isStarred(location), `star of ${location.what}`).toBe(starStatus === 204);
     answers.push(plain(read), plain(star));
     await db.delete(stars).where(eq(stars.userId, caller.id));
   }
@@ -136,7 +136,7 @@ describe("a token", () => {
         for (const path of [
           "/version",
           "/user",
-          `/repos/${places[0]?.repo.owner}/${places[0]?.repo.name}`,
+          `/repos/${locations[0]?.repo.owner}/${locations[0]?.repo.name}`,
         ]) {
           const answer = await call("GET", path, { headers: form(token) });
           expect(answer, `${name} at ${path}`).toMatchObject({
@@ -166,7 +166,7 @@ describe("a token", () => {
 
   // SECURITY: addresses are logged by every hop.
   it("is refused in the address, beside a right header too, and nothing is written", async () => {
-    const path = `${places[0]?.repo.owner}/${places[0]?.repo.name}`;
+    const path = `${locations[0]?.repo.owner}/${locations[0]?.repo.name}`;
     for (const name of ["token", "access_token"]) {
       for (const headers of [{}, { Authorization: `token ${caller.token}` }]) {
         const query = `?${name}=${caller.token}`;
@@ -185,7 +185,7 @@ describe("a password", () => {
 
   it("opens all that its user may do, by login name", async () => {
     const answers = await expectReach(basic(caller.name, caller.password), may);
-    expect(answers).toHaveLength(2 * places.length);
+    expect(answers).toHaveLength(2 * locations.length);
   }, 20_000);
 
   it("is taken with any confirmed address, whatever the case, and with no other", async () => {
@@ -275,7 +275,7 @@ describe("a credential", () => {
   });
 
   it("that none is shown lets anonymous callers read what is public, and write nothing", async () => {
-    for (const { repo, isForAll, what } of places) {
+    for (const { repo, isForAll, what } of locations) {
       const path = `${repo.owner}/${repo.name}`;
       expect((await call("GET", `/repos/${path}`)).status, what).toBe(isForAll ? 200 : 404);
       const edit = { json: { description: "x" } };
@@ -319,7 +319,7 @@ describe("an account", () => {
 describe("REQUIRE_SIGNIN_VIEW", () => {
   it("closes all but the version and the settings to anonymous callers", async () => {
     const closed = serviceWith({ REQUIRE_SIGNIN_VIEW: "true" });
-    const path = `/repos/${places[0]?.repo.owner}/${places[0]?.repo.name}`;
+    const path = `/repos/${locations[0]?.repo.owner}/${locations[0]?.repo.name}`;
     for (const each of [path, "/repos/search", "/users/search", "/orgs", "/repos/nobody/nothing"]) {
       expect(await closed("GET", each), each).toMatchObject({
         status: 403,

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { discardedObjects, repositories } from "../../src/db/schema/index.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { maintainRepository } from "../../src/domain/git/maintain-repository.ts";
-import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
+import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
 import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
@@ -30,9 +30,9 @@ import { filesOf, makeCommit, pushRequest, refsOf, storePush } from "../support/
 const LATER_MS = 3 * UPLOAD_LIFE_MS;
 
 /** Has everything done that waits for a repository, as its alarm and the schedule would in the end. */
-async function tend(place: RepositoryPlace): Promise<void> {
+async function tend(location: RepositoryLocation): Promise<void> {
   for (let round = 0; round < 2; round++) {
-    await maintainRepository(systemCtx({}, Date.now() + LATER_MS * (round + 1)), place);
+    await maintainRepository(systemCtx({}, Date.now() + LATER_MS * (round + 1)), location);
   }
 }
 
@@ -57,14 +57,14 @@ function makeNoise(length: number): Uint8Array {
 }
 
 /** A fork by somebody else. */
-async function forkOf(repo: TestRepo): Promise<RepositoryPlace> {
+async function forkOf(repo: TestRepo): Promise<RepositoryLocation> {
   const as = await make.user();
   const path = `/repos/${repo.owner}/${repo.name}/forks`;
   return placeOf((await call("POST", path, { as, json: {} })).body.id);
 }
 
 /** The files of a network are those that its repositories know of: none more, none less. */
-async function expectNoStrays(network: RepositoryPlace, members: RepositoryPlace[]) {
+async function expectNoStrays(network: RepositoryLocation, members: RepositoryLocation[]) {
   const expected = new Set<string>();
   for (const member of members) {
     for (const { name } of (await git.repository(member).snapshot()).packs) {
@@ -244,7 +244,7 @@ describe(
         expect(response?.status === 204 && row !== undefined).toBe(false);
         // The job that the deletion asks for fails as well where the request did not.
         await maintainRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
-        for (const place of [repo, fork]) await tend(place);
+        for (const location of [repo, fork]) await tend(location);
         await removeLooseFiles(systemCtx({}, Date.now() + LATER_MS));
         expect([await largeFilesOf(repo), await looseOf(repo)]).toMatchObject([
           { length: row ? 2 : 1 },

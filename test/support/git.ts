@@ -7,7 +7,7 @@ import { hashObject } from "../../src/git/object/hash-object.ts";
 import { parseCommit } from "../../src/git/object/commit.ts";
 import { parseTree } from "../../src/git/object/tree.ts";
 import { codec } from "../../src/storage/codec.ts";
-import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
+import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { only } from "../../src/lib/only.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
@@ -17,7 +17,7 @@ import { db } from "./db.ts";
 export const git = new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache);
 
 /** Where the git data of a repository is. */
-export async function placeOf(repoId: number): Promise<RepositoryPlace> {
+export async function placeOf(repoId: number): Promise<RepositoryLocation> {
   const { objectName, networkName } = repositories;
   const rows = await db
     .select({ objectName, networkName })
@@ -52,8 +52,8 @@ const text = (bytes: string): string => decodeText(bytes as ByteText);
  * Reads everything that the refs of a repository lead to, as `git fsck` would: each object must be
  * there and be what its id says. Returns how many there are.
  */
-export async function readAllObjects(place: RepositoryPlace): Promise<number> {
-  const stored = git.repository(place);
+export async function readAllObjects(location: RepositoryLocation): Promise<number> {
+  const stored = git.repository(location);
   const snapshot = await stored.snapshot();
   const { objects } = await stored.open(snapshot);
   const seen = new Set<string>();

@@ -6,7 +6,7 @@ import { asc, eq } from "drizzle-orm";
 import { lfsLooseFiles, lfsObjects, repositories } from "../../src/db/schema/index.ts";
 import { encodeUtf8 } from "../../src/git/byte-text.ts";
 import { only } from "../../src/lib/only.ts";
-import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
+import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { type Answer, type Sending, visit as visitAsIs } from "./call.ts";
 import { db } from "./db.ts";
 import type { TestRepo, TestUser } from "./make.ts";
@@ -83,11 +83,11 @@ export const objectsOf = ({ id }: { id: number }) =>
   db.select().from(lfsObjects).where(eq(lfsObjects.repoId, id)).orderBy(asc(lfsObjects.oid));
 
 /** Notes of files of a network that no repository has. */
-export const looseOf = ({ networkName }: RepositoryPlace) =>
+export const looseOf = ({ networkName }: RepositoryLocation) =>
   db.select().from(lfsLooseFiles).where(eq(lfsLooseFiles.networkName, networkName));
 
 /** Keys of the large files of a network. */
-export const largeFilesOf = async (repo: RepositoryPlace): Promise<string[]> =>
+export const largeFilesOf = async (repo: RepositoryLocation): Promise<string[]> =>
   (await filesOf(repo)).filter((key) => key.includes("/lfs/"));
 
 /** Bytes of large files that the row of a repository counts. */

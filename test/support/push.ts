@@ -8,7 +8,7 @@ import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
 import { joinBytes } from "../../src/git/wire/pkt-line.ts";
 import { codec } from "../../src/storage/codec.ts";
 import { networkPrefix } from "../../src/storage/keys.ts";
-import type { RepositoryPlace } from "../../src/storage/repository-records.ts";
+import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { type Answer, visit as visitAsIs } from "./call.ts";
 import { git } from "./git.ts";
 import { systemCtx } from "./system.ts";
@@ -106,11 +106,11 @@ export function pushRequest(
   return new Request(`http://x${pathOf(repo)}`, { method: "POST", headers, body });
 }
 
-export const refsOf = async (repo: RepositoryPlace) =>
+export const refsOf = async (repo: RepositoryLocation) =>
   (await env.REPOSITORY.getByName(repo.objectName).snapshot()).refs;
 
 /** Keys of all files of a network. */
-export const filesOf = async (repo: RepositoryPlace) =>
+export const filesOf = async (repo: RepositoryLocation) =>
   (await env.PACKS.list({ prefix: networkPrefix(repo.networkName) })).objects.map(({ key }) => key);
 
 /** Stores a pack and makes a ref of it, past the service. */

@@ -33,9 +33,10 @@ blobs.openapi(
   async (c) => {
     const { ctx, entry, viewer } = c.var;
     const code = await openCode(ctx, entry);
-    const place = findObject(code, c.req.valid("param").sha);
-    if (!place || code.repository.catalog.kind(place) !== BLOB) throw malformed("sha not found");
-    const blob = await readBlob(code.repository, place);
+    const location = findObject(code, c.req.valid("param").sha);
+    if (!location || code.repository.catalog.kind(location) !== BLOB)
+      throw malformed("sha not found");
+    const blob = await readBlob(code.repository, location);
     return c.json(toGitBlob(blob, entry, viewer), 200, immutableHeaders(c.var, entry));
   },
 );

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { changeFiles } from "../../domain/contents/change-files.ts";
-import { type ContentPlace, toContents } from "../../shapes/contents.ts";
+import { type ContentRef, toContents } from "../../shapes/contents.ts";
 import {
   FileDeleteResponse,
   FileResponse,
@@ -83,8 +83,8 @@ fileChanges.openapi(
     const user = requireUser(ctx.actor);
     const commitOptions = toCommitOptions(options);
     const { items, made } = await changeFiles(ctx, entry, user, operations, commitOptions);
-    const place = branchPlace(entry, made.branch);
-    const listed = items.map((item) => (item ? toContents(item, place, viewer) : null));
+    const contentRef = branchContentRef(entry, made.branch);
+    const listed = items.map((item) => (item ? toContents(item, contentRef, viewer) : null));
     return c.json({ files: listed, ...toMadeCommit(entry, made, viewer) }, 201);
   },
 );
@@ -114,7 +114,7 @@ fileChanges.openapi(
       toCommitOptions(options),
     );
     const [item] = items;
-    const listed = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
+    const listed = item ? toContents(item, branchContentRef(entry, made.branch), viewer) : null;
     return c.json({ content: listed, ...toMadeCommit(entry, made, viewer) }, 201);
   },
 );
@@ -149,7 +149,7 @@ fileChanges.openapi(
       toCommitOptions(options),
     );
     const [item] = items;
-    const listed = item ? toContents(item, branchPlace(entry, made.branch), viewer) : null;
+    const listed = item ? toContents(item, branchContentRef(entry, made.branch), viewer) : null;
     const answer = { content: listed, ...toMadeCommit(entry, made, viewer) };
     return c.json(answer, kind === "create" ? 201 : 200);
   },
@@ -177,7 +177,7 @@ fileChanges.openapi(
   },
 );
 
-const branchPlace = (repository: RepositoryEntry, name: string): ContentPlace => ({
+const branchContentRef = (repository: RepositoryEntry, name: string): ContentRef => ({
   repository,
   kind: "branch",
   name,

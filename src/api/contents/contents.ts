@@ -9,7 +9,7 @@ import {
   ContentsExtResponse,
   ContentsResponse,
   toContents,
-  type ContentPlace,
+  type ContentRef,
 } from "../../shapes/contents.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { json, refusals } from "../answers.ts";
@@ -67,9 +67,9 @@ contents.get(
 );
 
 async function listRoot(request: Entered, ref: string) {
-  const { found, place, headers } = await findContents(request, "", ref, ALL);
+  const { found, contentRef, headers } = await findContents(request, "", ref, ALL);
   if (found.kind !== "directory") throw notFound();
-  const items = found.items.map((item) => toContents(item, place, request.viewer));
+  const items = found.items.map((item) => toContents(item, contentRef, request.viewer));
   return { items, headers };
 }
 
@@ -94,10 +94,11 @@ contents.openapi(
     const { viewer } = c.var;
     const { filepath } = c.req.valid("param");
     const { ref } = c.req.valid("query");
-    const { found, place, headers } = await findContents(c.var, filepath, ref, ALL);
-    if (found.kind === "item") return c.json(toContents(found.item, place, viewer), 200, headers);
+    const { found, contentRef, headers } = await findContents(c.var, filepath, ref, ALL);
+    if (found.kind === "item")
+      return c.json(toContents(found.item, contentRef, viewer), 200, headers);
     return c.json(
-      found.items.map((item) => toContents(item, place, viewer)),
+      found.items.map((item) => toContents(item, contentRef, viewer)),
       200,
       headers,
     );
@@ -152,11 +153,11 @@ contents.get(
 async function readExtended(request: Entered, path: string, ref: string, includes: string) {
   const { viewer } = request;
   const wanted = readIncludes(includes);
-  const { found, place, headers } = await findContents(request, path, ref, wanted);
+  const { found, contentRef, headers } = await findContents(request, path, ref, wanted);
   const listed: z.infer<typeof ContentsExtResponse> =
     found.kind === "item"
-      ? { file_contents: toContents(found.item, place, viewer) }
-      : { dir_contents: found.items.map((item) => toContents(item, place, viewer)) };
+      ? { file_contents: toContents(found.item, contentRef, viewer) }
+      : { dir_contents: found.items.map((item) => toContents(item, contentRef, viewer)) };
   return { listed, headers };
 }
 
@@ -175,18 +176,18 @@ async function findContents(
   path: string,
   ref: string,
   includes: Includes,
-): Promise<{ found: Contents; place: ContentPlace; headers: Record<string, string> }> {
+): Promise<{ found: Contents; contentRef: ContentRef; headers: Record<string, string> }> {
   const code = await openCode(ctx, entry);
   const names = splitPath(path);
   const revision = findContentRevision(code, entry, ref);
   if (!revision) {
     if (code.snapshot.refs.length > 0 || ref !== "" || names.length > 0) throw notFound();
-    const place: ContentPlace = { repository: entry, kind: "branch", name: "" };
-    return { found: { kind: "directory", items: [] }, place, headers: {} };
+    const contentRef: ContentRef = { repository: entry, kind: "branch", name: "" };
+    return { found: { kind: "directory", items: [] }, contentRef, headers: {} };
   }
   const found = await readContents(code.repository, revision, names, includes);
   if (!found) throw notFound();
-  const place: ContentPlace = { repository: entry, kind: revision.kind, name: revision.name };
+  const contentRef: ContentRef = { repository: entry, kind: revision.kind, name: revision.name };
   const headers = isPinned(revision, ref) ? immutableHeaders({ ctx }, entry) : {};
-  return { found, place, headers };
+  return { found, contentRef, headers };
 }

@@ -5,7 +5,7 @@ import { findContentRevision } from "../../domain/contents/find-entry.ts";
 import { readManyContents } from "../../domain/contents/read-contents.ts";
 import { openCode } from "../../domain/git/open-code.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
-import { ContentsResponse, toContents, type ContentPlace } from "../../shapes/contents.ts";
+import { ContentsResponse, toContents, type ContentRef } from "../../shapes/contents.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 import { json, refusals } from "../answers.ts";
@@ -100,8 +100,8 @@ async function shapeFiles(
   const { repository, ...code } = await openCode(ctx, entry);
   const revision = findContentRevision({ repository, ...code }, entry, ref);
   if (!revision) throw notFound();
-  const place: ContentPlace = { repository: entry, kind: revision.kind, name: revision.name };
+  const contentRef: ContentRef = { repository: entry, kind: revision.kind, name: revision.name };
   const paths = files.slice(0, ctx.config.pageSizeMax);
   const items = await readManyContents(repository, revision, paths, RESPONSE_BYTES_MAX);
-  return items.map((item) => (item ? toContents(item, place, viewer) : null));
+  return items.map((item) => (item ? toContents(item, contentRef, viewer) : null));
 }

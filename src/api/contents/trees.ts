@@ -55,8 +55,11 @@ trees.openapi(
     const offset = (number - 1) * size;
     const { repository } = code;
     const isRecursive = query.recursive ?? false;
-    const { items, total } = await listTree(repository, found.place, isRecursive, { offset, size });
-    const sha = repository.catalog.oid(found.place);
+    const { items, total } = await listTree(repository, found.location, isRecursive, {
+      offset,
+      size,
+    });
+    const sha = repository.catalog.oid(found.location);
     return c.json(
       {
         sha,

@@ -174,7 +174,7 @@ export async function countContributions(
     })
     .from(lookedAt)
     .crossJoin(events)
-    .where(allOf(eq(events.id, lookedAt.id), isPlaceShown(ctx)))
+    .where(allOf(eq(events.id, lookedAt.id), isRepositoryShown(ctx)))
     .groupBy(part)
     .orderBy(part);
 }
@@ -191,7 +191,7 @@ const isNoMark = sql`${events.type} not in ('star.created', 'watch.created')`;
  *
  * SECURITY: decided when it is read: whoever loses access sees nothing more of what happened before.
  */
-function isPlaceShown({ actor }: Ctx): SQL {
+function isRepositoryShown({ actor }: Ctx): SQL {
   const isPushed = sql`${events.type} = 'repository.pushed'`;
   const isShown = allOf(
     // A token for people or organizations alone learns of public repositories only.
@@ -228,7 +228,7 @@ function walk(
   const isLookedAt = allOf(isIn, sql`${events.type} in ${ACTIVITY_KINDS}`, isOfDay);
   const isShown = allOf(
     isToo,
-    isPlaceShown(ctx),
+    isRepositoryShown(ctx),
     sql`exists (
       select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(ctx.actor)}
     )`,

@@ -9,7 +9,7 @@ import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { GitError, missing } from "../../git/error.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import { toUtf8 } from "../../git/object/reencode.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { compressor } from "../../storage/compressor.ts";
@@ -44,7 +44,7 @@ export async function openTree(
   decorations: readonly ByteText[],
 ): Promise<AsyncGenerator<Uint8Array>> {
   const { catalog, graph, objects } = repository;
-  const commit = toUtf8(parseCommit(await objects.readPlace(graph.place(node))));
+  const commit = toUtf8(parseCommit(await objects.readAt(graph.location(node))));
   const root = graph.root(node);
   if (!root) throw missing(`tree ${commit.treeOid}`);
   refuseLarge(await measure(repository, root));
@@ -62,7 +62,7 @@ export async function openTree(
         return oid.slice(0, digits);
       },
     },
-    stream: (place) => streamBlob(ctx, repo, repository, place),
+    stream: (location) => streamBlob(ctx, repo, repository, location),
     gauge: ctx.git.usage.gauge(),
   });
   const head = { commitOid, timeSeconds: commit.committer.timeSeconds };
@@ -71,7 +71,10 @@ export async function openTree(
     : compress(formatTar(head, entries));
 }
 
-async function measure({ catalog, objects }: OpenRepository, root: Place): Promise<TreeMeasure> {
+async function measure(
+  { catalog, objects }: OpenRepository,
+  root: ObjectLocation,
+): Promise<TreeMeasure> {
   try {
     return await measureTree(catalog, objects, root);
   } catch (error) {

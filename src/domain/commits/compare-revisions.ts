@@ -154,8 +154,8 @@ async function workOutDifferences(
     const oldOid = change.kind === "added" ? undefined : change.old.oid;
     const newOid = change.kind === "deleted" ? undefined : change.new.oid;
     for (const oid of [oldOid, newOid]) {
-      const place = oid && catalog.find(oid);
-      bytes += place ? catalog.sizeBytes(place) : 0;
+      const location = oid && catalog.find(oid);
+      bytes += location ? catalog.sizeBytes(location) : 0;
     }
   }
   if (bytes > COMPARED_BYTES_MAX) return undefined;

@@ -71,7 +71,7 @@ async function formatOne(
   if (!found) throw tooLarge("the commit changes too many files");
   if (found.length === 0) return "" as ByteText;
   const changes = await findRenames(objects, found);
-  const commit = toUtf8(parseCommit(await objects.readPlace(graph.place(node))));
+  const commit = toUtf8(parseCommit(await objects.readAt(graph.location(node))));
   try {
     const told = await formatChanges(objects, changes, {
       codec,

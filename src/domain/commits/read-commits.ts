@@ -69,7 +69,7 @@ async function readCommit(
   node: Node,
   { hasVerification }: CommitParts,
 ): Promise<Omit<ReadCommit, keyof Difference>> {
-  const content = await objects.readPlace(graph.place(node));
+  const content = await objects.readAt(graph.location(node));
   const commit = parseCommit(content);
   const parentNodes = graph.parents(node);
   const parents = commit.parentOids.map((oid, at) => {

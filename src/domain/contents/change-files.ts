@@ -14,7 +14,7 @@ import { invalid, notFound } from "../../lib/failure.ts";
 import { formatBase64 } from "../../lib/base64.ts";
 import type { ContentItem } from "../../shapes/contents.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { commitChange, type MadeCommit, type Workplace } from "./commit-change.ts";
+import { commitChange, type MadeCommit, type EditTarget } from "./commit-change.ts";
 import type { CommitOptions } from "./commit-options.ts";
 import { readLfsPointer } from "./lfs-pointer.ts";
 import { readBlob } from "./read-blob.ts";
@@ -58,10 +58,10 @@ export async function changeFiles(
     user,
     commitOptions,
     message,
-    async (place) => {
+    async (target) => {
       const contents = new Map<Oid, Uint8Array>();
-      for (const operation of operations) await applyOperation(place, operation, contents);
-      return describeFiles(place, operations, contents);
+      for (const operation of operations) await applyOperation(target, operation, contents);
+      return describeFiles(target, operations, contents);
     },
   );
   const { commit, commitOid } = made;
@@ -100,7 +100,7 @@ function describeChanges(operations: readonly FileOperation[]): string {
 }
 
 async function applyOperation(
-  { tree, pack }: Workplace,
+  { tree, pack }: EditTarget,
   operation: FileOperation,
   contents: Map<Oid, Uint8Array>,
 ): Promise<void> {
@@ -188,7 +188,7 @@ function blocked({ mode, nameCount }: Obstacle, names: readonly ByteText[], path
 
 /** What stands at the path of each operation when all are done. */
 async function describeFiles(
-  { tree, repository }: Workplace,
+  { tree, repository }: EditTarget,
   operations: readonly FileOperation[],
   contents: ReadonlyMap<Oid, Uint8Array>,
 ): Promise<(ContentItem | undefined)[]> {
@@ -204,14 +204,14 @@ async function describeFiles(
     const { mode, oid } = found;
     const item = { path, mode, oid, target: null, submoduleUrl: null, lastCommit: undefined };
     const content = contents.get(oid);
-    const place = content ? undefined : catalog.find(oid);
-    const sizeBytes = content?.length ?? (place ? catalog.sizeBytes(place) : 0);
+    const location = content ? undefined : catalog.find(oid);
+    const sizeBytes = content?.length ?? (location ? catalog.sizeBytes(location) : 0);
     if (content) {
       const told = { encoding: "base64", content: formatBase64(content) } as const;
       items.push({ ...item, ...told, sizeBytes, lfs: readLfsPointer(content) });
-    } else if (place && isFile(found) && sizeBytes <= bytesLeft) {
+    } else if (location && isFile(found) && sizeBytes <= bytesLeft) {
       bytesLeft -= sizeBytes;
-      items.push({ ...item, ...(await readBlob(repository, place)), path });
+      items.push({ ...item, ...(await readBlob(repository, location)), path });
     } else {
       items.push({ ...item, encoding: null, content: null, sizeBytes, lfs: undefined });
     }

@@ -29,7 +29,7 @@ export interface MadeCommit {
 }
 
 /** Where a change is made. */
-export interface Workplace {
+export interface EditTarget {
   readonly tree: TreeDraft;
   readonly pack: PackBuilder;
   /** The repository as it was. */
@@ -52,7 +52,7 @@ export async function commitChange<T>(
   user: User,
   commitOptions: CommitOptions,
   fallbackMessage: string,
-  edit: (workplace: Workplace) => Promise<T>,
+  edit: (target: EditTarget) => Promise<T>,
 ): Promise<{ result: T; made: MadeCommit }> {
   requireWritable(entry);
   const { author, committer } = toIdentities(ctx, user, commitOptions);

@@ -2,7 +2,7 @@ import { encodeText } from "../../git/byte-text.ts";
 import { TREE } from "../../git/object/kind.ts";
 import { isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "../../git/object/tree.ts";
 import type { Oid } from "../../git/oid.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { type Revision, findRevision } from "../git/find-revision.ts";
 import type { Code } from "../git/open-code.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -31,7 +31,7 @@ export const splitPath = (path: string): string[] =>
  */
 export async function findEntry(
   { catalog, objects }: OpenRepository,
-  root: Place,
+  root: ObjectLocation,
   names: readonly string[],
 ): Promise<TreeEntry | undefined> {
   let at: TreeEntry = { mode: MODE_TREE, name: encodeText(""), oid: catalog.oid(root) };
@@ -39,7 +39,7 @@ export async function findEntry(
     const tree = isTreeMode(at.mode) ? catalog.find(at.oid) : undefined;
     if (!tree || catalog.kind(tree) !== TREE) return undefined;
     const wanted = encodeText(name);
-    const entries = parseTree(await objects.readPlace(tree));
+    const entries = parseTree(await objects.readAt(tree));
     const next = entries.find((entry) => entry.name === wanted);
     if (!next) return undefined;
     at = next;
@@ -50,14 +50,14 @@ export async function findEntry(
 /** The same for several paths. What they have in common is read once. */
 export async function findEntries(
   { catalog, objects }: OpenRepository,
-  root: Place,
+  root: ObjectLocation,
   paths: readonly (readonly string[])[],
 ): Promise<(TreeEntry | undefined)[]> {
   const found: (TreeEntry | undefined)[] = paths.map(() => undefined);
   const pick = async (oid: Oid, names: ReadonlySet<string>): Promise<TreeEntry[]> => {
     const tree = catalog.find(oid);
     if (!tree || catalog.kind(tree) !== TREE) return [];
-    return parseTree(await objects.readPlace(tree)).filter(({ name }) => names.has(name));
+    return parseTree(await objects.readAt(tree)).filter(({ name }) => names.has(name));
   };
   const descend = async (at: TreeEntry, numbers: number[], depth: number): Promise<void> => {
     const below = new Map<string, number[]>();

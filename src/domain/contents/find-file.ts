@@ -1,6 +1,6 @@
 import { isSubmoduleMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
 import { isOid } from "../../git/oid.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import type { Code } from "../git/open-code.ts";
@@ -13,7 +13,7 @@ const REF_CHARS_MAX = 255;
 export interface FoundFile {
   readonly entry: TreeEntry;
   readonly name: string;
-  readonly place: Place;
+  readonly location: ObjectLocation;
   readonly revision: Revision;
 }
 
@@ -44,8 +44,8 @@ async function findFileAt(
   const root = repository.graph.root(revision.node);
   const entry = root && (await findEntry(repository, root, names));
   if (!entry || isTreeMode(entry.mode) || isSubmoduleMode(entry.mode)) return undefined;
-  const place = repository.catalog.find(entry.oid);
-  return place && { entry, name: names.at(-1) ?? "", place, revision };
+  const location = repository.catalog.find(entry.oid);
+  return location && { entry, name: names.at(-1) ?? "", location, revision };
 }
 
 /** The branch, tag or whole commit id that a path begins with, and of how many names it is made. */

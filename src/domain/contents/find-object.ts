@@ -1,6 +1,6 @@
 import { COMMIT, TAG, TREE } from "../../git/object/kind.ts";
 import { isOid } from "../../git/oid.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { findReachable } from "../../git/walk/reachable.ts";
 import { findRevision, isPinned } from "../git/find-revision.ts";
@@ -12,14 +12,14 @@ import type { Code } from "../git/open-code.ts";
  * SECURITY: only what a ref of this repository reaches. A fork shares its packs with others, and
  * what was removed by force is stored for a while: neither may be had by its id.
  */
-export function findObject(code: Code, text: string): Place | undefined {
+export function findObject(code: Code, text: string): ObjectLocation | undefined {
   const oid = text.toLowerCase();
   if (!isOid(oid)) return undefined;
   const { catalog, graph } = code.repository;
-  const place = catalog.find(oid);
-  if (!place) return undefined;
+  const location = catalog.find(oid);
+  if (!location) return undefined;
   const tips = code.snapshot.refs.map((ref) => ref.oid);
-  return findReachable(catalog, graph, tips).has(place) ? place : undefined;
+  return findReachable(catalog, graph, tips).has(location) ? location : undefined;
 }
 
 /**
@@ -29,17 +29,17 @@ export function findObject(code: Code, text: string): Place | undefined {
 export function findTree(
   code: Code,
   text: string,
-): { place: Place; isPinned: boolean } | undefined {
+): { location: ObjectLocation; isPinned: boolean } | undefined {
   const { catalog, graph } = code.repository;
   const revision = findRevision(code, text);
   if (revision) {
     const root = graph.root(revision.node);
-    return root && { place: root, isPinned: isPinned(revision, text) };
+    return root && { location: root, isPinned: isPinned(revision, text) };
   }
   const found = findObject(code, text);
-  const place = found && catalog.kind(found) === TAG ? peel(catalog, found) : found;
-  if (!place) return undefined;
-  const isCommit = catalog.kind(place) === COMMIT;
-  const tree = isCommit ? graph.root(graph.nodeAt(place)) : place;
-  return tree && catalog.kind(tree) === TREE ? { place: tree, isPinned: true } : undefined;
+  const location = found && catalog.kind(found) === TAG ? peel(catalog, found) : found;
+  if (!location) return undefined;
+  const isCommit = catalog.kind(location) === COMMIT;
+  const tree = isCommit ? graph.root(graph.nodeAt(location)) : location;
+  return tree && catalog.kind(tree) === TREE ? { location: tree, isPinned: true } : undefined;
 }

@@ -1,5 +1,5 @@
 import { isTreeMode, parseTree, type TreeEntry, visitTree } from "../../git/object/tree.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { formatOid, type Oid } from "../../git/oid.ts";
@@ -33,7 +33,7 @@ export interface TreeListItem {
  */
 export async function listTree(
   repository: OpenRepository,
-  root: Place,
+  root: ObjectLocation,
   isRecursive: boolean,
   slice: { offset: number; size: number },
 ): Promise<Listed<TreeListItem>> {
@@ -55,8 +55,8 @@ async function countEntries(
     const known = counts.get(treeOid);
     if (known !== undefined) return known;
     if (depth > DEPTH_MAX) throw tooLarge("trees nested too deep");
-    const place = catalog.find(treeOid);
-    const content = place ? await objects.readPlace(place) : new Uint8Array(0);
+    const location = catalog.find(treeOid);
+    const content = location ? await objects.readAt(location) : new Uint8Array(0);
     const children: Oid[] = [];
     let total = 0;
     visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
@@ -98,7 +98,7 @@ class TreeLister {
     this.size = size;
   }
 
-  async list(tree: Place, above: string, depth: number): Promise<void> {
+  async list(tree: ObjectLocation, above: string, depth: number): Promise<void> {
     for (const entry of await this.read(tree)) {
       if (this.items.length === this.size) return;
       const child = this.childOf(entry);
@@ -118,15 +118,15 @@ class TreeLister {
     this.chars += path.length;
     if (this.chars > PAGE_CHARS_MAX) throw tooLarge("the paths of this page are too long");
     const { catalog } = this.repository;
-    const place = isTreeMode(entry.mode) ? undefined : catalog.find(entry.oid);
-    this.items.push({ path, entry, sizeBytes: place ? catalog.sizeBytes(place) : 0 });
+    const location = isTreeMode(entry.mode) ? undefined : catalog.find(entry.oid);
+    this.items.push({ path, entry, sizeBytes: location ? catalog.sizeBytes(location) : 0 });
   }
 
-  private childOf({ mode, oid }: TreeEntry): Place | undefined {
+  private childOf({ mode, oid }: TreeEntry): ObjectLocation | undefined {
     return this.isRecursive && isTreeMode(mode) ? this.repository.catalog.find(oid) : undefined;
   }
 
-  private async read(tree: Place): Promise<TreeEntry[]> {
-    return parseTree(await this.repository.objects.readPlace(tree));
+  private async read(tree: ObjectLocation): Promise<TreeEntry[]> {
+    return parseTree(await this.repository.objects.readAt(tree));
   }
 }

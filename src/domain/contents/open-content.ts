@@ -25,10 +25,10 @@ export async function openBlob(
   ctx: Ctx,
   repo: Repository,
   { repository }: Code,
-  { entry: { oid }, place }: FoundFile,
+  { entry: { oid }, location }: FoundFile,
 ): Promise<FileContent> {
-  const sizeBytes = repository.catalog.sizeBytes(place);
-  const stream = () => streamBlob(ctx, repo, repository, place);
+  const sizeBytes = repository.catalog.sizeBytes(location);
+  const stream = () => streamBlob(ctx, repo, repository, location);
   return { oid, sizeBytes, isFinal: true, stream };
 }
 
@@ -44,9 +44,9 @@ export async function openMedia(
   const mayPoint =
     ctx.config.isLfsOn &&
     !isSymlinkMode(file.entry.mode) &&
-    catalog.sizeBytes(file.place) < POINTER_BYTES_MAX &&
+    catalog.sizeBytes(file.location) < POINTER_BYTES_MAX &&
     !objects.findLarge(file.entry.oid);
-  const pointer = mayPoint ? readLfsPointer(await objects.readPlace(file.place)) : undefined;
+  const pointer = mayPoint ? readLfsPointer(await objects.readAt(file.location)) : undefined;
   if (!pointer) return blob;
   const object = await findLfsObject(ctx, repo, pointer.oid);
   // It may come yet.

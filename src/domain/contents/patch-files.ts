@@ -27,8 +27,8 @@ export async function patchFiles(
 ): Promise<MadeCommit> {
   requireWritable(entry);
   const patches = await inGitsWords(async () => readPatch(text));
-  const { made } = await commitChange(ctx, entry, user, commitOptions, "apply-patch", (place) => {
-    const { tree, pack, repository } = place;
+  const { made } = await commitChange(ctx, entry, user, commitOptions, "apply-patch", (target) => {
+    const { tree, pack, repository } = target;
     const write = (content: Uint8Array) => pack.add("blob", content);
     return inGitsWords(() => applyPatch({ tree, objects: repository.objects, write }, patches));
   });

@@ -1,4 +1,4 @@
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { ReadBlob } from "../../shapes/git-blob.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { formatBase64 } from "../../lib/base64.ts";
@@ -13,14 +13,14 @@ export const ENCODED_BYTES_MAX = 10 * 1024 * 1024;
  */
 export async function readBlob(
   { catalog, objects }: OpenRepository,
-  place: Place,
+  location: ObjectLocation,
 ): Promise<ReadBlob> {
-  const oid = catalog.oid(place);
-  const sizeBytes = catalog.sizeBytes(place);
+  const oid = catalog.oid(location);
+  const sizeBytes = catalog.sizeBytes(location);
   if (sizeBytes > ENCODED_BYTES_MAX || objects.findLarge(oid)) {
     return { oid, sizeBytes, encoding: null, content: null, lfs: undefined };
   }
-  const bytes = await objects.readPlace(place);
+  const bytes = await objects.readAt(location);
   const lfs = sizeBytes < POINTER_BYTES_MAX ? readLfsPointer(bytes) : undefined;
   return { oid, sizeBytes, encoding: "base64", content: formatBase64(bytes), lfs };
 }

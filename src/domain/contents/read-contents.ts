@@ -8,7 +8,7 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { findLastCommits } from "../../git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../git/walk/last-commits-of-paths.ts";
@@ -84,13 +84,13 @@ const MANY: Includes = { content: true, lfs: true, commit: true };
 
 class ContentsReader {
   private readonly repository: OpenRepository;
-  private readonly root: Place;
+  private readonly root: ObjectLocation;
   private readonly tip: Node;
   private readonly includes: Includes;
   private readonly commits = new Map<Node, LastCommit>();
   private urls: Map<string, string> | undefined;
 
-  constructor(repository: OpenRepository, root: Place, tip: Node, includes: Includes) {
+  constructor(repository: OpenRepository, root: ObjectLocation, tip: Node, includes: Includes) {
     this.repository = repository;
     this.root = root;
     this.tip = tip;
@@ -114,8 +114,8 @@ class ContentsReader {
     let charsLeft = contentCharsMax;
     for (const [at, names] of paths.entries()) {
       const entry = names.length > 0 ? entries[at] : undefined;
-      const place = entry && isRegularMode(entry.mode) ? catalog.find(entry.oid) : undefined;
-      const sizeBytes = place ? catalog.sizeBytes(place) : 0;
+      const location = entry && isRegularMode(entry.mode) ? catalog.find(entry.oid) : undefined;
+      const sizeBytes = location ? catalog.sizeBytes(location) : 0;
       const chars = sizeBytes <= ENCODED_BYTES_MAX ? Math.ceil(sizeBytes / 3) * 4 : 0;
       if (chars > charsLeft) break;
       charsLeft -= chars;
@@ -138,9 +138,11 @@ class ContentsReader {
   /** What stands at a path, with the content of a file. */
   private async readItem(path: string, entry: TreeEntry): Promise<ContentItem> {
     const item = await this.toItem(path, entry);
-    const place = isRegularMode(entry.mode) ? this.repository.catalog.find(entry.oid) : undefined;
-    if (place && this.includes.content) {
-      const { encoding, content } = await readBlob(this.repository, place);
+    const location = isRegularMode(entry.mode)
+      ? this.repository.catalog.find(entry.oid)
+      : undefined;
+    if (location && this.includes.content) {
+      const { encoding, content } = await readBlob(this.repository, location);
       Object.assign(item, { encoding, content });
     }
     return item;
@@ -148,8 +150,8 @@ class ContentsReader {
 
   async readDirectory(names: readonly string[], directory: TreeEntry): Promise<ContentItem[]> {
     const { catalog, objects } = this.repository;
-    const place = catalog.find(directory.oid);
-    const entries = place ? parseTree(await objects.readPlace(place)) : [];
+    const location = catalog.find(directory.oid);
+    const entries = location ? parseTree(await objects.readAt(location)) : [];
     const above = names.map((name) => `${name}/`).join("");
     const lasts = await this.findLastCommits(names, entries);
     const items: ContentItem[] = [];
@@ -164,13 +166,13 @@ class ContentsReader {
   private async toItem(path: string, { mode, oid }: TreeEntry): Promise<ContentItem> {
     const { catalog, objects } = this.repository;
     const isBlob = !isTreeMode(mode) && !isSubmoduleMode(mode);
-    const place = isBlob ? catalog.find(oid) : undefined;
-    const sizeBytes = place ? catalog.sizeBytes(place) : 0;
+    const location = isBlob ? catalog.find(oid) : undefined;
+    const sizeBytes = location ? catalog.sizeBytes(location) : 0;
     const isLink = isSymlinkMode(mode);
     const readsTarget = isLink && sizeBytes <= TARGET_BYTES_MAX;
     const mayPoint = !isLink && this.includes.lfs && sizeBytes < POINTER_BYTES_MAX;
     const isRead = (readsTarget || mayPoint) && !objects.findLarge(oid);
-    const bytes = place && isRead ? await objects.readPlace(place) : undefined;
+    const bytes = location && isRead ? await objects.readAt(location) : undefined;
     return {
       path,
       mode,
@@ -219,7 +221,7 @@ class ContentsReader {
     const known = this.commits.get(node);
     if (known) return known;
     const { graph, objects } = this.repository;
-    const { author, committer, message } = parseCommit(await objects.readPlace(graph.place(node)));
+    const { author, committer, message } = parseCommit(await objects.readAt(graph.location(node)));
     const commit: LastCommit = {
       oid: graph.oid(node),
       committerSeconds: committer.timeSeconds,

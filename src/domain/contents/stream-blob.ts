@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { LargeContents } from "../../git/pack/large-contents.ts";
 import { codec } from "../../storage/codec.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -17,11 +17,11 @@ export async function* streamBlob(
   ctx: Ctx,
   repo: Repository,
   { catalog, objects }: OpenRepository,
-  place: Place,
+  location: ObjectLocation,
 ): AsyncGenerator<Uint8Array> {
-  const chain = catalog.base(place) && objects.findLarge(catalog.oid(place));
+  const chain = catalog.base(location) && objects.findLarge(catalog.oid(location));
   if (!chain) {
-    for await (const piece of objects.streamPlace(place)) yield piece.slice();
+    for await (const piece of objects.streamAt(location)) yield piece.slice();
     return;
   }
   const stored = ctx.git.repository(repo);

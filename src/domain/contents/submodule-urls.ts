@@ -1,7 +1,7 @@
 import { type ByteText, decodeText, readByteText } from "../../git/byte-text.ts";
 import { parseSettings } from "../../git/object/parse-settings.ts";
 import { isTreeMode } from "../../git/object/tree.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findEntry } from "./find-entry.ts";
 
@@ -11,14 +11,14 @@ const GITMODULES_BYTES_MAX = 1024 * 1024;
 /** The address of each submodule of a commit by its path, as its `.gitmodules` tells them. */
 export async function readSubmoduleUrls(
   repository: OpenRepository,
-  root: Place,
+  root: ObjectLocation,
 ): Promise<Map<string, string>> {
   const urls = new Map<string, string>();
   const entry = await findEntry(repository, root, [".gitmodules"]);
   const { catalog, objects } = repository;
-  const place = entry && !isTreeMode(entry.mode) ? catalog.find(entry.oid) : undefined;
-  if (!place || catalog.sizeBytes(place) > GITMODULES_BYTES_MAX) return urls;
-  const { settings } = parseSettings(readByteText(await objects.readPlace(place)));
+  const location = entry && !isTreeMode(entry.mode) ? catalog.find(entry.oid) : undefined;
+  if (!location || catalog.sizeBytes(location) > GITMODULES_BYTES_MAX) return urls;
+  const { settings } = parseSettings(readByteText(await objects.readAt(location)));
   const named = new Map<string, { path?: string; url?: string }>();
   for (const { section, name, key, value } of settings) {
     if (section !== "submodule" || name === undefined || value === undefined) continue;

@@ -1,7 +1,7 @@
 import { decodeText, readByteText } from "../../git/byte-text.ts";
 import { isSymlinkMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
 import { matchGlob } from "../../git/glob/match-glob.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findEntries } from "../contents/find-entry.ts";
 import { type EditorConfig, parseEditorConfig } from "./parse-editorconfig.ts";
@@ -22,7 +22,7 @@ const NAME = ".editorconfig";
  */
 export async function findDefinition(
   repository: OpenRepository,
-  root: Place,
+  root: ObjectLocation,
   names: readonly string[],
 ): Promise<Record<string, string> | undefined> {
   if (names.join("/").length > PATH_CHARS_MAX) return undefined;
@@ -31,11 +31,11 @@ export async function findDefinition(
   const found: { config: EditorConfig; depth: number }[] = [];
   let bytesLeft = READ_BYTES_MAX;
   for (let depth = entries.length - 1; depth >= 0; depth--) {
-    const place = placeOf(repository, entries[depth]);
-    if (!place) continue;
-    bytesLeft -= repository.catalog.sizeBytes(place);
+    const location = locationOf(repository, entries[depth]);
+    if (!location) continue;
+    bytesLeft -= repository.catalog.sizeBytes(location);
     if (bytesLeft < 0) break;
-    const text = decodeText(readByteText(await repository.objects.readPlace(place)));
+    const text = decodeText(readByteText(await repository.objects.readAt(location)));
     const config = parseEditorConfig(text);
     found.unshift({ config, depth });
     if (config.isRoot) break;
@@ -53,7 +53,10 @@ export async function findDefinition(
   return Object.fromEntries(definition);
 }
 
-function placeOf({ catalog }: OpenRepository, entry: TreeEntry | undefined): Place | undefined {
+function locationOf(
+  { catalog }: OpenRepository,
+  entry: TreeEntry | undefined,
+): ObjectLocation | undefined {
   const isFile = entry && !isTreeMode(entry.mode) && !isSymlinkMode(entry.mode);
   return isFile ? catalog.find(entry.oid) : undefined;
 }

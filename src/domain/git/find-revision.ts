@@ -65,8 +65,8 @@ function findCommit(code: Code, text: string): Revision | undefined {
   for (const { idx } of catalog.packs) {
     const { start, end } = idx.findPrefix(prefix);
     for (let position = start; position < end; position++) {
-      const place = catalog.find(idx.oid(position));
-      if (place && catalog.kind(place) === COMMIT) found.add(graph.nodeAt(place));
+      const location = catalog.find(idx.oid(position));
+      if (location && catalog.kind(location) === COMMIT) found.add(graph.nodeAt(location));
     }
   }
   if (found.size === 0) return undefined;
@@ -85,16 +85,16 @@ function toRevision(
   oid: Oid,
 ): Revision | undefined {
   const found = catalog.find(oid);
-  const place = found && peel(catalog, found);
-  const node = place ? graph.nodeAt(place) : NO_NODE;
+  const location = found && peel(catalog, found);
+  const node = location ? graph.nodeAt(location) : NO_NODE;
   return node === NO_NODE ? undefined : { kind, name, commitOid: graph.oid(node), node };
 }
 
 /** For each commit of the graph 1 if a ref reaches it. */
 function findReachableCommits({ snapshot, repository: { catalog, graph } }: Code): Uint8Array {
   const tips = snapshot.refs.flatMap(({ oid, peeledOid }) => {
-    const place = catalog.find(peeledOid ?? oid);
-    return place ? [graph.nodeAt(place)] : [];
+    const location = catalog.find(peeledOid ?? oid);
+    return location ? [graph.nodeAt(location)] : [];
   });
   return markReachable(graph, tips);
 }

@@ -2,13 +2,13 @@ import { asc, lte } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { discardedObjects } from "../../db/schema/index.ts";
-import type { RepositoryPlace } from "../../storage/repository-records.ts";
+import type { RepositoryLocation } from "../../storage/repository-records.ts";
 
 /** After how long the message that a deletion sends counts as lost, in milliseconds. */
 const LOST_AFTER_MS = 10 * 60 * 1000;
 
 /** Repositories that were deleted a while ago and whose git data is still there, oldest first. */
-export function listOrphaned({ db, now }: Ctx, limit: number): Promise<RepositoryPlace[]> {
+export function listOrphaned({ db, now }: Ctx, limit: number): Promise<RepositoryLocation[]> {
   return db
     .select({
       objectName: discardedObjects.objectName,

@@ -19,9 +19,9 @@ export function listRefs(
   const refs = snapshot.refs.filter(({ name }) => name.startsWith(start));
   if (refs.length === 0) throw notFound();
   const items = refs.slice(offset, offset + size).map(({ name, oid }) => {
-    const place = catalog.find(oid);
-    if (!place) throw new Error(`a ref leads to ${oid}, which is not there`);
-    return { name: name as ByteText, oid, kind: kindOf(catalog.kind(place)) };
+    const location = catalog.find(oid);
+    if (!location) throw new Error(`a ref leads to ${oid}, which is not there`);
+    return { name: name as ByteText, oid, kind: kindOf(catalog.kind(location)) };
   });
   return { items, total: refs.length };
 }

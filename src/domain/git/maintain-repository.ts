@@ -7,7 +7,7 @@ import { log } from "../../lib/log.ts";
 import type {
   MadeUpdate,
   OutboxEntry,
-  RepositoryPlace,
+  RepositoryLocation,
   RetiredPack,
   Work,
 } from "../../storage/repository-records.ts";
@@ -29,13 +29,13 @@ const MEMBERS_AT_ONCE = 50;
  * May be done at any time, twice, and by several at once: each step is noted as done only when it
  * is, and doing it again changes nothing.
  */
-export async function maintainRepository(ctx: Ctx, place: RepositoryPlace): Promise<void> {
+export async function maintainRepository(ctx: Ctx, location: RepositoryLocation): Promise<void> {
   const { db, now } = ctx;
-  const stored = ctx.git.repository(place);
+  const stored = ctx.git.repository(location);
   const [repo] = await db
     .select({ id: repositories.id, ownerId: repositories.ownerId })
     .from(repositories)
-    .where(eq(repositories.objectName, place.objectName));
+    .where(eq(repositories.objectName, location.objectName));
   if (!repo) await stored.discard(now);
   const work = await stored.listWork(now);
   if (repo) {
@@ -48,13 +48,13 @@ export async function maintainRepository(ctx: Ctx, place: RepositoryPlace): Prom
   } else {
     await stored.forgetRefs();
   }
-  const isDone = await removeFiles(ctx, place, stored, work);
+  const isDone = await removeFiles(ctx, location, stored, work);
   if (repo) {
     await mergePacks(ctx, repo, stored, work);
   } else if (isDone) {
-    await removeLooseFiles(ctx, place.networkName);
+    await removeLooseFiles(ctx, location.networkName);
     await stored.destroy();
-    await db.delete(discardedObjects).where(eq(discardedObjects.objectName, place.objectName));
+    await db.delete(discardedObjects).where(eq(discardedObjects.objectName, location.objectName));
   }
 }
 
@@ -73,12 +73,12 @@ async function findPushed(
 /** Removes what nobody needs, then says what was done. Returns true if nothing else waits. */
 async function removeFiles(
   ctx: Ctx,
-  place: RepositoryPlace,
+  location: RepositoryLocation,
   stored: StoredRepository,
   { version, outbox, uploadIds, retired }: Work,
 ): Promise<boolean> {
   await stored.deleteUploads(uploadIds);
-  await stored.deletePacks(await findUnneeded(ctx, place, retired));
+  await stored.deletePacks(await findUnneeded(ctx, location, retired));
   return stored.finishWork({
     version,
     pushIds: outbox.map(({ pushId }) => pushId),
@@ -96,7 +96,7 @@ async function removeFiles(
  */
 async function findUnneeded(
   { db, git, now }: Ctx,
-  { objectName, networkName }: RepositoryPlace,
+  { objectName, networkName }: RepositoryLocation,
   retired: readonly RetiredPack[],
 ): Promise<string[]> {
   const own = retired.filter(({ isShared }) => !isShared).map(({ name }) => name);

@@ -126,11 +126,11 @@ function validateCommand(
   if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
   if (overflow !== undefined) return overflow;
 
-  const place = catalog.find(newOid);
-  if (!place) return "missing necessary objects";
-  const kind = catalog.kind(place);
+  const location = catalog.find(newOid);
+  if (!location) return "missing necessary objects";
+  const kind = catalog.kind(location);
   if (ref.startsWith("refs/heads/") && kind !== COMMIT) return "a branch must lead to a commit";
-  const peeled = kind === TAG ? peel(catalog, place) : undefined;
+  const peeled = kind === TAG ? peel(catalog, location) : undefined;
   return { ref, oldOid, newOid, peeledOid: peeled ? catalog.oid(peeled) : null };
 }
 

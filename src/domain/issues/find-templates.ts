@@ -53,8 +53,9 @@ export async function listIssueTemplates(
   let filesLeft = TEMPLATES_MAX;
   let bytesLeft = ALL_BYTES_MAX;
   for (const [at, directory] of found.entries()) {
-    const place = directory && isTreeMode(directory.mode) ? catalog.find(directory.oid) : undefined;
-    const files = place ? parseTree(await objects.readPlace(place)) : [];
+    const location =
+      directory && isTreeMode(directory.mode) ? catalog.find(directory.oid) : undefined;
+    const files = location ? parseTree(await objects.readAt(location)) : [];
     for (const file of files) {
       const name = decodeText(file.name);
       if (!/\.(?:md|ya?ml)$/i.test(name) || /^config\.ya?ml$/i.test(name)) continue;
@@ -100,8 +101,8 @@ async function readText(
   bytesMax = FILE_BYTES_MAX,
 ): Promise<string | undefined> {
   const isFile = !isTreeMode(mode) && !isSymlinkMode(mode) && !isSubmoduleMode(mode);
-  const place = isFile ? catalog.find(oid) : undefined;
-  const isRead = place && catalog.sizeBytes(place) <= Math.min(bytesMax, FILE_BYTES_MAX);
+  const location = isFile ? catalog.find(oid) : undefined;
+  const isRead = location && catalog.sizeBytes(location) <= Math.min(bytesMax, FILE_BYTES_MAX);
   if (!isRead || objects.findLarge(oid)) return undefined;
-  return decodeText(readByteText(await objects.readPlace(place)));
+  return decodeText(readByteText(await objects.readAt(location)));
 }

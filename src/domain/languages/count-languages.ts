@@ -9,7 +9,7 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { type Language, type LanguageTable, loadLanguages } from "./language-table.ts";
 
@@ -56,7 +56,7 @@ const NAMES = [
  */
 export async function countLanguages(
   repository: OpenRepository,
-  root: Place,
+  root: ObjectLocation,
 ): Promise<[language: string, bytes: number][]> {
   const counter = new LanguageCounter(repository, await loadLanguages());
   await counter.walk(root);
@@ -68,7 +68,7 @@ export async function countLanguages(
 
 /** A directory that is to be looked into. */
 interface Directory {
-  readonly place: Place;
+  readonly location: ObjectLocation;
   /** With a slash at its end; "" for the root. */
   readonly path: string;
   readonly depth: number;
@@ -83,7 +83,7 @@ interface Rules {
 
 /** A file whose name leaves open what it is. */
 interface OpenFile {
-  readonly place: Place;
+  readonly location: ObjectLocation;
   readonly sizeBytes: number;
   readonly isDetectable: boolean | undefined;
 }
@@ -111,8 +111,8 @@ class LanguageCounter {
     this.table = table;
   }
 
-  async walk(root: Place): Promise<void> {
-    const stack: Directory[] = [{ place: root, path: "", depth: 0, rules: undefined }];
+  async walk(root: ObjectLocation): Promise<void> {
+    const stack: Directory[] = [{ location: root, path: "", depth: 0, rules: undefined }];
     for (let at = stack.pop(); at; at = stack.pop()) {
       for (const below of await this.visit(at)) stack.push(below);
     }
@@ -121,8 +121,8 @@ class LanguageCounter {
   /** Looks at the files of a directory, and answers with the directories that are to be looked at. */
   private async visit(directory: Directory): Promise<Directory[]> {
     const { catalog, objects } = this.repository;
-    if (catalog.kind(directory.place) !== TREE) return [];
-    const entries = parseTree(await objects.readPlace(directory.place));
+    if (catalog.kind(directory.location) !== TREE) return [];
+    const entries = parseTree(await objects.readAt(directory.location));
     const rules = await this.enter(directory, entries);
     const depth = directory.depth + 1;
     const below: Directory[] = [];
@@ -131,12 +131,12 @@ class LanguageCounter {
       this.pathBytesLeft -= path.length;
       if (this.entriesLeft-- <= 0 || this.pathBytesLeft < 0) break;
       const isLeftOut = isSubmoduleMode(mode) || isSymlinkMode(mode);
-      const place = isLeftOut || path.length > PATH_BYTES_MAX ? undefined : catalog.find(oid);
-      if (!place) continue;
+      const location = isLeftOut || path.length > PATH_BYTES_MAX ? undefined : catalog.find(oid);
+      if (!location) continue;
       if (!isTreeMode(mode)) {
-        this.addFile(place, mode, path, name, this.findAttributes(rules, path));
+        this.addFile(location, mode, path, name, this.findAttributes(rules, path));
       } else if (depth <= DEPTH_MAX && (rules || !this.isPassedOver(`${path}/`))) {
-        below.push({ place, path: `${path}/`, depth, rules });
+        below.push({ location, path: `${path}/`, depth, rules });
       }
     }
     return below;
@@ -155,10 +155,10 @@ class LanguageCounter {
   ): Promise<Rules | undefined> {
     const { catalog, objects } = this.repository;
     const file = entries.find(({ name, mode }) => name === ".gitattributes" && !isTreeMode(mode));
-    const place = file && !isSymlinkMode(file.mode) ? catalog.find(file.oid) : undefined;
-    const isRead = place && catalog.sizeBytes(place) <= ATTRIBUTES_BYTES_MAX;
+    const location = file && !isSymlinkMode(file.mode) ? catalog.find(file.oid) : undefined;
+    const isRead = location && catalog.sizeBytes(location) <= ATTRIBUTES_BYTES_MAX;
     if (!isRead || this.attributesLeft-- <= 0) return rules;
-    const text = readByteText(await objects.readPlace(place));
+    const text = readByteText(await objects.readAt(location));
     const bytes = (rules?.bytes ?? 0) + countBytes(text);
     if (!text.includes("linguist-")) return rules;
     if (path === "") return { stack: AttributeStack.root(text, NAMES), bytes };
@@ -173,7 +173,7 @@ class LanguageCounter {
   }
 
   private addFile(
-    place: Place,
+    location: ObjectLocation,
     mode: number,
     path: string,
     name: string,
@@ -186,8 +186,8 @@ class LanguageCounter {
     if (isSaid("documentation") ?? table.documentation.test(path)) return;
     const isDetectable = isSaid("detectable");
     if (isDetectable === false) return;
-    const sizeBytes = this.repository.catalog.sizeBytes(place);
-    const file: OpenFile = { place, sizeBytes, isDetectable };
+    const sizeBytes = this.repository.catalog.sizeBytes(location);
+    const file: OpenFile = { location, sizeBytes, isDetectable };
     const given = attributes && textOf(attributes, "linguist-language");
     const language = given === undefined ? undefined : table.find(given);
     if (language) {
@@ -259,10 +259,10 @@ class LanguageCounter {
     return read.length;
   }
 
-  private async readHead({ place, sizeBytes }: OpenFile): Promise<string> {
+  private async readHead({ location, sizeBytes }: OpenFile): Promise<string> {
     const { catalog, objects } = this.repository;
-    if (sizeBytes > READ_BYTES_MAX || objects.findLarge(catalog.oid(place))) return "";
-    const content = await objects.readPlace(place);
+    if (sizeBytes > READ_BYTES_MAX || objects.findLarge(catalog.oid(location))) return "";
+    const content = await objects.readAt(location);
     return shorten(readByteText(content.subarray(0, HEAD_BYTES)));
   }
 

@@ -1,6 +1,6 @@
 import { decodeText, readByteText } from "../../git/byte-text.ts";
 import { isSymlinkMode, isTreeMode, parseTree } from "../../git/object/tree.ts";
-import type { Place } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { listLicenseTexts } from "../templates/licenses.ts";
 
@@ -26,16 +26,17 @@ const NAME = /^(?:[\w.]+-)?(?:un)?licen[cs]es?(?:[-_.][\w.+-]*)?$|^copying(?:[-_
  */
 export async function detectLicenses(
   { catalog, objects }: OpenRepository,
-  root: Place,
+  root: ObjectLocation,
 ): Promise<string[]> {
   const found = new Set<string>();
-  const files = parseTree(await objects.readPlace(root)).filter(
+  const files = parseTree(await objects.readAt(root)).filter(
     ({ mode, name }) => !isTreeMode(mode) && !isSymlinkMode(mode) && NAME.test(name),
   );
   for (const { oid } of files.slice(0, FILES_MAX)) {
-    const place = catalog.find(oid);
-    if (!place || catalog.sizeBytes(place) > FILE_BYTES_MAX || objects.findLarge(oid)) continue;
-    const id = await recognize(decodeText(readByteText(await objects.readPlace(place))));
+    const location = catalog.find(oid);
+    if (!location || catalog.sizeBytes(location) > FILE_BYTES_MAX || objects.findLarge(oid))
+      continue;
+    const id = await recognize(decodeText(readByteText(await objects.readAt(location))));
     if (id !== undefined) found.add(id);
   }
   return [...found].toSorted();

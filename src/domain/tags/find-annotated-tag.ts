@@ -23,12 +23,12 @@ export async function findAnnotatedTag(
 ): Promise<AnnotatedTagEntry> {
   const oid = text.toLowerCase();
   for (const ref of snapshot.refs) {
-    let place = ref.peeledOid === null ? undefined : catalog.find(ref.oid);
-    while (place && catalog.kind(place) === TAG && catalog.oid(place) !== oid) {
-      place = tagTarget(catalog, place);
+    let location = ref.peeledOid === null ? undefined : catalog.find(ref.oid);
+    while (location && catalog.kind(location) === TAG && catalog.oid(location) !== oid) {
+      location = tagTarget(catalog, location);
     }
-    if (!place || catalog.oid(place) !== oid || catalog.kind(place) !== TAG) continue;
-    const content = await objects.readPlace(place);
+    if (!location || catalog.oid(location) !== oid || catalog.kind(location) !== TAG) continue;
+    const content = await objects.readAt(location);
     const tag = parseTag(content);
     const email = tag.tagger?.email;
     return only(

@@ -43,8 +43,8 @@ export async function findTag(code: Code, name: string): Promise<TagEntry> {
 const commitOf = ({ oid, peeledOid }: StoredRef) => peeledOid ?? oid;
 
 function isOnCommit({ repository: { catalog } }: Code, ref: StoredRef): boolean {
-  const place = catalog.find(commitOf(ref));
-  return place !== undefined && catalog.kind(place) === COMMIT;
+  const location = catalog.find(commitOf(ref));
+  return location !== undefined && catalog.kind(location) === COMMIT;
 }
 
 /** What a tag of a commit says. */

@@ -46,11 +46,11 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
       parent: { id: repo.id, full_name: `${owner.name}/${repo.name}`, forks_count: 1 },
     });
     expect(body.parent).not.toHaveProperty("parent");
-    const place = await placeOf(body.id);
-    expect(await refsOf(place)).toEqual([
+    const location = await placeOf(body.id);
+    expect(await refsOf(location)).toEqual([
       { name: "refs/heads/main", oid: commit.oid, peeledOid: null },
     ]);
-    expect(await filesOf(place)).toEqual(files);
+    expect(await filesOf(location)).toEqual(files);
     expect(await eventsOf(body)).toMatchObject([
       { type: "repository.forked", actorId: forker.id, payload: { parentId: repo.id } },
     ]);
@@ -64,7 +64,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     const [owner, forker] = [await make.user(), await make.user()];
     const { repo } = await makePushed(owner);
     const { body } = await fork(forker, repo, { name: freshName("fork") });
-    const place = await placeOf(body.id);
+    const location = await placeOf(body.id);
     const [here, there] = [makeCommit("here"), makeCommit("there")];
     await push(owner, repo, here.oid, here.pack, "refs/heads/here");
     await push(
@@ -74,9 +74,9 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
       there.pack,
       "refs/heads/there",
     );
-    const names = async (of: typeof place) => (await refsOf(of)).map(({ name }) => name);
+    const names = async (of: typeof location) => (await refsOf(of)).map(({ name }) => name);
     expect(await names(repo)).toEqual(["refs/heads/here", "refs/heads/main"]);
-    expect(await names(place)).toEqual(["refs/heads/main", "refs/heads/there"]);
+    expect(await names(location)).toEqual(["refs/heads/main", "refs/heads/there"]);
   });
 
   it("takes as long for any repository: three rounds to D1, two calls of objects, none of R2", async () => {

@@ -56,8 +56,8 @@ const OFTEN_REQUIRED = REQUIREMENTS.filter(
 const meets = (mode: Mode, requirement: Requirement): boolean =>
   ACCESS[mode] >= ACCESS[requirement.mode];
 
-const isExpected = (caller: Caller, place: Place, requirement: Requirement): boolean =>
-  meets(expected(caller, place, requirement.unit ?? "repository"), requirement);
+const isExpected = (caller: Caller, location: Place, requirement: Requirement): boolean =>
+  meets(expected(caller, location, requirement.unit ?? "repository"), requirement);
 
 const idList = (ids: readonly number[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(ids)}))`;
@@ -87,7 +87,7 @@ async function idsAmong(ids: readonly number[], query: SQL): Promise<Set<number>
   return new Set(rows.map(({ id }) => id));
 }
 
-const placeIds = () => world.places.map(({ repo }) => repo.id);
+const placeIds = () => world.locations.map(({ repo }) => repo.id);
 const nameOf = ({ repo, owner }: Place): string => `${owner.name}/${repo.name}`;
 
 /** The first of what was judged otherwise than the tables say: a few tell enough. */
@@ -107,7 +107,7 @@ describe("the world that is judged", () => {
     expect(roles({ isRestricted: true })).toEqual(new Set(GRANTS.keys()));
     expect(roles({ isAdmin: true })).toContain("owner");
     // Of three organizations and five users: private or not, with each combination of switches.
-    expect(world.places).toHaveLength((3 + 5) * 2 * SWITCHED.size);
+    expect(world.locations).toHaveLength((3 + 5) * 2 * SWITCHED.size);
     expect(callers).toHaveLength(1 + 4 * world.people.length);
   });
 });
@@ -121,22 +121,22 @@ describe("what a caller may do in a repository is what the tables say", () => {
         .from(repositories)
         .where(sql`${repositories.id} in ${idList(placeIds())}`);
       const factsOf = new Map(rows.map((row) => [row.id, row]));
-      for (const place of world.places) {
-        const { repo } = place;
+      for (const location of world.locations) {
+        const { repo } = location;
         const facts = factsOf.get(repo.id);
         if (!facts) throw new Error("the repository is gone");
         const permitted: Permitted = {
           repo,
           permission: resolvePermission(caller.actor, repo, facts),
         };
-        const where = `${caller.what} in ${nameOf(place)}`;
+        const where = `${caller.what} in ${nameOf(location)}`;
         for (const column of COLUMNS) {
           const mode = modeOf(permitted, column === "repository" ? undefined : column);
-          const wanted = expected(caller, place, column);
+          const wanted = expected(caller, location, column);
           if (mode !== ACCESS[wanted]) faults.push(`${where}: ${column} is ${mode}, not ${wanted}`);
         }
         for (const each of REQUIREMENTS) {
-          const wanted = isExpected(caller, place, each);
+          const wanted = isExpected(caller, location, each);
           if (isAllowed(permitted, each) !== wanted) {
             faults.push(`${where}: ${JSON.stringify(each)} is not ${wanted}`);
           }
@@ -153,12 +153,12 @@ describe("what a caller may do in a repository is what the tables say", () => {
       const asked = isWhole ? REQUIREMENTS : OFTEN_REQUIRED;
       const conditions = asked.map((each) => isRepositoryAllowed(caller.actor, each));
       const found = await judgeRows(repositories, placeIds(), conditions);
-      for (const place of world.places) {
+      for (const location of world.locations) {
         for (const [at, each] of asked.entries()) {
-          const wanted = isExpected(caller, place, each);
-          if (found.get(place.repo.id)?.[at] !== wanted) {
+          const wanted = isExpected(caller, location, each);
+          if (found.get(location.repo.id)?.[at] !== wanted) {
             faults.push(
-              `${caller.what} in ${nameOf(place)}: ${JSON.stringify(each)} is not ${wanted}`,
+              `${caller.what} in ${nameOf(location)}: ${JSON.stringify(each)} is not ${wanted}`,
             );
           }
         }
@@ -171,15 +171,15 @@ describe("what a caller may do in a repository is what the tables say", () => {
     const ids = world.people.map(({ user }) => user.id);
     const full = callers.filter(({ credential }) => credential === "full");
     const faults: string[] = [];
-    for (const place of world.places) {
-      const conditions = REQUIREMENTS.map((each) => reaches(sql`${users.id}`, place.repo, each));
+    for (const location of world.locations) {
+      const conditions = REQUIREMENTS.map((each) => reaches(sql`${users.id}`, location.repo, each));
       const found = await judgeRows(users, ids, conditions);
       for (const caller of full) {
         for (const [at, each] of REQUIREMENTS.entries()) {
-          const wanted = isExpected(caller, place, each);
+          const wanted = isExpected(caller, location, each);
           if (found.get(caller.person?.user.id ?? 0)?.[at] !== wanted) {
             faults.push(
-              `${caller.what} in ${nameOf(place)}: ${JSON.stringify(each)} is not ${wanted}`,
+              `${caller.what} in ${nameOf(location)}: ${JSON.stringify(each)} is not ${wanted}`,
             );
           }
         }
@@ -200,14 +200,14 @@ describe("lists that need a unit for some of their rows alone", () => {
           isRepositoryVisibleWith(caller.actor, { unit: "code", isNeeded }),
         );
         const found = await judgeRows(repositories, placeIds(), conditions);
-        for (const place of world.places) {
+        for (const location of world.locations) {
           const wanted = (["code", "repository"] as const).map(
-            (column) => expected(caller, place, column) !== "none",
+            (column) => expected(caller, location, column) !== "none",
           );
-          const got = found.get(place.repo.id);
+          const got = found.get(location.repo.id);
           if (String(got) !== String(wanted)) {
             faults.push(
-              `${caller.what} in ${nameOf(place)}: ${String(got)}, not ${String(wanted)}`,
+              `${caller.what} in ${nameOf(location)}: ${String(got)}, not ${String(wanted)}`,
             );
           }
         }
@@ -224,11 +224,11 @@ describe("lists that walk an index", () => {
       const { actor } = caller;
       const granted = await idsAmong(placeIds(), grantedRepositoryIds(actor));
       const open = openVisibilities(actor);
-      for (const place of world.places) {
-        const { repo } = place;
-        const isSeen = expected(caller, place, "repository") !== "none";
+      for (const location of world.locations) {
+        const { repo } = location;
+        const isSeen = expected(caller, location, "repository") !== "none";
         const isOpen = open.includes(repo.visibility);
-        const where = `${caller.what} in ${nameOf(place)}`;
+        const where = `${caller.what} in ${nameOf(location)}`;
         if (isSeen && !isOpen && !granted.has(repo.id)) faults.push(`${where}: not found`);
         // A token that is bound is asked for beside it.
         const isBound = actor.token?.isBound === true;
@@ -247,12 +247,12 @@ describe("lists that walk an index", () => {
     for (const caller of full) {
       const user = caller.person?.user as User;
       const reachable = await idsAmong(placeIds(), reachableRepositoryIds(user.id));
-      for (const place of world.places.filter(({ repo }) => repo.isPrivate)) {
+      for (const location of world.locations.filter(({ repo }) => repo.isPrivate)) {
         // Nobody but administrators sees of what is private what they have no part in.
         if (user.isAdmin) continue;
-        const wanted = expected(caller, place, "repository") !== "none";
-        if (reachable.has(place.repo.id) !== wanted) {
-          faults.push(`${caller.what} in ${nameOf(place)}: is not ${wanted}`);
+        const wanted = expected(caller, location, "repository") !== "none";
+        if (reachable.has(location.repo.id) !== wanted) {
+          faults.push(`${caller.what} in ${nameOf(location)}: is not ${wanted}`);
         }
       }
     }
@@ -262,7 +262,7 @@ describe("lists that walk an index", () => {
 
 describe("which accounts exist for a caller", () => {
   it("is the same for a row at hand and as a condition for lists", async () => {
-    const owners = [...new Map(world.places.map(({ owner }) => [owner.id, owner])).values()];
+    const owners = [...new Map(world.locations.map(({ owner }) => [owner.id, owner])).values()];
     const faults: string[] = [];
     for (const { what, actor, person } of callers) {
       const ids = owners.map(({ id }) => id);

@@ -58,15 +58,15 @@ function actorOf(
 }
 
 /** What the tables say that a caller may do in a unit, or in the repository itself. */
-export function expected(caller: Caller, place: Place, column: Column): Mode {
+export function expected(caller: Caller, location: Place, column: Column): Mode {
   const { person, credential } = caller;
-  const { repo, owner, switched } = place;
+  const { repo, owner, switched } = location;
   const kind = `${repo.isPrivate ? "private" : "public"} of a ${owner.visibility} owner`;
   if (REACH.get(kind)?.[credential] !== "yes") return "none";
   if (column !== "repository" && SWITCHED.get(switched)?.[column] !== "on") return "none";
   if (person?.user.isAdmin && credential === "full") return "owner";
-  const granted = GRANTS.get(roleIn(person, place))?.[column] ?? "none";
-  const isOpen = OPEN.get(kind)?.[readerIn(person, place)] === "yes";
+  const granted = GRANTS.get(roleIn(person, location))?.[column] ?? "none";
+  const isOpen = OPEN.get(kind)?.[readerIn(person, location)] === "yes";
   return granted === "none" && isOpen ? "read" : granted;
 }
 

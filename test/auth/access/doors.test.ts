@@ -19,14 +19,15 @@ const SCOPES: Readonly<Record<string, string>> = { public_only: "public-only,all
 /** A credential of a caller, as a request shows it. */
 async function show({ person, credential }: Caller): Promise<{ token?: string }> {
   if (!person) return {};
-  const places = world.places.map(({ repo }) => repo);
+  const places = world.locations.map(({ repo }) => repo);
   const repos = credential === "bound_to_it" ? { repos: places } : {};
   return {
     token: await make.token(person.user, { scopes: SCOPES[credential] ?? "all", ...repos }),
   };
 }
 
-const isSeen = (caller: Caller, place: Place) => expected(caller, place, "repository") !== "none";
+const isSeen = (caller: Caller, location: Place) =>
+  expected(caller, location, "repository") !== "none";
 const idsOf = (repos: readonly Repository[]) => new Set(repos.map(({ id }) => id));
 
 const ROLES = ["anonymous", ...GRANTS.keys()].map((role, at) => [role, at] as const);
@@ -39,7 +40,7 @@ describe("what a caller finds is what the tables say that they see", () => {
     const caller = fitting[at % 2] ?? some[0];
     if (!caller) throw new Error(`nobody is ${role}`);
     const sending = await show(caller);
-    const seen = world.places.filter((place) => isSeen(caller, place));
+    const seen = world.locations.filter((location) => isSeen(caller, location));
 
     const found: Repository[] = [];
     for (const page of [1, 2]) {
@@ -56,7 +57,7 @@ describe("what a caller finds is what the tables say that they see", () => {
     expect(idsOf(found), "the search for a word").toEqual(idsOf(seen.map(({ repo }) => repo)));
     expect(found, "each of them once").toHaveLength(seen.length);
 
-    const owners = [...new Map(world.places.map(({ owner }) => [owner.id, owner])).values()];
+    const owners = [...new Map(world.locations.map(({ owner }) => [owner.id, owner])).values()];
     for (const owner of owners) {
       const { body } = await call(
         "GET",
@@ -66,16 +67,18 @@ describe("what a caller finds is what the tables say that they see", () => {
       const ours = (body.data as Repository[]).filter(
         ({ name }) => name !== `${world.word}-another-1`,
       );
-      const wanted = seen.filter((place) => place.owner.id === owner.id).map(({ repo }) => repo);
+      const wanted = seen
+        .filter((location) => location.owner.id === owner.id)
+        .map(({ repo }) => repo);
       expect(idsOf(ours), `the search for what ${owner.name} has`).toEqual(idsOf(wanted));
     }
 
-    for (const place of world.places.filter((_, index) => index % 5 === at % 5)) {
-      const path = `/repos/${place.owner.name}/${place.repo.name}`;
+    for (const location of world.locations.filter((_, index) => index % 5 === at % 5)) {
+      const path = `/repos/${location.owner.name}/${location.repo.name}`;
       const { status, body } = await call("GET", path, sending);
-      expect(status, path).toBe(isSeen(caller, place) ? 200 : 404);
+      expect(status, path).toBe(isSeen(caller, location) ? 200 : 404);
       if (status !== 200) continue;
-      const mode = expected(caller, place, "repository");
+      const mode = expected(caller, location, "repository");
       expect(body, path).toMatchObject({
         permissions: { admin: mode === "admin" || mode === "owner" },
       });

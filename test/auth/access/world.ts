@@ -122,7 +122,7 @@ const ANOTHER = "another";
 
 export interface AccessWorld {
   readonly people: readonly Person[];
-  readonly places: readonly Place[];
+  readonly locations: readonly Place[];
   /** A word in the name of each repository. */
   readonly word: string;
   /** Two tokens that are bound: to every repository under test, and to others. */
@@ -156,7 +156,7 @@ export async function makeAccessWorld(): Promise<AccessWorld> {
   await giveRoles(word, orgs, repos, people);
   return {
     people,
-    places: repos
+    locations: repos
       .filter(({ description }) => description !== ANOTHER)
       .map((repo) => ({
         repo,

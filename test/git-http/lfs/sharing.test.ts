@@ -41,8 +41,8 @@ async function forkOf(repo: TestRepo, forker: TestUser) {
     json: { name: freshName("fork") },
   });
   expect(status).toBe(202);
-  const place = await placeOf(body.id);
-  return { ...place, id: body.id as number, owner: forker.name, name: body.name as string };
+  const location = await placeOf(body.id);
+  return { ...location, id: body.id as number, owner: forker.name, name: body.name as string };
 }
 
 const remove = async (repo: { owner: string; name: string }, as: TestUser) =>

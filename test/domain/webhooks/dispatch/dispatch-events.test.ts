@@ -208,9 +208,9 @@ describe("what waits to be told", () => {
     const brokenAt = async (now: number) => {
       const ctx = systemCtx({}, now);
       const git = Object.create(ctx.git) as typeof ctx.git;
-      git.repository = (place) => {
-        if (place.objectName === bad.repo.objectName) throw new Error("the repository is away");
-        return ctx.git.repository(place);
+      git.repository = (location) => {
+        if (location.objectName === bad.repo.objectName) throw new Error("the repository is away");
+        return ctx.git.repository(location);
       };
       await dispatchEvents({ ...ctx, git });
     };
