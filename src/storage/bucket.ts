@@ -1,7 +1,7 @@
 import type { ByteSource, Gauge } from "../git/store.ts";
 import { readPieces } from "../lib/read-pieces.ts";
-import { Recent } from "./recent.ts";
-import { Slots } from "./slots.ts";
+import { LruCache } from "./lru-cache.ts";
+import { Semaphore } from "./semaphore.ts";
 import type { StorageUsage } from "./storage-usage.ts";
 
 /** The platform opens six connections for a request; one stays for everything else. */
@@ -20,7 +20,7 @@ const BLOCK_READ_BYTES_MAX = 256 * 1024;
  */
 const NEAR_MISSES_MAX = 32;
 /** What the isolate keeps of blocks, in bytes. Files never change, so a block is never stale. */
-const blocks = new Recent<Uint8Array>(16 * 1024 * 1024);
+const blocks = new LruCache<Uint8Array>(16 * 1024 * 1024);
 
 /** Copies of small files that never change, near by. It may forget any of them. */
 export interface FileCache {
@@ -37,7 +37,7 @@ export class Bucket {
   private readonly bucket: R2Bucket;
   private readonly cache: FileCache;
   private readonly usage: StorageUsage;
-  private readonly slots: Slots;
+  private readonly semaphore: Semaphore;
   /** Blocks that were kept before, which others hold. */
   private readonly blockBytesBefore = blocks.heldBytes;
   private readonly gaugeBlocks: Gauge;
@@ -48,7 +48,7 @@ export class Bucket {
     this.cache = cache;
     this.usage = usage;
     this.gaugeBlocks = usage.gauge();
-    this.slots = new Slots(READS_MAX, () => usage.beginR2());
+    this.semaphore = new Semaphore(READS_MAX, () => usage.beginR2());
   }
 
   /** For what is held in memory between the bucket and whoever asks. */
@@ -72,7 +72,7 @@ export class Bucket {
   /** Exactly the bytes `start` to `end`. */
   read(key: string, start: number, end: number): Promise<Uint8Array> {
     if (start === end) return Promise.resolve(new Uint8Array(0));
-    return this.slots.run(async () => {
+    return this.semaphore.run(async () => {
       const range = { offset: start, length: end - start };
       this.usage.hold(end - start);
       try {
@@ -156,7 +156,7 @@ export class Bucket {
 
   /** The file from its start to its end, in pieces of `pieceBytes`; one connection all the while. */
   async *stream(key: string, pieceBytes: number): AsyncGenerator<Uint8Array> {
-    const object = await this.slots.run(() => this.bucket.get(key));
+    const object = await this.semaphore.run(() => this.bucket.get(key));
     if (!object) throw new Error("a file of a pack is gone");
     // The piece that is read, and the one that is being sent.
     this.usage.hold(2 * pieceBytes);
@@ -170,13 +170,13 @@ export class Bucket {
   /** The file, or a part of it, as it comes from the bucket: nothing of it is held. */
   async open(key: string, range?: { start: number; end: number }): Promise<ReadableStream> {
     const options = range && { range: { offset: range.start, length: range.end - range.start } };
-    const object = await this.slots.run(() => this.bucket.get(key, options));
+    const object = await this.semaphore.run(() => this.bucket.get(key, options));
     if (!object) throw new Error("a large file is gone");
     return object.body;
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
-    await this.slots.run(() => this.bucket.put(key, bytes));
+    await this.semaphore.run(() => this.bucket.put(key, bytes));
   }
 
   /**
@@ -186,7 +186,7 @@ export class Bucket {
    * @param sha256 In hex; other bytes are refused by the bucket.
    */
   putStream(key: string, bytes: ReadableStream, sha256: string): Promise<R2Object> {
-    return this.slots.run(() => this.bucket.put(key, bytes, { sha256 }));
+    return this.semaphore.run(() => this.bucket.put(key, bytes, { sha256 }));
   }
 
   /**
@@ -200,37 +200,37 @@ export class Bucket {
     parts: AsyncIterable<ReadableStream>,
     isRight: () => Promise<boolean>,
   ): Promise<boolean> {
-    const upload = await this.slots.run(() => this.bucket.createMultipartUpload(key));
+    const upload = await this.semaphore.run(() => this.bucket.createMultipartUpload(key));
     let isThere = false;
     try {
       const sent: R2UploadedPart[] = [];
       for await (const part of parts) {
         const number = sent.length + 1;
-        sent.push(await this.slots.run(() => upload.uploadPart(number, part)));
+        sent.push(await this.semaphore.run(() => upload.uploadPart(number, part)));
       }
       if (!(await isRight())) return false;
-      await this.slots.run(() => upload.complete(sent));
+      await this.semaphore.run(() => upload.complete(sent));
       isThere = true;
       return true;
     } finally {
-      if (!isThere) await this.slots.run(() => upload.abort());
+      if (!isThere) await this.semaphore.run(() => upload.abort());
     }
   }
 
   /** Begins a file whose length nobody knows yet. */
   startUpload(key: string): Upload {
-    return new Upload(this.bucket, this.slots, key, this.usage.gauge());
+    return new Upload(this.bucket, this.semaphore, key, this.usage.gauge());
   }
 
   /** Removes files; those that are not there are passed over. */
   async delete(keys: readonly string[]): Promise<void> {
-    if (keys.length > 0) await this.slots.run(() => this.bucket.delete([...keys]));
+    if (keys.length > 0) await this.semaphore.run(() => this.bucket.delete([...keys]));
   }
 
   /** Removes all files below a prefix. */
   async deleteAll(prefix: string): Promise<void> {
     for (;;) {
-      const { objects, truncated } = await this.slots.run(() => this.bucket.list({ prefix }));
+      const { objects, truncated } = await this.semaphore.run(() => this.bucket.list({ prefix }));
       await this.delete(objects.map(({ key }) => key));
       if (!truncated) return;
     }
@@ -245,7 +245,7 @@ export class Bucket {
 export class Upload {
   sizeBytes = 0;
   private readonly bucket: R2Bucket;
-  private readonly slots: Slots;
+  private readonly semaphore: Semaphore;
   private readonly key: string;
   private part = new Uint8Array(0);
   private partBytes = 0;
@@ -257,9 +257,9 @@ export class Upload {
   private sendingBytes = 0;
   private readonly gauge: Gauge;
 
-  constructor(bucket: R2Bucket, slots: Slots, key: string, gauge: Gauge) {
+  constructor(bucket: R2Bucket, semaphore: Semaphore, key: string, gauge: Gauge) {
     this.bucket = bucket;
-    this.slots = slots;
+    this.semaphore = semaphore;
     this.key = key;
     this.gauge = gauge;
   }
@@ -288,20 +288,20 @@ export class Upload {
     this.isFinished = true;
     const rest = this.part.subarray(0, this.partBytes);
     if (!this.upload) {
-      await this.slots.run(() => this.bucket.put(this.key, rest));
+      await this.semaphore.run(() => this.bucket.put(this.key, rest));
       return;
     }
     if (rest.length > 0) await this.sendPart();
     await this.sending;
     const { upload, parts } = this;
-    await this.slots.run(() => upload.complete(parts));
+    await this.semaphore.run(() => upload.complete(parts));
   }
 
   /** Leaves no part behind of a file that is not to be finished; one that is finished stays. */
   async abort(): Promise<void> {
     await this.sending.catch(ignore);
     const { upload } = this;
-    if (upload && !this.isFinished) await this.slots.run(() => upload.abort());
+    if (upload && !this.isFinished) await this.semaphore.run(() => upload.abort());
   }
 
   private makeRoom(bytes: number): void {
@@ -316,13 +316,13 @@ export class Upload {
   }
 
   private async sendPart(): Promise<void> {
-    this.upload ??= await this.slots.run(() => this.bucket.createMultipartUpload(this.key));
+    this.upload ??= await this.semaphore.run(() => this.bucket.createMultipartUpload(this.key));
     const { upload, parts } = this;
     const bytes = this.part.subarray(0, this.partBytes);
     await this.sending;
     const number = parts.length + 1;
     this.sendingBytes = this.part.length;
-    this.sending = this.slots.run(async () => {
+    this.sending = this.semaphore.run(async () => {
       parts[number - 1] = await upload.uploadPart(number, bytes);
       this.sendingBytes = 0;
       this.gauge(this.part.length);

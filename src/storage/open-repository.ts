@@ -2,11 +2,11 @@ import { type OpenPack, PackCatalog } from "../git/pack/pack-catalog.ts";
 import { PackedObjects } from "../git/pack/packed-objects.ts";
 import type { Gauge } from "../git/store.ts";
 import { CommitGraph } from "../git/walk/commit-graph.ts";
-import type { KeptAnswers } from "./kept-answers.ts";
-import { Recent } from "./recent.ts";
+import type { ResultCache } from "./result-cache.ts";
+import { LruCache } from "./lru-cache.ts";
 
 /** Commits of lists of packs that were read lately, in bytes: with the tables of the packs, which they hold. */
-const graphs = new Recent<CommitGraph>(16 * 1024 * 1024);
+const graphs = new LruCache<CommitGraph>(16 * 1024 * 1024);
 
 /** Bytes of a commit's or an object's row in the tables of a pack, about. */
 const TABLE_ROW_BYTES = 60;
@@ -16,7 +16,7 @@ export class OpenRepository {
   readonly catalog: PackCatalog;
   readonly objects: PackedObjects;
   /** What was worked out of it before. */
-  readonly answers: KeptAnswers;
+  readonly results: ResultCache;
   private readonly openGauge: () => Gauge;
   private readonly graphKey: string | undefined;
   private knownGraph: CommitGraph | undefined;
@@ -27,11 +27,11 @@ export class OpenRepository {
    */
   constructor(
     packs: readonly OpenPack[],
-    answers: KeptAnswers,
+    results: ResultCache,
     openGauge: () => Gauge,
     graphKey?: string,
   ) {
-    this.answers = answers;
+    this.results = results;
     this.openGauge = openGauge;
     this.graphKey = graphKey;
     this.catalog = new PackCatalog(packs);
@@ -71,7 +71,7 @@ export class OpenRepository {
 
   /** The same with one more pack, which is the youngest. */
   with(pack: OpenPack): OpenRepository {
-    return new OpenRepository([...this.catalog.packs, pack], this.answers, this.openGauge);
+    return new OpenRepository([...this.catalog.packs, pack], this.results, this.openGauge);
   }
 }
 

@@ -5,13 +5,13 @@ import type { PackFileKind, Scratch } from "../git/store.ts";
 import type { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { packKey, scratchKey, uploadPrefixes } from "./keys.ts";
-import { Recent } from "./recent.ts";
+import { LruCache } from "./lru-cache.ts";
 import type { PackRecord } from "./repository-records.ts";
 
 const KINDS: readonly PackFileKind[] = ["pack", "idx", "sidecar"];
 
 /** Indexes and sidecars that the isolate keeps open, in bytes. They never change. */
-const tables = new Recent<Omit<OpenPack, "source">>(32 * 1024 * 1024);
+const tables = new LruCache<Omit<OpenPack, "source">>(32 * 1024 * 1024);
 
 /** Opens a pack: its index and sidecar are read whole, its bytes by ranges. Cost: two reads, or none. */
 export async function openPack(

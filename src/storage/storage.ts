@@ -8,7 +8,7 @@ import { settled } from "../lib/settled.ts";
 import type { Scratch } from "../git/store.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
-import { KeptAnswers } from "./kept-answers.ts";
+import { ResultCache } from "./result-cache.ts";
 import { draftName, packKey, rescueKey } from "./keys.ts";
 import { LargeFiles } from "./large-files.ts";
 import { OpenRepository } from "./open-repository.ts";
@@ -57,8 +57,8 @@ export class GitStorage {
   /** The repository of a place. Nothing is read, and nothing has to be there. */
   repository(location: RepositoryLocation): StoredRepository {
     const object = this.objects.getByName(location.objectName);
-    const answers = new KeptAnswers(this.cache, location.objectName);
-    return new StoredRepository(location, this.bucket, object, this.usage, answers);
+    const results = new ResultCache(this.cache, location.objectName);
+    return new StoredRepository(location, this.bucket, object, this.usage, results);
   }
 
   /** Has a repository tended soon. A message that is lost is made up for by the object's alarm. */
@@ -81,16 +81,16 @@ export class StoredRepository {
   private readonly bucket: Bucket;
   private readonly stub: DurableObjectStub<RepositoryObject>;
   private readonly usage: StorageUsage;
-  private readonly answers: KeptAnswers;
+  private readonly results: ResultCache;
 
   constructor(
     { objectName, networkName }: RepositoryLocation,
     bucket: Bucket,
     stub: DurableObjectStub<RepositoryObject>,
     usage: StorageUsage,
-    answers: KeptAnswers,
+    results: ResultCache,
   ) {
-    this.answers = answers;
+    this.results = results;
     this.location = { objectName, networkName };
     this.networkName = networkName;
     this.bucket = bucket;
@@ -113,7 +113,7 @@ export class StoredRepository {
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
     const key = packs.map(({ name }) => name).join(" ");
     const gauge = (): Gauge => this.openGauge();
-    return new OpenRepository(await Promise.all(opened), this.answers, gauge, key);
+    return new OpenRepository(await Promise.all(opened), this.results, gauge, key);
   }
 
   /** For what is held in memory of this repository. */

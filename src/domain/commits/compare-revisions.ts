@@ -135,7 +135,7 @@ export async function findChangedFiles(
   newTreeOid: Oid = EMPTY_TREE_OID,
 ): Promise<ChangedFileEntry[] | undefined> {
   const about = ["files", oldTreeOid ?? null, newTreeOid];
-  const known = await repository.answers.remember(
+  const known = await repository.results.getOrCompute(
     about,
     async () => (await workOutDifferences(repository, oldTreeOid, newTreeOid)) ?? null,
   );

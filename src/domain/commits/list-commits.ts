@@ -55,14 +55,14 @@ export async function listCommits(
 
 /** The whole history of a path, which is long to find and short to tell. */
 function listOfPath(
-  { answers, catalog, graph, objects }: OpenRepository,
+  { results, catalog, graph, objects }: OpenRepository,
   path: string,
   range: LogRange,
 ): Promise<Oid[]> {
   const { tips, excluded = [], sinceSeconds = null } = range;
   const oidOf = (node: Node): Oid => graph.oid(node);
   const about = ["path history", path, tips.map(oidOf), excluded.map(oidOf), sinceSeconds];
-  return answers.remember(about, async () => {
+  return results.getOrCompute(about, async () => {
     const oids: Oid[] = [];
     const finder = new PathFinder(catalog, objects, encodeText(path));
     for await (const node of logPath(graph, finder, range)) oids.push(graph.oid(node));

@@ -91,12 +91,12 @@ function readDifferences(
   nodes: readonly Node[],
   { hasStat, hasFiles }: CommitParts,
 ): Promise<Difference[]> {
-  const { answers, graph } = repository;
+  const { results, graph } = repository;
   if (!hasStat && !hasFiles) {
     return Promise.resolve(nodes.map(() => ({ files: undefined, stat: undefined })));
   }
   const oids = nodes.map((node) => graph.oid(node));
-  return answers.remember(["differences", oids, hasStat, hasFiles], async () => {
+  return results.getOrCompute(["differences", oids, hasStat, hasFiles], async () => {
     const differences: Difference[] = [];
     for (const node of nodes) {
       const changes = await findOwnChanges(repository, node);

@@ -46,7 +46,7 @@ export async function listTree(
 
 /** Entries below a tree, and below each of its trees if these are listed too. */
 async function countEntries(
-  { answers, catalog, objects }: OpenRepository,
+  { results, catalog, objects }: OpenRepository,
   rootOid: Oid,
   isRecursive: boolean,
 ): Promise<Map<Oid, number>> {
@@ -68,7 +68,7 @@ async function countEntries(
     counts.set(treeOid, total);
     return total;
   };
-  const known = await answers.remember(["tree counts", rootOid, isRecursive], async () => {
+  const known = await results.getOrCompute(["tree counts", rootOid, isRecursive], async () => {
     await count(rootOid, 0);
     return [...counts];
   });

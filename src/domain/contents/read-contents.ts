@@ -108,7 +108,7 @@ class ContentsReader {
     paths: readonly (readonly string[])[],
     contentCharsMax: number,
   ): Promise<(ContentItem | undefined)[]> {
-    const { answers, graph, catalog, objects } = this.repository;
+    const { results, graph, catalog, objects } = this.repository;
     const entries = await findEntries(this.repository, this.root, paths);
     const items: (ContentItem | undefined)[] = [];
     let charsLeft = contentCharsMax;
@@ -124,7 +124,7 @@ class ContentsReader {
     const found = items.filter((item) => item !== undefined);
     const names = found.map(({ path }) => encodeText(path));
     const about = ["last commits of paths", graph.oid(this.tip), names];
-    const oids = await answers.remember(about, async () => {
+    const oids = await results.getOrCompute(about, async () => {
       const nodes = await findLastCommitsOfPaths(graph, catalog, objects, this.tip, names);
       return nodes.map((node) => (node === undefined ? null : graph.oid(node)));
     });
@@ -198,13 +198,13 @@ class ContentsReader {
     entries: readonly TreeEntry[],
   ): Promise<(LastCommit | undefined)[]> {
     if (!this.includes.commit && !this.includes.message) return [];
-    const { answers, graph, catalog, objects } = this.repository;
+    const { results, graph, catalog, objects } = this.repository;
     const path = encodeText(directory.join("/"));
     const names = entries.map(({ name }) => name);
     // All names of a directory follow from its path; one of them may be asked for alone.
     const one = names.length === 1 ? names[0] : null;
     const about = ["last commits", graph.oid(this.tip), path, one];
-    const oids = await answers.remember(about, async () => {
+    const oids = await results.getOrCompute(about, async () => {
       const nodes = await findLastCommits(graph, catalog, objects, this.tip, path, names);
       return Array.from(nodes, ([name, node]) => [name, graph.oid(node)] as const);
     });

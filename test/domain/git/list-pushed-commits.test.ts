@@ -19,11 +19,11 @@ describe("the commits that a push brought", () => {
     await storePush(repo, "refs/heads/main", tip, history.build());
 
     const stored = git.repository(repo);
-    const { catalog, answers } = await stored.open(await stored.snapshot());
+    const { catalog, results } = await stored.open(await stored.snapshot());
     const held: number[] = [];
     const gauged = new OpenRepository(
       catalog.packs,
-      answers,
+      results,
       () => (bytes) => void held.push(bytes),
     );
     const updates = [{ ref: "refs/heads/main", oldOid: null, newOid: tip, peeledOid: null }];

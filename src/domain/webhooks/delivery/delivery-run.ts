@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context.ts";
-import { Slots } from "../../../storage/slots.ts";
+import { Semaphore } from "../../../storage/semaphore.ts";
 
 /** Time and chance, as a run of deliveries takes them. */
 export interface Clock {
@@ -24,7 +24,7 @@ export class DeliveryRun {
   readonly ctx: Ctx;
   readonly clock: Clock;
   /** Requests wait here for their turn. */
-  readonly requests = new Slots(REQUESTS_OPEN_MAX, () => () => {});
+  readonly requests = new Semaphore(REQUESTS_OPEN_MAX, () => () => {});
   readonly #endsAt: number;
   #attemptsLeft = ATTEMPTS_MAX;
 

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull, isNull, lte, min, or, type SQL, sql } from
 
 import type { Ctx } from "../../../context.ts";
 import { hookDeliveries, hooks, type Hook } from "../../../db/schema/index.ts";
-import { Slots } from "../../../storage/slots.ts";
+import { Semaphore } from "../../../storage/semaphore.ts";
 import { isApproved } from "../hooks/is-approved.ts";
 import { type DueDelivery, hasDue, selectDue } from "./due-delivery.ts";
 
@@ -19,7 +19,7 @@ export interface HookLease {
   /** The moment until which it is lent, by which the lender is known. Undefined once it is lost. */
   token: number | undefined;
   /** One write after another, each knows the token that the last one left. */
-  readonly writes: Slots;
+  readonly writes: Semaphore;
   /** Whether an attempt succeeded since it was lent: then several go at once. */
   isProven: boolean;
   /** Whether something was tried again since, or is to be: then there is something to come back for. */
@@ -123,7 +123,7 @@ export async function acquireLeases(
     lease: {
       hook,
       token,
-      writes: new Slots(1, () => () => {}),
+      writes: new Semaphore(1, () => () => {}),
       isProven: false,
       hasRetries: false,
     },

@@ -1,5 +1,5 @@
 /** Values that were used lately, up to a total weight. What does not fit alone is not kept. */
-export class Recent<T> {
+export class LruCache<T> {
   /** Weight of all values. */
   heldBytes = 0;
   private readonly values = new Map<string, { value: T; bytes: number }>();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { FileCache } from "../../src/storage/bucket.ts";
-import { KeptAnswers } from "../../src/storage/kept-answers.ts";
+import { ResultCache } from "../../src/storage/result-cache.ts";
 
 /** What is near by, for one test. */
 function makeCache() {
@@ -33,7 +33,7 @@ describe("an answer that was worked out of git data", () => {
     const work = makeWork(answer);
     const about = ["history", "src/ü", ["a".repeat(40)], null];
     for (let ask = 0; ask < 3; ask++) {
-      expect(await new KeptAnswers(cache, name).remember(about, work)).toEqual(answer);
+      expect(await new ResultCache(cache, name).getOrCompute(about, work)).toEqual(answer);
     }
     expect(work.count).toBe(1);
     for (const other of [
@@ -41,7 +41,7 @@ describe("an answer that was worked out of git data", () => {
       ["history", "src/ü", ["a".repeat(40)], 0],
       ["history", ["src/ü"], ["a".repeat(40)], null],
     ]) {
-      await new KeptAnswers(cache, name).remember(other, work);
+      await new ResultCache(cache, name).getOrCompute(other, work);
     }
     expect(work.count).toBe(4);
   });
@@ -50,42 +50,42 @@ describe("an answer that was worked out of git data", () => {
   it("is nothing to another repository", async () => {
     const { cache } = makeCache();
     const [first, second] = [makeWork("first"), makeWork("second")];
-    expect(await new KeptAnswers(cache, objectName()).remember(["x"], first)).toBe("first");
-    expect(await new KeptAnswers(cache, objectName()).remember(["x"], second)).toBe("second");
+    expect(await new ResultCache(cache, objectName()).getOrCompute(["x"], first)).toBe("first");
+    expect(await new ResultCache(cache, objectName()).getOrCompute(["x"], second)).toBe("second");
     expect(second.count).toBe(1);
   });
 
   it("comes from near by once the isolate has forgotten it", async () => {
     const { files, cache } = makeCache();
-    const answers = new KeptAnswers(cache, objectName());
+    const results = new ResultCache(cache, objectName());
     const work = makeWork("kept");
-    await answers.remember(["x"], work);
+    await results.getOrCompute(["x"], work);
     const long = makeWork("x".repeat(1024 * 1024 - 2));
-    for (let other = 0; other < 3; other++) await answers.remember([other], long);
-    expect(await answers.remember(["x"], work)).toBe("kept");
+    for (let other = 0; other < 3; other++) await results.getOrCompute([other], long);
+    expect(await results.getOrCompute(["x"], work)).toBe("kept");
     expect(work.count).toBe(1);
     // And what neither has is worked out again.
-    for (let other = 3; other < 6; other++) await answers.remember([other], long);
+    for (let other = 3; other < 6; other++) await results.getOrCompute([other], long);
     files.clear();
-    expect(await answers.remember(["x"], work)).toBe("kept");
+    expect(await results.getOrCompute(["x"], work)).toBe("kept");
     expect(work.count).toBe(2);
   });
 
   it("is not kept where it is long", async () => {
     const { files, cache } = makeCache();
-    const answers = new KeptAnswers(cache, objectName());
+    const results = new ResultCache(cache, objectName());
     const work = makeWork("x".repeat(1024 * 1024));
     for (let ask = 0; ask < 2; ask++)
-      expect(await answers.remember(["x"], work)).toHaveLength(1024 * 1024);
+      expect(await results.getOrCompute(["x"], work)).toHaveLength(1024 * 1024);
     expect([work.count, files.size]).toEqual([2, 0]);
   });
 
   it("is not kept where working it out fails", async () => {
     const { files, cache } = makeCache();
-    const answers = new KeptAnswers(cache, objectName());
+    const results = new ResultCache(cache, objectName());
     const failing = () => Promise.reject(new Error("gone"));
-    await expect(answers.remember(["x"], failing)).rejects.toThrow("gone");
+    await expect(results.getOrCompute(["x"], failing)).rejects.toThrow("gone");
     expect(files.size).toBe(0);
-    expect(await answers.remember(["x"], makeWork("there"))).toBe("there");
+    expect(await results.getOrCompute(["x"], makeWork("there"))).toBe("there");
   });
 });

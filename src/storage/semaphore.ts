@@ -3,7 +3,7 @@
  *
  * One for each request, never one for the isolate: a request that is cut off gives nothing back.
  */
-export class Slots {
+export class Semaphore {
   private free: number;
   private readonly onStart: () => () => void;
   private readonly waiting: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { encodeUtf8 } from "../git/byte-text.ts";
 import { formatHex } from "../lib/hex.ts";
 import type { FileCache } from "./bucket.ts";
-import { Recent } from "./recent.ts";
+import { LruCache } from "./lru-cache.ts";
 
 /** Changes with the meaning of what is kept: what an older version of the code worked out is not read. */
 const VERSION = 1;
@@ -10,7 +10,7 @@ const VERSION = 1;
 const CHARS_MAX = 1024 * 1024;
 
 /** What the isolate keeps itself, in bytes. */
-const recent = new Recent<string>(4 * 1024 * 1024);
+const recent = new LruCache<string>(4 * 1024 * 1024);
 
 /**
  * What was worked out of the git data of one repository, kept in the isolate and near by.
@@ -19,7 +19,7 @@ const recent = new Recent<string>(4 * 1024 * 1024);
  * by the ids of the objects that it follows from. Whoever asks has judged before that the caller may
  * read the repository, and that its refs still reach those objects.
  */
-export class KeptAnswers {
+export class ResultCache {
   private readonly cache: FileCache;
   private readonly objectName: string;
 
@@ -35,7 +35,7 @@ export class KeptAnswers {
    * Nothing about who asks, nor anything of the database.
    * @param work  Gives a value that survives JSON.
    */
-  async remember<T>(about: readonly unknown[], work: () => Promise<T>): Promise<T> {
+  async getOrCompute<T>(about: readonly unknown[], work: () => Promise<T>): Promise<T> {
     const asked = encodeUtf8(JSON.stringify([VERSION, this.objectName, ...about]));
     const digest = await crypto.subtle.digest("SHA-256", asked as Uint8Array<ArrayBuffer>);
     const key = `answers/${this.objectName}/${formatHex(new Uint8Array(digest))}`;
