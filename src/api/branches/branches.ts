@@ -6,7 +6,7 @@ import { findBranch } from "../../domain/branches/find-branch.ts";
 import { listBranches, readBranch } from "../../domain/branches/list-branches.ts";
 import { renameBranch } from "../../domain/branches/rename-branch.ts";
 import { updateBranch } from "../../domain/branches/update-branch.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { Branch, toBranch } from "../../shapes/branch.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -62,8 +62,10 @@ branches.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listBranches(ctx, code, slice));
+    const snapshot = await openSnapshot(ctx, entry);
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listBranches(ctx, snapshot, slice),
+    );
     return c.json(
       items.map((branch) => toBranch(entry, branch, viewer)),
       200,
@@ -110,9 +112,9 @@ branches.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const ref = findBranch(code, c.req.valid("param").branch);
-    return c.json(toBranch(entry, await readBranch(ctx, code, ref), viewer), 200);
+    const snapshot = await openSnapshot(ctx, entry);
+    const ref = findBranch(snapshot, c.req.valid("param").branch);
+    return c.json(toBranch(entry, await readBranch(ctx, snapshot, ref), viewer), 200);
   },
 );
 

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { createTag } from "../../domain/tags/create-tag.ts";
 import { deleteTag } from "../../domain/tags/delete-tag.ts";
 import { findAnnotatedTag } from "../../domain/tags/find-annotated-tag.ts";
@@ -43,8 +43,8 @@ tags.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listTags(code, slice));
+    const snapshot = await openSnapshot(ctx, entry);
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listTags(snapshot, slice));
     return c.json(
       items.map((tag) => toTag(entry, tag, viewer)),
       200,
@@ -87,7 +87,7 @@ tags.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const tag = await findTag(await openCode(ctx, entry), c.req.valid("param").tag);
+    const tag = await findTag(await openSnapshot(ctx, entry), c.req.valid("param").tag);
     return c.json(toTag(entry, tag, viewer), 200);
   },
 );
@@ -127,8 +127,8 @@ tags.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const found = await findAnnotatedTag(ctx, code, c.req.valid("param").sha);
+    const snapshot = await openSnapshot(ctx, entry);
+    const found = await findAnnotatedTag(ctx, snapshot, c.req.valid("param").sha);
     return c.json(toAnnotatedTag(entry, found, viewer), 200);
   },
 );

@@ -5,7 +5,7 @@ import { formatPatches } from "../../domain/commits/format-patches.ts";
 import { type CommitQuery, listCommits } from "../../domain/commits/list-commits.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
 import { findRevision, isPinned, type Revision } from "../../domain/git/find-revision.ts";
-import { type Code, openCode } from "../../domain/git/open-code.ts";
+import { type RepositorySnapshot, openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
@@ -54,12 +54,12 @@ commits.openapi(
     const query = c.req.valid("query");
     const sinceSeconds = readMoment(query.since, "since");
     const untilSeconds = readMoment(query.until, "until");
-    const code = await openCode(ctx, entry);
-    if (code.snapshot.refs.length === 0) throw conflict("Git Repository is empty.");
-    const start = requireRevision(code, query.sha || entry.repo.defaultBranch);
+    const snapshot = await openSnapshot(ctx, entry);
+    if (snapshot.state.refs.length === 0) throw conflict("Git Repository is empty.");
+    const start = requireRevision(snapshot, query.sha || entry.repo.defaultBranch);
     const wanted: CommitQuery = {
       tips: [start.node],
-      excluded: query.not ? [requireRevision(code, query.not).node] : [],
+      excluded: query.not ? [requireRevision(snapshot, query.not).node] : [],
       path: query.path || undefined,
       ...(sinceSeconds !== undefined && { sinceSeconds }),
       ...(untilSeconds !== undefined && { untilSeconds }),
@@ -68,9 +68,9 @@ commits.openapi(
       ctx.config,
       query.path ? { page: query.page, limit: PATH_PAGE_SIZE } : query,
     );
-    const { items, total } = await listCommits(code, wanted, slice);
+    const { items, total } = await listCommits(snapshot, wanted, slice);
     if (total === 0 && query.path) throw notFound();
-    const read = await readCommits(ctx, code, items, toParts(query));
+    const read = await readCommits(ctx, snapshot, items, toParts(query));
     setNumberedPageHeaders(c, slice, total);
     return c.json(
       read.map((each) => toCommit(entry, each, viewer)),
@@ -105,11 +105,12 @@ commits.openapi(
   }),
   async (c) => {
     const { ctx, entry } = c.var;
-    const code = await openCode(ctx, entry);
+    const snapshot = await openSnapshot(ctx, entry);
     const { sha, diffType } = c.req.valid("param");
-    const revision = requireRevision(code, sha);
+    const revision = requireRevision(snapshot, sha);
     const { node } = revision;
-    const text = diffType === "diff" ? await diffOf(code, node) : await formatPatches(code, node);
+    const text =
+      diffType === "diff" ? await diffOf(snapshot, node) : await formatPatches(snapshot, node);
     return c.body(text as Uint8Array<ArrayBuffer>, 200, {
       "Content-Type": "text/plain; charset=utf-8",
       ...(isPinned(revision, sha) && immutableHeaders(c.var, entry)),
@@ -130,22 +131,25 @@ commits.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const { node } = requireRevision(code, c.req.valid("param").sha);
-    const [read] = await readCommits(ctx, code, [node], toParts(c.req.valid("query")));
+    const snapshot = await openSnapshot(ctx, entry);
+    const { node } = requireRevision(snapshot, c.req.valid("param").sha);
+    const [read] = await readCommits(ctx, snapshot, [node], toParts(c.req.valid("query")));
     if (!read) throw notFound();
     return c.json(toCommit(entry, read, viewer), 200);
   },
 );
 
-function diffOf({ repository: { graph, objects } }: Code, node: Node): Promise<Uint8Array> {
+function diffOf(
+  { repository: { graph, objects } }: RepositorySnapshot,
+  node: Node,
+): Promise<Uint8Array> {
   const [parent = NO_NODE] = graph.parents(node);
   const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
   return formatDiff(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
 }
 
-function requireRevision(code: Code, text: string): Revision {
-  const found = findRevision(code, text);
+function requireRevision(snapshot: RepositorySnapshot, text: string): Revision {
+  const found = findRevision(snapshot, text);
   if (!found) throw notFound();
   return found;
 }

@@ -8,7 +8,7 @@ import {
   parseComparison,
 } from "../../domain/commits/compare-revisions.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
-import { openSideBySide } from "../../domain/git/open-code.ts";
+import { openSideBySide } from "../../domain/git/open-snapshot.ts";
 import { ChangedFile, toChangedFile } from "../../shapes/changed-file.ts";
 import { Commit, toCommit } from "../../shapes/commit.ts";
 import { Int64 } from "../../shapes/json.ts";
@@ -72,9 +72,9 @@ comparisons.openapi(
     const query = c.req.valid("query");
     const text = parseComparison(c.req.valid("param").basehead);
     const headEntry = chooseHeadRepository(entry, relatives, text);
-    const [baseCode, headCode] = await openSideBySide(ctx, entry, headEntry);
-    const revisions = findRevisions(baseCode, headCode, entry, text);
-    const { repository } = headCode;
+    const [baseSnapshot, headSnapshot] = await openSideBySide(ctx, entry, headEntry);
+    const revisions = findRevisions(baseSnapshot, headSnapshot, entry, text);
+    const { repository } = headSnapshot;
     const { graph } = repository;
 
     const limit = query.limit > 0 ? query.limit : PAGE_SIZE_MAX;
@@ -82,7 +82,7 @@ comparisons.openapi(
     const { nodes, aheadCount, behindCount, mergeBase } = compareHistories(graph, revisions, slice);
     const parts = toParts(query);
     const listed = mergeBase === undefined ? nodes : [...nodes, mergeBase];
-    const read = await readCommits(ctx, headCode, listed, parts);
+    const read = await readCommits(ctx, headSnapshot, listed, parts);
     const [mergeBaseCommit] = mergeBase === undefined ? [] : read.splice(nodes.length);
 
     const oldNode = text.isDirect ? revisions.base.node : mergeBase;

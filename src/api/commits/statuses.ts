@@ -3,7 +3,7 @@ import type { Context } from "hono";
 
 import { COMMIT_STATES } from "../../db/schema/index.ts";
 import { findRevision } from "../../domain/git/find-revision.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { createStatus } from "../../domain/statuses/create-status.ts";
 import {
   combineStatuses,
@@ -164,7 +164,7 @@ async function listPage(c: StatusContext, revision: string, query: z.infer<typeo
 }
 
 async function findCommit(ctx: Ctx, entry: RepositoryEntry, text: string): Promise<Oid> {
-  const revision = findRevision(await openCode(ctx, entry), text);
+  const revision = findRevision(await openSnapshot(ctx, entry), text);
   if (!revision) throw notFound();
   return revision.commitOid;
 }

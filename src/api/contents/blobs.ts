@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findObject } from "../../domain/contents/find-object.ts";
 import { readBlob } from "../../domain/contents/read-blob.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { BLOB } from "../../git/object/kind.ts";
 import { malformed } from "../../lib/failure.ts";
 import { GitBlobResponse, toGitBlob } from "../../shapes/git-blob.ts";
@@ -32,11 +32,11 @@ blobs.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const location = findObject(code, c.req.valid("param").sha);
-    if (!location || code.repository.catalog.kind(location) !== BLOB)
+    const snapshot = await openSnapshot(ctx, entry);
+    const location = findObject(snapshot, c.req.valid("param").sha);
+    if (!location || snapshot.repository.catalog.kind(location) !== BLOB)
       throw malformed("sha not found");
-    const blob = await readBlob(code.repository, location);
+    const blob = await readBlob(snapshot.repository, location);
     return c.json(toGitBlob(blob, entry, viewer), 200, immutableHeaders(c.var, entry));
   },
 );

@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
 import { readContents, type Contents, type Includes } from "../../domain/contents/read-contents.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import {
   ContentsExtResponse,
@@ -177,15 +177,15 @@ async function findContents(
   ref: string,
   includes: Includes,
 ): Promise<{ found: Contents; contentRef: ContentRef; headers: Record<string, string> }> {
-  const code = await openCode(ctx, entry);
+  const snapshot = await openSnapshot(ctx, entry);
   const names = splitPath(path);
-  const revision = findContentRevision(code, entry, ref);
+  const revision = findContentRevision(snapshot, entry, ref);
   if (!revision) {
-    if (code.snapshot.refs.length > 0 || ref !== "" || names.length > 0) throw notFound();
+    if (snapshot.state.refs.length > 0 || ref !== "" || names.length > 0) throw notFound();
     const contentRef: ContentRef = { repository: entry, kind: "branch", name: "" };
     return { found: { kind: "directory", items: [] }, contentRef, headers: {} };
   }
-  const found = await readContents(code.repository, revision, names, includes);
+  const found = await readContents(snapshot.repository, revision, names, includes);
   if (!found) throw notFound();
   const contentRef: ContentRef = { repository: entry, kind: revision.kind, name: revision.name };
   const headers = isPinned(revision, ref) ? immutableHeaders({ ctx }, entry) : {};

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
 import { findDefinition } from "../../domain/editorconfig/find-definition.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -28,11 +28,11 @@ editorconfig.openapi(
   async (c) => {
     const { ctx, entry } = c.var;
     const names = splitPath(c.req.valid("param").filepath);
-    const code = await openCode(ctx, entry);
-    const revision = findContentRevision(code, entry, c.req.valid("query").ref);
-    const root = revision && code.repository.graph.root(revision.node);
+    const snapshot = await openSnapshot(ctx, entry);
+    const revision = findContentRevision(snapshot, entry, c.req.valid("query").ref);
+    const root = revision && snapshot.repository.graph.root(revision.node);
     const isPath = names.every((name) => name !== "." && name !== ".." && !name.includes("\0"));
-    const found = root && isPath && (await findDefinition(code.repository, root, names));
+    const found = root && isPath && (await findDefinition(snapshot.repository, root, names));
     if (!found) throw notFound();
     return c.json(found, 200);
   },

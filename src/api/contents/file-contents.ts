@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Ctx } from "../../context.ts";
 import { findContentRevision } from "../../domain/contents/find-entry.ts";
 import { readManyContents } from "../../domain/contents/read-contents.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { ContentsResponse, toContents, type ContentRef } from "../../shapes/contents.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -97,7 +97,7 @@ async function shapeFiles(
   ref: string,
   files: readonly string[],
 ) {
-  const { repository, ...code } = await openCode(ctx, entry);
+  const { repository, ...code } = await openSnapshot(ctx, entry);
   const revision = findContentRevision({ repository, ...code }, entry, ref);
   if (!revision) throw notFound();
   const contentRef: ContentRef = { repository: entry, kind: revision.kind, name: revision.name };

@@ -6,7 +6,7 @@ import { detectContentType } from "../../domain/contents/content-type.ts";
 import { findFile, type FoundFile } from "../../domain/contents/find-file.ts";
 import { type FileContent, openBlob, openMedia } from "../../domain/contents/open-content.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
-import { openCode, type Code } from "../../domain/git/open-code.ts";
+import { openSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
 import { parseRange } from "../../lib/byte-range.ts";
 import { hasTag } from "../../lib/entity-tag.ts";
@@ -74,14 +74,14 @@ async function answerFile(
   openContent: typeof openBlob,
 ): Promise<Response> {
   const { ctx, entry } = c.var;
-  const code = await openCode(ctx, entry);
-  const file = await findFile(code, entry, path, ref);
+  const snapshot = await openSnapshot(ctx, entry);
+  const file = await findFile(snapshot, entry, path, ref);
   if (!file) throw notFound();
-  const content = await openContent(ctx, entry.repo, code, file);
+  const content = await openContent(ctx, entry.repo, snapshot, file);
   const { oid, sizeBytes } = content;
   const isImmutable = content.isFinal && isPinned(file.revision, ref);
   const headers = {
-    ...headersOf(code, file, content),
+    ...headersOf(snapshot, file, content),
     ...(isImmutable && immutableHeaders(c.var, entry)),
   };
   if (hasTag(c.req.header("if-none-match"), oid)) {
@@ -162,7 +162,7 @@ const SECONDS_MAX = 253_402_300_799;
  * scripts, and taken for nothing but what its type says.
  */
 function headersOf(
-  { repository: { graph } }: Code,
+  { repository: { graph } }: RepositorySnapshot,
   { entry, name, revision }: FoundFile,
   { oid }: FileContent,
 ): Record<string, string> {

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findTree } from "../../domain/contents/find-object.ts";
 import { listTree } from "../../domain/contents/list-tree.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed } from "../../lib/failure.ts";
 import { GitTreeResponse, toGitEntry } from "../../shapes/git-tree.ts";
 import { apiUrlOf } from "../../shapes/urls.ts";
@@ -46,14 +46,14 @@ trees.openapi(
   async (c) => {
     const { ctx, entry, viewer } = c.var;
     const query = c.req.valid("query");
-    const code = await openCode(ctx, entry);
-    const found = findTree(code, c.req.valid("param").sha);
+    const snapshot = await openSnapshot(ctx, entry);
+    const found = findTree(snapshot, c.req.valid("param").sha);
     if (!found) throw malformed("sha not found");
 
     const number = Math.min(Math.max(query.page, 1), PAGE_NUMBER_MAX);
     const size = query.per_page > 0 ? Math.min(query.per_page, PAGE_SIZE_MAX) : PAGE_SIZE_MAX;
     const offset = (number - 1) * size;
-    const { repository } = code;
+    const { repository } = snapshot;
     const isRecursive = query.recursive ?? false;
     const { items, total } = await listTree(repository, found.location, isRecursive, {
       offset,

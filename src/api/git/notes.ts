@@ -5,7 +5,7 @@ import { createNote, deleteNote, updateNote } from "../../domain/commits/change-
 import { findNote, type Note as NoteOf } from "../../domain/commits/find-note.ts";
 import { type CommitParts, readCommits } from "../../domain/commits/read-commits.ts";
 import { findRevision } from "../../domain/git/find-revision.ts";
-import { type Code, openCode } from "../../domain/git/open-code.ts";
+import { type RepositorySnapshot, openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Note, toNote } from "../../shapes/note.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
@@ -41,12 +41,12 @@ notes.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const noted = findRevision(code, c.req.valid("param").sha);
-    const note = noted && (await findNote(code, noted.commitOid));
+    const snapshot = await openSnapshot(ctx, entry);
+    const noted = findRevision(snapshot, c.req.valid("param").sha);
+    const note = noted && (await findNote(snapshot, noted.commitOid));
     if (!note) throw notFound();
     const parts = toParts(c.req.valid("query"));
-    return c.json(await shapeNote(ctx, entry, viewer, code, note, parts), 200);
+    return c.json(await shapeNote(ctx, entry, viewer, snapshot, note, parts), 200);
   },
 );
 
@@ -73,9 +73,9 @@ notes.openapi(
     const { ctx, entry, viewer } = c.var;
     const { sha } = c.req.valid("param");
     const { message: text } = c.req.valid("json");
-    const { note, code } = await createNote(ctx, entry, requireUser(ctx.actor), sha, text);
+    const { note, snapshot } = await createNote(ctx, entry, requireUser(ctx.actor), sha, text);
     const parts = toParts(c.req.valid("query"));
-    return c.json(await shapeNote(ctx, entry, viewer, code, note, parts), 201);
+    return c.json(await shapeNote(ctx, entry, viewer, snapshot, note, parts), 201);
   },
 );
 
@@ -99,9 +99,9 @@ notes.openapi(
     const { ctx, entry, viewer } = c.var;
     const { sha } = c.req.valid("param");
     const { message: text } = c.req.valid("json");
-    const { note, code } = await updateNote(ctx, entry, requireUser(ctx.actor), sha, text);
+    const { note, snapshot } = await updateNote(ctx, entry, requireUser(ctx.actor), sha, text);
     const parts = toParts(c.req.valid("query"));
-    return c.json(await shapeNote(ctx, entry, viewer, code, note, parts), 200);
+    return c.json(await shapeNote(ctx, entry, viewer, snapshot, note, parts), 200);
   },
 );
 
@@ -128,11 +128,11 @@ async function shapeNote(
   ctx: Ctx,
   entry: RepositoryEntry,
   viewer: Viewer,
-  code: Code,
+  snapshot: RepositorySnapshot,
   { content, node }: NoteOf,
   parts: CommitParts,
 ) {
-  const [commit] = await readCommits(ctx, code, [node], parts);
+  const [commit] = await readCommits(ctx, snapshot, [node], parts);
   if (!commit) throw notFound();
   return toNote(entry, { content, commit }, viewer);
 }

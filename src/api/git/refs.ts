@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { listRefs } from "../../domain/git/list-refs.ts";
-import { openCode } from "../../domain/git/open-code.ts";
+import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import type { Slice } from "../../domain/slice.ts";
 import { Reference, toReference } from "../../shapes/reference.ts";
 import { page, refusals } from "../answers.ts";
@@ -25,8 +25,8 @@ refs.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
-    const list = async (slice: Slice) => listRefs(code, "", slice);
+    const snapshot = await openSnapshot(ctx, entry);
+    const list = async (slice: Slice) => listRefs(snapshot, "", slice);
     const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
     return c.json(
       items.map((ref) => toReference(entry, ref, viewer)),
@@ -55,9 +55,9 @@ refs.openapi(
   }),
   async (c) => {
     const { ctx, entry, viewer } = c.var;
-    const code = await openCode(ctx, entry);
+    const snapshot = await openSnapshot(ctx, entry);
     const { ref: prefix } = c.req.valid("param");
-    const list = async (slice: Slice) => listRefs(code, prefix, slice);
+    const list = async (slice: Slice) => listRefs(snapshot, prefix, slice);
     const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
     return c.json(
       items.map((ref) => toReference(entry, ref, viewer)),

@@ -1,6 +1,6 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
-import { codeFacts } from "./code-facts.ts";
+import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
@@ -17,7 +17,7 @@ export const repoRoutes = [
   subscriptions,
   stargazers,
   forks,
-  codeFacts,
+  insights,
   topics,
   repositoryActivities,
   repositoryEvents,

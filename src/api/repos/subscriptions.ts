@@ -2,8 +2,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { and, eq } from "drizzle-orm";
 
 import { watches } from "../../db/schema/index.ts";
-import { listWatchers } from "../../domain/repos/list-marks.ts";
-import { createMark, deleteMark } from "../../domain/repos/mark.ts";
+import { listWatchers } from "../../domain/repos/list-stars-and-watches.ts";
+import { createToggle, deleteToggle } from "../../domain/repos/toggle.ts";
 import { notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/user.ts";
 import { WatchInfo, toWatchInfo } from "../../shapes/watch-info.ts";
@@ -57,7 +57,7 @@ subscriptions.openapi(
   }),
   async (c) => {
     const { ctx, entry, user, viewer } = c.var;
-    await createMark(ctx, "watch", user, entry.repo);
+    await createToggle(ctx, "watch", user, entry.repo);
     return c.json(toWatchInfo(entry, viewer), 200);
   },
 );
@@ -78,7 +78,7 @@ subscriptions.openapi(
   }),
   async (c) => {
     const { ctx, entry, user } = c.var;
-    await deleteMark(ctx, "watch", user, entry.repo);
+    await deleteToggle(ctx, "watch", user, entry.repo);
     return c.body(null, 204);
   },
 );

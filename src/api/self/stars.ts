@@ -2,8 +2,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { and, eq } from "drizzle-orm";
 
 import { stars as starTable } from "../../db/schema/index.ts";
-import { listStarred } from "../../domain/repos/list-marks.ts";
-import { createMark, deleteMark } from "../../domain/repos/mark.ts";
+import { listStarred } from "../../domain/repos/list-stars-and-watches.ts";
+import { createToggle, deleteToggle } from "../../domain/repos/toggle.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repository.ts";
 import { empty, page, refusals } from "../answers.ts";
@@ -75,7 +75,7 @@ stars.openapi(
   }),
   async (c) => {
     const { ctx, entry, user } = c.var;
-    await createMark(ctx, "star", user, entry.repo);
+    await createToggle(ctx, "star", user, entry.repo);
     return c.body(null, 204);
   },
 );
@@ -93,7 +93,7 @@ stars.openapi(
   }),
   async (c) => {
     const { ctx, entry, user } = c.var;
-    await deleteMark(ctx, "star", user, entry.repo);
+    await deleteToggle(ctx, "star", user, entry.repo);
     return c.body(null, 204);
   },
 );

@@ -7,7 +7,7 @@ import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { apiUrlOf } from "../../shapes/urls.ts";
 import { codec } from "../../storage/codec.ts";
 import { findRevision } from "../git/find-revision.ts";
-import { type Code, openCode } from "../git/open-code.ts";
+import { type RepositorySnapshot, openSnapshot } from "../git/open-snapshot.ts";
 import { type ArchiveFormat, MEDIA_TYPES } from "./archive-format.ts";
 import { openBundle } from "./open-bundle.ts";
 import { openTree } from "./open-tree.ts";
@@ -30,8 +30,8 @@ export async function findArchive(
   ref: string,
   format: ArchiveFormat,
 ): Promise<Download> {
-  const code = await openCode(ctx, entry);
-  const revision = findRevision(code, ref);
+  const snapshot = await openSnapshot(ctx, entry);
+  const revision = findRevision(snapshot, ref);
   if (!revision) throw notFound();
   const { commitOid } = revision;
   const { name, lowerName } = entry.repo;
@@ -45,16 +45,16 @@ export async function findArchive(
       tag: makeTag(commitOid, [format, revision.kind, revision.name]),
       isTagWeak: true,
       immutableUrl: undefined,
-      open: () => openBundle(ctx, entry, code, revision),
+      open: () => openBundle(ctx, entry, snapshot, revision),
     };
   }
-  const decorations = listDecorations(code, commitOid);
+  const decorations = listDecorations(snapshot, commitOid);
   return {
     ...shown,
     tag: makeTag(commitOid, [format, lowerName, ...decorations]),
     isTagWeak: false,
     immutableUrl: `${apiUrlOf(entry, ctx)}/archive/${commitOid}.${format}?rev=${commitOid}`,
-    open: () => openTree(ctx, entry, code, revision, format, decorations),
+    open: () => openTree(ctx, entry, snapshot, revision, format, decorations),
   };
 }
 
@@ -66,7 +66,10 @@ function makeTag(commitOid: Oid, parts: readonly string[]): string {
 }
 
 /** The branches and tags that lead to a commit, as `git log --decorate` names them in a clone of all. */
-function listDecorations({ snapshot: { refs, head } }: Code, commitOid: Oid): ByteText[] {
+function listDecorations(
+  { state: { refs, head } }: RepositorySnapshot,
+  commitOid: Oid,
+): ByteText[] {
   const at = refs.filter(({ oid, peeledOid }) => (peeledOid ?? oid) === commitOid);
   const named = (prefix: string, mark: string): string[] =>
     at.flatMap(({ name }) =>

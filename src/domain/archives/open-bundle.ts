@@ -4,7 +4,7 @@ import { type BundleRef, formatBundleHeader } from "../../git/archive/bundle.ts"
 import { planFetch } from "../../git/walk/fetch-plan.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { Revision } from "../git/find-revision.ts";
-import { type Code, findRef } from "../git/open-code.ts";
+import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { sendPack } from "../git/send-pack.ts";
 
 /** What the branch of a bundle is called that was asked for by a commit's id. */
@@ -14,11 +14,11 @@ const NAMELESS = "refs/heads/bundle" as ByteText;
 export async function openBundle(
   ctx: Ctx,
   { repo }: RepositoryEntry,
-  code: Code,
+  snapshot: RepositorySnapshot,
   revision: Revision,
 ): Promise<AsyncGenerator<Uint8Array>> {
-  const { snapshot, repository } = code;
-  const ref = toBundleRef(code, revision);
+  const { state, repository } = snapshot;
+  const ref = toBundleRef(snapshot, revision);
   const plan = await planFetch(repository.graph, repository.catalog, repository.objects, {
     wantOids: [ref.oid],
     haveOids: [],
@@ -30,7 +30,7 @@ export async function openBundle(
   });
   // Without HEAD a clone would check nothing out.
   const head: BundleRef = { name: "HEAD" as ByteText, oid: revision.commitOid };
-  const origin = { stored: ctx.git.repository(repo), snapshot, repository };
+  const origin = { stored: ctx.git.repository(repo), snapshot: state, repository };
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield formatBundleHeader([ref, head]);
     yield* sendPack(origin, plan, true);
@@ -38,8 +38,8 @@ export async function openBundle(
   return pieces();
 }
 
-function toBundleRef(code: Code, { kind, name, commitOid }: Revision): BundleRef {
+function toBundleRef(snapshot: RepositorySnapshot, { kind, name, commitOid }: Revision): BundleRef {
   if (kind === "commit") return { name: NAMELESS, oid: commitOid };
   const fullName = `refs/${kind === "tag" ? "tags" : "heads"}/${name}`;
-  return { name: encodeText(fullName), oid: findRef(code, fullName)?.oid ?? commitOid };
+  return { name: encodeText(fullName), oid: findRef(snapshot, fullName)?.oid ?? commitOid };
 }

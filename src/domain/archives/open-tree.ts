@@ -16,7 +16,7 @@ import { compressor } from "../../storage/compressor.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { streamBlob } from "../contents/stream-blob.ts";
 import type { Revision } from "../git/find-revision.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { ArchiveFormat } from "./archive-format.ts";
 
 /** Entries of an archive at most. */
@@ -38,7 +38,7 @@ const PATH_BYTES_MAX = 4096;
 export async function openTree(
   ctx: Ctx,
   { repo }: RepositoryEntry,
-  { repository }: Code,
+  { repository }: RepositorySnapshot,
   { node, commitOid }: Revision,
   format: Exclude<ArchiveFormat, "bundle">,
   decorations: readonly ByteText[],

@@ -4,8 +4,8 @@ import { conflict, notFound } from "../../lib/failure.ts";
 import type { BranchEntry } from "../../shapes/branch.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
-import { moveRefs } from "../git/move-refs.ts";
-import { type Code, findRef, openCode } from "../git/open-code.ts";
+import { updateRefs } from "../git/update-refs.ts";
+import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { checkBranchName } from "./branch-name.ts";
@@ -35,29 +35,33 @@ export async function createBranch(
   requireWritable(entry);
   const { name } = wanted;
   checkBranchName(name, "NewBranchName");
-  const code = await openCode(ctx, entry);
-  const commitOid = findStart(entry, code, wanted);
+  const snapshot = await openSnapshot(ctx, entry);
+  const commitOid = findStart(entry, snapshot, wanted);
   const ref = branchRef(name);
-  if (findRef(code, ref)) throw conflict("The branch already exists.");
-  if (findRef(code, `refs/tags/${name}`)) {
+  if (findRef(snapshot, ref)) throw conflict("The branch already exists.");
+  if (findRef(snapshot, `refs/tags/${name}`)) {
     throw conflict("The branch with the same tag already exists.");
   }
-  if (hasRefClash(code, ref)) throw conflict("The branch with the same name already exists.");
+  if (hasRefClash(snapshot, ref)) throw conflict("The branch with the same name already exists.");
   // Before anything is moved: what can't be shown is not made.
-  const head = (await readHeads(ctx, code, [commitOid])).get(commitOid);
+  const head = (await readHeads(ctx, snapshot, [commitOid])).get(commitOid);
   if (!head) throw notFound();
-  await moveRefs(ctx, entry, code.repository, [{ ref, to: commitOid }]);
+  await updateRefs(ctx, entry, snapshot.repository, [{ ref, to: commitOid }]);
   return { name, head };
 }
 
-function findStart({ repo }: RepositoryEntry, code: Code, wanted: NewBranch): Oid {
+function findStart(
+  { repo }: RepositoryEntry,
+  snapshot: RepositorySnapshot,
+  wanted: NewBranch,
+): Oid {
   const { oldRef, oldBranch } = wanted;
   if (oldRef) {
-    const revision = findRevision(code, oldRef);
+    const revision = findRevision(snapshot, oldRef);
     if (!revision) throw notFound("The old branch does not exist");
     return revision.commitOid;
   }
-  const start = findRef(code, branchRef(oldBranch || repo.defaultBranch));
+  const start = findRef(snapshot, branchRef(oldBranch || repo.defaultBranch));
   if (!start) throw notFound("The old branch does not exist");
   return start.oid;
 }

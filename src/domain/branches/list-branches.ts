@@ -3,7 +3,7 @@ import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { only } from "../../lib/only.ts";
 import type { BranchEntry } from "../../shapes/branch.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { readHeads } from "./read-heads.ts";
@@ -13,27 +13,35 @@ const PREFIX = "refs/heads/";
 /** The branches, the one with the newest commit first, then by name. */
 export async function listBranches(
   ctx: Ctx,
-  code: Code,
+  snapshot: RepositorySnapshot,
   { size, offset }: Slice,
 ): Promise<Listed<BranchEntry>> {
-  const refs = code.snapshot.refs.filter(({ name }) => name.startsWith(PREFIX));
-  const times = new Map(refs.map((ref) => [ref, timeOfCommit(code, ref.oid)]));
+  const refs = snapshot.state.refs.filter(({ name }) => name.startsWith(PREFIX));
+  const times = new Map(refs.map((ref) => [ref, timeOfCommit(snapshot, ref.oid)]));
   const timeOf = (ref: StoredRef) => times.get(ref) ?? 0;
   // Stable: the refs come by name.
   const sorted = refs.toSorted((a, b) => timeOf(b) - timeOf(a));
   const page = sorted.slice(offset, offset + size);
-  return { items: await toEntries(ctx, code, page), total: refs.length };
+  return { items: await toEntries(ctx, snapshot, page), total: refs.length };
 }
 
 /** One branch with its commit. */
-export async function readBranch(ctx: Ctx, code: Code, ref: StoredRef): Promise<BranchEntry> {
-  return only(await toEntries(ctx, code, [ref]));
+export async function readBranch(
+  ctx: Ctx,
+  snapshot: RepositorySnapshot,
+  ref: StoredRef,
+): Promise<BranchEntry> {
+  return only(await toEntries(ctx, snapshot, [ref]));
 }
 
-async function toEntries(ctx: Ctx, code: Code, refs: readonly StoredRef[]): Promise<BranchEntry[]> {
+async function toEntries(
+  ctx: Ctx,
+  snapshot: RepositorySnapshot,
+  refs: readonly StoredRef[],
+): Promise<BranchEntry[]> {
   const heads = await readHeads(
     ctx,
-    code,
+    snapshot,
     refs.map(({ oid }) => oid),
   );
   return refs.flatMap(({ name, oid }) => {

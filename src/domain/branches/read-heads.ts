@@ -4,7 +4,7 @@ import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PayloadCommitEntry } from "../../shapes/payload-commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 
 /**
@@ -14,7 +14,7 @@ import { verifySignatures } from "../signatures/verify-signatures.ts";
  */
 export async function readHeads(
   ctx: Ctx,
-  { repository: { objects } }: Code,
+  { repository: { objects } }: RepositorySnapshot,
   commitOids: Iterable<Oid>,
 ): Promise<Map<Oid, PayloadCommitEntry>> {
   const read = [...new Set(commitOids)].map(async (commitOid) => {

@@ -3,8 +3,8 @@ import type { Ctx } from "../../context.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { moveRefs } from "../git/move-refs.ts";
-import { findRef, openCode } from "../git/open-code.ts";
+import { updateRefs } from "../git/update-refs.ts";
+import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { checkBranchName } from "./branch-name.ts";
@@ -24,23 +24,23 @@ export async function renameBranch(
 ): Promise<void> {
   requireWritable(entry);
   checkBranchName(name, "Name");
-  const code = await openCode(ctx, entry);
-  const { oid } = findBranch(code, oldName);
+  const snapshot = await openSnapshot(ctx, entry);
+  const { oid } = findBranch(snapshot, oldName);
   const [from, to] = [branchRef(oldName), branchRef(name)];
   const isAdmin = isAllowed(entry, { mode: "admin" });
-  if (code.snapshot.head === encodeText(from) && !isAdmin) {
+  if (snapshot.state.head === encodeText(from) && !isAdmin) {
     throw forbidden("User must be a repo or site admin to rename default or protected branches.");
   }
-  if (findRef(code, to) || hasRefClash(code, to, from)) {
+  if (findRef(snapshot, to) || hasRefClash(snapshot, to, from)) {
     throw invalid(
       "Cannot rename a branch using the same name or rename to a branch that already exists.",
     );
   }
-  const moves = [
+  const updates = [
     { ref: from, from: oid },
     { ref: to, to: oid },
   ];
   // SECURITY: given by administrators alone, for the branch may have become the default meanwhile.
   const headMove = isAdmin ? { from: encodeText(from), to: encodeText(to) } : undefined;
-  await moveRefs(ctx, entry, code.repository, moves, headMove);
+  await updateRefs(ctx, entry, snapshot.repository, updates, headMove);
 }

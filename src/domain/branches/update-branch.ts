@@ -5,8 +5,8 @@ import { isAncestor } from "../../git/walk/merge-bases.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
-import { moveRefs } from "../git/move-refs.ts";
-import { openCode } from "../git/open-code.ts";
+import { updateRefs } from "../git/update-refs.ts";
+import { openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { branchRef, findBranch } from "./find-branch.ts";
 
@@ -36,16 +36,16 @@ export async function updateBranch(
   requireWritable(entry);
   if (!isRefNameFormat(to)) throw invalid("[NewCommitID]: GitRefName");
   if (from && !isOid(from.toLowerCase())) throw invalid("[OldCommitID]: a commit id is expected");
-  const code = await openCode(ctx, entry);
-  const { oid } = findBranch(code, name);
-  const { graph } = code.repository;
-  const revision = findRevision(code, to);
+  const snapshot = await openSnapshot(ctx, entry);
+  const { oid } = findBranch(snapshot, name);
+  const { graph } = snapshot.repository;
+  const revision = findRevision(snapshot, to);
   if (!revision) throw notFound();
   if (from && from.toLowerCase() !== oid) throw conflict(`the branch is at ${oid}`);
   if (revision.commitOid === oid) return;
   if (!isForced && !isAncestor(graph, graph.find(oid), revision.node)) {
     throw conflict("not a fast-forward");
   }
-  const moves = [{ ref: branchRef(name), from: oid, to: revision.commitOid }];
-  await moveRefs(ctx, entry, code.repository, moves);
+  const updates = [{ ref: branchRef(name), from: oid, to: revision.commitOid }];
+  await updateRefs(ctx, entry, snapshot.repository, updates);
 }

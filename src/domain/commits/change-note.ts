@@ -9,17 +9,17 @@ import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
-import { changeCode } from "../git/change-code.ts";
+import { commitSnapshot } from "../git/commit-snapshot.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { makeCommit } from "../git/make-commit.ts";
-import { type Code, findRef } from "../git/open-code.ts";
+import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { type Note, NOTES_REF } from "./find-note.ts";
 
 /** A note that was just written, and the code with it. */
 interface WrittenNote {
   readonly note: Note;
-  readonly code: Code;
+  readonly snapshot: RepositorySnapshot;
 }
 
 /**
@@ -102,28 +102,35 @@ async function changeNotes(
   change: (notes: NoteTree, key: Oid, pack: PackBuilder) => Promise<Uint8Array>,
 ): Promise<WrittenNote> {
   requireWritable(entry);
-  const { made, code } = await changeCode(ctx, entry, async ({ code: before, pack }) => {
-    const { graph, objects } = before.repository;
-    const found = findRevision(before, revision);
-    if (!found) throw notFound();
-    const head = findRef(before, NOTES_REF)?.oid;
-    const headNode = head === undefined ? NO_NODE : graph.find(head);
-    if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
-    const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
-    const notes = await NoteTree.open(objects, rootOid);
-    const content = await change(notes, found.commitOid, pack);
-    const treeOid = await notes.write((tree) => pack.add("tree", tree));
-    const identity = toIdentity(ctx, user);
-    const commit = await makeCommit(ctx, {
-      treeOid,
-      parentOids: head === undefined ? [] : [head],
-      author: identity,
-      committer: identity,
-      message: encodeText(`${how}\n`),
-    });
-    const to = pack.add("commit", commit);
-    const move = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
-    return { moves: [move], content, to };
-  });
-  return { note: { content: made.content, node: code.repository.graph.find(made.to) }, code };
+  const { made, snapshot } = await commitSnapshot(
+    ctx,
+    entry,
+    async ({ snapshot: before, pack }) => {
+      const { graph, objects } = before.repository;
+      const found = findRevision(before, revision);
+      if (!found) throw notFound();
+      const head = findRef(before, NOTES_REF)?.oid;
+      const headNode = head === undefined ? NO_NODE : graph.find(head);
+      if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
+      const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
+      const notes = await NoteTree.open(objects, rootOid);
+      const content = await change(notes, found.commitOid, pack);
+      const treeOid = await notes.write((tree) => pack.add("tree", tree));
+      const identity = toIdentity(ctx, user);
+      const commit = await makeCommit(ctx, {
+        treeOid,
+        parentOids: head === undefined ? [] : [head],
+        author: identity,
+        committer: identity,
+        message: encodeText(`${how}\n`),
+      });
+      const to = pack.add("commit", commit);
+      const move = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
+      return { updates: [move], content, to };
+    },
+  );
+  return {
+    note: { content: made.content, node: snapshot.repository.graph.find(made.to) },
+    snapshot,
+  };
 }

@@ -8,7 +8,7 @@ import type { ChangedFileEntry } from "../../shapes/changed-file.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { Slice } from "../slice.ts";
 import { countSides, findChanges } from "./find-changes.ts";
 
@@ -80,13 +80,13 @@ export interface Revisions {
 
 /** @throws Failure `not_found` if one of them is no commit of its repository. */
 export function findRevisions(
-  baseCode: Code,
-  headCode: Code,
+  baseSnapshot: RepositorySnapshot,
+  headSnapshot: RepositorySnapshot,
   { repo }: RepositoryEntry,
   text: ComparisonText,
 ): Revisions {
-  const base = findRevision(baseCode, text.base ?? repo.defaultBranch);
-  const head = findRevision(headCode, text.head);
+  const base = findRevision(baseSnapshot, text.base ?? repo.defaultBranch);
+  const head = findRevision(headSnapshot, text.head);
   if (!base || !head) throw notFound();
   return { base, head };
 }

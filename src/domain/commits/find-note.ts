@@ -5,7 +5,7 @@ import type { Node } from "../../git/walk/commit-graph.ts";
 import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import { PathFinder } from "../../git/walk/path-finder.ts";
 import { logPath } from "../../git/walk/path-history.ts";
-import { type Code, findRef } from "../git/open-code.ts";
+import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 
 /** Where git keeps notes, unless it is told otherwise. */
 export const NOTES_REF = "refs/notes/commits";
@@ -27,12 +27,15 @@ export interface Note {
  *
  * @see git-notes(1), "NOTES".
  */
-export async function findNote(code: Code, commitOid: Oid): Promise<Note | undefined> {
-  const { catalog, graph, objects } = code.repository;
-  const ref = findRef(code, NOTES_REF);
+export async function findNote(
+  snapshot: RepositorySnapshot,
+  commitOid: Oid,
+): Promise<Note | undefined> {
+  const { catalog, graph, objects } = snapshot.repository;
+  const ref = findRef(snapshot, NOTES_REF);
   const head = ref ? graph.find(ref.oid) : NO_NODE;
   const rootOid = head === NO_NODE ? undefined : graph.rootOid(head);
-  const path = rootOid && (await findPath(code, rootOid, commitOid));
+  const path = rootOid && (await findPath(snapshot, rootOid, commitOid));
   if (!path) return undefined;
   const stored = await objects.readObject(path.oid);
   if (stored?.kind !== "blob") return undefined;
@@ -43,18 +46,18 @@ export async function findNote(code: Code, commitOid: Oid): Promise<Note | undef
 
 /** The file that is named by `digits`, which directories of two digits may cut. */
 async function findPath(
-  code: Code,
+  snapshot: RepositorySnapshot,
   treeOid: Oid,
   digits: string,
 ): Promise<{ path: ByteText; oid: Oid } | undefined> {
-  const stored = await code.repository.objects.readObject(treeOid);
+  const stored = await snapshot.repository.objects.readObject(treeOid);
   if (stored?.kind !== "tree") return undefined;
   const entries = parseTree(stored.content);
   const directory = entries.find(
     ({ name, mode }) => isTreeMode(mode) && name === digits.slice(0, 2),
   );
   if (directory && digits.length > 2) {
-    const below = await findPath(code, directory.oid, digits.slice(2));
+    const below = await findPath(snapshot, directory.oid, digits.slice(2));
     if (below) return { ...below, path: `${directory.name}/${below.path}` as ByteText };
   }
   const file = entries.find(({ name, mode }) => !isTreeMode(mode) && name === digits);

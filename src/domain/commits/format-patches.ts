@@ -10,7 +10,7 @@ import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import { codec } from "../../storage/codec.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findChanges } from "./find-changes.ts";
 import { listCommits } from "./list-commits.ts";
 
@@ -32,26 +32,26 @@ const SIGNATURE = "Edgeforge" as ByteText;
  * @throws Failure `too_large` for more than 3000 changed files, 16 MB of text, a file of more than
  * 4 MB, or a merge of more than 250 commits.
  */
-export async function formatPatches(code: Code, node: Node): Promise<Uint8Array> {
-  const nodes = await listMailed(code, node);
+export async function formatPatches(snapshot: RepositorySnapshot, node: Node): Promise<Uint8Array> {
+  const nodes = await listMailed(snapshot, node);
   let text = "";
   for (const [at, each] of nodes.entries()) {
     const number = at + 1;
     const bytesMax = TEXT_BYTES_MAX - text.length;
-    const mail = await formatOne(code, each, { number, total: nodes.length }, bytesMax);
+    const mail = await formatOne(snapshot, each, { number, total: nodes.length }, bytesMax);
     if (mail !== "") text += (text === "" ? "" : "\n") + mail;
   }
   return byteTextBytes(text as ByteText);
 }
 
 /** A commit alone, or those that a merge brought, oldest first. */
-async function listMailed(code: Code, node: Node): Promise<Node[]> {
-  const { graph } = code.repository;
+async function listMailed(snapshot: RepositorySnapshot, node: Node): Promise<Node[]> {
+  const { graph } = snapshot.repository;
   const [first = NO_NODE, ...others] = graph.parents(node);
   if (others.length === 0) return [node];
   const range = { tips: [node], excluded: first === NO_NODE ? [] : [first] };
   const slice = { size: 2 * MERGED_MAX, offset: 0 };
-  const { items, total } = await listCommits(code, range, slice);
+  const { items, total } = await listCommits(snapshot, range, slice);
   const single = items.filter((each) => graph.parents(each).length < 2);
   if (total > items.length || single.length > MERGED_MAX) {
     throw tooLarge("the merge brings too many commits");
@@ -60,7 +60,7 @@ async function listMailed(code: Code, node: Node): Promise<Node[]> {
 }
 
 async function formatOne(
-  { repository: { catalog, graph, objects } }: Code,
+  { repository: { catalog, graph, objects } }: RepositorySnapshot,
   node: Node,
   place: { number: number; total: number },
   bytesMax: number,

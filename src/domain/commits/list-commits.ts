@@ -5,7 +5,7 @@ import { countWalk, findWanted, type LogRange, walkByTime } from "../../git/walk
 import { PathFinder } from "../../git/walk/path-finder.ts";
 import { logPath } from "../../git/walk/path-history.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { Listed, Slice } from "../slice.ts";
 
 /** Which commits of a history are listed. */
@@ -23,7 +23,7 @@ export interface CommitQuery extends LogRange {
  * page; with a path also the trees down to it.
  */
 export async function listCommits(
-  { repository }: Code,
+  { repository }: RepositorySnapshot,
   query: CommitQuery,
   { size, offset }: Slice,
 ): Promise<Listed<Node>> {

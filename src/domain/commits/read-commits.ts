@@ -9,7 +9,7 @@ import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import type { CommitFile, CommitEntry } from "../../shapes/commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { type Signable, verifySignatures } from "../signatures/verify-signatures.ts";
 import { countChangedLines, findChanges } from "./find-changes.ts";
 
@@ -28,15 +28,15 @@ export interface CommitParts {
  */
 export async function readCommits(
   ctx: Ctx,
-  code: Code,
+  snapshot: RepositorySnapshot,
   nodes: readonly Node[],
   parts: CommitParts,
 ): Promise<CommitEntry[]> {
   const read: ReadCommit[] = [];
-  const differences = await readDifferences(code, nodes, parts);
+  const differences = await readDifferences(snapshot, nodes, parts);
   for (const [at, node] of nodes.entries()) {
     const { files, stat } = differences[at] ?? {};
-    read.push({ ...(await readCommit(code, node, parts)), files, stat });
+    read.push({ ...(await readCommit(snapshot, node, parts)), files, stat });
   }
   const addresses = read.flatMap(({ commit: { author, committer } }) => [
     decodeText(author.email),
@@ -65,7 +65,7 @@ type ReadCommit = Omit<CommitEntry, "author" | "committer" | "verification"> & S
 type Difference = Pick<CommitEntry, "files" | "stat">;
 
 async function readCommit(
-  { repository: { graph, objects } }: Code,
+  { repository: { graph, objects } }: RepositorySnapshot,
   node: Node,
   { hasVerification }: CommitParts,
 ): Promise<Omit<ReadCommit, keyof Difference>> {
@@ -87,7 +87,7 @@ async function readCommit(
 
 /** How each of some commits differs from its first parent: all of a page are kept as one. */
 function readDifferences(
-  { repository }: Code,
+  { repository }: RepositorySnapshot,
   nodes: readonly Node[],
   { hasStat, hasFiles }: CommitParts,
 ): Promise<Difference[]> {

@@ -9,10 +9,10 @@ import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { changeCode } from "../git/change-code.ts";
+import { commitSnapshot } from "../git/commit-snapshot.ts";
 import { makeCommit } from "../git/make-commit.ts";
-import type { RefMove } from "../git/ref-move.ts";
-import { type Code, findRef } from "../git/open-code.ts";
+import type { RefUpdateRequest } from "../git/ref-update-request.ts";
+import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
 import type { Verification } from "../../shapes/verification.ts";
@@ -57,9 +57,9 @@ export async function commitChange<T>(
   requireWritable(entry);
   const { author, committer } = toIdentities(ctx, user, commitOptions);
   const message = toCommitMessage(commitOptions, fallbackMessage, committer);
-  const { made } = await changeCode(ctx, entry, async ({ code, pack }) => {
-    const { branch, baseOid, from } = findTarget(code, entry, commitOptions);
-    const { repository } = code;
+  const { made } = await commitSnapshot(ctx, entry, async ({ snapshot, pack }) => {
+    const { branch, baseOid, from } = findTarget(snapshot, entry, commitOptions);
+    const { repository } = snapshot;
     const { graph, objects } = repository;
     const rootOid = baseOid === undefined ? undefined : graph.rootOid(graph.find(baseOid));
     const tree = new TreeDraft(objects, rootOid);
@@ -68,12 +68,16 @@ export async function commitChange<T>(
     const parentOids = baseOid === undefined ? [] : [baseOid];
     const content = await makeCommit(ctx, { treeOid, parentOids, author, committer, message });
     const commitOid = pack.add("commit", content);
-    const move: RefMove = { ref: branchRef(branch), ...(from && { from }), to: commitOid };
-    const parents = parentOids.map((oid) => ({ oid, timeSeconds: timeOfCommit(code, oid) }));
+    const update: RefUpdateRequest = {
+      ref: branchRef(branch),
+      ...(from && { from }),
+      to: commitOid,
+    };
+    const parents = parentOids.map((oid) => ({ oid, timeSeconds: timeOfCommit(snapshot, oid) }));
     const commit = parseCommit(content);
     const signature = { split: splitSignature(content), email: commit.committer.email };
     const signed = { branch, commitOid, commit, parents, ...signature };
-    return { moves: [move], result, signed };
+    return { updates: [update], result, signed };
   });
   const [verified] = await verifySignatures(ctx, [made.signed]);
   if (!verified) throw new Error("a commit was made and not judged");
@@ -82,17 +86,17 @@ export async function commitChange<T>(
 
 /** The branch that a change goes to, the commit that it is based on, and where the branch is now. */
 function findTarget(
-  code: Code,
+  snapshot: RepositorySnapshot,
   { repo }: RepositoryEntry,
   { branch, newBranch, isForced }: CommitOptions,
 ): { branch: string; baseOid: Oid | undefined; from: Oid | undefined } {
   const baseName = branch || repo.defaultBranch;
   const targetName = newBranch || baseName;
-  const base = findRef(code, branchRef(baseName));
-  if (!base && code.snapshot.refs.some(({ name }) => name.startsWith("refs/heads/"))) {
+  const base = findRef(snapshot, branchRef(baseName));
+  if (!base && snapshot.state.refs.some(({ name }) => name.startsWith("refs/heads/"))) {
     throw notFound("the branch does not exist");
   }
-  const target = findRef(code, branchRef(targetName));
+  const target = findRef(snapshot, branchRef(targetName));
   if (!target) checkBranchName(targetName, newBranch ? "NewBranchName" : "BranchName");
   if (target && targetName !== baseName && !isForced) {
     throw invalid(`branch already exists [name: ${targetName}]`);

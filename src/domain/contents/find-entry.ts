@@ -4,17 +4,17 @@ import { isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "../../git/obje
 import type { Oid } from "../../git/oid.ts";
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { type Revision, findRevision } from "../git/find-revision.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 
 /** The commit that `ref` names, or the latest of the default branch where it is empty. */
 export function findContentRevision(
-  code: Code,
+  snapshot: RepositorySnapshot,
   { repo }: RepositoryEntry,
   ref: string,
 ): Revision | undefined {
-  return findRevision(code, ref === "" ? `refs/heads/${repo.defaultBranch}` : ref);
+  return findRevision(snapshot, ref === "" ? `refs/heads/${repo.defaultBranch}` : ref);
 }
 
 /** The names of a path. Slashes at its ends count for nothing; "." is the root. */

@@ -3,7 +3,7 @@ import { isOid } from "../../git/oid.ts";
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";
 
 /** Longest name of a branch or tag that is looked for at the start of a path, in characters. */
@@ -22,22 +22,22 @@ export interface FoundFile {
  * is not found so is looked for on the default branch.
  */
 export async function findFile(
-  code: Code,
+  snapshot: RepositorySnapshot,
   repository: RepositoryEntry,
   path: string,
   ref: string,
 ): Promise<FoundFile | undefined> {
   const names = splitPath(path);
-  const leading = ref === "" ? findLeadingRef(code, names) : undefined;
+  const leading = ref === "" ? findLeadingRef(snapshot, names) : undefined;
   const found =
-    leading && (await findFileAt(code, leading.revision, names.slice(leading.nameCount)));
+    leading && (await findFileAt(snapshot, leading.revision, names.slice(leading.nameCount)));
   if (found) return found;
-  const revision = findContentRevision(code, repository, ref);
-  return revision && findFileAt(code, revision, names);
+  const revision = findContentRevision(snapshot, repository, ref);
+  return revision && findFileAt(snapshot, revision, names);
 }
 
 async function findFileAt(
-  { repository }: Code,
+  { repository }: RepositorySnapshot,
   revision: Revision,
   names: readonly string[],
 ): Promise<FoundFile | undefined> {
@@ -50,7 +50,7 @@ async function findFileAt(
 
 /** The branch, tag or whole commit id that a path begins with, and of how many names it is made. */
 function findLeadingRef(
-  code: Code,
+  snapshot: RepositorySnapshot,
   names: readonly string[],
 ): { revision: Revision; nameCount: number } | undefined {
   for (const above of ["refs/heads", "refs/tags"]) {
@@ -58,11 +58,11 @@ function findLeadingRef(
     for (const [at, part] of names.slice(0, -1).entries()) {
       name += `/${part}`;
       if (name.length > REF_CHARS_MAX) break;
-      const revision = findRevision(code, name);
+      const revision = findRevision(snapshot, name);
       if (revision) return { revision, nameCount: at + 1 };
     }
   }
   const [first = ""] = names;
-  const revision = isOid(first.toLowerCase()) ? findRevision(code, first) : undefined;
+  const revision = isOid(first.toLowerCase()) ? findRevision(snapshot, first) : undefined;
   return revision && { revision, nameCount: 1 };
 }

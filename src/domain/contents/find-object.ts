@@ -4,7 +4,7 @@ import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { findReachable } from "../../git/walk/reachable.ts";
 import { findRevision, isPinned } from "../git/find-revision.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 
 /**
  * The object of an id, whatever its kind.
@@ -12,13 +12,13 @@ import type { Code } from "../git/open-code.ts";
  * SECURITY: only what a ref of this repository reaches. A fork shares its packs with others, and
  * what was removed by force is stored for a while: neither may be had by its id.
  */
-export function findObject(code: Code, text: string): ObjectLocation | undefined {
+export function findObject(snapshot: RepositorySnapshot, text: string): ObjectLocation | undefined {
   const oid = text.toLowerCase();
   if (!isOid(oid)) return undefined;
-  const { catalog, graph } = code.repository;
+  const { catalog, graph } = snapshot.repository;
   const location = catalog.find(oid);
   if (!location) return undefined;
-  const tips = code.snapshot.refs.map((ref) => ref.oid);
+  const tips = snapshot.state.refs.map((ref) => ref.oid);
   return findReachable(catalog, graph, tips).has(location) ? location : undefined;
 }
 
@@ -27,16 +27,16 @@ export function findObject(code: Code, text: string): ObjectLocation | undefined
  * whether the text names it for ever.
  */
 export function findTree(
-  code: Code,
+  snapshot: RepositorySnapshot,
   text: string,
 ): { location: ObjectLocation; isPinned: boolean } | undefined {
-  const { catalog, graph } = code.repository;
-  const revision = findRevision(code, text);
+  const { catalog, graph } = snapshot.repository;
+  const revision = findRevision(snapshot, text);
   if (revision) {
     const root = graph.root(revision.node);
     return root && { location: root, isPinned: isPinned(revision, text) };
   }
-  const found = findObject(code, text);
+  const found = findObject(snapshot, text);
   const location = found && catalog.kind(found) === TAG ? peel(catalog, found) : found;
   if (!location) return undefined;
   const isCommit = catalog.kind(location) === COMMIT;

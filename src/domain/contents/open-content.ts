@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
 import { findLfsObject } from "../lfs/find-objects.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { FoundFile } from "./find-file.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
 import { streamBlob } from "./stream-blob.ts";
@@ -24,7 +24,7 @@ export interface FileContent {
 export async function openBlob(
   ctx: Ctx,
   repo: Repository,
-  { repository }: Code,
+  { repository }: RepositorySnapshot,
   { entry: { oid }, location }: FoundFile,
 ): Promise<FileContent> {
   const sizeBytes = repository.catalog.sizeBytes(location);
@@ -36,11 +36,11 @@ export async function openBlob(
 export async function openMedia(
   ctx: Ctx,
   repo: Repository,
-  code: Code,
+  snapshot: RepositorySnapshot,
   file: FoundFile,
 ): Promise<FileContent> {
-  const { catalog, objects } = code.repository;
-  const blob = await openBlob(ctx, repo, code, file);
+  const { catalog, objects } = snapshot.repository;
+  const blob = await openBlob(ctx, repo, snapshot, file);
   const mayPoint =
     ctx.config.isLfsOn &&
     !isSymlinkMode(file.entry.mode) &&

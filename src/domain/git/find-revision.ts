@@ -4,7 +4,7 @@ import { type Oid, OID_BYTES } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { markReachable } from "../../git/walk/reachable.ts";
-import { type Code, findRef } from "./open-code.ts";
+import { type RepositorySnapshot, findRef } from "./open-snapshot.ts";
 
 /** A commit that somebody named. */
 export interface Revision {
@@ -34,33 +34,33 @@ const PREFIX_DIGITS_MIN = 4;
  *
  * @returns Undefined where there is none, or a tag leads to something else than a commit.
  */
-export function findRevision(code: Code, text: string): Revision | undefined {
-  if (text === "HEAD") return findHead(code);
+export function findRevision(snapshot: RepositorySnapshot, text: string): Revision | undefined {
+  if (text === "HEAD") return findHead(snapshot);
   const names = [
     ["branch", text.startsWith("refs/heads/") ? text : `refs/heads/${text}`],
     ["tag", text.startsWith("refs/tags/") ? text : `refs/tags/${text}`],
   ] as const;
   for (const [kind, fullName] of names) {
-    const ref = findRef(code, fullName);
+    const ref = findRef(snapshot, fullName);
     if (!ref) continue;
     const name = fullName.split("/").slice(2).join("/");
-    return toRevision(code, kind, name, ref.peeledOid ?? ref.oid);
+    return toRevision(snapshot, kind, name, ref.peeledOid ?? ref.oid);
   }
-  return findCommit(code, text);
+  return findCommit(snapshot, text);
 }
 
 /** The branch that HEAD names. */
-function findHead(code: Code): Revision | undefined {
-  const { head } = code.snapshot;
-  return head === null ? undefined : findRevision(code, decodeText(head as ByteText));
+function findHead(snapshot: RepositorySnapshot): Revision | undefined {
+  const { head } = snapshot.state;
+  return head === null ? undefined : findRevision(snapshot, decodeText(head as ByteText));
 }
 
-function findCommit(code: Code, text: string): Revision | undefined {
+function findCommit(snapshot: RepositorySnapshot, text: string): Revision | undefined {
   if (!/^[0-9a-f]+$/i.test(text) || text.length < PREFIX_DIGITS_MIN || text.length > OID_DIGITS) {
     return undefined;
   }
   const prefix = text.toLowerCase();
-  const { catalog, graph } = code.repository;
+  const { catalog, graph } = snapshot.repository;
   const found = new Set<Node>();
   for (const { idx } of catalog.packs) {
     const { start, end } = idx.findPrefix(prefix);
@@ -70,7 +70,7 @@ function findCommit(code: Code, text: string): Revision | undefined {
     }
   }
   if (found.size === 0) return undefined;
-  const reachable = findReachableCommits(code);
+  const reachable = findReachableCommits(snapshot);
   const nodes = [...found].filter((node) => reachable[node] === 1);
   const [node] = nodes;
   if (node === undefined || nodes.length > 1) return undefined;
@@ -79,7 +79,7 @@ function findCommit(code: Code, text: string): Revision | undefined {
 }
 
 function toRevision(
-  { repository: { catalog, graph } }: Code,
+  { repository: { catalog, graph } }: RepositorySnapshot,
   kind: "branch" | "tag",
   name: string,
   oid: Oid,
@@ -91,7 +91,10 @@ function toRevision(
 }
 
 /** For each commit of the graph 1 if a ref reaches it. */
-function findReachableCommits({ snapshot, repository: { catalog, graph } }: Code): Uint8Array {
+function findReachableCommits({
+  state: snapshot,
+  repository: { catalog, graph },
+}: RepositorySnapshot): Uint8Array {
   const tips = snapshot.refs.flatMap(({ oid, peeledOid }) => {
     const location = catalog.find(peeledOid ?? oid);
     return location ? [graph.nodeAt(location)] : [];

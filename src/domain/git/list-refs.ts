@@ -3,7 +3,7 @@ import { kindOf } from "../../git/object/kind.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RefEntry } from "../../shapes/reference.ts";
 import type { Listed, Slice } from "../slice.ts";
-import type { Code } from "./open-code.ts";
+import type { RepositorySnapshot } from "./open-snapshot.ts";
 
 /**
  * The refs whose names begin with `refs/` and `prefix`, by name.
@@ -11,7 +11,7 @@ import type { Code } from "./open-code.ts";
  * @throws Failure `not_found` if there are none.
  */
 export function listRefs(
-  { snapshot, repository: { catalog } }: Code,
+  { state: snapshot, repository: { catalog } }: RepositorySnapshot,
   prefix: string,
   { size, offset }: Slice,
 ): Listed<RefEntry> {

@@ -5,7 +5,7 @@ import { MODE_FILE } from "../../git/object/tree.ts";
 import { TreeDraft } from "../../git/tree-draft.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
-import { changeCode } from "./change-code.ts";
+import { commitSnapshot } from "./commit-snapshot.ts";
 import { makeCommit } from "./make-commit.ts";
 
 /**
@@ -23,8 +23,8 @@ export async function writeFirstCommit(
   files: ReadonlyMap<string, string>,
 ): Promise<RepositoryEntry> {
   const { repo } = entry;
-  const { packBytes } = await changeCode(ctx, entry, async ({ code, pack }) => {
-    const tree = new TreeDraft(code.repository.objects, undefined);
+  const { packBytes } = await commitSnapshot(ctx, entry, async ({ snapshot, pack }) => {
+    const tree = new TreeDraft(snapshot.repository.objects, undefined);
     for (const [name, text] of files) {
       const oid = pack.add("blob", encodeUtf8(text));
       await tree.put([encodeText(name)], { mode: MODE_FILE, oid });
@@ -40,7 +40,7 @@ export async function writeFirstCommit(
     };
     const commit = await makeCommit(ctx, fields, { operation: "first_commit", people: [author] });
     const ref = `refs/heads/${repo.defaultBranch}`;
-    return { moves: [{ ref, to: pack.add("commit", commit) }] };
+    return { updates: [{ ref, to: pack.add("commit", commit) }] };
   });
   return { ...entry, repo: { ...repo, isEmpty: false, sizeBytes: packBytes } };
 }

@@ -10,7 +10,7 @@ import {
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findContentRevision, findEntries, splitPath } from "../contents/find-entry.ts";
-import { openCode } from "../git/open-code.ts";
+import { openSnapshot } from "../git/open-snapshot.ts";
 import { DEFAULT_ISSUE_CONFIG, type IssueConfig, readIssueConfig } from "./issue-config.ts";
 import { type IssueTemplate, readIssueTemplate } from "./issue-template.ts";
 
@@ -88,10 +88,10 @@ export async function findIssueConfig(
 
 /** Undefined where there is no default branch. */
 async function openDefault(ctx: Ctx, entry: RepositoryEntry) {
-  const code = await openCode(ctx, entry);
-  const revision = findContentRevision(code, entry, "");
-  const root = revision && code.repository.graph.root(revision.node);
-  return root && { repository: code.repository, root };
+  const snapshot = await openSnapshot(ctx, entry);
+  const revision = findContentRevision(snapshot, entry, "");
+  const root = revision && snapshot.repository.graph.root(revision.node);
+  return root && { repository: snapshot.repository, root };
 }
 
 /** Undefined for what is no file, or too large to be read here. */

@@ -9,10 +9,10 @@ import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { TagEntry } from "../../shapes/tag.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
-import { changeCode } from "../git/change-code.ts";
+import { commitSnapshot } from "../git/commit-snapshot.ts";
 import { findRevision } from "../git/find-revision.ts";
-import { moveRefs } from "../git/move-refs.ts";
-import { type Code, findRef, openCode } from "../git/open-code.ts";
+import { updateRefs } from "../git/update-refs.ts";
+import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { signAsService } from "../signatures/sign-as-service.ts";
@@ -46,14 +46,14 @@ export async function createTag(
   if (message.includes("\0")) throw invalid("[Message]: a NUL can't be in it");
   const text = stripSpace(encodeText(message));
   if (text === "") {
-    const code = await openCode(ctx, entry);
-    const commitOid = findTarget(code, entry, name, target);
-    const tag = await readTag(code, { name: encodeText(ref), oid: commitOid, peeledOid: null });
-    await moveRefs(ctx, entry, code.repository, [{ ref, to: commitOid }]);
+    const snapshot = await openSnapshot(ctx, entry);
+    const commitOid = findTarget(snapshot, entry, name, target);
+    const tag = await readTag(snapshot, { name: encodeText(ref), oid: commitOid, peeledOid: null });
+    await updateRefs(ctx, entry, snapshot.repository, [{ ref, to: commitOid }]);
     return tag;
   }
-  const { made } = await changeCode(ctx, entry, async ({ code, pack }) => {
-    const commitOid = findTarget(code, entry, name, target);
+  const { made } = await commitSnapshot(ctx, entry, async ({ snapshot, pack }) => {
+    const commitOid = findTarget(snapshot, entry, name, target);
     const identity = toIdentity(ctx, tagger);
     const fields = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
     const plain = formatTag({ ...fields, tagger: identity, message: text });
@@ -62,17 +62,25 @@ export async function createTag(
     const content = signature ? joinBytes([plain, encodeUtf8(`${signature}\n`)]) : plain;
     const oid = pack.add("tag", content);
     const { timeSeconds } = identity;
-    return { moves: [{ ref, to: oid }], tag: { name, oid, commitOid, message: text, timeSeconds } };
+    return {
+      updates: [{ ref, to: oid }],
+      tag: { name, oid, commitOid, message: text, timeSeconds },
+    };
   });
   return made.tag;
 }
 
 /** The commit to tag, where nothing is in the way of the tag's name. */
-function findTarget(code: Code, entry: RepositoryEntry, name: string, target: string | undefined) {
-  const revision = findRevision(code, target || `refs/heads/${entry.repo.defaultBranch}`);
+function findTarget(
+  snapshot: RepositorySnapshot,
+  entry: RepositoryEntry,
+  name: string,
+  target: string | undefined,
+) {
+  const revision = findRevision(snapshot, target || `refs/heads/${entry.repo.defaultBranch}`);
   if (!revision) throw notFound(`target not found: ${target}`);
   const ref = tagRef(name);
-  if (findRef(code, ref)) throw conflict(`tag already exists [name: ${name}]`);
-  if (hasRefClash(code, ref)) throw conflict(`tag clashes with another [name: ${name}]`);
+  if (findRef(snapshot, ref)) throw conflict(`tag already exists [name: ${name}]`);
+  if (hasRefClash(snapshot, ref)) throw conflict(`tag clashes with another [name: ${name}]`);
   return revision.commitOid;
 }

@@ -5,7 +5,7 @@ import { tagTarget } from "../../git/walk/peel.ts";
 import { malformed } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { AnnotatedTagEntry } from "../../shapes/tag.ts";
-import type { Code } from "../git/open-code.ts";
+import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 
 /**
@@ -18,7 +18,7 @@ import { verifySignatures } from "../signatures/verify-signatures.ts";
  */
 export async function findAnnotatedTag(
   ctx: Ctx,
-  { snapshot, repository: { catalog, objects } }: Code,
+  { state: snapshot, repository: { catalog, objects } }: RepositorySnapshot,
   text: string,
 ): Promise<AnnotatedTagEntry> {
   const oid = text.toLowerCase();

@@ -5,7 +5,7 @@ import { findTagSignature, parseTag } from "../../git/object/tag.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { TagEntry } from "../../shapes/tag.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
-import { type Code, findRef } from "../git/open-code.ts";
+import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
 import type { Listed, Slice } from "../slice.ts";
 
@@ -21,35 +21,41 @@ export const tagRef = (name: string): string => `${PREFIX}${name}`;
  *
  * Cost: a read or more for each tag of the page.
  */
-export async function listTags(code: Code, { size, offset }: Slice): Promise<Listed<TagEntry>> {
-  const refs = code.snapshot.refs.filter(
-    (ref) => ref.name.startsWith(PREFIX) && isOnCommit(code, ref),
+export async function listTags(
+  snapshot: RepositorySnapshot,
+  { size, offset }: Slice,
+): Promise<Listed<TagEntry>> {
+  const refs = snapshot.state.refs.filter(
+    (ref) => ref.name.startsWith(PREFIX) && isOnCommit(snapshot, ref),
   );
-  const times = new Map(refs.map((ref) => [ref, timeOfCommit(code, commitOf(ref))]));
+  const times = new Map(refs.map((ref) => [ref, timeOfCommit(snapshot, commitOf(ref))]));
   const timeOf = (ref: StoredRef) => times.get(ref) ?? 0;
   // Stable: the refs come by name.
   const sorted = refs.toSorted((a, b) => timeOf(b) - timeOf(a));
   const page = sorted.slice(offset, offset + size);
-  return { items: await Promise.all(page.map((ref) => readTag(code, ref))), total: refs.length };
+  return {
+    items: await Promise.all(page.map((ref) => readTag(snapshot, ref))),
+    total: refs.length,
+  };
 }
 
 /** @throws Failure `not_found` where there is none that leads to a commit. */
-export async function findTag(code: Code, name: string): Promise<TagEntry> {
-  const ref = findRef(code, tagRef(name));
-  if (!ref || !isOnCommit(code, ref)) throw notFound(`tag doesn't exist: ${name}`);
-  return readTag(code, ref);
+export async function findTag(snapshot: RepositorySnapshot, name: string): Promise<TagEntry> {
+  const ref = findRef(snapshot, tagRef(name));
+  if (!ref || !isOnCommit(snapshot, ref)) throw notFound(`tag doesn't exist: ${name}`);
+  return readTag(snapshot, ref);
 }
 
 const commitOf = ({ oid, peeledOid }: StoredRef) => peeledOid ?? oid;
 
-function isOnCommit({ repository: { catalog } }: Code, ref: StoredRef): boolean {
+function isOnCommit({ repository: { catalog } }: RepositorySnapshot, ref: StoredRef): boolean {
   const location = catalog.find(commitOf(ref));
   return location !== undefined && catalog.kind(location) === COMMIT;
 }
 
 /** What a tag of a commit says. */
-export async function readTag(code: Code, ref: StoredRef): Promise<TagEntry> {
-  const stored = await code.repository.objects.readObject(ref.oid);
+export async function readTag(snapshot: RepositorySnapshot, ref: StoredRef): Promise<TagEntry> {
+  const stored = await snapshot.repository.objects.readObject(ref.oid);
   if (!stored) throw new Error(`a tag leads to ${ref.oid}, which is not there`);
   const commitOid = commitOf(ref);
   const entry = {
@@ -66,6 +72,6 @@ export async function readTag(code: Code, ref: StoredRef): Promise<TagEntry> {
   return {
     ...entry,
     message: own,
-    timeSeconds: tagger?.timeSeconds ?? timeOfCommit(code, commitOid),
+    timeSeconds: tagger?.timeSeconds ?? timeOfCommit(snapshot, commitOid),
   };
 }

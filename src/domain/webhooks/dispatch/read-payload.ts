@@ -24,7 +24,7 @@ import { toStatusPayload } from "../../../events/payloads/status-payload.ts";
 import { NO_NODE } from "../../../git/walk/commit-graph.ts";
 import type { RepositoryEntry } from "../../../shapes/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
-import { type Code, openCode } from "../../git/open-code.ts";
+import { type RepositorySnapshot, openSnapshot } from "../../git/open-snapshot.ts";
 import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
 
 /** What the payloads of one event are read from. */
@@ -36,7 +36,7 @@ export interface PayloadSource {
   readonly sender: User | undefined;
   readonly status: CommitStatus | undefined;
   /** Opens the code of a repository, once. */
-  readonly open: (where: RepositoryEntry) => Promise<Code>;
+  readonly open: (where: RepositoryEntry) => Promise<RepositorySnapshot>;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function openPayloadSource(
         ),
       ),
   ]);
-  let code: Promise<Code> | undefined;
+  let snapshot: Promise<RepositorySnapshot> | undefined;
   return {
     ctx,
     sender,
@@ -87,7 +87,7 @@ export async function openPayloadSource(
       // A hook is set up by whoever administers.
       return row && { repo: row.repo, owner: row.owner, permission: OWNER_PERMISSION };
     },
-    open: (where) => (code ??= openCode(ctx, where)),
+    open: (where) => (snapshot ??= openSnapshot(ctx, where)),
   };
 }
 
@@ -128,10 +128,10 @@ export async function readPayload(
       return { event: "push", body: toPushPayload(context, pushed) };
     }
     case "status": {
-      const code = await source.open(where);
-      const node = findNode(code.repository, webhookEvent.commitOid);
+      const snapshot = await source.open(where);
+      const node = findNode(snapshot.repository, webhookEvent.commitOid);
       if (!source.status || node === NO_NODE) return undefined;
-      const [commit] = await readCommits(ctx, code, [node], PUSHED_PARTS);
+      const [commit] = await readCommits(ctx, snapshot, [node], PUSHED_PARTS);
       return commit && { event: "status", body: toStatusPayload(context, source.status, commit) };
     }
     default:

@@ -7,7 +7,7 @@ import { countWalk, findWanted, walkByTime } from "../../../git/walk/log.ts";
 import { peel } from "../../../git/walk/peel.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
-import type { Code } from "../../git/open-code.ts";
+import type { RepositorySnapshot } from "../../git/open-snapshot.ts";
 
 /** Commits of a new branch that count as pushed: which of them others had is not known. */
 const FIRST_COMMITS_MAX = 10;
@@ -20,8 +20,12 @@ export const PUSHED_PARTS = { hasStat: false, hasFiles: true, hasVerification: f
  *
  * Cost: what came between is walked and counted; five commits are read, with the trees they changed.
  */
-export async function readPushed(ctx: Ctx, code: Code, moved: RefChange): Promise<Pushed> {
-  const { repository } = code;
+export async function readPushed(
+  ctx: Ctx,
+  snapshot: RepositorySnapshot,
+  moved: RefChange,
+): Promise<Pushed> {
+  const { repository } = snapshot;
   const tip = findNode(repository, moved.after);
   if (tip === NO_NODE) return { ...moved, commits: [], total: 0, head: undefined };
   const isTag = kindOfRef(moved.ref) === "tag";
@@ -29,7 +33,7 @@ export async function readPushed(ctx: Ctx, code: Code, moved: RefChange): Promis
     ? { nodes: [], total: 0, baseOid: undefined }
     : listPushed(repository, tip, findNode(repository, moved.before));
   // What is new begins with the tip, unless nothing is.
-  const read = await readCommits(ctx, code, nodes.length > 0 ? nodes : [tip], PUSHED_PARTS);
+  const read = await readCommits(ctx, snapshot, nodes.length > 0 ? nodes : [tip], PUSHED_PARTS);
   return { ...moved, commits: read.slice(0, nodes.length), total, head: read[0], baseOid };
 }
 

@@ -17,7 +17,7 @@ import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryEntry } from "../../../shapes/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { findRevision, type Revision } from "../../git/find-revision.ts";
-import { openCode } from "../../git/open-code.ts";
+import { openSnapshot } from "../../git/open-snapshot.ts";
 import { type HookOwner, belongsTo } from "./hook-owner.ts";
 import { PUSHED_PARTS } from "../dispatch/read-pushed.ts";
 
@@ -38,9 +38,12 @@ export async function testHook(
   revision: string,
 ): Promise<void> {
   const { repo } = entry;
-  const code = await openCode(ctx, entry);
-  if (code.snapshot.refs.length === 0) throw notFound("repository is empty");
-  const found = findRevision(code, revision === "" ? `refs/heads/${repo.defaultBranch}` : revision);
+  const snapshot = await openSnapshot(ctx, entry);
+  if (snapshot.state.refs.length === 0) throw notFound("repository is empty");
+  const found = findRevision(
+    snapshot,
+    revision === "" ? `refs/heads/${repo.defaultBranch}` : revision,
+  );
   if (!found) throw notFound();
 
   const { db, now, actor } = ctx;
@@ -48,7 +51,7 @@ export async function testHook(
   const { commitOid } = found;
   // SECURITY: as nobody in particular, like everything that hooks are told.
   const anyone: Ctx = { ...ctx, actor: ANONYMOUS };
-  const [commit] = await readCommits(anyone, code, [found.node], PUSHED_PARTS);
+  const [commit] = await readCommits(anyone, snapshot, [found.node], PUSHED_PARTS);
   const occasion: PayloadContext = {
     where: { repo, owner: entry.owner, permission: OWNER_PERMISSION },
     sender: actor.user,

@@ -5,13 +5,13 @@ import type { RefCommand } from "../../git/wire/receive-request.ts";
 import { conflict } from "../../lib/failure.ts";
 
 /** One ref to move, by its full name as people write it. An id left out stands for "not there". */
-export interface RefMove {
+export interface RefUpdateRequest {
   readonly ref: string;
   readonly from?: Oid;
   readonly to?: Oid;
 }
 
-export const toCommand = ({ ref, from, to }: RefMove): RefCommand => ({
+export const toCommand = ({ ref, from, to }: RefUpdateRequest): RefCommand => ({
   ref: encodeText(ref),
   oldOid: from ?? NULL_OID,
   newOid: to ?? NULL_OID,

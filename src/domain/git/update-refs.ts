@@ -3,7 +3,7 @@ import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { HeadMove } from "../../storage/repository-records.ts";
 import { pushRefs } from "./push-refs.ts";
-import { type RefMove, requireMoved, toCommand } from "./ref-move.ts";
+import { type RefUpdateRequest, requireMoved, toCommand } from "./ref-update-request.ts";
 
 /**
  * Moves refs, all or none, to objects that are there.
@@ -14,15 +14,15 @@ import { type RefMove, requireMoved, toCommand } from "./ref-move.ts";
  * @param headMove Where HEAD goes with the branch that it names.
  * @throws Failure `conflict` if one is refused; nothing is moved then.
  */
-export async function moveRefs(
+export async function updateRefs(
   ctx: Ctx,
   entry: RepositoryEntry,
   repository: OpenRepository,
-  moves: readonly RefMove[],
+  updates: readonly RefUpdateRequest[],
   headMove?: HeadMove,
 ): Promise<void> {
   const results = await pushRefs(ctx, entry, {
-    commands: moves.map(toCommand),
+    commands: updates.map(toCommand),
     isAtomic: true,
     repository,
     uploadId: undefined,

@@ -89,7 +89,7 @@ export const repositoryTopics = sqliteTable(
 );
 
 /** What was found out about the code of a repository at one commit: it can be found out again. */
-export const codeFacts = sqliteTable("code_facts", {
+export const repositoryInsights = sqliteTable("repository_insights", {
   repoId: integer()
     .primaryKey()
     .references(() => repositories.id, { onDelete: "cascade" }),
@@ -101,4 +101,4 @@ export const codeFacts = sqliteTable("code_facts", {
   /** SPDX ids. */
   licenses: text({ mode: "json" }).$type<string[]>().notNull(),
 });
-export type CodeFacts = typeof codeFacts.$inferSelect;
+export type RepositoryInsightsRow = typeof repositoryInsights.$inferSelect;

@@ -8,8 +8,8 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Snapshot, StoredRef } from "../../storage/repository-records.ts";
 
 /** The code of a repository at one moment, open for reading. */
-export interface Code {
-  readonly snapshot: Snapshot;
+export interface RepositorySnapshot {
+  readonly state: Snapshot;
   readonly repository: OpenRepository;
 }
 
@@ -22,11 +22,11 @@ const TO_READ_CODE: Requirement = { unit: "code", mode: "read" };
  *
  * @throws Failure `not_found` for those who may not read the code unit, and where it is switched off.
  */
-export async function openCode(ctx: Ctx, entry: RepositoryEntry): Promise<Code> {
+export async function openSnapshot(ctx: Ctx, entry: RepositoryEntry): Promise<RepositorySnapshot> {
   requireAccess(entry, TO_READ_CODE);
   const stored = ctx.git.repository(entry.repo);
   const snapshot = await stored.snapshot();
-  return { snapshot, repository: await stored.open(snapshot) };
+  return { state: snapshot, repository: await stored.open(snapshot) };
 }
 
 /**
@@ -43,10 +43,10 @@ export async function openSideBySide(
   ctx: Ctx,
   left: RepositoryEntry,
   right: RepositoryEntry,
-): Promise<readonly [Code, Code]> {
+): Promise<readonly [RepositorySnapshot, RepositorySnapshot]> {
   if (left.repo.id === right.repo.id) {
-    const code = await openCode(ctx, left);
-    return [code, code];
+    const snapshot = await openSnapshot(ctx, left);
+    return [snapshot, snapshot];
   }
   const isOneNetwork = left.repo.networkName === right.repo.networkName;
   if (!isOneNetwork) throw notFound();
@@ -58,14 +58,14 @@ export async function openSideBySide(
   );
   const repository = await stored.open({ packs: [...packs.values()] });
   return [
-    { snapshot: leftSnapshot, repository },
-    { snapshot: rightSnapshot, repository },
+    { state: leftSnapshot, repository },
+    { state: rightSnapshot, repository },
   ];
 }
 
 /** A ref by its full name, as people write it. */
 export function findRef(
-  { snapshot }: Pick<Code, "snapshot">,
+  { state: snapshot }: Pick<RepositorySnapshot, "state">,
   fullName: string,
 ): StoredRef | undefined {
   const { refs } = snapshot;

@@ -6,13 +6,13 @@ import { invalid } from "../../lib/failure.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
-import type { Code } from "./open-code.ts";
+import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { pushRefs } from "./push-refs.ts";
-import { type RefMove, requireMoved, toCommand } from "./ref-move.ts";
+import { type RefUpdateRequest, requireMoved, toCommand } from "./ref-update-request.ts";
 
 /** The code of a repository at one moment, and a pack to be filled with what is new. */
-export interface CodeDraft {
-  readonly code: Code;
+export interface SnapshotDraft {
+  readonly snapshot: RepositorySnapshot;
   readonly pack: PackBuilder;
 }
 
@@ -21,7 +21,7 @@ export interface ChangedCode<T> {
   /** What the change answered with. */
   readonly made: T;
   /** The code with it. */
-  readonly code: Code;
+  readonly snapshot: RepositorySnapshot;
   /** Size of the pack that was stored, in bytes. */
   readonly packBytes: number;
 }
@@ -36,21 +36,21 @@ export interface ChangedCode<T> {
  * @throws Failure `conflict` if a ref was moved by somebody else meanwhile, `invalid` for objects
  * that no repository may hold. Nothing is moved then, and what was stored is removed.
  */
-export async function changeCode<T extends { readonly moves: readonly RefMove[] }>(
+export async function commitSnapshot<T extends { readonly updates: readonly RefUpdateRequest[] }>(
   ctx: Ctx,
   entry: RepositoryEntry,
-  change: (draft: CodeDraft) => Promise<T>,
+  change: (draft: SnapshotDraft) => Promise<T>,
 ): Promise<ChangedCode<T>> {
   const stored = ctx.git.repository(entry.repo);
   const begun = await stored.beginUpload(ctx.now);
   const { uploadId, snapshot } = begun;
   const { made, received } = await storeChange(ctx, stored, begun, change);
   const { repository, record: pack } = received;
-  const commands = made.moves.map(toCommand);
+  const commands = made.updates.map(toCommand);
   // From here on the upload is the push's to clean up.
   const push = { commands, isAtomic: true, repository, uploadId, pack };
   requireMoved(await pushRefs(ctx, entry, push));
-  return { made, code: { snapshot, repository }, packBytes: pack.packBytes };
+  return { made, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }
 
 /** Lets `change` fill a pack and stores it; removes what was stored if that fails. */
@@ -58,13 +58,13 @@ async function storeChange<T>(
   ctx: Ctx,
   stored: StoredRepository,
   { uploadId, snapshot }: BegunUpload,
-  change: (draft: CodeDraft) => Promise<T>,
+  change: (draft: SnapshotDraft) => Promise<T>,
 ): Promise<{ made: T; received: ReceivedPack }> {
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
   try {
     const repository = await stored.open(snapshot);
     const pack = stored.startPack();
-    const made = await change({ code: { snapshot, repository }, pack });
+    const made = await change({ snapshot: { state: snapshot, repository }, pack });
     await receiver.write(pack.build());
     const received = await receiver.finish(repository);
     if (!received) throw new Error("a pack without objects");

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { codeFacts, repositories } from "../../../src/db/schema/index.ts";
+import { repositoryInsights, repositories } from "../../../src/db/schema/index.ts";
 import { findLicense } from "../../../src/domain/templates/licenses.ts";
 import { MODE_EXECUTABLE, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
 import { call } from "../../support/call.ts";
@@ -183,7 +183,9 @@ describe("GET /repos/{owner}/{repo}/languages", () => {
       .toMatchObject({ language: "Rust", licenses: [] });
 
     await call("DELETE", pathOf(repo, "").slice(0, -1), { as: owner });
-    expect(await db.select().from(codeFacts).where(eq(codeFacts.repoId, repo.id))).toEqual([]);
+    expect(
+      await db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, repo.id)),
+    ).toEqual([]);
   });
 
   it("is empty without a commit, and for those who may read the code", async () => {

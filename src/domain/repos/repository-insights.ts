@@ -3,11 +3,16 @@ import { and, eq, sql } from "drizzle-orm";
 import { requireAccess } from "../../auth/access/require-access.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { type CodeFacts, codeFacts, type Repository, repositories } from "../../db/schema/index.ts";
+import {
+  type RepositoryInsightsRow,
+  repositoryInsights,
+  type Repository,
+  repositories,
+} from "../../db/schema/index.ts";
 import type { RepositoryEntry } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { findRef } from "../git/open-code.ts";
+import { findRef } from "../git/open-snapshot.ts";
 import { countLanguages } from "../languages/count-languages.ts";
 import { detectLicenses } from "../licenses/detect-licenses.ts";
 
@@ -15,9 +20,9 @@ import { detectLicenses } from "../licenses/detect-licenses.ts";
 const RULES = "1";
 
 /** What the code of the default branch is: its languages with their bytes, its licenses by SPDX ids. */
-export type Facts = Pick<CodeFacts, "languages" | "licenses">;
+export type RepositoryInsights = Pick<RepositoryInsightsRow, "languages" | "licenses">;
 
-const NOTHING: Facts = { languages: [], licenses: [] };
+const NOTHING: RepositoryInsights = { languages: [], licenses: [] };
 
 /**
  * What is known of the code at the default branch; of a repository without that branch, nothing.
@@ -28,15 +33,18 @@ const NOTHING: Facts = { languages: [], licenses: [] };
  *
  * @throws Failure `not_found` where the code unit is switched off.
  */
-export async function findCodeFacts(ctx: Ctx, entry: RepositoryEntry): Promise<Facts> {
+export async function findRepositoryInsights(
+  ctx: Ctx,
+  entry: RepositoryEntry,
+): Promise<RepositoryInsights> {
   requireAccess(entry, { unit: "code", mode: "read" });
   const { repo } = entry;
   const stored = ctx.git.repository(repo);
   const [snapshot, [known]] = await Promise.all([
     stored.snapshot(),
-    ctx.db.select().from(codeFacts).where(eq(codeFacts.repoId, repo.id)),
+    ctx.db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, repo.id)),
   ]);
-  const head = findRef({ snapshot }, branchRef(repo.defaultBranch));
+  const head = findRef({ state: snapshot }, branchRef(repo.defaultBranch));
   if (!head) return NOTHING;
   if (known?.commitOid === head.oid && known.rules === RULES) return known;
   const found = await findOut(await stored.open(snapshot), head.oid);
@@ -48,7 +56,7 @@ export async function findCodeFacts(ctx: Ctx, entry: RepositoryEntry): Promise<F
 /** Until the answer is made: what is in hand is done first. */
 const answered = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-async function findOut(repository: OpenRepository, commitOid: string): Promise<Facts> {
+async function findOut(repository: OpenRepository, commitOid: string): Promise<RepositoryInsights> {
   const { graph } = repository;
   const root = graph.root(graph.find(commitOid));
   if (!root) return NOTHING;
@@ -56,14 +64,14 @@ async function findOut(repository: OpenRepository, commitOid: string): Promise<F
   return { languages, licenses: await detectLicenses(repository, root) };
 }
 
-async function keep({ db }: Ctx, repo: Repository, facts: CodeFacts): Promise<void> {
+async function keep({ db }: Ctx, repo: Repository, facts: RepositoryInsightsRow): Promise<void> {
   const language = facts.languages[0]?.[0] ?? "";
   // A repository that is gone keeps nothing.
   const from = sql`from ${repositories} where ${repositories.id} = ${repo.id}`;
   const { commitOid, rules, languages, licenses } = facts;
   await db.batch([
-    insertSelect(db, codeFacts, facts, from).onConflictDoUpdate({
-      target: codeFacts.repoId,
+    insertSelect(db, repositoryInsights, facts, from).onConflictDoUpdate({
+      target: repositoryInsights.repoId,
       set: { commitOid, rules, languages, licenses },
     }),
     db

@@ -1,15 +1,15 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findCodeFacts } from "../../domain/repos/code-facts.ts";
+import { findRepositoryInsights } from "../../domain/repos/repository-insights.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { RepoPath } from "./paths.ts";
 
-export const codeFacts = endpoints();
+export const insights = endpoints();
 
-codeFacts.openapi(
+insights.openapi(
   createRoute({
     method: "get",
     path: "/repos/{owner}/{repo}/languages",
@@ -25,12 +25,12 @@ codeFacts.openapi(
   }),
   async (c) => {
     const { ctx, entry } = c.var;
-    const facts = await findCodeFacts(ctx, entry);
+    const facts = await findRepositoryInsights(ctx, entry);
     return c.json(Object.fromEntries(facts.languages), 200);
   },
 );
 
-codeFacts.openapi(
+insights.openapi(
   createRoute({
     method: "get",
     path: "/repos/{owner}/{repo}/licenses",
@@ -43,6 +43,6 @@ codeFacts.openapi(
   }),
   async (c) => {
     const { ctx, entry } = c.var;
-    return c.json((await findCodeFacts(ctx, entry)).licenses, 200);
+    return c.json((await findRepositoryInsights(ctx, entry)).licenses, 200);
   },
 );

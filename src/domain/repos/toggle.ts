@@ -10,7 +10,7 @@ const TABLES = { star: stars, watch: watches } as const;
 type Mark = keyof typeof TABLES;
 
 /** Stars or watches a repository; doing so again changes nothing. */
-export async function createMark(
+export async function createToggle(
   ctx: Ctx,
   mark: Mark,
   user: User,
@@ -29,7 +29,7 @@ export async function createMark(
 }
 
 /** Takes a star or a watch back; without one nothing changes. */
-export async function deleteMark(
+export async function deleteToggle(
   ctx: Ctx,
   mark: Mark,
   user: User,
