@@ -15,8 +15,8 @@ import { streamOf } from "../lib/stream-of.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, logSent } from "./answer.ts";
-import { suggestPulls, reportProgress } from "./push-words.ts";
-import { Words } from "./words.ts";
+import { suggestPulls, reportProgress } from "./push-progress.ts";
+import { ProgressChannel } from "./progress-channel.ts";
 
 const RESULT = "git-receive-pack-result";
 
@@ -48,16 +48,16 @@ export async function receivePack(
   const stored = ctx.git.repository(entry.repo);
   const upload = request.hasPack ? await beginUpload(stored, ctx) : undefined;
   const failure = await take(request, upload?.receiver, rest, body, ctx.config);
-  const words = new Words();
+  const progress = new ProgressChannel();
   const isTalking = request.capabilities.has("side-band-64k") && !request.capabilities.has("quiet");
-  const say = isTalking ? words.say : undefined;
-  const work = settle(context, request, upload, failure, requestId, say);
+  const report = isTalking ? progress.report : undefined;
+  const work = settle(context, request, upload, failure, requestId, report);
   // Goes on if the client does not wait: what it sent is whole.
   ctx.defer(work);
   // Where the client left, the work may go on.
   const onEnd = (sentBytes: number): void =>
     ctx.defer(work.then(() => logSent(requestId, ctx.git.usage, sentBytes)));
-  return gitAnswer(RESULT, streamOf(answer(request, work, words), onEnd));
+  return gitAnswer(RESULT, streamOf(answer(request, work, progress), onEnd));
 }
 
 /** A pack on its way. */
@@ -135,7 +135,7 @@ async function settle(
   upload: Upload | undefined,
   failure: { error: unknown } | undefined,
   requestId: string,
-  say: ((text: string) => void) | undefined,
+  report: ((text: string) => void) | undefined,
 ): Promise<ReceiveReport> {
   const { ctx, entry } = context;
   const stored = ctx.git.repository(entry.repo);
@@ -146,8 +146,8 @@ async function settle(
     const push = { commands: request.commands, isAtomic, repository, uploadId, pack };
     const results = await pushRefs(ctx, entry, push);
     const count = results.length;
-    say?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
-    say?.(suggestPulls(context, request.commands, results));
+    report?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
+    report?.(suggestPulls(context, request.commands, results));
     if (results.some(({ kind }) => kind === "ok")) {
       const options = parsePushOptions(request.pushOptions);
       const refusal = await applyPushOptions(ctx, entry, options).catch((error: unknown) => {
@@ -155,7 +155,7 @@ async function settle(
         logBug(requestId, error);
         return `internal error, request ${requestId}`;
       });
-      if (refusal) say?.(`push options were not applied: ${refusal}\n`);
+      if (refusal) report?.(`push options were not applied: ${refusal}\n`);
     }
     return { unpackError: undefined, results };
   } catch (error) {
@@ -171,7 +171,7 @@ async function settle(
     try {
       if (failure) throw failure.error;
       const repository = await stored.open(upload?.snapshot ?? (await stored.snapshot()));
-      const received = await upload?.receiver.finish(repository, say && reportProgress(say));
+      const received = await upload?.receiver.finish(repository, report && reportProgress(report));
       return { repository: received?.repository ?? repository, pack: received?.record };
     } catch (error) {
       // Here and not behind the commit: what a repository may list already must stay.
@@ -184,7 +184,7 @@ async function settle(
 async function* answer(
   request: ReceiveRequest,
   work: Promise<ReceiveReport>,
-  words: Words,
+  progress: ProgressChannel,
 ): AsyncGenerator<Uint8Array> {
   const { capabilities } = request;
   const isV2 = capabilities.has("report-status-v2");
@@ -195,8 +195,8 @@ async function* answer(
     return;
   }
   for (;;) {
-    const report = await Promise.race([work, words.heard(), pause(KEEPALIVE_MS)]);
-    const text = words.take();
+    const report = await Promise.race([work, progress.heard(), pause(KEEPALIVE_MS)]);
+    const text = progress.take();
     if (text !== "") yield formatProgress(text);
     else if (report === undefined) yield KEEPALIVE_FRAME;
     if (report === undefined) continue;

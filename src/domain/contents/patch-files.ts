@@ -26,11 +26,11 @@ export async function patchFiles(
   commitOptions: CommitOptions,
 ): Promise<MadeCommit> {
   requireWritable(entry);
-  const patches = await inGitsWords(async () => readPatch(text));
+  const patches = await withGitMessage(async () => readPatch(text));
   const { made } = await commitChange(ctx, entry, user, commitOptions, "apply-patch", (target) => {
     const { tree, pack, repository } = target;
     const write = (content: Uint8Array) => pack.add("blob", content);
-    return inGitsWords(() => applyPatch({ tree, objects: repository.objects, write }, patches));
+    return withGitMessage(() => applyPatch({ tree, objects: repository.objects, write }, patches));
   });
   return made;
 }
@@ -43,7 +43,7 @@ function readPatch(text: string): FilePatch[] {
   return patches;
 }
 
-async function inGitsWords<T>(work: () => Promise<T>): Promise<T> {
+async function withGitMessage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -45,7 +45,7 @@ const Common = z.looseObject({
 });
 
 const words = (text: string): string[] => text.split(",").map((word) => word.trim());
-const Words = z
+const WordList = z
   .union([z.array(z.string()), z.string().transform(words)])
   .nullish()
   .transform((list) => (list ?? []).filter((word) => word !== ""));
@@ -55,8 +55,8 @@ const Head = z.looseObject({
   title: z.string().nullish(),
   about: z.string().nullish(),
   description: z.string().nullish(),
-  labels: Words,
-  assignees: Words,
+  labels: WordList,
+  assignees: WordList,
   ref: z.string().nullish(),
 });
 const Form = Head.extend({ body: z.array(Field.and(Common)).min(1) });

@@ -42,9 +42,9 @@ export async function detectLicenses(
   return [...found].toSorted();
 }
 
-type Words = ReadonlySet<string>;
+type WordSet = ReadonlySet<string>;
 
-let known: { id: string; words: Words }[] | undefined;
+let known: { id: string; words: WordSet }[] | undefined;
 
 /** The license of a text, undefined where it is none that is known. */
 async function recognize(text: string): Promise<string | undefined> {
@@ -85,13 +85,13 @@ const LEFT_OUT: readonly [pattern: RegExp, rest: string][] = [
   [/(?<="as is" and )[^.;]{1,80}?(?=disclaims? all)/g, ""],
 ];
 
-function wordsOf(text: string): Words {
+function wordsOf(text: string): WordSet {
   let plain = text.toLowerCase();
   for (const [pattern, rest] of LEFT_OUT) plain = plain.replaceAll(pattern, rest);
   return new Set(plain.match(/[\p{L}\d][\p{L}\d'.]*(?<!['.])/gu));
 }
 
-function countCommon(a: Words, b: Words): number {
+function countCommon(a: WordSet, b: WordSet): number {
   let count = 0;
   for (const word of a) if (b.has(word)) count++;
   return count;

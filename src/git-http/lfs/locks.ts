@@ -24,13 +24,13 @@ const toLock = ({ lock, ownerName }: LockEntry) => ({
 });
 
 /** A page of a list as clients ask for it. */
-interface PageWords {
+interface PageFields {
   cursor?: string | null | undefined;
   limit?: number | null | undefined;
 }
 
 /** @throws Failure `malformed` for what is no page. */
-function readPage({ cursor, limit }: PageWords, limitMax: number) {
+function readPage({ cursor, limit }: PageFields, limitMax: number) {
   const after = cursor || "0";
   if (!isId(after)) throw malformed("cursor: not one that was given here");
   if (!Number.isInteger(limit ?? 0)) throw malformed("limit: a whole number is expected");

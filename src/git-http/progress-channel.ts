@@ -3,11 +3,11 @@
  *
  * The two run side by side, and what is said when nobody listens waits.
  */
-export class Words {
+export class ProgressChannel {
   private text = "";
   private wake = (): void => {};
 
-  readonly say = (text: string): void => {
+  readonly report = (text: string): void => {
     this.text += text;
     this.wake();
   };

@@ -16,12 +16,12 @@ const DELAY_MS = 2000;
 const SUGGESTIONS_MAX = 5;
 
 /** Tells in git's words how far the check of a pack is. */
-export function reportProgress(say: (text: string) => void): ReceiveProgress {
+export function reportProgress(report: (text: string) => void): ReceiveProgress {
   const startedAt = Date.now();
   let deltas: ProgressMeter | undefined;
   return {
     onDelta: (done, total) => {
-      deltas ??= new ProgressMeter("Resolving deltas", total, say);
+      deltas ??= new ProgressMeter("Resolving deltas", total, report);
       deltas.update(done);
     },
     onResolved: (localCount) => {
@@ -29,7 +29,7 @@ export function reportProgress(say: (text: string) => void): ReceiveProgress {
       deltas?.finish(localCount > 0 ? `completed with ${localCount} local ${objects}.` : undefined);
     },
     onConnected: (count) => {
-      if (Date.now() - startedAt >= DELAY_MS) say(`Checking connectivity: ${count}, done.\n`);
+      if (Date.now() - startedAt >= DELAY_MS) report(`Checking connectivity: ${count}, done.\n`);
     },
   };
 }
