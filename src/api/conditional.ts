@@ -2,7 +2,7 @@ import type { Context, Next } from "hono";
 
 import { formatHex } from "../lib/hex.ts";
 import { hasTag } from "../lib/entity-tag.ts";
-import type { RepositoryEntry } from "../shapes/repository.ts";
+import type { RepositoryContext } from "../shapes/repository.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
 /** What of a request an answer's caching depends on. */
@@ -50,10 +50,10 @@ const SHARED_SECONDS = 60;
  */
 export function immutableHeaders(
   { ctx }: Pick<GuardVariables, "ctx">,
-  ...entries: readonly RepositoryEntry[]
+  ...entries: readonly RepositoryContext[]
 ): Record<string, string> {
   const isPublic =
-    ctx.actor.credential === "none" && entries.every(({ repo }) => repo.visibility === "public");
+    ctx.actor.credential === "none" && entries.every(({ row }) => row.visibility === "public");
   const kept = `max-age=${KEPT_SECONDS}, immutable, no-transform`;
   return {
     "Cache-Control": isPublic ? `public, s-maxage=${SHARED_SECONDS}, ${kept}` : `private, ${kept}`,

@@ -6,10 +6,10 @@ import {
   isNamed,
   isNamedOrRelated,
   selectRepositories,
-  toEntry,
+  toRepositoryContext,
   type RepositoryRow,
 } from "../domain/repos/find-repository.ts";
-import type { RepositoryEntry } from "../shapes/repository.ts";
+import type { RepositoryContext } from "../shapes/repository.ts";
 import { authenticateRequest } from "./authenticate-request.ts";
 import type { IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
@@ -21,15 +21,15 @@ export interface RepositoryTarget extends Requirements {
   /** What the caller must be allowed for the repository to exist for them; to see it, by default. */
   existsFor?: Requirement;
   /** The path of this request, at a repository of another name. */
-  pathAt(renamed: RepositoryEntry): string;
+  pathAt(renamed: RepositoryContext): string;
   /** Creates the repository if it does not exist, where the request may do that. */
-  createMissing?(ctx: Ctx): Promise<RepositoryEntry | undefined>;
+  createMissing?(ctx: Ctx): Promise<RepositoryContext | undefined>;
 }
 
 /** A request that was let into a repository. */
 export interface RequestContext {
   ctx: Ctx;
-  entry: RepositoryEntry;
+  repo: RepositoryContext;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function enterRepository(
   const { ctx, target: rows } = await authenticateRequest(incoming, target, (caller) =>
     selectRepositories(incoming.open.db, caller).where(isNamed(owner, name)),
   );
-  return { ctx, entry: await resolveEntry(incoming, ctx, target, rows?.[0]) };
+  return { ctx, repo: await resolveRepository(incoming, ctx, target, rows?.[0]) };
 }
 
 /** Repositories of a network as a path names them beside its own: by their owner, or by both names. */
@@ -60,12 +60,12 @@ export async function enterNetwork(
   incoming: IncomingRequest,
   target: RepositoryTarget,
   relative: RelativeName,
-): Promise<RequestContext & { relatives: RepositoryEntry[] }> {
+): Promise<RequestContext & { relatives: RepositoryContext[] }> {
   const { owner, name } = target;
   const { ctx, target: rows = [] } = await authenticateRequest(incoming, target, (caller) =>
     selectRepositories(incoming.open.db, caller).where(isNamedOrRelated(owner, name, relative)),
   );
-  const entry = await resolveEntry(
+  const repo = await resolveRepository(
     incoming,
     ctx,
     target,
@@ -73,9 +73,9 @@ export async function enterNetwork(
   );
   const relatives = rows
     .filter((row) => hasName(row, relative))
-    .map((row) => toEntry(ctx.actor, row))
+    .map((row) => toRepositoryContext(ctx.actor, row))
     .filter((each) => isAllowed(each, TO_SEE));
-  return { ctx, entry, relatives };
+  return { ctx, repo, relatives };
 }
 
 const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
@@ -83,15 +83,15 @@ const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
   (repo === undefined || row.repo.lowerName === repo.toLowerCase());
 
 /** Turns the row of a name into a repository that the caller may see. */
-async function resolveEntry(
+async function resolveRepository(
   { door, raw }: IncomingRequest,
   ctx: Ctx,
   target: RepositoryTarget,
   row: RepositoryRow | undefined,
-): Promise<RepositoryEntry> {
+): Promise<RepositoryContext> {
   if (row) {
-    const entry = toEntry(ctx.actor, row);
-    if (isAllowed(entry, target.existsFor ?? TO_SEE)) return entry;
+    const repo = toRepositoryContext(ctx.actor, row);
+    if (isAllowed(repo, target.existsFor ?? TO_SEE)) return repo;
     throw door.refuseUnknown(ctx.actor);
   }
   // SECURITY: only a repository that the caller may see; else the redirect would tell that it exists.

@@ -68,7 +68,7 @@ export function advertiseNothing(protocol: string | undefined): Response {
 
 /** Answers `info/refs`: what can be asked for here, and how. */
 export async function advertise(
-  { ctx, entry }: RequestContext,
+  { ctx, repo }: RequestContext,
   service: ServiceName,
   protocol: string | undefined,
 ): Promise<Response> {
@@ -80,8 +80,8 @@ export async function advertise(
     const capabilities = formatCapabilityAdvertisement(parseCapabilities(V2_WORDS));
     return gitAnswer(contentType, joinBytes([formatServiceHeader(service), capabilities]));
   }
-  const snapshot = await ctx.git.repository(entry.repo).snapshot();
-  const { refs, head } = viewRefs(snapshot, entry.repo.defaultBranch);
+  const snapshot = await ctx.git.repository(repo.row).snapshot();
+  const { refs, head } = viewRefs(snapshot, repo.row.defaultBranch);
   const told: readonly AdvertisedRef[] = isUpload && head ? [head, ...refs] : refs;
   const words = isUpload
     ? [...UPLOAD_WORDS, ...(head ? [`symref=HEAD:${head.symrefTarget}`] : [])]

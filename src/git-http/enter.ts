@@ -10,7 +10,7 @@ import {
 } from "../entrance/enter-repository.ts";
 import type { ServiceName } from "../git/wire/advertisement.ts";
 import { Failure, forbidden } from "../lib/failure.ts";
-import type { RepositoryEntry } from "../shapes/repository.ts";
+import type { RepositoryContext } from "../shapes/repository.ts";
 import { incoming } from "./door.ts";
 import type { GitHttpEnv } from "./env.ts";
 
@@ -22,10 +22,10 @@ import type { GitHttpEnv } from "./env.ts";
 export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promise<RequestContext> {
   if (service === "git-upload-pack") return enterToRead(c);
   const context = await enterToPush(c, { mayCreate: true });
-  if (!isAllowed(context.entry, { unit: "code", mode: "write" })) {
+  if (!isAllowed(context.repo, { unit: "code", mode: "write" })) {
     throw forbidden("you may not push to this repository");
   }
-  refuseReadOnly(context.entry);
+  refuseReadOnly(context.repo);
   return context;
 }
 
@@ -56,11 +56,11 @@ export const enterToPush = (
 };
 
 /** Refuses what writes where nobody may, whoever they are. */
-export function refuseReadOnly({ repo }: RepositoryEntry): void {
-  if (repo.archivedAt !== null) {
+export function refuseReadOnly({ row }: RepositoryContext): void {
+  if (row.archivedAt !== null) {
     throw forbidden("this repository is archived: it can be read, not pushed to");
   }
-  if (repo.isMirror) throw forbidden("mirror repository is read-only");
+  if (row.isMirror) throw forbidden("mirror repository is read-only");
 }
 
 /** The repository of the path, with and without `.git`. */
@@ -73,7 +73,7 @@ function targetOf(
     owner,
     name: repo.replace(/\.git$/i, ""),
     existsFor: { unit: "code", mode: "read" },
-    pathAt: (renamed) => `/${renamed.owner.name}/${renamed.repo.name}.git/${rest}`,
+    pathAt: (renamed) => `/${renamed.owner.name}/${renamed.row.name}.git/${rest}`,
   };
 }
 
@@ -82,7 +82,7 @@ async function createByPush(
   c: Context<GitHttpEnv>,
   ctx: Ctx,
   { owner, name }: { owner: string; name: string },
-): Promise<RepositoryEntry | undefined> {
+): Promise<RepositoryContext | undefined> {
   const creation = await findPushCreation(ctx, owner, name);
   // A client that only asks, as for a dry run, leaves nothing behind.
   if (creation && c.req.method === "GET") throw new Vacant();

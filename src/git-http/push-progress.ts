@@ -36,22 +36,22 @@ export function reportProgress(report: (text: string) => void): ReceiveProgress 
 
 /** Where a pull request of each new branch can be made; "" where there is none. */
 export function suggestPulls(
-  { ctx, entry }: RequestContext,
+  { ctx, repo }: RequestContext,
   commands: readonly RefCommand[],
   results: readonly RefResult[],
 ): string {
-  const { owner, repo } = entry;
+  const { owner, row } = repo;
   // The first branch of a repository is nothing to be pulled into another.
-  if (repo.isEmpty || !isAllowed(entry, { unit: "pulls", mode: "read" })) return "";
+  if (row.isEmpty || !isAllowed(repo, { unit: "pulls", mode: "read" })) return "";
   const done = new Set(results.filter(({ kind }) => kind === "ok").map(({ ref }) => ref));
   const branches = commands
     .filter(({ ref, oldOid }) => done.has(ref) && oldOid === NULL_OID)
     .filter(({ ref }) => ref.startsWith(BRANCHES))
     .map(({ ref }) => decodeText(ref.slice(BRANCHES.length) as ByteText))
-    .filter((branch) => branch !== repo.defaultBranch);
-  const compare = `${htmlUrlOf({ owner, repo }, ctx)}/compare`;
+    .filter((branch) => branch !== row.defaultBranch);
+  const compare = `${htmlUrlOf({ owner, row }, ctx)}/compare`;
   const words = branches.slice(0, SUGGESTIONS_MAX).map((branch) => {
-    const address = `${compare}/${encodePath(repo.defaultBranch)}...${encodePath(branch)}`;
+    const address = `${compare}/${encodePath(row.defaultBranch)}...${encodePath(branch)}`;
     return `\nCreate a new pull request for '${branch}':\n  ${address}\n`;
   });
   return words.length > 0 ? `${words.join("")}\n` : "";

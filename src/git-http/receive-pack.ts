@@ -40,12 +40,12 @@ export async function receivePack(
   body: AsyncGenerator<Uint8Array>,
   requestId: string,
 ): Promise<Response> {
-  const { ctx, entry } = context;
+  const { ctx, repo } = context;
   const { request, rest } = await readCommands(body);
   // A client that wants to know whether its password is right sends nothing but a flush.
   if (!request || request.commands.length === 0) return gitAnswer(RESULT, new Uint8Array(0));
 
-  const stored = ctx.git.repository(entry.repo);
+  const stored = ctx.git.repository(repo.row);
   const upload = request.hasPack ? await beginUpload(stored, ctx) : undefined;
   const failure = await take(request, upload?.receiver, rest, body, ctx.config);
   const progress = new ProgressChannel();
@@ -137,20 +137,20 @@ async function settle(
   requestId: string,
   report: ((text: string) => void) | undefined,
 ): Promise<ReceiveReport> {
-  const { ctx, entry } = context;
-  const stored = ctx.git.repository(entry.repo);
+  const { ctx, repo } = context;
+  const stored = ctx.git.repository(repo.row);
   try {
     const { repository, pack } = await check();
     const isAtomic = request.capabilities.has("atomic");
     const uploadId = upload?.uploadId;
     const push = { commands: request.commands, isAtomic, repository, uploadId, pack };
-    const results = await pushRefs(ctx, entry, push);
+    const results = await pushRefs(ctx, repo, push);
     const count = results.length;
     report?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
     report?.(suggestPulls(context, request.commands, results));
     if (results.some(({ kind }) => kind === "ok")) {
       const options = parsePushOptions(request.pushOptions);
-      const refusal = await applyPushOptions(ctx, entry, options).catch((error: unknown) => {
+      const refusal = await applyPushOptions(ctx, repo, options).catch((error: unknown) => {
         // The refs have moved, and the report must say so.
         logBug(requestId, error);
         return `internal error, request ${requestId}`;

@@ -51,15 +51,15 @@ interface RequestPosition {
 
 /** Answers one `git-upload-pack` request: of version 2 a command, of older ones a round of haves. */
 export async function uploadPack(
-  { ctx, entry }: RequestContext,
+  { ctx, repo }: RequestContext,
   version: 0 | 1 | 2,
   body: Uint8Array,
   requestId: string,
 ): Promise<Response> {
-  const stored = ctx.git.repository(entry.repo);
+  const stored = ctx.git.repository(repo.row);
   const open = async (): Promise<RequestPosition> => {
     const snapshot = await stored.snapshot();
-    const view = viewRefs(snapshot, entry.repo.defaultBranch);
+    const view = viewRefs(snapshot, repo.row.defaultBranch);
     return { stored, snapshot, view, requestId, usage: ctx.git.usage };
   };
   if (version !== 2) {

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { EventRow, User as UserRow } from "../db/schema/index.ts";
 import { formatTime } from "../lib/time.ts";
 import { Int64, Time } from "./json.ts";
-import { Repository, type RepositoryEntry, toRepository } from "./repository.ts";
+import { Repository, type RepositoryContext, toRepository } from "./repository.ts";
 import { User, toUser } from "./user.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -67,7 +67,7 @@ export interface ActivityEntry {
   /** Which of the refs of a push; 0 for everything else. */
   readonly position: number;
   readonly actor: UserRow;
-  readonly place: RepositoryEntry;
+  readonly repo: RepositoryContext;
 }
 
 /** Refs that the event of a push names, at most: so many ids are kept for each event. */
@@ -116,7 +116,7 @@ export function toActivity(
   viewer: Viewer,
   userId: number = entry.actor.id,
 ): z.infer<typeof Activity> {
-  const { event, actor, place } = entry;
+  const { event, actor, repo } = entry;
   const { opType, update } = findDeed(entry);
   return {
     id: activityId(entry),
@@ -124,19 +124,19 @@ export function toActivity(
     op_type: opType,
     act_user_id: actor.id,
     act_user: toUser(actor, viewer),
-    repo_id: place.repo.id,
-    repo: toRepository(place, viewer),
+    repo_id: repo.row.id,
+    repo: toRepository(repo, viewer),
     comment_id: 0,
     comment: null,
     ref_name: update?.ref ?? "",
-    is_private: place.repo.visibility === "private",
+    is_private: repo.row.visibility === "private",
     content: formatContent(entry, opType, update),
     created: formatTime(event.createdAt),
   };
 }
 
 function formatContent(
-  { event, place: { repo, owner } }: ActivityEntry,
+  { event, repo: { row, owner } }: ActivityEntry,
   opType: OpType,
   update: KeptUpdate | undefined,
 ): string {
@@ -147,7 +147,7 @@ function formatContent(
   return JSON.stringify({
     Commits: commits.map(toPushCommit),
     HeadCommit: commits[0] ? toPushCommit(commits[0]) : null,
-    CompareURL: isCompared ? `${owner.name}/${repo.name}/compare/${before}...${after}` : "",
+    CompareURL: isCompared ? `${owner.name}/${row.name}/compare/${before}...${after}` : "",
     Len: commitCount,
   });
 }

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { ACCESS } from "../db/schema/index.ts";
 import { Int64 } from "./json.ts";
 import { PayloadCommit, type PayloadCommitEntry, toPayloadCommit } from "./payload-commit.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import type { Viewer } from "./viewer.ts";
 
 export const Branch = z
@@ -28,11 +28,11 @@ export interface BranchEntry {
 }
 
 /** A branch as `viewer` sees it. No branch is protected. */
-export function toBranch(entry: RepositoryEntry, branch: BranchEntry, viewer: Viewer): Branch {
-  const canWrite = entry.permission.units.code >= ACCESS.write;
+export function toBranch(repo: RepositoryContext, branch: BranchEntry, viewer: Viewer): Branch {
+  const canWrite = repo.permission.units.code >= ACCESS.write;
   return {
     name: branch.name,
-    commit: toPayloadCommit(entry, branch.head, viewer),
+    commit: toPayloadCommit(repo, branch.head, viewer),
     protected: false,
     required_approvals: 0,
     enable_status_check: false,

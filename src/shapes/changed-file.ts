@@ -5,7 +5,7 @@ import type { LineStat } from "../git/diff/line-stat.ts";
 import type { PathChange, PathEntry } from "../git/diff/tree-diff.ts";
 import type { Oid } from "../git/oid.ts";
 import { Int64 } from "./json.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import { apiUrlOf, encodePath, htmlUrlOf } from "./urls.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -36,7 +36,7 @@ export interface ChangedFileEntry {
 
 /** Where one side of a difference can be looked at. */
 export interface FileSide {
-  readonly repository: RepositoryEntry;
+  readonly repository: RepositoryContext;
   readonly commitOid: Oid;
 }
 

@@ -8,7 +8,7 @@ import {
 import type { Oid } from "../git/oid.ts";
 import { formatTime } from "../lib/time.ts";
 import { Int64, Time } from "./json.ts";
-import { Repository, toRepository, type RepositoryEntry } from "./repository.ts";
+import { Repository, toRepository, type RepositoryContext } from "./repository.ts";
 import { apiUrlOf } from "./urls.ts";
 import { toUser, User } from "./user.ts";
 import type { Viewer } from "./viewer.ts";
@@ -56,7 +56,7 @@ export interface StatusEntry {
 }
 
 export function toCommitStatus(
-  where: RepositoryEntry,
+  where: RepositoryContext,
   { status, creator }: StatusEntry,
   viewer: Viewer,
 ): z.infer<typeof CommitStatus> {
@@ -84,7 +84,7 @@ export interface CombinedEntry {
 }
 
 export function toCombinedStatus(
-  where: RepositoryEntry,
+  where: RepositoryContext,
   { commitOid, state, items, total }: CombinedEntry,
   viewer: Viewer,
 ): z.infer<typeof CombinedStatus> {

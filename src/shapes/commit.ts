@@ -8,7 +8,7 @@ import { type Identity, zoneMinutes } from "../git/object/identity.ts";
 import type { Oid } from "../git/oid.ts";
 import { formatTime } from "../lib/time.ts";
 import { Int64, NEVER, Time } from "./json.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import { toUser, User } from "./user.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
@@ -92,7 +92,7 @@ export interface CommitEntry {
 
 /** A commit as `viewer` sees it. */
 export function toCommit(
-  where: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryContext, "repo" | "owner">,
   entry: CommitEntry,
   viewer: Viewer,
 ): Commit {

@@ -4,7 +4,7 @@ import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../git/object/tree.t
 import type { Oid } from "../git/oid.ts";
 import { formatTime } from "../lib/time.ts";
 import { Int64, Time } from "./json.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import { apiUrlOf, encodePath, htmlUrlOf } from "./urls.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -71,7 +71,7 @@ export interface LastCommit {
 
 /** Where contents are read: in a repository, at a branch, tag or commit. */
 export interface ContentRef {
-  repository: RepositoryEntry;
+  repository: RepositoryContext;
   kind: "branch" | "tag" | "commit";
   name: string;
 }

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { type CommitEntry, CommitMeta, CommitUser, toCommit } from "./commit.ts";
 import { ContentsResponse } from "./contents.ts";
 import { Time } from "./json.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -45,12 +45,12 @@ export const FileDeleteResponse = z
 
 /** A commit that was made for somebody, with what is known of its signature. */
 export function toMadeCommit(
-  entry: Pick<RepositoryEntry, "repo" | "owner">,
+  repo: Pick<RepositoryContext, "repo" | "owner">,
   made: Pick<CommitEntry, "commitOid" | "commit" | "parents"> & { verification: Verification },
   viewer: Viewer,
 ): { [Key in keyof typeof told]: z.infer<(typeof told)[Key]> } {
   const isNotAsked = { author: undefined, committer: undefined, files: undefined, stat: undefined };
-  const whole = toCommit(entry, { ...made, ...isNotAsked }, viewer);
+  const whole = toCommit(repo, { ...made, ...isNotAsked }, viewer);
   const { url, sha, created, html_url, parents } = whole;
   const { author, committer, message, tree } = whole.commit;
   return {

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import type { Oid } from "../git/oid.ts";
 import { Int64 } from "./json.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import { apiUrlOf } from "./urls.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -29,7 +29,7 @@ export interface ReadBlob {
 
 export function toGitBlob(
   { oid, sizeBytes, encoding, content, lfs }: ReadBlob,
-  repository: RepositoryEntry,
+  repository: RepositoryContext,
   viewer: Viewer,
 ): z.infer<typeof GitBlobResponse> {
   return {

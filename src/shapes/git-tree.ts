@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { isSubmoduleMode, isTreeMode } from "../git/object/tree.ts";
 import type { Oid } from "../git/oid.ts";
 import { Int64 } from "./json.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import { apiUrlOf } from "./urls.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -39,7 +39,7 @@ export interface TreeItem {
 /** An entry of a tree; a submodule has no address, since its commit is elsewhere. */
 export function toGitEntry(
   { path, entry: { mode, oid }, sizeBytes }: TreeItem,
-  repository: RepositoryEntry,
+  repository: RepositoryContext,
   viewer: Viewer,
 ): z.infer<typeof GitEntry> {
   const type = isTreeMode(mode) ? "tree" : isSubmoduleMode(mode) ? "commit" : "blob";

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import { decodeText, readByteText } from "../git/byte-text.ts";
 import { Commit, type CommitEntry, toCommit } from "./commit.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import type { Viewer } from "./viewer.ts";
 
 export const Note = z
@@ -13,10 +13,10 @@ export const Note = z
   .openapi("Note");
 
 export const toNote = (
-  entry: Pick<RepositoryEntry, "repo" | "owner">,
+  repo: Pick<RepositoryContext, "repo" | "owner">,
   { content, commit }: { content: Uint8Array; commit: CommitEntry },
   viewer: Viewer,
 ): z.infer<typeof Note> => ({
   message: decodeText(readByteText(content)),
-  commit: toCommit(entry, commit, viewer),
+  commit: toCommit(repo, commit, viewer),
 });

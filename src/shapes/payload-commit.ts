@@ -9,7 +9,7 @@ import { cutForJson, jsonBytes } from "../lib/json-size.ts";
 import { formatTime } from "../lib/time.ts";
 import type { CommitFile } from "./commit.ts";
 import { NEVER, Time } from "./json.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import {
   PayloadCommitVerification,
   PayloadUser,
@@ -45,7 +45,7 @@ export interface PayloadCommitEntry {
 
 /** What leads to a commit as events show it: which files it changes is not told. */
 export function toPayloadCommit(
-  where: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryContext, "repo" | "owner">,
   entry: PayloadCommitEntry,
   viewer: Viewer,
 ): z.infer<typeof PayloadCommit> {
@@ -80,7 +80,7 @@ const PATHS_BYTES_MAX = 640 * 1024;
  * 640 KiB. A commit whose files don't fit any more tells none.
  */
 export function toPushedCommits(
-  where: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryContext, "repo" | "owner">,
   entries: readonly PushedCommitEntry[],
   viewer: Viewer,
 ): PushedCommit[] {
@@ -100,7 +100,7 @@ interface NamedFile {
 }
 
 function toPushedCommit(
-  where: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryContext, "repo" | "owner">,
   entry: PushedCommitEntry,
   viewer: Viewer,
   files: readonly NamedFile[] | undefined,
@@ -127,7 +127,7 @@ const cutUser = ({ name, email, username }: z.infer<typeof PayloadUser>) => ({
 });
 
 const toCommitFields = (
-  where: Pick<RepositoryEntry, "repo" | "owner">,
+  where: Pick<RepositoryContext, "repo" | "owner">,
   { commitOid, commit, author, committer }: Omit<PayloadCommitEntry, "verification">,
   viewer: Viewer,
 ) => ({

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { PublicKey as PublicKeyRow, User as UserRow } from "../db/schema/index.ts";
 import { formatTime, formatTimeOrNull } from "../lib/time.ts";
 import { Int64, Time, TimeOrNull } from "./json.ts";
-import { Repository, toRepository, type RepositoryEntry } from "./repository.ts";
+import { Repository, toRepository, type RepositoryContext } from "./repository.ts";
 import { User, toUser } from "./user.ts";
 import type { Viewer } from "./viewer.ts";
 import { apiRootOf, apiUrlOf } from "./urls.ts";
@@ -59,18 +59,18 @@ export const DeployKey = z
 /** A key that opens one repository. */
 export function toDeployKey(
   key: PublicKeyRow,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   viewer: Viewer,
 ): z.infer<typeof DeployKey> {
   return {
     id: key.id,
     key_id: key.id,
     key: key.content,
-    url: `${apiUrlOf(entry, viewer)}/keys/${key.id}`,
+    url: `${apiUrlOf(repo, viewer)}/keys/${key.id}`,
     title: key.title,
     fingerprint: key.fingerprint,
     created_at: formatTime(key.createdAt),
     read_only: key.isReadOnly,
-    repository: toRepository(entry, viewer),
+    repository: toRepository(repo, viewer),
   };
 }

@@ -4,7 +4,7 @@ import { type ByteText, decodeText } from "../git/byte-text.ts";
 import type { ObjectKind } from "../git/object/kind.ts";
 import type { Oid } from "../git/oid.ts";
 import { apiUrlOf, encodePath, objectUrlOf } from "./urls.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import type { Viewer } from "./viewer.ts";
 
 const GitObject = z
@@ -32,7 +32,7 @@ export interface RefEntry {
 }
 
 export function toReference(
-  where: RepositoryEntry,
+  where: RepositoryContext,
   { name, oid, kind }: RefEntry,
   viewer: Viewer,
 ): z.infer<typeof Reference> {

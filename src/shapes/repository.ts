@@ -108,44 +108,44 @@ export const Repository = RepositoryFields.extend({
 export type Repository = z.infer<typeof Repository>;
 
 /** A repository as queries bring it. */
-export interface RepositoryEntry {
-  repo: RepositoryRow;
+export interface RepositoryContext {
+  row: RepositoryRow;
   owner: UserRow;
   /** What the viewer was granted in it. */
   permission: RepositoryPermission;
   /** What it was forked from, where that was looked up. */
-  parent?: RepositoryEntry | undefined;
+  parent?: RepositoryContext | undefined;
 }
 
 /** A repository as `viewer` sees it. */
-export function toRepository(entry: RepositoryEntry, viewer: Viewer): Repository {
-  const { parent } = entry;
+export function toRepository(repo: RepositoryContext, viewer: Viewer): Repository {
+  const { parent } = repo;
   // SECURITY: that a fork may be seen says nothing of its parent.
   const isShown = parent !== undefined && parent.permission.mode !== ACCESS.none;
-  const fields = toRepositoryFields(entry, viewer);
+  const fields = toRepositoryFields(repo, viewer);
   return isShown ? { ...fields, parent: toRepositoryFields(parent, viewer) } : fields;
 }
 
 function toRepositoryFields(
-  { repo, owner, permission }: RepositoryEntry,
+  { row, owner, permission }: RepositoryContext,
   viewer: Viewer,
 ): z.infer<typeof RepositoryFields> {
-  const fullName = `${owner.name}/${repo.name}`;
-  const htmlUrl = htmlUrlOf({ repo, owner }, viewer);
-  const apiUrl = apiUrlOf({ repo, owner }, viewer);
+  const fullName = `${owner.name}/${row.name}`;
+  const htmlUrl = htmlUrlOf({ row, owner }, viewer);
+  const apiUrl = apiUrlOf({ row, owner }, viewer);
   return {
-    id: repo.id,
+    id: row.id,
     owner: toUser(owner, viewer),
-    name: repo.name,
+    name: row.name,
     full_name: fullName,
-    description: repo.description,
-    empty: repo.isEmpty,
-    private: repo.isPrivate,
-    fork: repo.isFork,
-    template: repo.isTemplate,
-    mirror: repo.isMirror,
-    size: Math.ceil((repo.sizeBytes + repo.lfsSizeBytes) / 1024),
-    language: repo.language,
+    description: row.description,
+    empty: row.isEmpty,
+    private: row.isPrivate,
+    fork: row.isFork,
+    template: row.isTemplate,
+    mirror: row.isMirror,
+    size: Math.ceil((row.sizeBytes + row.lfsSizeBytes) / 1024),
+    language: row.language,
     languages_url: `${apiUrl}/languages`,
     html_url: htmlUrl,
     url: apiUrl,
@@ -153,28 +153,28 @@ function toRepositoryFields(
     ssh_url: `git@${new URL(viewer.rootUrl).hostname}:${fullName}.git`,
     clone_url: `${htmlUrl}.git`,
     original_url: "",
-    website: repo.website,
-    stars_count: repo.starCount,
-    forks_count: repo.forkCount,
-    watchers_count: repo.watcherCount,
-    open_issues_count: repo.openIssueCount,
-    open_pr_counter: repo.openPullCount,
-    release_counter: repo.releaseCount,
-    default_branch: repo.defaultBranch,
-    archived: repo.archivedAt !== null,
-    created_at: formatTime(repo.createdAt),
-    updated_at: formatTime(repo.updatedAt),
-    archived_at: repo.archivedAt === null ? NEVER : formatTime(repo.archivedAt),
+    website: row.website,
+    stars_count: row.starCount,
+    forks_count: row.forkCount,
+    watchers_count: row.watcherCount,
+    open_issues_count: row.openIssueCount,
+    open_pr_counter: row.openPullCount,
+    release_counter: row.releaseCount,
+    default_branch: row.defaultBranch,
+    archived: row.archivedAt !== null,
+    created_at: formatTime(row.createdAt),
+    updated_at: formatTime(row.updatedAt),
+    archived_at: row.archivedAt === null ? NEVER : formatTime(row.archivedAt),
     permissions: toPermission(permission),
-    ...toUnits(repo),
-    ...toPullSettings(repo.pullSettings),
+    ...toUnits(row),
+    ...toPullSettings(row.pullSettings),
     avatar_url: "",
-    internal: !repo.isPrivate && owner.visibility === "private",
+    internal: !row.isPrivate && owner.visibility === "private",
     mirror_interval: "",
     mirror_updated: NEVER,
     object_format_name: "sha1",
-    topics: repo.topics,
-    licenses: repo.licenses,
+    topics: row.topics,
+    licenses: row.licenses,
   };
 }
 

@@ -7,7 +7,7 @@ import { CommitMeta, CommitUser } from "./commit.ts";
 import { encodePath, htmlUrlOf, objectUrlOf } from "./urls.ts";
 import { NEVER } from "./json.ts";
 import { formatGitTime } from "./payload-commit.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -34,7 +34,7 @@ export interface TagEntry {
   readonly timeSeconds: number;
 }
 
-export function toTag(where: RepositoryEntry, tag: TagEntry, viewer: Viewer): Tag {
+export function toTag(where: RepositoryContext, tag: TagEntry, viewer: Viewer): Tag {
   const archive = `${htmlUrlOf(where, viewer)}/archive/${encodePath(tag.name)}`;
   return {
     name: tag.name,
@@ -79,7 +79,7 @@ export interface AnnotatedTagEntry {
 
 /** An annotated tag. Its message is shown without the signature at its end. */
 export function toAnnotatedTag(
-  where: RepositoryEntry,
+  where: RepositoryContext,
   { oid, tag, verification }: AnnotatedTagEntry,
   viewer: Viewer,
 ): z.infer<typeof AnnotatedTag> {

@@ -12,7 +12,7 @@ interface Named {
 
 interface RepositoryNames {
   readonly owner: Named;
-  readonly repo: Named;
+  readonly row: Named;
 }
 
 /** The address of the API. */
@@ -26,12 +26,12 @@ export const avatarUrlOf = (userId: number, { rootUrl }: Root): string =>
   `${rootUrl}/avatars/${userId}`;
 
 /** The address of a repository in the API. */
-export const apiUrlOf = ({ repo, owner }: RepositoryNames, root: Root): string =>
-  `${apiRootOf(root)}/repos/${owner.name}/${repo.name}`;
+export const apiUrlOf = ({ row, owner }: RepositoryNames, root: Root): string =>
+  `${apiRootOf(root)}/repos/${owner.name}/${row.name}`;
 
 /** The address of a repository for people. */
-export const htmlUrlOf = ({ repo, owner }: RepositoryNames, { rootUrl }: Root): string =>
-  `${rootUrl}/${owner.name}/${repo.name}`;
+export const htmlUrlOf = ({ row, owner }: RepositoryNames, { rootUrl }: Root): string =>
+  `${rootUrl}/${owner.name}/${row.name}`;
 
 /** The address of an object of a repository in the API. */
 export const objectUrlOf = (

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import { formatTime } from "../lib/time.ts";
 import { Time } from "./json.ts";
-import type { RepositoryEntry } from "./repository.ts";
+import type { RepositoryContext } from "./repository.ts";
 import type { Viewer } from "./viewer.ts";
 import { apiUrlOf } from "./urls.ts";
 
@@ -18,13 +18,13 @@ export const WatchInfo = z
   .openapi("WatchInfo");
 
 /** The watch of someone who watches the repository. Its time is the repository's, as in Gitea. */
-export function toWatchInfo(entry: RepositoryEntry, viewer: Viewer): z.infer<typeof WatchInfo> {
-  const repositoryUrl = apiUrlOf(entry, viewer);
+export function toWatchInfo(repo: RepositoryContext, viewer: Viewer): z.infer<typeof WatchInfo> {
+  const repositoryUrl = apiUrlOf(repo, viewer);
   return {
     subscribed: true,
     ignored: false,
     reason: null,
-    created_at: formatTime(entry.repo.createdAt),
+    created_at: formatTime(repo.row.createdAt),
     url: `${repositoryUrl}/subscription`,
     repository_url: repositoryUrl,
   };

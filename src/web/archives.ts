@@ -16,11 +16,11 @@ archives.get("/:owner/:repo/archive/:archive{.+}", async (c, next) => {
   const { owner, repo: name, archive } = c.req.param();
   // The API's own addresses begin so, and nobody is called like that.
   if (owner === "api") return next();
-  const { ctx, entry } = await enterRepositoryPath(c, owner, name, { unit: "code", mode: "read" });
+  const { ctx, repo } = await enterRepositoryPath(c, owner, name, { unit: "code", mode: "read" });
   const { ref, format } = parseArchiveName(archive);
   const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
   const { requestId } = c.var;
-  return answerDownload(request, await findArchive(ctx, entry, ref, format), (sentBytes) =>
+  return answerDownload(request, await findArchive(ctx, repo, ref, format), (sentBytes) =>
     log("archive:sent", { id: requestId, ...ctx.git.usage.counts(), sentBytes }),
   );
 });

@@ -25,6 +25,6 @@ export function enterRepositoryPath(
     existsFor: requirement,
     scopes: ["read:repository"],
     anonymous: "by-setting",
-    pathAt: (renamed) => `/${renamed.owner.name}/${renamed.repo.name}${rest}`,
+    pathAt: (renamed) => `/${renamed.owner.name}/${renamed.row.name}${rest}`,
   });
 }

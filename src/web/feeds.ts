@@ -39,11 +39,11 @@ feeds.get("/:owner/:name{[^/]+\\.(?:rss|atom)}", async (c, next) => {
   // The API's own addresses begin so, and nobody is called like that.
   if (owner === "api") return next();
   const [name, ending] = splitEnding(c.req.param("name"));
-  const { ctx, entry } = await enterRepositoryPath(c, owner, name, TO_SEE, ending);
-  const { items } = await listRepositoryActivities(ctx, entry.repo, {}, ITEMS);
+  const { ctx, repo } = await enterRepositoryPath(c, owner, name, TO_SEE, ending);
+  const { items } = await listRepositoryActivities(ctx, repo.row, {}, ITEMS);
   const about = {
-    name: `${entry.owner.name}/${entry.repo.name}`,
-    description: entry.repo.description,
+    name: `${repo.owner.name}/${repo.row.name}`,
+    description: repo.row.description,
   };
   return answerFeed(c, ctx, ending, about, items);
 });
@@ -84,11 +84,11 @@ async function answerFeed(
 }
 
 function toItem(entry: ActivityEntry, rootUrl: string): FeedDocument["items"][number] {
-  const { event, actor, place } = entry;
+  const { event, actor, repo } = entry;
   const { opType, update } = findDeed(entry);
   const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "";
-  const repoName = `${place.owner.name}/${place.repo.name}`;
-  const repoUrl = htmlUrlOf(place, { rootUrl });
+  const repoName = `${repo.owner.name}/${repo.row.name}`;
+  const repoUrl = htmlUrlOf(repo, { rootUrl });
   const compared = update?.before && update.after ? `${update.before}...${update.after}` : "";
   return {
     // The same after a rename, too.

@@ -61,13 +61,13 @@ branches.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const items = await pageOf(c, c.req.valid("query"), (slice) =>
       listBranches(ctx, snapshot, slice),
     );
     return c.json(
-      items.map((branch) => toBranch(entry, branch, viewer)),
+      items.map((branch) => toBranch(repo, branch, viewer)),
       200,
     );
   },
@@ -88,14 +88,14 @@ branches.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const branch = await createBranch(ctx, entry, {
+    const branch = await createBranch(ctx, repo, {
       name: wanted.new_branch_name,
       oldRef: wanted.old_ref_name,
       oldBranch: wanted.old_branch_name,
     });
-    return c.json(toBranch(entry, branch, viewer), 201);
+    return c.json(toBranch(repo, branch, viewer), 201);
   },
 );
 
@@ -111,10 +111,10 @@ branches.openapi(
     responses: { 200: json(Branch, "The branch"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const ref = findBranch(snapshot, c.req.valid("param").branch);
-    return c.json(toBranch(entry, await readBranch(ctx, snapshot, ref), viewer), 200);
+    return c.json(toBranch(repo, await readBranch(ctx, snapshot, ref), viewer), 200);
   },
 );
 
@@ -130,8 +130,8 @@ branches.openapi(
     responses: { 204: empty("Renamed"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    await renameBranch(ctx, entry, c.req.valid("param").branch, c.req.valid("json").name);
+    const { ctx, repo } = c.var;
+    await renameBranch(ctx, repo, c.req.valid("param").branch, c.req.valid("json").name);
     return c.body(null, 204);
   },
 );
@@ -148,9 +148,9 @@ branches.openapi(
     responses: { 204: empty("Moved"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
+    const { ctx, repo } = c.var;
     const wanted = c.req.valid("json");
-    await updateBranch(ctx, entry, c.req.valid("param").branch, {
+    await updateBranch(ctx, repo, c.req.valid("param").branch, {
       to: wanted.new_commit_id,
       from: wanted.old_commit_id,
       isForced: wanted.force ?? false,
@@ -171,8 +171,8 @@ branches.openapi(
     responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 423) },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    await deleteBranch(ctx, entry, c.req.valid("param").branch);
+    const { ctx, repo } = c.var;
+    await deleteBranch(ctx, repo, c.req.valid("param").branch);
     return c.body(null, 204);
   },
 );

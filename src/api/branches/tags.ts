@@ -42,11 +42,11 @@ tags.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const items = await pageOf(c, c.req.valid("query"), (slice) => listTags(snapshot, slice));
     return c.json(
-      items.map((tag) => toTag(entry, tag, viewer)),
+      items.map((tag) => toTag(repo, tag, viewer)),
       200,
     );
   },
@@ -67,10 +67,10 @@ tags.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { tag_name: name, message = "", target } = c.req.valid("json");
-    const tag = await createTag(ctx, entry, requireUser(ctx.actor), { name, message, target });
-    return c.json(toTag(entry, tag, viewer), 201);
+    const tag = await createTag(ctx, repo, requireUser(ctx.actor), { name, message, target });
+    return c.json(toTag(repo, tag, viewer), 201);
   },
 );
 
@@ -86,9 +86,9 @@ tags.openapi(
     responses: { 200: json(Tag, "The tag"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const tag = await findTag(await openSnapshot(ctx, entry), c.req.valid("param").tag);
-    return c.json(toTag(entry, tag, viewer), 200);
+    const { ctx, repo, viewer } = c.var;
+    const tag = await findTag(await openSnapshot(ctx, repo), c.req.valid("param").tag);
+    return c.json(toTag(repo, tag, viewer), 200);
   },
 );
 
@@ -104,8 +104,8 @@ tags.openapi(
     responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 423) },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    await deleteTag(ctx, entry, c.req.valid("param").tag);
+    const { ctx, repo } = c.var;
+    await deleteTag(ctx, repo, c.req.valid("param").tag);
     return c.body(null, 204);
   },
 );
@@ -126,9 +126,9 @@ tags.openapi(
     responses: { 200: json(AnnotatedTag, "The tag"), ...refusals(400, 401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const found = await findAnnotatedTag(ctx, snapshot, c.req.valid("param").sha);
-    return c.json(toAnnotatedTag(entry, found, viewer), 200);
+    return c.json(toAnnotatedTag(repo, found, viewer), 200);
   },
 );

@@ -50,13 +50,13 @@ commits.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
     const sinceSeconds = readMoment(query.since, "since");
     const untilSeconds = readMoment(query.until, "until");
-    const snapshot = await openSnapshot(ctx, entry);
+    const snapshot = await openSnapshot(ctx, repo);
     if (snapshot.state.refs.length === 0) throw conflict("Git Repository is empty.");
-    const start = requireRevision(snapshot, query.sha || entry.repo.defaultBranch);
+    const start = requireRevision(snapshot, query.sha || repo.row.defaultBranch);
     const wanted: CommitQuery = {
       tips: [start.node],
       excluded: query.not ? [requireRevision(snapshot, query.not).node] : [],
@@ -73,7 +73,7 @@ commits.openapi(
     const read = await readCommits(ctx, snapshot, items, toParts(query));
     setNumberedPageHeaders(c, slice, total);
     return c.json(
-      read.map((each) => toCommit(entry, each, viewer)),
+      read.map((each) => toCommit(repo, each, viewer)),
       200,
     );
   },
@@ -104,8 +104,8 @@ commits.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const { sha, diffType } = c.req.valid("param");
     const revision = requireRevision(snapshot, sha);
     const { node } = revision;
@@ -113,7 +113,7 @@ commits.openapi(
       diffType === "diff" ? await diffOf(snapshot, node) : await formatPatches(snapshot, node);
     return c.body(text as Uint8Array<ArrayBuffer>, 200, {
       "Content-Type": "text/plain; charset=utf-8",
-      ...(isPinned(revision, sha) && immutableHeaders(c.var, entry)),
+      ...(isPinned(revision, sha) && immutableHeaders(c.var, repo)),
     });
   },
 );
@@ -130,12 +130,12 @@ commits.openapi(
     responses: { 200: json(Commit, "The commit"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const { node } = requireRevision(snapshot, c.req.valid("param").sha);
     const [read] = await readCommits(ctx, snapshot, [node], toParts(c.req.valid("query")));
     if (!read) throw notFound();
-    return c.json(toCommit(entry, read, viewer), 200);
+    return c.json(toCommit(repo, read, viewer), 200);
   },
 );
 

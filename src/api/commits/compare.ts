@@ -68,12 +68,12 @@ comparisons.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, relatives, viewer } = c.var;
+    const { ctx, repo, relatives, viewer } = c.var;
     const query = c.req.valid("query");
     const text = parseComparison(c.req.valid("param").basehead);
-    const headEntry = chooseHeadRepository(entry, relatives, text);
-    const [baseSnapshot, headSnapshot] = await openSideBySide(ctx, entry, headEntry);
-    const revisions = findRevisions(baseSnapshot, headSnapshot, entry, text);
+    const headEntry = chooseHeadRepository(repo, relatives, text);
+    const [baseSnapshot, headSnapshot] = await openSideBySide(ctx, repo, headEntry);
+    const revisions = findRevisions(baseSnapshot, headSnapshot, repo, text);
     const { repository } = headSnapshot;
     const { graph } = repository;
 
@@ -94,7 +94,7 @@ comparisons.openapi(
         )
       : undefined;
     const sides = {
-      old: oldNode === undefined ? undefined : { repository: entry, commitOid: graph.oid(oldNode) },
+      old: oldNode === undefined ? undefined : { repository: repo, commitOid: graph.oid(oldNode) },
       fresh: { repository: headEntry, commitOid: revisions.head.commitOid },
     };
     setNumberedPageHeaders(c, slice, aheadCount);
@@ -104,7 +104,7 @@ comparisons.openapi(
         commits: read.map((each) => toCommit(headEntry, each, viewer)),
         ahead_by: aheadCount,
         behind_by: behindCount,
-        merge_base_commit: mergeBaseCommit ? toCommit(entry, mergeBaseCommit, viewer) : null,
+        merge_base_commit: mergeBaseCommit ? toCommit(repo, mergeBaseCommit, viewer) : null,
         files: files?.map((each) => toChangedFile(each, sides, viewer)) ?? null,
       },
       200,

@@ -19,7 +19,7 @@ import {
   toCombinedStatus,
   toCommitStatus,
 } from "../../shapes/commit-status.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { type ApiEnv, endpoints } from "../endpoints.ts";
 import { type GuardVariables, requireUser } from "../guards/guard.ts";
@@ -85,16 +85,16 @@ statuses.openapi(
     responses: { 201: json(CommitStatus, "The new status"), ...refusals(401, 403, 404, 422) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const commitOid = await findCommit(ctx, entry, c.req.valid("param").sha);
-    const status = await createStatus(ctx, entry, commitOid, requireUser(ctx.actor), {
+    const commitOid = await findCommit(ctx, repo, c.req.valid("param").sha);
+    const status = await createStatus(ctx, repo, commitOid, requireUser(ctx.actor), {
       state: wanted.state,
       context: wanted.context ?? "",
       description: wanted.description ?? "",
       targetUrl: wanted.target_url ?? "",
     });
-    return c.json(toCommitStatus(entry, status, viewer), 201);
+    return c.json(toCommitStatus(repo, status, viewer), 201);
   },
 );
 
@@ -141,30 +141,30 @@ statuses.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const commitOid = await findCommit(ctx, entry, c.req.valid("param").ref);
+    const { ctx, repo, viewer } = c.var;
+    const commitOid = await findCommit(ctx, repo, c.req.valid("param").ref);
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const combined = await combineStatuses(ctx, entry.repo, commitOid, slice);
+    const combined = await combineStatuses(ctx, repo.row, commitOid, slice);
     setPageHeaders(c, slice, combined.total);
-    return c.json(toCombinedStatus(entry, { commitOid, ...combined }, viewer), 200);
+    return c.json(toCombinedStatus(repo, { commitOid, ...combined }, viewer), 200);
   },
 );
 
 /** The context of a request that a repository's guard let in. */
-type StatusContext = Context<ApiEnv & { Variables: GuardVariables & { entry: RepositoryEntry } }>;
+type StatusContext = Context<ApiEnv & { Variables: GuardVariables & { repo: RepositoryContext } }>;
 
 /** A page of what was said of a commit, and its headers. */
 async function listPage(c: StatusContext, revision: string, query: z.infer<typeof Listing>) {
-  const { ctx, entry, viewer } = c.var;
-  const commitOid = await findCommit(ctx, entry, revision);
+  const { ctx, repo, viewer } = c.var;
+  const commitOid = await findCommit(ctx, repo, revision);
   const list = (slice: Parameters<typeof listStatuses>[4]) =>
-    listStatuses(ctx, entry.repo, commitOid, toQuery(query), slice);
+    listStatuses(ctx, repo.row, commitOid, toQuery(query), slice);
   const items = await pageOf(c, query, list, readPageOrWhole);
-  return items.map((item) => toCommitStatus(entry, item, viewer));
+  return items.map((item) => toCommitStatus(repo, item, viewer));
 }
 
-async function findCommit(ctx: Ctx, entry: RepositoryEntry, text: string): Promise<Oid> {
-  const revision = findRevision(await openSnapshot(ctx, entry), text);
+async function findCommit(ctx: Ctx, repo: RepositoryContext, text: string): Promise<Oid> {
+  const revision = findRevision(await openSnapshot(ctx, repo), text);
   if (!revision) throw notFound();
   return revision.commitOid;
 }

@@ -31,12 +31,12 @@ blobs.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const location = findObject(snapshot, c.req.valid("param").sha);
     if (!location || snapshot.repository.catalog.kind(location) !== BLOB)
       throw malformed("sha not found");
     const blob = await readBlob(snapshot.repository, location);
-    return c.json(toGitBlob(blob, entry, viewer), 200, immutableHeaders(c.var, entry));
+    return c.json(toGitBlob(blob, repo, viewer), 200, immutableHeaders(c.var, repo));
   },
 );

@@ -8,7 +8,7 @@ import {
   FilesResponse,
   toMadeCommit,
 } from "../../shapes/file-change.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { requireUser } from "../guards/guard.ts";
@@ -73,7 +73,7 @@ fileChanges.openapi(
     responses: { 201: json(FilesResponse, "The files and the commit"), ...REFUSALS },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { files, ...options } = c.req.valid("json");
     const operations = files.map(({ operation: kind, path, sha, from_path: fromPath, content }) => {
       // A client that has no content to send may send an empty one.
@@ -82,10 +82,10 @@ fileChanges.openapi(
     });
     const user = requireUser(ctx.actor);
     const commitOptions = toCommitOptions(options);
-    const { items, made } = await changeFiles(ctx, entry, user, operations, commitOptions);
-    const contentRef = branchContentRef(entry, made.branch);
+    const { items, made } = await changeFiles(ctx, repo, user, operations, commitOptions);
+    const contentRef = branchContentRef(repo, made.branch);
     const listed = items.map((item) => (item ? toContents(item, contentRef, viewer) : null));
-    return c.json({ files: listed, ...toMadeCommit(entry, made, viewer) }, 201);
+    return c.json({ files: listed, ...toMadeCommit(repo, made, viewer) }, 201);
   },
 );
 
@@ -101,21 +101,21 @@ fileChanges.openapi(
     responses: { 201: json(FileResponse, "The file and the commit"), ...REFUSALS },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { content, ...options } = c.req.valid("json");
     const { filepath: path } = c.req.valid("param");
     const operation = { kind: "create", path, content } as const;
     const user = requireUser(ctx.actor);
     const { items, made } = await changeFiles(
       ctx,
-      entry,
+      repo,
       user,
       [operation],
       toCommitOptions(options),
     );
     const [item] = items;
-    const listed = item ? toContents(item, branchContentRef(entry, made.branch), viewer) : null;
-    return c.json({ content: listed, ...toMadeCommit(entry, made, viewer) }, 201);
+    const listed = item ? toContents(item, branchContentRef(repo, made.branch), viewer) : null;
+    return c.json({ content: listed, ...toMadeCommit(repo, made, viewer) }, 201);
   },
 );
 
@@ -135,7 +135,7 @@ fileChanges.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { content, sha, from_path: fromPath, ...options } = c.req.valid("json");
     const { filepath: path } = c.req.valid("param");
     const kind = sha || fromPath ? "update" : "create";
@@ -143,14 +143,14 @@ fileChanges.openapi(
     const user = requireUser(ctx.actor);
     const { items, made } = await changeFiles(
       ctx,
-      entry,
+      repo,
       user,
       [operation],
       toCommitOptions(options),
     );
     const [item] = items;
-    const listed = item ? toContents(item, branchContentRef(entry, made.branch), viewer) : null;
-    const answer = { content: listed, ...toMadeCommit(entry, made, viewer) };
+    const listed = item ? toContents(item, branchContentRef(repo, made.branch), viewer) : null;
+    const answer = { content: listed, ...toMadeCommit(repo, made, viewer) };
     return c.json(answer, kind === "create" ? 201 : 200);
   },
 );
@@ -167,17 +167,17 @@ fileChanges.openapi(
     responses: { 200: json(FileDeleteResponse, "The commit"), ...REFUSALS },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { sha, ...options } = c.req.valid("json");
     const { filepath: path } = c.req.valid("param");
     const operation = { kind: "delete", path, sha } as const;
     const user = requireUser(ctx.actor);
-    const { made } = await changeFiles(ctx, entry, user, [operation], toCommitOptions(options));
-    return c.json({ content: null, ...toMadeCommit(entry, made, viewer) }, 200);
+    const { made } = await changeFiles(ctx, repo, user, [operation], toCommitOptions(options));
+    return c.json({ content: null, ...toMadeCommit(repo, made, viewer) }, 200);
   },
 );
 
-const branchContentRef = (repository: RepositoryEntry, name: string): ContentRef => ({
+const branchContentRef = (repository: RepositoryContext, name: string): ContentRef => ({
   repository,
   kind: "branch",
   name,

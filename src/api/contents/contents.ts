@@ -11,7 +11,7 @@ import {
   toContents,
   type ContentRef,
 } from "../../shapes/contents.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { json, refusals } from "../answers.ts";
 import { answerConditionally, immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
@@ -21,7 +21,7 @@ import { RepoPath } from "../repos/paths.ts";
 import { FilePath, RefQuery } from "./paths.ts";
 
 /** What a request brings that was let in. */
-type Entered = Pick<GuardVariables, "ctx" | "viewer"> & { entry: RepositoryEntry };
+type Entered = Pick<GuardVariables, "ctx" | "viewer"> & { repo: RepositoryContext };
 
 /** What `/contents` tells, which has no choice. */
 const ALL: Includes = { content: true, lfs: true, commit: true };
@@ -172,22 +172,22 @@ function readIncludes(text: string): Includes {
 
 /** @throws Failure `not_found` where nothing stands; a repository without a commit has an empty root. */
 async function findContents(
-  { ctx, entry }: Entered,
+  { ctx, repo }: Entered,
   path: string,
   ref: string,
   includes: Includes,
 ): Promise<{ found: Contents; contentRef: ContentRef; headers: Record<string, string> }> {
-  const snapshot = await openSnapshot(ctx, entry);
+  const snapshot = await openSnapshot(ctx, repo);
   const names = splitPath(path);
-  const revision = findContentRevision(snapshot, entry, ref);
+  const revision = findContentRevision(snapshot, repo, ref);
   if (!revision) {
     if (snapshot.state.refs.length > 0 || ref !== "" || names.length > 0) throw notFound();
-    const contentRef: ContentRef = { repository: entry, kind: "branch", name: "" };
+    const contentRef: ContentRef = { repository: repo, kind: "branch", name: "" };
     return { found: { kind: "directory", items: [] }, contentRef, headers: {} };
   }
   const found = await readContents(snapshot.repository, revision, names, includes);
   if (!found) throw notFound();
-  const contentRef: ContentRef = { repository: entry, kind: revision.kind, name: revision.name };
-  const headers = isPinned(revision, ref) ? immutableHeaders({ ctx }, entry) : {};
+  const contentRef: ContentRef = { repository: repo, kind: revision.kind, name: revision.name };
+  const headers = isPinned(revision, ref) ? immutableHeaders({ ctx }, repo) : {};
   return { found, contentRef, headers };
 }

@@ -26,10 +26,10 @@ editorconfig.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
+    const { ctx, repo } = c.var;
     const names = splitPath(c.req.valid("param").filepath);
-    const snapshot = await openSnapshot(ctx, entry);
-    const revision = findContentRevision(snapshot, entry, c.req.valid("query").ref);
+    const snapshot = await openSnapshot(ctx, repo);
+    const revision = findContentRevision(snapshot, repo, c.req.valid("query").ref);
     const root = revision && snapshot.repository.graph.root(revision.node);
     const isPath = names.every((name) => name !== "." && name !== ".." && !name.includes("\0"));
     const found = root && isPath && (await findDefinition(snapshot.repository, root, names));

@@ -6,7 +6,7 @@ import { readManyContents } from "../../domain/contents/read-contents.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { ContentsResponse, toContents, type ContentRef } from "../../shapes/contents.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -49,9 +49,9 @@ fileContents.openapi(
     responses: { ...answers, ...refusals(400) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { ref, body: text } = c.req.valid("query");
-    return c.json(await shapeFiles(ctx, entry, viewer, ref, readFiles(text)), 200);
+    return c.json(await shapeFiles(ctx, repo, viewer, ref, readFiles(text)), 200);
   },
 );
 
@@ -71,9 +71,9 @@ fileContents.openapi(
     responses: { ...answers, ...refusals(413, 422) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { files } = c.req.valid("json");
-    return c.json(await shapeFiles(ctx, entry, viewer, c.req.valid("query").ref, files), 200);
+    return c.json(await shapeFiles(ctx, repo, viewer, c.req.valid("query").ref, files), 200);
   },
 );
 
@@ -92,15 +92,15 @@ function readFiles(text: string): string[] {
 
 async function shapeFiles(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   viewer: Viewer,
   ref: string,
   files: readonly string[],
 ) {
-  const { repository, ...code } = await openSnapshot(ctx, entry);
-  const revision = findContentRevision({ repository, ...code }, entry, ref);
+  const { repository, ...code } = await openSnapshot(ctx, repo);
+  const revision = findContentRevision({ repository, ...code }, repo, ref);
   if (!revision) throw notFound();
-  const contentRef: ContentRef = { repository: entry, kind: revision.kind, name: revision.name };
+  const contentRef: ContentRef = { repository: repo, kind: revision.kind, name: revision.name };
   const paths = files.slice(0, ctx.config.pageSizeMax);
   const items = await readManyContents(repository, revision, paths, RESPONSE_BYTES_MAX);
   return items.map((item) => (item ? toContents(item, contentRef, viewer) : null));

@@ -34,10 +34,10 @@ patches.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { content, ...options } = c.req.valid("json");
     const user = requireUser(ctx.actor);
-    const made = await patchFiles(ctx, entry, user, content, toCommitOptions(options));
-    return c.json({ content: null, ...toMadeCommit(entry, made, viewer) }, 201);
+    const made = await patchFiles(ctx, repo, user, content, toCommitOptions(options));
+    return c.json({ content: null, ...toMadeCommit(repo, made, viewer) }, 201);
   },
 );

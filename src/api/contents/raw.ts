@@ -14,7 +14,7 @@ import { notFound } from "../../lib/failure.ts";
 import { formatFilename } from "../../lib/header-value.ts";
 import { log } from "../../lib/log.ts";
 import { streamOf } from "../../lib/stream-of.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { refusals } from "../answers.ts";
 import { immutableHeaders } from "../conditional.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";
@@ -65,7 +65,7 @@ raw.openapi(
 );
 
 /** The context of a request that a repository's guard let in. */
-type FileContext = Context<ApiEnv & { Variables: GuardVariables & { entry: RepositoryEntry } }>;
+type FileContext = Context<ApiEnv & { Variables: GuardVariables & { repo: RepositoryContext } }>;
 
 async function answerFile(
   c: FileContext,
@@ -73,16 +73,16 @@ async function answerFile(
   ref: string,
   openContent: typeof openBlob,
 ): Promise<Response> {
-  const { ctx, entry } = c.var;
-  const snapshot = await openSnapshot(ctx, entry);
-  const file = await findFile(snapshot, entry, path, ref);
+  const { ctx, repo } = c.var;
+  const snapshot = await openSnapshot(ctx, repo);
+  const file = await findFile(snapshot, repo, path, ref);
   if (!file) throw notFound();
-  const content = await openContent(ctx, entry.repo, snapshot, file);
+  const content = await openContent(ctx, repo.row, snapshot, file);
   const { oid, sizeBytes } = content;
   const isImmutable = content.isFinal && isPinned(file.revision, ref);
   const headers = {
     ...headersOf(snapshot, file, content),
-    ...(isImmutable && immutableHeaders(c.var, entry)),
+    ...(isImmutable && immutableHeaders(c.var, repo)),
   };
   if (hasTag(c.req.header("if-none-match"), oid)) {
     return new Response(null, { status: 304, headers });

@@ -44,9 +44,9 @@ trees.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
-    const snapshot = await openSnapshot(ctx, entry);
+    const snapshot = await openSnapshot(ctx, repo);
     const found = findTree(snapshot, c.req.valid("param").sha);
     if (!found) throw malformed("sha not found");
 
@@ -63,14 +63,14 @@ trees.openapi(
     return c.json(
       {
         sha,
-        url: `${apiUrlOf(entry, viewer)}/git/trees/${sha}`,
-        tree: items.map((item) => toGitEntry(item, entry, viewer)),
+        url: `${apiUrlOf(repo, viewer)}/git/trees/${sha}`,
+        tree: items.map((item) => toGitEntry(item, repo, viewer)),
         truncated: offset + items.length < total,
         page: number,
         total_count: total,
       },
       200,
-      found.isPinned ? immutableHeaders(c.var, entry) : {},
+      found.isPinned ? immutableHeaders(c.var, repo) : {},
     );
   },
 );

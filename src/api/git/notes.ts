@@ -8,7 +8,7 @@ import { findRevision } from "../../domain/git/find-revision.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Note, toNote } from "../../shapes/note.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { CommitPath, ShownParts, toParts } from "../commits/query.ts";
@@ -40,13 +40,13 @@ notes.openapi(
     responses: { 200: json(Note, "The note"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const noted = findRevision(snapshot, c.req.valid("param").sha);
     const note = noted && (await findNote(snapshot, noted.commitOid));
     if (!note) throw notFound();
     const parts = toParts(c.req.valid("query"));
-    return c.json(await shapeNote(ctx, entry, viewer, snapshot, note, parts), 200);
+    return c.json(await shapeNote(ctx, repo, viewer, snapshot, note, parts), 200);
   },
 );
 
@@ -70,12 +70,12 @@ notes.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { sha } = c.req.valid("param");
     const { message: text } = c.req.valid("json");
-    const { note, snapshot } = await createNote(ctx, entry, requireUser(ctx.actor), sha, text);
+    const { note, snapshot } = await createNote(ctx, repo, requireUser(ctx.actor), sha, text);
     const parts = toParts(c.req.valid("query"));
-    return c.json(await shapeNote(ctx, entry, viewer, snapshot, note, parts), 201);
+    return c.json(await shapeNote(ctx, repo, viewer, snapshot, note, parts), 201);
   },
 );
 
@@ -96,12 +96,12 @@ notes.openapi(
     responses: { 200: json(Note, "The note"), ...refusals(401, 403, 404, 409, 413, 422, 423) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { sha } = c.req.valid("param");
     const { message: text } = c.req.valid("json");
-    const { note, snapshot } = await updateNote(ctx, entry, requireUser(ctx.actor), sha, text);
+    const { note, snapshot } = await updateNote(ctx, repo, requireUser(ctx.actor), sha, text);
     const parts = toParts(c.req.valid("query"));
-    return c.json(await shapeNote(ctx, entry, viewer, snapshot, note, parts), 200);
+    return c.json(await shapeNote(ctx, repo, viewer, snapshot, note, parts), 200);
   },
 );
 
@@ -118,15 +118,15 @@ notes.openapi(
     responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    await deleteNote(ctx, entry, requireUser(ctx.actor), c.req.valid("param").sha);
+    const { ctx, repo } = c.var;
+    await deleteNote(ctx, repo, requireUser(ctx.actor), c.req.valid("param").sha);
     return c.body(null, 204);
   },
 );
 
 async function shapeNote(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   viewer: Viewer,
   snapshot: RepositorySnapshot,
   { content, node }: NoteOf,
@@ -134,5 +134,5 @@ async function shapeNote(
 ) {
   const [commit] = await readCommits(ctx, snapshot, [node], parts);
   if (!commit) throw notFound();
-  return toNote(entry, { content, commit }, viewer);
+  return toNote(repo, { content, commit }, viewer);
 }

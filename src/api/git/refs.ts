@@ -24,12 +24,12 @@ refs.openapi(
     responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const list = async (slice: Slice) => listRefs(snapshot, "", slice);
     const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
     return c.json(
-      items.map((ref) => toReference(entry, ref, viewer)),
+      items.map((ref) => toReference(repo, ref, viewer)),
       200,
     );
   },
@@ -54,13 +54,13 @@ refs.openapi(
     responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, entry);
+    const { ctx, repo, viewer } = c.var;
+    const snapshot = await openSnapshot(ctx, repo);
     const { ref: prefix } = c.req.valid("param");
     const list = async (slice: Slice) => listRefs(snapshot, prefix, slice);
     const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
     return c.json(
-      items.map((ref) => toReference(entry, ref, viewer)),
+      items.map((ref) => toReference(repo, ref, viewer)),
       200,
     );
   },

@@ -9,7 +9,7 @@ import {
   type RequestContext,
   type RepositoryTarget,
 } from "../../entrance/enter-repository.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
 import { renamedPath } from "./renamed-path.ts";
 
@@ -17,7 +17,7 @@ import { renamedPath } from "./renamed-path.ts";
 export function inRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
-): Guard<{ entry: RepositoryEntry }> {
+): Guard<{ repo: RepositoryContext }> {
   const all = [scopes].flat();
   return guard(all, requirement.mode === "read", async (c) => {
     const context = await enterRepository(incoming(c), targetOf(c, all));
@@ -33,7 +33,7 @@ export function inNetwork(
   scope: Scope,
   requirement: Requirement,
   nameOf: (c: GuardContext) => RelativeName | undefined,
-): Guard<{ entry: RepositoryEntry; relatives: RepositoryEntry[] }> {
+): Guard<{ repo: RepositoryContext; relatives: RepositoryContext[] }> {
   return guard([scope], requirement.mode === "read", async (c) => {
     const target = targetOf(c, [scope]);
     const relative = nameOf(c);
@@ -49,7 +49,7 @@ export function inNetwork(
 export function signedInRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
-): Guard<{ entry: RepositoryEntry; user: User }> {
+): Guard<{ repo: RepositoryContext; user: User }> {
   const all = [scopes].flat();
   return guard(all, false, async (c) => {
     const context = await enterRepository(incoming(c), targetOf(c, all));
@@ -66,12 +66,12 @@ function targetOf(c: GuardContext, scopes: readonly Scope[]): RepositoryTarget {
     name,
     scopes,
     anonymous: "by-setting",
-    pathAt: (renamed) => renamedPath(c, { owner: renamed.owner.name, repo: renamed.repo.name }),
+    pathAt: (renamed) => renamedPath(c, { owner: renamed.owner.name, repo: renamed.row.name }),
   };
 }
 
 /** Refuses a caller with less than the required mode; asks anonymous callers to sign in before a write. */
-function refuseLess({ ctx, entry }: RequestContext, requirement: Requirement): void {
+function refuseLess({ ctx, repo }: RequestContext, requirement: Requirement): void {
   if (requirement.mode !== "read") requireUser(ctx.actor);
-  requireAccess(entry, requirement);
+  requireAccess(repo, requirement);
 }

@@ -2,8 +2,12 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
-import { isNamed, selectRepositories, toEntry } from "../../domain/repos/find-repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
+import {
+  isNamed,
+  selectRepositories,
+  toRepositoryContext,
+} from "../../domain/repos/find-repository.ts";
 import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 
 /**
@@ -16,7 +20,7 @@ export async function findTested(
   ctx: Ctx,
   hookOwner: HookOwner,
   name: string,
-): Promise<RepositoryEntry> {
+): Promise<RepositoryContext> {
   const [owner = "", rest = "", ...more] = name.split("/");
   const [ownerName, repoName] =
     rest === "" && "owner" in hookOwner ? [hookOwner.owner.name, owner] : [owner, rest];
@@ -24,8 +28,8 @@ export async function findTested(
   const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
     isNamed(ownerName, repoName),
   );
-  const entry = row && toEntry(ctx.actor, row);
-  if (!entry || !isAllowed(entry, { mode: "admin" })) throw notFound();
-  if ("owner" in hookOwner && entry.repo.ownerId !== hookOwner.owner.id) throw notFound();
-  return entry;
+  const repo = row && toRepositoryContext(ctx.actor, row);
+  if (!repo || !isAllowed(repo, { mode: "admin" })) throw notFound();
+  if ("owner" in hookOwner && repo.row.ownerId !== hookOwner.owner.id) throw notFound();
+  return repo;
 }

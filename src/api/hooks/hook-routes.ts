@@ -184,8 +184,8 @@ export function addHookTest(
     async (c) => {
       const { ctx, hookOwner } = c.var;
       const { repo: repoName, ref } = c.req.valid("query");
-      const entry = await findTested(ctx, hookOwner, repoName);
-      await testHook(ctx, hookOwner, entry, c.req.valid("param").id, ref);
+      const repo = await findTested(ctx, hookOwner, repoName);
+      await testHook(ctx, hookOwner, repo, c.req.valid("param").id, ref);
       return c.body(null, 204);
     },
   );

@@ -2,7 +2,7 @@ import { createRoute } from "@hono/zod-openapi";
 
 import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { testHook } from "../../domain/webhooks/hooks/test-hook.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { empty, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -16,9 +16,9 @@ export const repositoryHooks = endpoints();
 
 const HookPath = RepoPath.extend({ id: PathId });
 
-const hookOwnerOf = ({ entry }: { entry: RepositoryEntry }): HookOwner => ({
+const hookOwnerOf = ({ repo }: { repo: RepositoryContext }): HookOwner => ({
   level: "repository",
-  repo: entry.repo,
+  repo: repo.row,
 });
 const TO_ADMINISTER = { mode: "admin" } as const;
 const reading = atHooks(inRepo("read:repository", TO_ADMINISTER), hookOwnerOf);
@@ -55,12 +55,12 @@ repositoryHooks.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
+    const { ctx, repo } = c.var;
     requireWebhooks(ctx);
     await testHook(
       ctx,
-      hookOwnerOf({ entry }),
-      entry,
+      hookOwnerOf({ repo }),
+      repo,
       c.req.valid("param").id,
       c.req.valid("query").ref,
     );

@@ -26,8 +26,8 @@ issueTemplates.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    return c.json((await listIssueTemplates(ctx, entry)).map(toIssueTemplate), 200);
+    const { ctx, repo } = c.var;
+    return c.json((await listIssueTemplates(ctx, repo)).map(toIssueTemplate), 200);
   },
 );
 
@@ -46,8 +46,8 @@ issueTemplates.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    const found = await findIssueConfig(ctx, entry);
+    const { ctx, repo } = c.var;
+    const found = await findIssueConfig(ctx, repo);
     const { isBlankAllowed, links } = typeof found === "string" ? DEFAULT_ISSUE_CONFIG : found;
     return c.json({ blank_issues_enabled: isBlankAllowed, contact_links: links }, 200);
   },
@@ -68,8 +68,8 @@ issueTemplates.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    const found = await findIssueConfig(ctx, entry);
+    const { ctx, repo } = c.var;
+    const found = await findIssueConfig(ctx, repo);
     const message = typeof found === "string" ? found : "";
     return c.json({ valid: typeof found !== "string", message }, 200);
   },

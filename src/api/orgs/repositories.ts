@@ -40,8 +40,8 @@ organizationRepositories.openapi(
   }),
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
-    const entry = await createIn(ctx, org, membership, c.req.valid("json"));
-    return c.json(toRepository(entry, viewer), 201);
+    const repo = await createIn(ctx, org, membership, c.req.valid("json"));
+    return c.json(toRepository(repo, viewer), 201);
   },
 );
 
@@ -61,8 +61,8 @@ organizationRepositories.openapi(
   }),
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
-    const entry = await createIn(ctx, org, membership, c.req.valid("json"));
-    return c.json(toRepository(entry, viewer), 201);
+    const repo = await createIn(ctx, org, membership, c.req.valid("json"));
+    return c.json(toRepository(repo, viewer), 201);
   },
 );
 
@@ -98,7 +98,7 @@ organizationRepositories.openapi(
       listRepositoriesOf(ctx, org, slice),
     );
     return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
+      items.map((repo) => toRepository(repo, viewer)),
       200,
     );
   },

@@ -23,10 +23,10 @@ repositoryActivities.openapi(
     responses: { 200: feedPage, ...refusals(401, 403, 404, 422) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { date: dayAt, ...query } = c.req.valid("query");
     const items = await pageOf(c, query, (slice) =>
-      listRepositoryActivities(ctx, entry.repo, { dayAt }, slice),
+      listRepositoryActivities(ctx, repo.row, { dayAt }, slice),
     );
     return c.json(
       items.map((item) => toActivity(item, viewer)),

@@ -5,7 +5,7 @@ import { type ArchiveFormat, parseArchiveName } from "../../domain/archives/arch
 import { findArchive } from "../../domain/archives/find-archive.ts";
 import { answerDownload } from "../../lib/download.ts";
 import { log } from "../../lib/log.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { refusals } from "../answers.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";
@@ -98,16 +98,16 @@ archives.openapi(
 );
 
 /** The context of a request that a repository's guard let in. */
-type ArchiveContext = Context<ApiEnv & { Variables: GuardVariables & { entry: RepositoryEntry } }>;
+type ArchiveContext = Context<ApiEnv & { Variables: GuardVariables & { repo: RepositoryContext } }>;
 
 async function answerArchive(
   c: ArchiveContext,
   ref: string,
   format: ArchiveFormat,
 ): Promise<Response> {
-  const { ctx, entry, requestId } = c.var;
+  const { ctx, repo, requestId } = c.var;
   const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
-  return answerDownload(request, await findArchive(ctx, entry, ref, format), (sentBytes) =>
+  return answerDownload(request, await findArchive(ctx, repo, ref, format), (sentBytes) =>
     log("archive:sent", { id: requestId, ...ctx.git.usage.counts(), sentBytes }),
   );
 }

@@ -42,16 +42,16 @@ deployKeys.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
     const items = await pageOf(
       c,
       query,
-      (slice) => listDeployKeys(ctx, entry.repo, query.fingerprint, slice),
+      (slice) => listDeployKeys(ctx, repo.row, query.fingerprint, slice),
       readPageOrWhole,
     );
     return c.json(
-      items.map((key) => toDeployKey(key, entry, viewer)),
+      items.map((key) => toDeployKey(key, repo, viewer)),
       200,
     );
   },
@@ -72,16 +72,16 @@ deployKeys.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { title, key, read_only } = c.req.valid("json");
     const { user } = ctx.actor;
     if (!user) throw unauthenticated("token is required");
-    const added = await addDeployKey(ctx, user, entry.repo, {
+    const added = await addDeployKey(ctx, user, repo.row, {
       title,
       key,
       isReadOnly: read_only ?? false,
     });
-    return c.json(toDeployKey(added, entry, viewer), 201);
+    return c.json(toDeployKey(added, repo, viewer), 201);
   },
 );
 
@@ -100,12 +100,12 @@ deployKeys.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const { id } = c.req.valid("param");
-    const isThis = and(eq(publicKeys.id, id), eq(publicKeys.repoId, entry.repo.id));
+    const isThis = and(eq(publicKeys.id, id), eq(publicKeys.repoId, repo.row.id));
     const [key] = await ctx.db.select().from(publicKeys).where(isThis);
     if (!key) throw notFound();
-    return c.json(toDeployKey(key, entry, viewer), 200);
+    return c.json(toDeployKey(key, repo, viewer), 200);
   },
 );
 
@@ -124,8 +124,8 @@ deployKeys.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    await removeDeployKey(ctx, entry.repo, c.req.valid("param").id);
+    const { ctx, repo } = c.var;
+    await removeDeployKey(ctx, repo.row, c.req.valid("param").id);
     return c.body(null, 204);
   },
 );

@@ -21,9 +21,9 @@ repositoryEvents.openapi(
     responses: { 200: eventPage, ...refusals(401, 403, 404, 422) },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
+    const { ctx, repo } = c.var;
     const page = await eventPageOf(c, c.req.valid("query"), (cursor) =>
-      listRepositoryEvents(ctx, entry, cursor),
+      listRepositoryEvents(ctx, repo, cursor),
     );
     return c.json(page, 200);
   },

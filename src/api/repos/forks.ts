@@ -40,13 +40,13 @@ forks.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, user, viewer } = c.var;
+    const { ctx, repo, user, viewer } = c.var;
     const wanted = c.req.valid("json");
-    if (!isAllowed(entry, { unit: "code", mode: "read" })) {
+    if (!isAllowed(repo, { unit: "code", mode: "read" })) {
       throw forbidden("the code of this repository can't be read");
     }
     const foundation = await findFoundation(ctx, user, wanted.organization);
-    const fork = await forkRepository(ctx, entry, foundation, wanted.name);
+    const fork = await forkRepository(ctx, repo, foundation, wanted.name);
     return c.json(toRepository(fork, viewer), 202);
   },
 );
@@ -78,8 +78,8 @@ forks.openapi(
     responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listForks(ctx, entry, slice));
+    const { ctx, repo, viewer } = c.var;
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listForks(ctx, repo, slice));
     return c.json(
       items.map((fork) => toRepository(fork, viewer)),
       200,

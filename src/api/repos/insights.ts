@@ -24,8 +24,8 @@ insights.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    const facts = await findRepositoryInsights(ctx, entry);
+    const { ctx, repo } = c.var;
+    const facts = await findRepositoryInsights(ctx, repo);
     return c.json(Object.fromEntries(facts.languages), 200);
   },
 );
@@ -42,7 +42,7 @@ insights.openapi(
     responses: { 200: json(z.array(z.string()), "SPDX ids"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    return c.json((await findRepositoryInsights(ctx, entry)).licenses, 200);
+    const { ctx, repo } = c.var;
+    return c.json((await findRepositoryInsights(ctx, repo)).licenses, 200);
   },
 );

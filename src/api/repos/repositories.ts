@@ -8,7 +8,11 @@ import { repositories as repositoryTable } from "../../db/schema/index.ts";
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { deleteRepository } from "../../domain/repos/delete-repository.ts";
 import { editRepository } from "../../domain/repos/edit-repository.ts";
-import { findParent, selectRepositories, toEntry } from "../../domain/repos/find-repository.ts";
+import {
+  findParent,
+  selectRepositories,
+  toRepositoryContext,
+} from "../../domain/repos/find-repository.ts";
 import { listReachableRepositories } from "../../domain/repos/list-repositories.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repository.ts";
@@ -42,8 +46,8 @@ repositories.openapi(
     const { ctx, user, viewer } = c.var;
     const wanted = c.req.valid("json");
     refuseLabels(wanted);
-    const entry = await createRepository(ctx, user, user, true, wanted);
-    return c.json(toRepository(entry, viewer), 201);
+    const repo = await createRepository(ctx, user, user, true, wanted);
+    return c.json(toRepository(repo, viewer), 201);
   },
 );
 
@@ -67,7 +71,7 @@ repositories.openapi(
       listReachableRepositories(ctx, user, slice),
     );
     return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
+      items.map((repo) => toRepository(repo, viewer)),
       200,
     );
   },
@@ -92,10 +96,10 @@ repositories.openapi(
     const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
       eq(repositoryTable.id, c.req.valid("param").id),
     );
-    const entry = row && toEntry(ctx.actor, row);
-    if (!entry || !isAllowed(entry, TO_SEE)) throw notFound();
-    const parent = await findParent(ctx, entry.repo);
-    return c.json(toRepository({ ...entry, parent }, viewer), 200);
+    const repo = row && toRepositoryContext(ctx.actor, row);
+    if (!repo || !isAllowed(repo, TO_SEE)) throw notFound();
+    const parent = await findParent(ctx, repo.row);
+    return c.json(toRepository({ ...repo, parent }, viewer), 200);
   },
 );
 
@@ -114,9 +118,9 @@ repositories.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const parent = await findParent(ctx, entry.repo);
-    return c.json(toRepository({ ...entry, parent }, viewer), 200);
+    const { ctx, repo, viewer } = c.var;
+    const parent = await findParent(ctx, repo.row);
+    return c.json(toRepository({ ...repo, parent }, viewer), 200);
   },
 );
 
@@ -135,8 +139,8 @@ repositories.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
-    const edited = await editRepository(ctx, entry, toEdit(c.req.valid("json"), entry.repo));
+    const { ctx, repo, viewer } = c.var;
+    const edited = await editRepository(ctx, repo, toEdit(c.req.valid("json"), repo.row));
     return c.json(toRepository(edited, viewer), 200);
   },
 );
@@ -156,7 +160,7 @@ repositories.openapi(
     },
   }),
   async (c) => {
-    await deleteRepository(c.var.ctx, c.var.entry);
+    await deleteRepository(c.var.ctx, c.var.repo);
     return c.body(null, 204);
   },
 );

@@ -80,7 +80,7 @@ repositorySearch.openapi(
         slice,
       );
       setPageHeaders(c, slice, total);
-      return c.json({ ok: true, data: items.map((entry) => toRepository(entry, viewer)) }, 200);
+      return c.json({ ok: true, data: items.map((repo) => toRepository(repo, viewer)) }, 200);
     } catch (error) {
       if (error instanceof Failure) throw error;
       logBug(c.var.requestId, error);

@@ -25,9 +25,9 @@ stargazers.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listStargazers(ctx, entry.repo, slice),
+      listStargazers(ctx, repo.row, slice),
     );
     return c.json(
       items.map((user) => toUser(user, viewer)),

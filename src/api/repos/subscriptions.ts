@@ -31,13 +31,13 @@ subscriptions.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, user, viewer } = c.var;
+    const { ctx, repo, user, viewer } = c.var;
     const [watch] = await ctx.db
       .select({ repoId: watches.repoId })
       .from(watches)
-      .where(and(eq(watches.userId, user.id), eq(watches.repoId, entry.repo.id)));
+      .where(and(eq(watches.userId, user.id), eq(watches.repoId, repo.row.id)));
     if (!watch) throw notFound();
-    return c.json(toWatchInfo(entry, viewer), 200);
+    return c.json(toWatchInfo(repo, viewer), 200);
   },
 );
 
@@ -56,9 +56,9 @@ subscriptions.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, user, viewer } = c.var;
-    await createToggle(ctx, "watch", user, entry.repo);
-    return c.json(toWatchInfo(entry, viewer), 200);
+    const { ctx, repo, user, viewer } = c.var;
+    await createToggle(ctx, "watch", user, repo.row);
+    return c.json(toWatchInfo(repo, viewer), 200);
   },
 );
 
@@ -77,8 +77,8 @@ subscriptions.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, user } = c.var;
-    await deleteToggle(ctx, "watch", user, entry.repo);
+    const { ctx, repo, user } = c.var;
+    await deleteToggle(ctx, "watch", user, repo.row);
     return c.body(null, 204);
   },
 );
@@ -98,9 +98,9 @@ subscriptions.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry, viewer } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listWatchers(ctx, entry.repo, slice),
+      listWatchers(ctx, repo.row, slice),
     );
     return c.json(
       items.map((user) => toUser(user, viewer)),

@@ -41,7 +41,7 @@ topics.openapi(
     responses: { 200: page(TopicName, "By name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const all = c.var.entry.repo.topics;
+    const all = c.var.repo.row.topics;
     const items = await pageOf(
       c,
       c.req.valid("query"),
@@ -67,8 +67,8 @@ topics.openapi(
     responses: { 204: empty("It has them"), ...refusals(401, 403, 404), 422: invalidTopics },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    await setTopics(ctx, entry, c.req.valid("json").topics);
+    const { ctx, repo } = c.var;
+    await setTopics(ctx, repo, c.req.valid("json").topics);
     return c.body(null, 204);
   },
 );
@@ -85,8 +85,8 @@ topics.openapi(
     responses: { 204: empty("It has it"), ...refusals(401, 403, 404), 422: invalidTopics },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    await addTopic(ctx, entry, c.req.valid("param").topic);
+    const { ctx, repo } = c.var;
+    await addTopic(ctx, repo, c.req.valid("param").topic);
     return c.body(null, 204);
   },
 );
@@ -107,8 +107,8 @@ topics.openapi(
     },
   }),
   async (c) => {
-    const { ctx, entry } = c.var;
-    await removeTopic(ctx, entry, c.req.valid("param").topic);
+    const { ctx, repo } = c.var;
+    await removeTopic(ctx, repo, c.req.valid("param").topic);
     return c.body(null, 204);
   },
 );

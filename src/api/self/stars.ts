@@ -34,7 +34,7 @@ stars.openapi(
     const { ctx, user, viewer } = c.var;
     const items = await pageOf(c, c.req.valid("query"), (slice) => listStarred(ctx, user, slice));
     return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
+      items.map((repo) => toRepository(repo, viewer)),
       200,
     );
   },
@@ -52,11 +52,11 @@ stars.openapi(
     responses: { 204: empty("You have"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, user } = c.var;
+    const { ctx, repo, user } = c.var;
     const [star] = await ctx.db
       .select({ repoId: starTable.repoId })
       .from(starTable)
-      .where(and(eq(starTable.userId, user.id), eq(starTable.repoId, entry.repo.id)));
+      .where(and(eq(starTable.userId, user.id), eq(starTable.repoId, repo.row.id)));
     if (!star) throw notFound();
     return c.body(null, 204);
   },
@@ -74,8 +74,8 @@ stars.openapi(
     responses: { 204: empty("It is starred"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, user } = c.var;
-    await createToggle(ctx, "star", user, entry.repo);
+    const { ctx, repo, user } = c.var;
+    await createToggle(ctx, "star", user, repo.row);
     return c.body(null, 204);
   },
 );
@@ -92,8 +92,8 @@ stars.openapi(
     responses: { 204: empty("It is not starred"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, entry, user } = c.var;
-    await deleteToggle(ctx, "star", user, entry.repo);
+    const { ctx, repo, user } = c.var;
+    await deleteToggle(ctx, "star", user, repo.row);
     return c.body(null, 204);
   },
 );
@@ -115,7 +115,7 @@ stars.openapi(
       listStarred(ctx, account, slice),
     );
     return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
+      items.map((repo) => toRepository(repo, viewer)),
       200,
     );
   },

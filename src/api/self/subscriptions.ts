@@ -28,7 +28,7 @@ watchedRepositories.openapi(
     const { ctx, user, viewer } = c.var;
     const items = await pageOf(c, c.req.valid("query"), (slice) => listWatched(ctx, user, slice));
     return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
+      items.map((repo) => toRepository(repo, viewer)),
       200,
     );
   },
@@ -51,7 +51,7 @@ watchedRepositories.openapi(
       listWatched(ctx, account, slice),
     );
     return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
+      items.map((repo) => toRepository(repo, viewer)),
       200,
     );
   },

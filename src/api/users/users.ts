@@ -78,7 +78,7 @@ users.openapi(
       listRepositoriesOf(ctx, account, slice),
     );
     return c.json(
-      items.map((entry) => toRepository(entry, viewer)),
+      items.map((repo) => toRepository(repo, viewer)),
       200,
     );
   },

@@ -17,7 +17,7 @@ import { isUnitOn } from "./unit-switches.ts";
 
 /** A repository with what somebody was granted there. */
 export interface Permitted {
-  readonly repo: Repository;
+  readonly row: Repository;
   readonly permission: RepositoryPermission;
 }
 
@@ -68,9 +68,9 @@ function isOpenTo(actor: Actor, repo: Repository, facts: AccessFacts): boolean {
 }
 
 /** The mode that a permission has in a unit, or in the repository itself; `none` in a unit that is off. */
-export function modeOf({ repo, permission }: Permitted, unit: Unit | undefined): Access {
+export function modeOf({ row, permission }: Permitted, unit: Unit | undefined): Access {
   if (unit === undefined) return permission.mode;
-  return isUnitOn(repo, unit) ? permission.units[unit] : ACCESS.none;
+  return isUnitOn(row, unit) ? permission.units[unit] : ACCESS.none;
 }
 
 /** Whether a permission is enough. */

@@ -10,11 +10,11 @@ import { isUnitOn } from "./unit-switches.ts";
  * @throws Failure `not_found` for a repository or unit that does not exist for the caller, and for
  * a unit that is switched off; `forbidden` for one that they may use, but not so far.
  */
-export function requireAccess({ repo, permission }: Permitted, { unit, mode }: Requirement): void {
+export function requireAccess({ row, permission }: Permitted, { unit, mode }: Requirement): void {
   const granted = unit === undefined ? permission.mode : permission.units[unit];
   if (granted === ACCESS.none) throw notFound();
   if (granted < ACCESS[mode]) throw forbidden(REFUSALS[mode]);
-  if (unit !== undefined && !isUnitOn(repo, unit)) throw notFound();
+  if (unit !== undefined && !isUnitOn(row, unit)) throw notFound();
 }
 
 const REFUSALS: Record<Mode, string> = {

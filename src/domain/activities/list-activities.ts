@@ -18,7 +18,7 @@ import {
 } from "../../db/schema/index.ts";
 import type { ActivityEntry } from "../../shapes/activity.ts";
 import { isActorShown } from "../events/is-actor-shown.ts";
-import { selectRepositories, toEntry } from "../repos/find-repository.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 
 /** Which entries of a feed are listed. */
@@ -299,10 +299,10 @@ async function listFeed(
       .select({ total: sql<number>`count(*)`.as("total") })
       .from(sql`(select 1 from (${entries(ENTRIES_MAX)}) limit ${ENTRIES_MAX}) counted`),
   ]);
-  const known = new Map(places.map((row) => [row.repo.id, toEntry(ctx.actor, row)]));
+  const known = new Map(places.map((row) => [row.repo.id, toRepositoryContext(ctx.actor, row)]));
   const items = rows.flatMap((row) => {
-    const place = known.get(row.event.repoId ?? 0);
-    return place ? [{ ...row, place }] : [];
+    const repo = known.get(row.event.repoId ?? 0);
+    return repo ? [{ ...row, place: repo }] : [];
   });
   return { items, total: counted?.total ?? 0 };
 }

@@ -3,7 +3,7 @@ import { type ByteText, encodeUtf8 } from "../../git/byte-text.ts";
 import { formatOid, type Oid } from "../../git/oid.ts";
 import type { Download } from "../../lib/download.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { apiUrlOf } from "../../shapes/urls.ts";
 import { codec } from "../../storage/codec.ts";
 import { findRevision } from "../git/find-revision.ts";
@@ -26,15 +26,15 @@ const TAG_DIGITS = 16;
  */
 export async function findArchive(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   ref: string,
   format: ArchiveFormat,
 ): Promise<Download> {
-  const snapshot = await openSnapshot(ctx, entry);
+  const snapshot = await openSnapshot(ctx, repo);
   const revision = findRevision(snapshot, ref);
   if (!revision) throw notFound();
   const { commitOid } = revision;
-  const { name, lowerName } = entry.repo;
+  const { name, lowerName } = repo.row;
   const shown = {
     name: `${name}-${ref.replaceAll("/", "-")}.${format}`,
     mediaType: MEDIA_TYPES[format],
@@ -45,7 +45,7 @@ export async function findArchive(
       tag: makeTag(commitOid, [format, revision.kind, revision.name]),
       isTagWeak: true,
       immutableUrl: undefined,
-      open: () => openBundle(ctx, entry, snapshot, revision),
+      open: () => openBundle(ctx, repo, snapshot, revision),
     };
   }
   const decorations = listDecorations(snapshot, commitOid);
@@ -53,8 +53,8 @@ export async function findArchive(
     ...shown,
     tag: makeTag(commitOid, [format, lowerName, ...decorations]),
     isTagWeak: false,
-    immutableUrl: `${apiUrlOf(entry, ctx)}/archive/${commitOid}.${format}?rev=${commitOid}`,
-    open: () => openTree(ctx, entry, snapshot, revision, format, decorations),
+    immutableUrl: `${apiUrlOf(repo, ctx)}/archive/${commitOid}.${format}?rev=${commitOid}`,
+    open: () => openTree(ctx, repo, snapshot, revision, format, decorations),
   };
 }
 

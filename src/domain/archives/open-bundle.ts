@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { type BundleRef, formatBundleHeader } from "../../git/archive/bundle.ts";
 import { planFetch } from "../../git/walk/fetch-plan.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Revision } from "../git/find-revision.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { sendPack } from "../git/send-pack.ts";
@@ -13,7 +13,7 @@ const NAMELESS = "refs/heads/bundle" as ByteText;
 /** A bundle of a branch, a tag or a commit with its whole history, which `git clone` takes. */
 export async function openBundle(
   ctx: Ctx,
-  { repo }: RepositoryEntry,
+  { row }: RepositoryContext,
   snapshot: RepositorySnapshot,
   revision: Revision,
 ): Promise<AsyncGenerator<Uint8Array>> {
@@ -30,7 +30,7 @@ export async function openBundle(
   });
   // Without HEAD a clone would check nothing out.
   const head: BundleRef = { name: "HEAD" as ByteText, oid: revision.commitOid };
-  const origin = { stored: ctx.git.repository(repo), snapshot: state, repository };
+  const origin = { stored: ctx.git.repository(row), snapshot: state, repository };
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield formatBundleHeader([ref, head]);
     yield* sendPack(origin, plan, true);

@@ -11,7 +11,7 @@ import { parseCommit } from "../../git/object/commit.ts";
 import { toUtf8 } from "../../git/object/reencode.ts";
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { compressor } from "../../storage/compressor.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { streamBlob } from "../contents/stream-blob.ts";
@@ -37,7 +37,7 @@ const PATH_BYTES_MAX = 4096;
  */
 export async function openTree(
   ctx: Ctx,
-  { repo }: RepositoryEntry,
+  { row }: RepositoryContext,
   { repository }: RepositorySnapshot,
   { node, commitOid }: Revision,
   format: Exclude<ArchiveFormat, "bundle">,
@@ -51,7 +51,7 @@ export async function openTree(
 
   let digits = 0;
   const entries = readEntries(catalog, objects, listEntries(catalog, objects, root), {
-    prefix: `${encodeText(repo.lowerName)}/` as ByteText,
+    prefix: `${encodeText(row.lowerName)}/` as ByteText,
     commit: {
       oid: commitOid,
       commit,
@@ -62,7 +62,7 @@ export async function openTree(
         return oid.slice(0, digits);
       },
     },
-    stream: (location) => streamBlob(ctx, repo, repository, location),
+    stream: (location) => streamBlob(ctx, row, repository, location),
     gauge: ctx.git.usage.gauge(),
   });
   const head = { commitOid, timeSeconds: commit.committer.timeSeconds };

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import type { Oid } from "../../git/oid.ts";
 import { conflict, notFound } from "../../lib/failure.ts";
 import type { BranchEntry } from "../../shapes/branch.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
@@ -29,14 +29,14 @@ export interface NewBranch {
  */
 export async function createBranch(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   wanted: NewBranch,
 ): Promise<BranchEntry> {
-  requireWritable(entry);
+  requireWritable(repo);
   const { name } = wanted;
   checkBranchName(name, "NewBranchName");
-  const snapshot = await openSnapshot(ctx, entry);
-  const commitOid = findStart(entry, snapshot, wanted);
+  const snapshot = await openSnapshot(ctx, repo);
+  const commitOid = findStart(repo, snapshot, wanted);
   const ref = branchRef(name);
   if (findRef(snapshot, ref)) throw conflict("The branch already exists.");
   if (findRef(snapshot, `refs/tags/${name}`)) {
@@ -46,12 +46,12 @@ export async function createBranch(
   // Before anything is moved: what can't be shown is not made.
   const head = (await readHeads(ctx, snapshot, [commitOid])).get(commitOid);
   if (!head) throw notFound();
-  await updateRefs(ctx, entry, snapshot.repository, [{ ref, to: commitOid }]);
+  await updateRefs(ctx, repo, snapshot.repository, [{ ref, to: commitOid }]);
   return { name, head };
 }
 
 function findStart(
-  { repo }: RepositoryEntry,
+  { row }: RepositoryContext,
   snapshot: RepositorySnapshot,
   wanted: NewBranch,
 ): Oid {
@@ -61,7 +61,7 @@ function findStart(
     if (!revision) throw notFound("The old branch does not exist");
     return revision.commitOid;
   }
-  const start = findRef(snapshot, branchRef(oldBranch || repo.defaultBranch));
+  const start = findRef(snapshot, branchRef(oldBranch || row.defaultBranch));
   if (!start) throw notFound("The old branch does not exist");
   return start.oid;
 }

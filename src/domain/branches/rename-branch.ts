@@ -2,7 +2,7 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
@@ -18,16 +18,16 @@ import { branchRef, findBranch } from "./find-branch.ts";
  */
 export async function renameBranch(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   oldName: string,
   name: string,
 ): Promise<void> {
-  requireWritable(entry);
+  requireWritable(repo);
   checkBranchName(name, "Name");
-  const snapshot = await openSnapshot(ctx, entry);
+  const snapshot = await openSnapshot(ctx, repo);
   const { oid } = findBranch(snapshot, oldName);
   const [from, to] = [branchRef(oldName), branchRef(name)];
-  const isAdmin = isAllowed(entry, { mode: "admin" });
+  const isAdmin = isAllowed(repo, { mode: "admin" });
   if (snapshot.state.head === encodeText(from) && !isAdmin) {
     throw forbidden("User must be a repo or site admin to rename default or protected branches.");
   }
@@ -42,5 +42,5 @@ export async function renameBranch(
   ];
   // SECURITY: given by administrators alone, for the branch may have become the default meanwhile.
   const headMove = isAdmin ? { from: encodeText(from), to: encodeText(to) } : undefined;
-  await updateRefs(ctx, entry, snapshot.repository, updates, headMove);
+  await updateRefs(ctx, repo, snapshot.repository, updates, headMove);
 }

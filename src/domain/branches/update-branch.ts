@@ -3,7 +3,7 @@ import { isRefNameFormat } from "../../git/ref-name.ts";
 import { isOid } from "../../git/oid.ts";
 import { isAncestor } from "../../git/walk/merge-bases.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { openSnapshot } from "../git/open-snapshot.ts";
@@ -29,14 +29,14 @@ export interface BranchUpdate {
  */
 export async function updateBranch(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   name: string,
   { to, from, isForced }: BranchUpdate,
 ): Promise<void> {
-  requireWritable(entry);
+  requireWritable(repo);
   if (!isRefNameFormat(to)) throw invalid("[NewCommitID]: GitRefName");
   if (from && !isOid(from.toLowerCase())) throw invalid("[OldCommitID]: a commit id is expected");
-  const snapshot = await openSnapshot(ctx, entry);
+  const snapshot = await openSnapshot(ctx, repo);
   const { oid } = findBranch(snapshot, name);
   const { graph } = snapshot.repository;
   const revision = findRevision(snapshot, to);
@@ -47,5 +47,5 @@ export async function updateBranch(
     throw conflict("not a fast-forward");
   }
   const updates = [{ ref: branchRef(name), from: oid, to: revision.commitOid }];
-  await updateRefs(ctx, entry, snapshot.repository, updates);
+  await updateRefs(ctx, repo, snapshot.repository, updates);
 }

@@ -7,7 +7,7 @@ import type { Oid } from "../../git/oid.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { commitSnapshot } from "../git/commit-snapshot.ts";
 import { findRevision } from "../git/find-revision.ts";
@@ -31,14 +31,14 @@ interface WrittenNote {
  */
 export function createNote(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   user: User,
   revision: string,
   message: string,
 ): Promise<WrittenNote> {
   const content = cleanMessage(message);
   const how = "Notes added by 'git notes add'";
-  return changeNotes(ctx, entry, user, revision, how, async (notes, key, pack) => {
+  return changeNotes(ctx, repo, user, revision, how, async (notes, key, pack) => {
     if (await notes.find(key)) throw conflict(`${key} has a note already`);
     await notes.put(key, pack.add("blob", content));
     return content;
@@ -52,14 +52,14 @@ export function createNote(
  */
 export function updateNote(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   user: User,
   revision: string,
   message: string,
 ): Promise<WrittenNote> {
   const content = cleanMessage(message);
   const how = "Notes added by 'git notes edit'";
-  return changeNotes(ctx, entry, user, revision, how, async (notes, key, pack) => {
+  return changeNotes(ctx, repo, user, revision, how, async (notes, key, pack) => {
     if (!(await notes.find(key))) throw notFound();
     await notes.put(key, pack.add("blob", content));
     return content;
@@ -73,12 +73,12 @@ export function updateNote(
  */
 export async function deleteNote(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   user: User,
   revision: string,
 ): Promise<void> {
   const how = "Notes removed by 'git notes remove'";
-  await changeNotes(ctx, entry, user, revision, how, async (notes, key) => {
+  await changeNotes(ctx, repo, user, revision, how, async (notes, key) => {
     if (!(await notes.find(key))) throw notFound();
     await notes.remove(key);
     return new Uint8Array();
@@ -95,40 +95,36 @@ function cleanMessage(message: string): Uint8Array {
 /** Commits a change of the notes, of which git's own are told apart by `how`. */
 async function changeNotes(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   user: User,
   revision: string,
   how: string,
   change: (notes: NoteTree, key: Oid, pack: PackBuilder) => Promise<Uint8Array>,
 ): Promise<WrittenNote> {
-  requireWritable(entry);
-  const { made, snapshot } = await commitSnapshot(
-    ctx,
-    entry,
-    async ({ snapshot: before, pack }) => {
-      const { graph, objects } = before.repository;
-      const found = findRevision(before, revision);
-      if (!found) throw notFound();
-      const head = findRef(before, NOTES_REF)?.oid;
-      const headNode = head === undefined ? NO_NODE : graph.find(head);
-      if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
-      const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
-      const notes = await NoteTree.open(objects, rootOid);
-      const content = await change(notes, found.commitOid, pack);
-      const treeOid = await notes.write((tree) => pack.add("tree", tree));
-      const identity = toIdentity(ctx, user);
-      const commit = await makeCommit(ctx, {
-        treeOid,
-        parentOids: head === undefined ? [] : [head],
-        author: identity,
-        committer: identity,
-        message: encodeText(`${how}\n`),
-      });
-      const to = pack.add("commit", commit);
-      const move = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
-      return { updates: [move], content, to };
-    },
-  );
+  requireWritable(repo);
+  const { made, snapshot } = await commitSnapshot(ctx, repo, async ({ snapshot: before, pack }) => {
+    const { graph, objects } = before.repository;
+    const found = findRevision(before, revision);
+    if (!found) throw notFound();
+    const head = findRef(before, NOTES_REF)?.oid;
+    const headNode = head === undefined ? NO_NODE : graph.find(head);
+    if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
+    const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
+    const notes = await NoteTree.open(objects, rootOid);
+    const content = await change(notes, found.commitOid, pack);
+    const treeOid = await notes.write((tree) => pack.add("tree", tree));
+    const identity = toIdentity(ctx, user);
+    const commit = await makeCommit(ctx, {
+      treeOid,
+      parentOids: head === undefined ? [] : [head],
+      author: identity,
+      committer: identity,
+      message: encodeText(`${how}\n`),
+    });
+    const to = pack.add("commit", commit);
+    const move = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
+    return { updates: [move], content, to };
+  });
   return {
     note: { content: made.content, node: snapshot.repository.graph.find(made.to) },
     snapshot,

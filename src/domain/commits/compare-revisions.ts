@@ -5,7 +5,7 @@ import { walkByTime } from "../../git/walk/log.ts";
 import { findDivergence } from "../../git/walk/merge-bases.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { ChangedFileEntry } from "../../shapes/changed-file.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
@@ -54,20 +54,18 @@ export function parseComparison(text: string): ComparisonText {
  * @throws Failure `not_found` if there is none that the caller may see.
  */
 export function chooseHeadRepository(
-  base: RepositoryEntry,
-  relatives: readonly RepositoryEntry[],
+  base: RepositoryContext,
+  relatives: readonly RepositoryContext[],
   { headOwner }: ComparisonText,
-): RepositoryEntry {
+): RepositoryContext {
   if (headOwner === undefined) return base;
-  const distance = ({ repo }: RepositoryEntry): number => {
-    if (repo.id === base.repo.id) return 0;
-    if (repo.parentId === base.repo.id) return 1;
-    if (repo.id === base.repo.parentId) return 2;
-    return repo.parentId !== null && repo.parentId === base.repo.parentId ? 3 : 4;
+  const distance = ({ row }: RepositoryContext): number => {
+    if (row.id === base.row.id) return 0;
+    if (row.parentId === base.row.id) return 1;
+    if (row.id === base.row.parentId) return 2;
+    return row.parentId !== null && row.parentId === base.row.parentId ? 3 : 4;
   };
-  const [nearest] = relatives.toSorted(
-    (a, b) => distance(a) - distance(b) || a.repo.id - b.repo.id,
-  );
+  const [nearest] = relatives.toSorted((a, b) => distance(a) - distance(b) || a.row.id - b.row.id);
   if (!nearest) throw notFound();
   return nearest;
 }
@@ -82,10 +80,10 @@ export interface Revisions {
 export function findRevisions(
   baseSnapshot: RepositorySnapshot,
   headSnapshot: RepositorySnapshot,
-  { repo }: RepositoryEntry,
+  { row }: RepositoryContext,
   text: ComparisonText,
 ): Revisions {
-  const base = findRevision(baseSnapshot, text.base ?? repo.defaultBranch);
+  const base = findRevision(baseSnapshot, text.base ?? row.defaultBranch);
   const head = findRevision(headSnapshot, text.head);
   if (!base || !head) throw notFound();
   return { base, head };

@@ -13,7 +13,7 @@ import type { Oid } from "../../git/oid.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import { formatBase64 } from "../../lib/base64.ts";
 import type { ContentItem } from "../../shapes/contents.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { commitChange, type MadeCommit, type EditTarget } from "./commit-change.ts";
 import type { CommitOptions } from "./commit-options.ts";
 import { readLfsPointer } from "./lfs-pointer.ts";
@@ -46,7 +46,7 @@ const READ_BYTES_MAX = 10 * 1024 * 1024;
  */
 export async function changeFiles(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   user: User,
   operations: readonly FileOperation[],
   commitOptions: CommitOptions,
@@ -54,7 +54,7 @@ export async function changeFiles(
   const message = describeChanges(operations);
   const { result, made } = await commitChange(
     ctx,
-    entry,
+    repo,
     user,
     commitOptions,
     message,

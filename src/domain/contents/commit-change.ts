@@ -5,7 +5,7 @@ import { TreeDraft } from "../../git/tree-draft.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
@@ -48,17 +48,17 @@ export interface EditTarget {
  */
 export async function commitChange<T>(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   user: User,
   commitOptions: CommitOptions,
   fallbackMessage: string,
   edit: (target: EditTarget) => Promise<T>,
 ): Promise<{ result: T; made: MadeCommit }> {
-  requireWritable(entry);
+  requireWritable(repo);
   const { author, committer } = toIdentities(ctx, user, commitOptions);
   const message = toCommitMessage(commitOptions, fallbackMessage, committer);
-  const { made } = await commitSnapshot(ctx, entry, async ({ snapshot, pack }) => {
-    const { branch, baseOid, from } = findTarget(snapshot, entry, commitOptions);
+  const { made } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
+    const { branch, baseOid, from } = findTarget(snapshot, repo, commitOptions);
     const { repository } = snapshot;
     const { graph, objects } = repository;
     const rootOid = baseOid === undefined ? undefined : graph.rootOid(graph.find(baseOid));
@@ -87,10 +87,10 @@ export async function commitChange<T>(
 /** The branch that a change goes to, the commit that it is based on, and where the branch is now. */
 function findTarget(
   snapshot: RepositorySnapshot,
-  { repo }: RepositoryEntry,
+  { row }: RepositoryContext,
   { branch, newBranch, isForced }: CommitOptions,
 ): { branch: string; baseOid: Oid | undefined; from: Oid | undefined } {
-  const baseName = branch || repo.defaultBranch;
+  const baseName = branch || row.defaultBranch;
   const targetName = newBranch || baseName;
   const base = findRef(snapshot, branchRef(baseName));
   if (!base && snapshot.state.refs.some(({ name }) => name.startsWith("refs/heads/"))) {

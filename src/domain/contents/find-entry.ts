@@ -5,16 +5,16 @@ import type { Oid } from "../../git/oid.ts";
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { type Revision, findRevision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 
 /** The commit that `ref` names, or the latest of the default branch where it is empty. */
 export function findContentRevision(
   snapshot: RepositorySnapshot,
-  { repo }: RepositoryEntry,
+  { row }: RepositoryContext,
   ref: string,
 ): Revision | undefined {
-  return findRevision(snapshot, ref === "" ? `refs/heads/${repo.defaultBranch}` : ref);
+  return findRevision(snapshot, ref === "" ? `refs/heads/${row.defaultBranch}` : ref);
 }
 
 /** The names of a path. Slashes at its ends count for nothing; "." is the root. */

@@ -1,7 +1,7 @@
 import { isSubmoduleMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
 import { isOid } from "../../git/oid.ts";
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";
@@ -23,7 +23,7 @@ export interface FoundFile {
  */
 export async function findFile(
   snapshot: RepositorySnapshot,
-  repository: RepositoryEntry,
+  repository: RepositoryContext,
   path: string,
   ref: string,
 ): Promise<FoundFile | undefined> {

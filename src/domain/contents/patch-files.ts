@@ -6,7 +6,7 @@ import { parsePatch } from "../../git/apply/parse-patch.ts";
 import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
 import { GitError } from "../../git/error.ts";
 import { invalid } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { commitChange, type MadeCommit } from "./commit-change.ts";
 import type { CommitOptions } from "./commit-options.ts";
@@ -20,14 +20,14 @@ import { splitTreePath } from "./tree-path.ts";
  */
 export async function patchFiles(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   user: User,
   text: string,
   commitOptions: CommitOptions,
 ): Promise<MadeCommit> {
-  requireWritable(entry);
+  requireWritable(repo);
   const patches = await withGitMessage(async () => readPatch(text));
-  const { made } = await commitChange(ctx, entry, user, commitOptions, "apply-patch", (target) => {
+  const { made } = await commitChange(ctx, repo, user, commitOptions, "apply-patch", (target) => {
     const { tree, pack, repository } = target;
     const write = (content: Uint8Array) => pack.add("blob", content);
     return withGitMessage(() => applyPatch({ tree, objects: repository.objects, write }, patches));

@@ -7,7 +7,7 @@ import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
 import { events, repositories, users, type User } from "../../db/schema/index.ts";
 import type { EventEntry } from "../../shapes/event.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
 import { isActorShown } from "./is-actor-shown.ts";
 
@@ -30,11 +30,11 @@ const LOOKED_AT_MAX = 1000;
 /** What happened in a repository, oldest first. */
 export function listRepositoryEvents(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   cursor: Cursor,
 ): Promise<EventSlice> {
-  const isListed = isRepositoryEventListed(ctx, isAllowed(entry, { mode: "admin" }));
-  return listEvents(ctx, eq(events.repoId, entry.repo.id), isListed, cursor);
+  const isListed = isRepositoryEventListed(ctx, isAllowed(repo, { mode: "admin" }));
+  return listEvents(ctx, eq(events.repoId, repo.row.id), isListed, cursor);
 }
 
 /** What happened in an organization and its repositories, oldest first. */

@@ -3,7 +3,7 @@ import { GitError } from "../../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
@@ -38,10 +38,10 @@ export interface ChangedCode<T> {
  */
 export async function commitSnapshot<T extends { readonly updates: readonly RefUpdateRequest[] }>(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
 ): Promise<ChangedCode<T>> {
-  const stored = ctx.git.repository(entry.repo);
+  const stored = ctx.git.repository(repo.row);
   const begun = await stored.beginUpload(ctx.now);
   const { uploadId, snapshot } = begun;
   const { made, received } = await storeChange(ctx, stored, begun, change);
@@ -49,7 +49,7 @@ export async function commitSnapshot<T extends { readonly updates: readonly RefU
   const commands = made.updates.map(toCommand);
   // From here on the upload is the push's to clean up.
   const push = { commands, isAtomic: true, repository, uploadId, pack };
-  requireMoved(await pushRefs(ctx, entry, push));
+  requireMoved(await pushRefs(ctx, repo, push));
   return { made, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }
 

@@ -3,7 +3,7 @@ import type { Requirement } from "../../auth/access/requirement.ts";
 import type { Ctx } from "../../context.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Snapshot, StoredRef } from "../../storage/repository-records.ts";
 
@@ -22,9 +22,9 @@ const TO_READ_CODE: Requirement = { unit: "code", mode: "read" };
  *
  * @throws Failure `not_found` for those who may not read the code unit, and where it is switched off.
  */
-export async function openSnapshot(ctx: Ctx, entry: RepositoryEntry): Promise<RepositorySnapshot> {
-  requireAccess(entry, TO_READ_CODE);
-  const stored = ctx.git.repository(entry.repo);
+export async function openSnapshot(ctx: Ctx, repo: RepositoryContext): Promise<RepositorySnapshot> {
+  requireAccess(repo, TO_READ_CODE);
+  const stored = ctx.git.repository(repo.row);
   const snapshot = await stored.snapshot();
   return { state: snapshot, repository: await stored.open(snapshot) };
 }
@@ -41,17 +41,17 @@ export async function openSnapshot(ctx: Ctx, entry: RepositoryEntry): Promise<Re
  */
 export async function openSideBySide(
   ctx: Ctx,
-  left: RepositoryEntry,
-  right: RepositoryEntry,
+  left: RepositoryContext,
+  right: RepositoryContext,
 ): Promise<readonly [RepositorySnapshot, RepositorySnapshot]> {
-  if (left.repo.id === right.repo.id) {
+  if (left.row.id === right.row.id) {
     const snapshot = await openSnapshot(ctx, left);
     return [snapshot, snapshot];
   }
-  const isOneNetwork = left.repo.networkName === right.repo.networkName;
+  const isOneNetwork = left.row.networkName === right.row.networkName;
   if (!isOneNetwork) throw notFound();
   for (const each of [left, right]) requireAccess(each, TO_READ_CODE);
-  const [stored, other] = [ctx.git.repository(left.repo), ctx.git.repository(right.repo)];
+  const [stored, other] = [ctx.git.repository(left.row), ctx.git.repository(right.row)];
   const [leftSnapshot, rightSnapshot] = await Promise.all([stored.snapshot(), other.snapshot()]);
   const packs = new Map(
     [...leftSnapshot.packs, ...rightSnapshot.packs].map((pack) => [pack.name, pack]),

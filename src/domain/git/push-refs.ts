@@ -8,7 +8,7 @@ import { peel } from "../../git/walk/peel.ts";
 import type { RefResult } from "../../git/wire/receive-report.ts";
 import { isDelete, type RefCommand } from "../../git/wire/receive-request.ts";
 import { log } from "../../lib/log.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type {
   HeadMove,
@@ -51,11 +51,11 @@ export interface RefPush {
  */
 export async function pushRefs(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   push: RefPush,
 ): Promise<RefResult[]> {
-  const { repo } = entry;
-  const stored = ctx.git.repository(repo);
+  const { row } = repo;
+  const stored = ctx.git.repository(row);
   const results = new Map<string, RefResult>();
   const updates: RefUpdate[] = [];
   const overflow = findOverflow(ctx, push);
@@ -77,7 +77,7 @@ export async function pushRefs(
       updates,
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),
-      defaultBranch: encodeText(repo.defaultBranch),
+      defaultBranch: encodeText(row.defaultBranch),
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));
   }
@@ -86,9 +86,9 @@ export async function pushRefs(
   }
   if (outcome?.entry) {
     const made = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
-    await tell(ctx, repo, push, outcome.entry, outcome.summary, made);
+    await tell(ctx, row, push, outcome.entry, outcome.summary, made);
   }
-  if (outcome?.isMaintenanceDue) ctx.defer(ctx.git.maintainLater(repo));
+  if (outcome?.isMaintenanceDue) ctx.defer(ctx.git.maintainLater(row));
   return push.commands.map(({ ref }) => {
     const result = results.get(ref);
     return result ?? { kind: "refused", ref, reason: UNDONE };

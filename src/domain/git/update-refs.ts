@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { HeadMove } from "../../storage/repository-records.ts";
 import { pushRefs } from "./push-refs.ts";
@@ -16,12 +16,12 @@ import { type RefUpdateRequest, requireMoved, toCommand } from "./ref-update-req
  */
 export async function updateRefs(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   repository: OpenRepository,
   updates: readonly RefUpdateRequest[],
   headMove?: HeadMove,
 ): Promise<void> {
-  const results = await pushRefs(ctx, entry, {
+  const results = await pushRefs(ctx, repo, {
     commands: updates.map(toCommand),
     isAtomic: true,
     repository,

@@ -3,7 +3,7 @@ import type { User } from "../../db/schema/index.ts";
 import { encodeText, encodeUtf8 } from "../../git/byte-text.ts";
 import { MODE_FILE } from "../../git/object/tree.ts";
 import { TreeDraft } from "../../git/tree-draft.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { commitSnapshot } from "./commit-snapshot.ts";
 import { makeCommit } from "./make-commit.ts";
@@ -18,12 +18,12 @@ import { makeCommit } from "./make-commit.ts";
  */
 export async function writeFirstCommit(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   author: User,
   files: ReadonlyMap<string, string>,
-): Promise<RepositoryEntry> {
-  const { repo } = entry;
-  const { packBytes } = await commitSnapshot(ctx, entry, async ({ snapshot, pack }) => {
+): Promise<RepositoryContext> {
+  const { row } = repo;
+  const { packBytes } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
     const tree = new TreeDraft(snapshot.repository.objects, undefined);
     for (const [name, text] of files) {
       const oid = pack.add("blob", encodeUtf8(text));
@@ -39,8 +39,8 @@ export async function writeFirstCommit(
       message: encodeText("Initial commit\n"),
     };
     const commit = await makeCommit(ctx, fields, { operation: "first_commit", people: [author] });
-    const ref = `refs/heads/${repo.defaultBranch}`;
+    const ref = `refs/heads/${row.defaultBranch}`;
     return { updates: [{ ref, to: pack.add("commit", commit) }] };
   });
-  return { ...entry, repo: { ...repo, isEmpty: false, sizeBytes: packBytes } };
+  return { ...repo, row: { ...row, isEmpty: false, sizeBytes: packBytes } };
 }

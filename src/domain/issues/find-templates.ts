@@ -7,7 +7,7 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findContentRevision, findEntries, splitPath } from "../contents/find-entry.ts";
 import { openSnapshot } from "../git/open-snapshot.ts";
@@ -42,9 +42,9 @@ const TEMPLATES_MAX = 50;
  */
 export async function listIssueTemplates(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
 ): Promise<IssueTemplate[]> {
-  const opened = await openDefault(ctx, entry);
+  const opened = await openDefault(ctx, repo);
   if (!opened) return [];
   const { repository, root } = opened;
   const { catalog, objects } = repository;
@@ -74,9 +74,9 @@ export async function listIssueTemplates(
 /** How the default branch says that issues are begun, or what is wrong with what it says. */
 export async function findIssueConfig(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
 ): Promise<IssueConfig | string> {
-  const opened = await openDefault(ctx, entry);
+  const opened = await openDefault(ctx, repo);
   if (!opened) return DEFAULT_ISSUE_CONFIG;
   const { repository, root } = opened;
   const found = await findEntries(repository, root, CONFIGS.map(splitPath));
@@ -87,9 +87,9 @@ export async function findIssueConfig(
 }
 
 /** Undefined where there is no default branch. */
-async function openDefault(ctx: Ctx, entry: RepositoryEntry) {
-  const snapshot = await openSnapshot(ctx, entry);
-  const revision = findContentRevision(snapshot, entry, "");
+async function openDefault(ctx: Ctx, repo: RepositoryContext) {
+  const snapshot = await openSnapshot(ctx, repo);
+  const revision = findContentRevision(snapshot, repo, "");
   const root = revision && snapshot.repository.graph.root(revision.node);
   return root && { repository: snapshot.repository, root };
 }

@@ -3,7 +3,7 @@ import type { User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { boundTokenId } from "../../auth/actor.ts";
 import { forbidden } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { writeFirstCommit } from "../git/write-first-commit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { deleteRepository } from "./delete-repository.ts";
@@ -44,7 +44,7 @@ export async function createRepository(
   creator: User,
   ownsOwner: boolean,
   wanted: NewRepository,
-): Promise<RepositoryEntry> {
+): Promise<RepositoryContext> {
   checkRepositoryName(wanted.name);
   const defaultBranch = wanted.default_branch || ctx.config.defaultBranch;
   checkBranchName(defaultBranch, "DefaultBranch");
@@ -63,14 +63,14 @@ export async function createRepository(
     defaultBranch,
     trustModel: wanted.trust_model || "default",
   };
-  const entry = await insertRepository(ctx, { owner, creator, ownsOwner }, columns, (repoId) =>
+  const repo = await insertRepository(ctx, { owner, creator, ownsOwner }, columns, (repoId) =>
     record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name: wanted.name }),
   );
-  if (!files) return entry;
+  if (!files) return repo;
   try {
-    return await writeFirstCommit(ctx, entry, creator, files);
+    return await writeFirstCommit(ctx, repo, creator, files);
   } catch (error) {
-    await deleteRepository(ctx, entry);
+    await deleteRepository(ctx, repo);
     throw error;
   }
 }

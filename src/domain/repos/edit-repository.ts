@@ -18,7 +18,7 @@ import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { differing } from "../../lib/differing.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { findParent } from "./find-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
@@ -69,31 +69,31 @@ export interface RepositoryEdit extends Columns {
  */
 export async function editRepository(
   ctx: Ctx,
-  { repo, owner, permission }: RepositoryEntry,
+  { row, owner, permission }: RepositoryContext,
   wanted: RepositoryEdit,
-): Promise<RepositoryEntry> {
+): Promise<RepositoryContext> {
   // Here and not by whoever calls: each door that edits must keep to what the parent says.
-  const parent = await findParent(ctx, repo);
-  const asked = asParent(wanted, parent?.repo);
-  checkEdit(repo, asked);
+  const parent = await findParent(ctx, row);
+  const asked = asParent(wanted, parent?.row);
+  checkEdit(row, asked);
   if (ctx.actor.scopes.isPublicOnly && asked.isPrivate) {
     throw forbidden("token scope is limited to public repos");
   }
-  const edit = changesOf(repo, asked);
+  const edit = changesOf(row, asked);
   if (Object.keys(edit).length === 0) {
     // Somebody may have been cut off between the two places that know it.
-    await setHead(ctx, repo, asked.defaultBranch);
-    return { repo, owner, permission, parent };
+    await setHead(ctx, row, asked.defaultBranch);
+    return { row, owner, permission, parent };
   }
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
-  const isThis = eq(repositories.id, repo.id);
+  const isThis = eq(repositories.id, row.id);
   const update = ctx.db
     .update(repositories)
     .set({
       ...columns,
       ...(edit.name !== undefined && { lowerName: edit.name.toLowerCase() }),
       ...(isArchived !== undefined && {
-        archivedAt: isArchived ? (repo.archivedAt ?? ctx.now) : null,
+        archivedAt: isArchived ? (row.archivedAt ?? ctx.now) : null,
       }),
       ...(pullSettings && { pullSettings: patched(repositories.pullSettings, pullSettings) }),
       ...(issueSettings && { issueSettings: patched(repositories.issueSettings, issueSettings) }),
@@ -104,21 +104,21 @@ export async function editRepository(
   try {
     const [, , updated] = await ctx.db.batch([
       // Before the update, so that the row it returns has them counted out.
-      ...forgetOutsiders(ctx, repo, edit),
+      ...forgetOutsiders(ctx, row, edit),
       update,
-      ...redirects(ctx, repo, edit),
+      ...redirects(ctx, row, edit),
       record(ctx, {
         type: "repository.edited",
-        repoId: repo.id,
+        repoId: row.id,
         ownerId: owner.id,
         changed: Object.keys(edit).toSorted(),
       }),
-      ...announcements(ctx, repo, edit),
+      ...announcements(ctx, row, edit),
     ]);
     const [edited] = updated;
     if (!edited) throw notFound();
-    await setHead(ctx, repo, asked.defaultBranch);
-    return { repo: edited, owner, permission, parent };
+    await setHead(ctx, row, asked.defaultBranch);
+    return { row: edited, owner, permission, parent };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw invalid(`repository already exists [uname: ${owner.name}, name: ${edit.name}]`);

@@ -16,7 +16,7 @@ import {
   type Repository,
   type User,
 } from "../../db/schema/index.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 
 /** A repository as a query brings it, before anybody judged what the caller may do in it. */
 export interface RepositoryRow extends AccessFacts {
@@ -38,8 +38,8 @@ export function selectRepositories(db: Database, caller: CallerSql) {
 }
 
 /** What the caller may do is judged here, once, for every way a repository is reached. */
-export function toEntry(actor: Actor, row: RepositoryRow): RepositoryEntry {
-  return { repo: row.repo, owner: row.owner, permission: resolvePermission(actor, row.repo, row) };
+export function toRepositoryContext(actor: Actor, row: RepositoryRow): RepositoryContext {
+  return { row: row.repo, owner: row.owner, permission: resolvePermission(actor, row.repo, row) };
 }
 
 export function isNamed(owner: string, name: string): SQL {
@@ -83,12 +83,12 @@ export function isNamedOrRelated(
 export async function findParent(
   ctx: Ctx,
   { parentId }: Repository,
-): Promise<RepositoryEntry | undefined> {
+): Promise<RepositoryContext | undefined> {
   if (parentId === null) return undefined;
   const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
     eq(repositories.id, parentId),
   );
-  return row && toEntry(ctx.actor, row);
+  return row && toRepositoryContext(ctx.actor, row);
 }
 
 /** The condition for a repository that had this name before, or whose owner had. */
@@ -122,10 +122,10 @@ export async function findRenamed(
   ctx: Ctx,
   owner: string,
   name: string,
-): Promise<RepositoryEntry | undefined> {
+): Promise<RepositoryContext | undefined> {
   const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor))
     .where(wasNamed(owner, name))
     .limit(1);
-  const entry = row && toEntry(ctx.actor, row);
-  return entry && isAllowed(entry, TO_SEE) ? entry : undefined;
+  const repo = row && toRepositoryContext(ctx.actor, row);
+  return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
 }

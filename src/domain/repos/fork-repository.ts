@@ -6,7 +6,7 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { lfsObjects, repositories, type User, type Visibility } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
 import { type Foundation, insertRepository } from "./insert-repository.ts";
@@ -31,22 +31,22 @@ const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
  */
 export async function forkRepository(
   ctx: Ctx,
-  source: RepositoryEntry,
+  source: RepositoryContext,
   foundation: Foundation,
   wantedName: string | undefined,
-): Promise<RepositoryEntry> {
-  const { repo } = source;
+): Promise<RepositoryContext> {
+  const { row } = source;
   const { owner } = foundation;
-  const name = wantedName || repo.name;
+  const name = wantedName || row.name;
   checkRepositoryName(name);
-  if (owner.id === repo.ownerId) {
+  if (owner.id === row.ownerId) {
     throw conflict("a repository can't be forked into the account that owns it");
   }
-  refuseNarrowToken(ctx, repo.visibility !== "public" || owner.visibility !== "public");
+  refuseNarrowToken(ctx, row.visibility !== "public" || owner.visibility !== "public");
 
-  const place = { objectName: crypto.randomUUID(), networkName: repo.networkName };
+  const place = { objectName: crypto.randomUUID(), networkName: row.networkName };
   const stored = ctx.git.repository(place);
-  await stored.adopt(withoutHiddenRefs(await ctx.git.repository(repo).share()));
+  await stored.adopt(withoutHiddenRefs(await ctx.git.repository(row).share()));
 
   const openness = VISIBILITIES.indexOf(owner.visibility);
   const isLessOpen = sql`case visibility
@@ -58,20 +58,20 @@ export async function forkRepository(
     ...place,
     ...UNITS,
     name,
-    parentId: repo.id,
+    parentId: row.id,
     isFork: true,
     // As the parent is at this moment: it may just have become private.
     isPrivate: sql<boolean>`(
-      select is_private or ${isLessOpen} from ${repositories} where id = ${repo.id}
+      select is_private or ${isLessOpen} from ${repositories} where id = ${row.id}
     )`,
-    description: repo.description,
-    defaultBranch: repo.defaultBranch,
-    isEmpty: repo.isEmpty,
-    sizeBytes: repo.sizeBytes,
-    lfsSizeBytes: sql<number>`(select lfs_size_bytes from ${repositories} where id = ${repo.id})`,
+    description: row.description,
+    defaultBranch: row.defaultBranch,
+    isEmpty: row.isEmpty,
+    sizeBytes: row.sizeBytes,
+    lfsSizeBytes: sql<number>`(select lfs_size_bytes from ${repositories} where id = ${row.id})`,
   };
   try {
-    const entry = await insertRepository(
+    const repo = await insertRepository(
       ctx,
       foundation,
       columns,
@@ -80,7 +80,7 @@ export async function forkRepository(
           type: "repository.forked",
           repoId,
           ownerId: owner.id,
-          parentId: repo.id,
+          parentId: row.id,
         }),
       // The files stay where they are: each belongs to whoever has a row of it.
       (repoId) => [
@@ -88,12 +88,12 @@ export async function forkRepository(
           ctx.db,
           lfsObjects,
           { ...getTableColumns(lfsObjects), repoId, createdAt: ctx.now },
-          sql`from ${lfsObjects} where ${lfsObjects.repoId} = ${repo.id}`,
+          sql`from ${lfsObjects} where ${lfsObjects.repoId} = ${row.id}`,
         ),
       ],
     );
-    const parent = { ...source, repo: { ...repo, forkCount: repo.forkCount + 1 } };
-    return { ...entry, parent };
+    const parent = { ...source, repo: { ...row, forkCount: row.forkCount + 1 } };
+    return { ...repo, parent };
   } catch (error) {
     const refusal = toRefusal(error, source, owner);
     if (!refusal) throw error;
@@ -103,9 +103,9 @@ export async function forkRepository(
   }
 }
 
-function toRefusal(error: unknown, { repo, owner: from }: RepositoryEntry, owner: User) {
+function toRefusal(error: unknown, { row, owner: from }: RepositoryContext, owner: User) {
   if (isViolation(error, "UNIQUE", "repositories.parent_id")) {
-    const path = `${from.name}/${repo.name}`;
+    const path = `${from.name}/${row.name}`;
     return conflict(
       `repository is already forked by user [uname: ${owner.name}, repo path: ${path}]`,
     );

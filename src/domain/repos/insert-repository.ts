@@ -15,7 +15,7 @@ import {
 import type { record } from "../../events/record.ts";
 import { conflict, forbidden } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { copyDefaultHooks } from "../webhooks/hooks/copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 
@@ -68,7 +68,7 @@ export async function insertRepository(
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
   toRest: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
-): Promise<RepositoryEntry> {
+): Promise<RepositoryContext> {
   const { db, now } = ctx;
   const lowerName = columns.name.toLowerCase();
   const isThis = and(eq(repositories.ownerId, owner.id), eq(repositories.lowerName, lowerName));
@@ -119,7 +119,7 @@ export async function insertRepository(
     const repo = only(created);
     // The row was returned before the triggers counted its first watcher.
     const watcherCount = ctx.config.isAutoWatchOn ? 1 : 0;
-    return { repo: { ...repo, watcherCount }, owner, permission: OWNER_PERMISSION };
+    return { row: { ...repo, watcherCount }, owner, permission: OWNER_PERMISSION };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw conflict("The repository with the same name already exists.");

@@ -4,17 +4,17 @@ import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import { repositories } from "../../db/schema/index.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { listWhere } from "./list-repositories.ts";
 
 /** The forks of a repository, oldest first, as far as the caller may see them. */
 export async function listForks(
   ctx: Ctx,
-  parent: RepositoryEntry,
+  parent: RepositoryContext,
   slice: Slice,
-): Promise<Listed<RepositoryEntry>> {
-  const isListed = allOf(eq(repositories.parentId, parent.repo.id), isRepositoryVisible(ctx.actor));
+): Promise<Listed<RepositoryContext>> {
+  const isListed = allOf(eq(repositories.parentId, parent.row.id), isRepositoryVisible(ctx.actor));
   const { items, total } = await listWhere(ctx, isListed, [asc(repositories.id)], slice);
   for (const fork of items) fork.parent = parent;
   return { items, total };

@@ -5,16 +5,16 @@ import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { repositories, type User } from "../../db/schema/index.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { selectRepositories, toEntry } from "./find-repository.ts";
+import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
 
 /** What an account owns, oldest first, as far as the caller may see it. */
 export async function listRepositoriesOf(
   ctx: Ctx,
   owner: User,
   slice: Slice,
-): Promise<Listed<RepositoryEntry>> {
+): Promise<Listed<RepositoryContext>> {
   const isListed = and(eq(repositories.ownerId, owner.id), isRepositoryVisible(ctx.actor));
   return listWhere(ctx, isListed as SQL, [asc(repositories.id)], slice);
 }
@@ -24,7 +24,7 @@ export async function listReachableRepositories(
   ctx: Ctx,
   user: User,
   slice: Slice,
-): Promise<Listed<RepositoryEntry>> {
+): Promise<Listed<RepositoryContext>> {
   const isReachable = sql`${repositories.id} in (${reachableRepositoryIds(user.id)})`;
   const isListed = and(isReachable, isRepositoryVisible(ctx.actor));
   const order = [asc(repositories.ownerLowerName), asc(repositories.lowerName)];
@@ -37,7 +37,7 @@ export async function listWhere(
   isListed: SQL,
   order: SQL[],
   { size, offset }: Slice,
-): Promise<Listed<RepositoryEntry>> {
+): Promise<Listed<RepositoryContext>> {
   const pageIds = ctx.db
     .select({ id: repositories.id })
     .from(repositories)
@@ -54,5 +54,8 @@ export async function listWhere(
       .from(repositories)
       .where(isListed),
   ]);
-  return { items: rows.map((row) => toEntry(ctx.actor, row)), total: counted?.total ?? 0 };
+  return {
+    items: rows.map((row) => toRepositoryContext(ctx.actor, row)),
+    total: counted?.total ?? 0,
+  };
 }

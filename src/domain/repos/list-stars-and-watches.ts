@@ -13,9 +13,9 @@ import {
   type Repository,
   type User,
 } from "../../db/schema/index.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { selectRepositories, toEntry } from "./find-repository.ts";
+import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
 
 type Marks = typeof stars | typeof watches;
 
@@ -49,7 +49,7 @@ async function listMarked(
   marks: Marks,
   stored: typeof users.starCount | typeof users.watchCount,
   { size, offset }: Slice,
-): Promise<Listed<RepositoryEntry>> {
+): Promise<Listed<RepositoryContext>> {
   const isPublic = eq(marks.visibility, "public");
   const isVisible = sql`exists (
     select 1
@@ -83,7 +83,7 @@ async function listMarked(
       .where(and(isTheirs, mayBeHidden, sql`not ${isVisible}`)),
   ]);
   return {
-    items: rows.map((row) => toEntry(ctx.actor, row)),
+    items: rows.map((row) => toRepositoryContext(ctx.actor, row)),
     total: (all?.n ?? 0) - (hidden?.n ?? 0),
   };
 }

@@ -4,7 +4,7 @@ import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { forbidden } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { isAccountNamed, isSeen, selectAccounts, toMembership } from "../accounts/find-account.ts";
 import { createRepository } from "./create-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
@@ -66,7 +66,7 @@ export async function findPushCreation(
 export const pushCreate = (
   ctx: Ctx,
   { owner, creator, ownsOwner, name }: PushCreation,
-): Promise<RepositoryEntry> =>
+): Promise<RepositoryContext> =>
   createRepository(ctx, owner, creator, ownsOwner, {
     name,
     private: ctx.config.isPushCreatePrivate,

@@ -1,7 +1,7 @@
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { Failure } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { editRepository, type RepositoryEdit } from "./edit-repository.ts";
 
 /** What a pusher may set of a repository with `git push -o`. */
@@ -36,14 +36,14 @@ const FLAGS = new Map([
  */
 export async function applyPushOptions(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   options: PushOptions,
 ): Promise<string | undefined> {
   if (Object.keys(options).length === 0) return undefined;
   // SECURITY: who may push may not change the settings by that: it takes what the API's edit takes.
-  if (!isAllowed(entry, { mode: "admin" })) return "only its administrators change the repository";
+  if (!isAllowed(repo, { mode: "admin" })) return "only its administrators change the repository";
   try {
-    await editRepository(ctx, entry, options);
+    await editRepository(ctx, repo, options);
     return undefined;
   } catch (error) {
     if (error instanceof Failure) return error.message;

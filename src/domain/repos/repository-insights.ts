@@ -9,7 +9,7 @@ import {
   type Repository,
   repositories,
 } from "../../db/schema/index.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
@@ -35,21 +35,21 @@ const NOTHING: RepositoryInsights = { languages: [], licenses: [] };
  */
 export async function findRepositoryInsights(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
 ): Promise<RepositoryInsights> {
-  requireAccess(entry, { unit: "code", mode: "read" });
-  const { repo } = entry;
-  const stored = ctx.git.repository(repo);
+  requireAccess(repo, { unit: "code", mode: "read" });
+  const { row } = repo;
+  const stored = ctx.git.repository(row);
   const [snapshot, [known]] = await Promise.all([
     stored.snapshot(),
-    ctx.db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, repo.id)),
+    ctx.db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, row.id)),
   ]);
-  const head = findRef({ state: snapshot }, branchRef(repo.defaultBranch));
+  const head = findRef({ state: snapshot }, branchRef(row.defaultBranch));
   if (!head) return NOTHING;
   if (known?.commitOid === head.oid && known.rules === RULES) return known;
   const found = await findOut(await stored.open(snapshot), head.oid);
-  const facts = { ...found, repoId: repo.id, commitOid: head.oid, rules: RULES };
-  ctx.defer(answered().then(() => keep(ctx, repo, facts)));
+  const facts = { ...found, repoId: row.id, commitOid: head.oid, rules: RULES };
+  ctx.defer(answered().then(() => keep(ctx, row, facts)));
   return found;
 }
 

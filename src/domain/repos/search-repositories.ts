@@ -16,9 +16,9 @@ import {
   repositoryTotals,
   stars,
 } from "../../db/schema/index.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { selectRepositories, toEntry } from "./find-repository.ts";
+import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
 import { listWhere } from "./list-repositories.ts";
 import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
 import { isMatch, matches } from "./search-matches.ts";
@@ -53,7 +53,7 @@ export async function searchRepositories(
   ctx: Ctx,
   query: RepositoryQuery,
   slice: Slice,
-): Promise<Listed<RepositoryEntry>> {
+): Promise<Listed<RepositoryContext>> {
   // The index of words reads a text up to its first NUL.
   if (query.text.includes("\0")) return { items: [], total: 0 };
   const order = orderOf(query);
@@ -141,7 +141,7 @@ async function walk(
   filter: SQL | undefined,
   order: SQL[],
   { size, offset }: Slice,
-): Promise<Listed<RepositoryEntry>> {
+): Promise<Listed<RepositoryContext>> {
   const open = openVisibilities(ctx.actor);
   const isVisible = isRepositoryVisible(ctx.actor);
   const reach = offset < WALK_MAX ? size + offset : 0;
@@ -198,7 +198,10 @@ async function walk(
       .select({ total: sql<number>`${openTotal} + ${givenTotal}`.as("total") })
       .from(sql`(select 1)`),
   ]);
-  return { items: rows.map((row) => toEntry(ctx.actor, row)), total: counted?.total ?? 0 };
+  return {
+    items: rows.map((row) => toRepositoryContext(ctx.actor, row)),
+    total: counted?.total ?? 0,
+  };
 }
 
 const list = (order: SQL[]): SQL => sql.join(order, sql`, `);

@@ -13,7 +13,7 @@ import { recordIfChanged } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import type { StatusEntry } from "../../shapes/commit-status.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 
 /** Statuses of one commit at most: all of them are looked at for the combined one. */
 const STATUSES_MAX = 10_000;
@@ -33,7 +33,7 @@ export interface NewStatus {
  */
 export async function createStatus(
   ctx: Ctx,
-  { repo, owner }: RepositoryEntry,
+  { row, owner }: RepositoryContext,
   commitOid: Oid,
   creator: User,
   wanted: NewStatus,
@@ -44,7 +44,7 @@ export async function createStatus(
   const targetUrl = wanted.targetUrl.trim();
   if (targetUrl !== "" && !isWebAddress(targetUrl)) throw invalid("[TargetUrl]: Url");
   const isOfCommit = and(
-    eq(commitStatuses.repoId, repo.id),
+    eq(commitStatuses.repoId, row.id),
     eq(commitStatuses.commitOid, commitOid),
   );
   const last = sql`(
@@ -69,11 +69,11 @@ export async function createStatus(
           creatorId: creator.id,
           createdAt: now,
         },
-        sql`from ${repositories} where ${repositories.id} = ${repo.id}`,
+        sql`from ${repositories} where ${repositories.id} = ${row.id}`,
       ).returning(),
       recordIfChanged(ctx, {
         type: "commit_status.created",
-        repoId: repo.id,
+        repoId: row.id,
         ownerId: owner.id,
         commitOid,
         number: last,

@@ -6,7 +6,7 @@ import { formatTag } from "../../git/object/tag.ts";
 import { isRefName } from "../../git/ref-name.ts";
 import { joinBytes } from "../../git/wire/pkt-line.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import type { TagEntry } from "../../shapes/tag.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { commitSnapshot } from "../git/commit-snapshot.ts";
@@ -35,25 +35,25 @@ export interface NewTag {
  */
 export async function createTag(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   tagger: User,
   { name, message, target }: NewTag,
 ): Promise<TagEntry> {
-  requireWritable(entry);
+  requireWritable(repo);
   const ref = tagRef(name);
   const isName = name.isWellFormed() && !name.startsWith("-") && isRefName(encodeText(ref));
   if (!isName) throw invalid("[TagName]: GitRefName");
   if (message.includes("\0")) throw invalid("[Message]: a NUL can't be in it");
   const text = stripSpace(encodeText(message));
   if (text === "") {
-    const snapshot = await openSnapshot(ctx, entry);
-    const commitOid = findTarget(snapshot, entry, name, target);
+    const snapshot = await openSnapshot(ctx, repo);
+    const commitOid = findTarget(snapshot, repo, name, target);
     const tag = await readTag(snapshot, { name: encodeText(ref), oid: commitOid, peeledOid: null });
-    await updateRefs(ctx, entry, snapshot.repository, [{ ref, to: commitOid }]);
+    await updateRefs(ctx, repo, snapshot.repository, [{ ref, to: commitOid }]);
     return tag;
   }
-  const { made } = await commitSnapshot(ctx, entry, async ({ snapshot, pack }) => {
-    const commitOid = findTarget(snapshot, entry, name, target);
+  const { made } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
+    const commitOid = findTarget(snapshot, repo, name, target);
     const identity = toIdentity(ctx, tagger);
     const fields = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
     const plain = formatTag({ ...fields, tagger: identity, message: text });
@@ -73,11 +73,11 @@ export async function createTag(
 /** The commit to tag, where nothing is in the way of the tag's name. */
 function findTarget(
   snapshot: RepositorySnapshot,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   name: string,
   target: string | undefined,
 ) {
-  const revision = findRevision(snapshot, target || `refs/heads/${entry.repo.defaultBranch}`);
+  const revision = findRevision(snapshot, target || `refs/heads/${repo.row.defaultBranch}`);
   if (!revision) throw notFound(`target not found: ${target}`);
   const ref = tagRef(name);
   if (findRef(snapshot, ref)) throw conflict(`tag already exists [name: ${name}]`);

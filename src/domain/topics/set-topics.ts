@@ -6,7 +6,7 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { RepositoryEntry } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repository.ts";
 import { readTopicNames, tooMany, TOPICS_MAX } from "./topic-name.ts";
 
 /**
@@ -16,11 +16,11 @@ import { readTopicNames, tooMany, TOPICS_MAX } from "./topic-name.ts";
  */
 export async function setTopics(
   ctx: Ctx,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   names: readonly string[],
 ): Promise<void> {
   const wanted = readTopicNames(names);
-  await change(ctx, entry, wanted, sql`not in ${idsOf(wanted)}`);
+  await change(ctx, repo, wanted, sql`not in ${idsOf(wanted)}`);
 }
 
 /**
@@ -28,28 +28,28 @@ export async function setTopics(
  *
  * @throws Failure `invalid` for a name that can't be, and where it has as many as there may be.
  */
-export async function addTopic(ctx: Ctx, entry: RepositoryEntry, name: string): Promise<void> {
+export async function addTopic(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   const [wanted] = readTopicNames([name]);
   if (wanted === undefined) throw notFound();
-  await change(ctx, entry, [wanted], sql`in (select 1 where 0)`);
+  await change(ctx, repo, [wanted], sql`in (select 1 where 0)`);
 }
 
 /** @throws Failure `not_found` if the repository has no such topic. */
-export async function removeTopic(ctx: Ctx, entry: RepositoryEntry, name: string): Promise<void> {
+export async function removeTopic(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   const [wanted] = readTopicNames([name]);
-  if (wanted === undefined || !entry.repo.topics.includes(wanted)) throw notFound();
-  await change(ctx, entry, [], sql`in ${idsOf([wanted])}`);
+  if (wanted === undefined || !repo.row.topics.includes(wanted)) throw notFound();
+  await change(ctx, repo, [], sql`in ${idsOf([wanted])}`);
 }
 
 /** @param isRemoved Condition on the id of a topic that the repository has. */
 async function change(
   ctx: Ctx,
-  { repo, owner }: RepositoryEntry,
+  { row, owner }: RepositoryContext,
   added: readonly string[],
   isRemoved: SQL,
 ): Promise<void> {
   const { db, now } = ctx;
-  const isOf = eq(repositoryTopics.repoId, repo.id);
+  const isOf = eq(repositoryTopics.repoId, row.id);
   const names = JSON.stringify(added);
   // How many it has beside this one, by now: null, which the column refuses, beyond what there may be.
   const others = sql`(
@@ -63,7 +63,7 @@ async function change(
       select t.name
       from ${repositoryTopics} rt
       join ${topics} t on t.id = rt.topic_id
-      where rt.repo_id = ${repo.id}
+      where rt.repo_id = ${row.id}
       order by t.name
     )
   )`;
@@ -86,16 +86,16 @@ async function change(
         sql`
           from ${repositories} r
           join ${topics} t on t.name in (select value from json_each(${names}))
-          where r.id = ${repo.id}`,
+          where r.id = ${row.id}`,
       ).onConflictDoNothing(),
       db.delete(repositoryTopics).where(and(isOf, sql`${repositoryTopics.topicId} ${isRemoved}`)),
       db
         .update(repositories)
         .set({ topics: current })
-        .where(and(eq(repositories.id, repo.id), sql`${repositories.topics} <> ${current}`)),
+        .where(and(eq(repositories.id, row.id), sql`${repositories.topics} <> ${current}`)),
       recordIfChanged(ctx, {
         type: "repository.topics_changed",
-        repoId: repo.id,
+        repoId: row.id,
         ownerId: owner.id,
       }),
     ]);

@@ -44,7 +44,7 @@ export function toPushPayload(
   { where, sender, viewer }: PayloadContext,
   { ref, before, after, commits, total, head, baseOid }: Pushed,
 ): PushPayload {
-  const from = before ?? baseOid ?? findBase(where.repo.defaultBranch, ref);
+  const from = before ?? baseOid ?? findBase(where.row.defaultBranch, ref);
   const range = `${encodePath(from ?? "")}...${after ?? ""}`;
   const isComparable = from !== undefined && after !== null;
   const pusher = toSender(sender, viewer);

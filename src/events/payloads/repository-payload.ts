@@ -1,4 +1,4 @@
-import { type Repository, type RepositoryEntry, toRepository } from "../../shapes/repository.ts";
+import { type Repository, type RepositoryContext, toRepository } from "../../shapes/repository.ts";
 import { toUser, type User } from "../../shapes/user.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
@@ -34,7 +34,7 @@ export interface ForkPayload {
 /** What the hooks of a repository are told of a fork of it. */
 export function toForkPayload(
   { where, sender, viewer }: PayloadContext,
-  fork: RepositoryEntry,
+  fork: RepositoryContext,
 ): ForkPayload {
   return {
     forkee: toRepository(where, viewer),

@@ -56,10 +56,10 @@ export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
   if (objects.length > lfsBatchMax) throw tooLarge(`a batch may have ${lfsBatchMax} files at most`);
   const isUpload = operation === "upload";
   const context = isUpload ? await enterToWrite(c, true) : await enterToRead(c);
-  const { ctx, entry } = context;
+  const { ctx, repo } = context;
 
   const oids = objects.filter(isValidPointer).map(({ oid }) => oid);
-  const present = await findObjects(ctx, entry.repo, [...new Set(oids)]);
+  const present = await findObjects(ctx, repo.row, [...new Set(oids)]);
   const linkTo = linker(c, context);
   // A download may be answered near the client, by no less than was read here. What writes, or
   // follows a write, starts from the primary.
@@ -98,9 +98,9 @@ function findFault(
  * Makes addresses of a repository's large files, with what their requests have to show: the client's
  * own credential, and whatever else is given.
  */
-function linker(c: Context<GitHttpEnv>, { ctx, entry }: RequestContext) {
+function linker(c: Context<GitHttpEnv>, { ctx, repo }: RequestContext) {
   const authorization = c.req.header("authorization");
-  const base = `${htmlUrlOf(entry, ctx)}.git/info/lfs`;
+  const base = `${htmlUrlOf(repo, ctx)}.git/info/lfs`;
   return (path: string, headers: Record<string, string> = {}): Action => ({
     href: `${base}/${path}`,
     header: {

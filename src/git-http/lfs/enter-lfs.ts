@@ -33,9 +33,9 @@ export async function enterToWrite(
   const context = await enterToPush(c, { mayCreate });
   const { user } = context.ctx.actor;
   // As Gitea has it: clients ask for another name and password then.
-  if (!user || !isAllowed(context.entry, { unit: "code", mode: "write" })) {
+  if (!user || !isAllowed(context.repo, { unit: "code", mode: "write" })) {
     throw unauthenticated("you may not write to this repository");
   }
-  refuseReadOnly(context.entry);
+  refuseReadOnly(context.repo);
   return { ...context, user };
 }

@@ -43,14 +43,14 @@ const nextCursor = (nextId: number | undefined) =>
 
 /** Lists locks: all, or that of an id or a path. */
 export async function list(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, entry } = await enterSignedIn(c);
+  const { ctx, repo } = await enterSignedIn(c);
   const { id = "", path = "", cursor, limit } = c.req.query();
   const page = readPage(
     { cursor, limit: limit ? Number(limit) : undefined },
     ctx.config.lfsLockPageMax,
   );
   if (id !== "" && !isId(id)) throw malformed("id: not one that was given here");
-  const { locks, nextId } = await listLocks(ctx, entry.repo, {
+  const { locks, nextId } = await listLocks(ctx, repo.row, {
     ...page,
     id: id === "" ? undefined : Number(id),
     path: path === "" ? undefined : normalizeLockPath(path),
@@ -60,22 +60,22 @@ export async function list(c: Context<GitHttpEnv>): Promise<Response> {
 
 /** Locks a path. */
 export async function create(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, entry, user } = await enterToWrite(c);
+  const { ctx, repo, user } = await enterToWrite(c);
   const { path } = await readJson(c, z.object({ path: z.string() }));
-  const { entry: lock, isNew } = await createLock(ctx, entry.repo, user, path);
+  const { entry: lock, isNew } = await createLock(ctx, repo.row, user, path);
   const refusal = isNew ? {} : { message: "already created lock" };
   return answerJson({ lock: toLock(lock), ...refusal }, isNew ? 201 : 409);
 }
 
 /** Lists locks by whether they are the caller's own: what a client looks at before it pushes. */
 export async function verifyLocks(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, entry, user } = await enterToWrite(c);
+  const { ctx, repo, user } = await enterToWrite(c);
   const words = await readJson(
     c,
     z.object({ cursor: z.string().nullish(), limit: z.number().nullish() }),
   );
   const page = readPage(words, ctx.config.lfsLockPageMax);
-  const { locks, nextId } = await listLocks(ctx, entry.repo, page);
+  const { locks, nextId } = await listLocks(ctx, repo.row, page);
   const isOurs = ({ lock }: LockEntry): boolean => lock.ownerId === user.id;
   return answerJson({
     ours: locks.filter(isOurs).map(toLock),
@@ -86,10 +86,10 @@ export async function verifyLocks(c: Context<GitHttpEnv>): Promise<Response> {
 
 /** Takes a lock away. */
 export async function unlock(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, entry, user } = await enterToWrite(c);
+  const { ctx, repo, user } = await enterToWrite(c);
   const { force } = await readJson(c, z.object({ force: z.boolean().nullish() }));
   const { id = "" } = c.req.param() as { id?: string };
   if (!isId(id)) throw notFound("there is no such lock");
-  const lock = await deleteLock(ctx, entry.repo, user, Number(id), force ?? false);
+  const lock = await deleteLock(ctx, repo.row, user, Number(id), force ?? false);
   return answerJson({ lock: toLock(lock) });
 }

@@ -20,7 +20,7 @@ const NO_OBJECT = "the repository does not have this object";
 
 /** Takes the bytes of a file. */
 export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, entry } = await enterToWrite(c);
+  const { ctx, repo } = await enterToWrite(c);
   const { oid = "", size = "" } = c.req.param() as { oid?: string; size?: string };
   const sizeBytes = /^\d{1,16}$/.test(size) ? Number(size) : Number.NaN;
   if (!isValidPointer({ oid, size: sizeBytes })) throw invalid(INVALID);
@@ -33,7 +33,7 @@ export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
     throw invalid(`the body has ${length} bytes, not ${sizeBytes}`);
   }
   const body = c.req.raw.body ?? new Blob([]).stream();
-  const storing = storeObject(ctx, entry.repo, { oid, sizeBytes }, body);
+  const storing = storeObject(ctx, repo.row, { oid, sizeBytes }, body);
   // Comes to its end, a bad one too, if the client does not wait for it.
   ctx.defer(storing.catch(() => undefined));
   // A client listens only when it has sent all.
@@ -43,10 +43,10 @@ export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
 
 /** Says whether a file that was uploaded is there. */
 export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, entry } = await enterToWrite(c);
+  const { ctx, repo } = await enterToWrite(c);
   const pointer = await readJson(c, z.object({ oid: z.string(), size: z.number() }));
   if (!isValidPointer(pointer)) throw invalid(INVALID);
-  const object = await findLfsObject(ctx, entry.repo, pointer.oid);
+  const object = await findLfsObject(ctx, repo.row, pointer.oid);
   if (object?.sizeBytes !== pointer.size) throw notFound(NO_OBJECT);
   return answerJson({});
 }
@@ -57,10 +57,10 @@ export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
  * SECURITY: they are somebody's, at the service's own address: to be kept, not to be shown.
  */
 export async function download(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, entry } = await enterToRead(c);
+  const { ctx, repo } = await enterToRead(c);
   const { oid = "", filename = "" } = c.req.param() as { oid?: string; filename?: string };
   if (!isValidPointer({ oid, size: 0 })) throw invalid(INVALID);
-  const object = await findLfsObject(ctx, entry.repo, oid);
+  const object = await findLfsObject(ctx, repo.row, oid);
   if (!object) throw notFound(NO_OBJECT);
 
   const { sizeBytes, uploadId } = object;
@@ -84,7 +84,7 @@ export async function download(c: Context<GitHttpEnv>): Promise<Response> {
   const isWhole = range === "whole";
   if (!isWhole) headers["Content-Range"] = `bytes ${range.start}-${range.end - 1}/${sizeBytes}`;
   headers["Content-Length"] = String(isWhole ? sizeBytes : range.end - range.start);
-  const file = { networkName: entry.repo.networkName, oid, uploadId };
+  const file = { networkName: repo.row.networkName, oid, uploadId };
   const isHead = c.req.method === "HEAD";
   const body = isHead ? null : await ctx.git.largeFiles.open(file, isWhole ? undefined : range);
   return new Response(body, { status: isWhole ? 200 : 206, headers });

@@ -126,7 +126,7 @@ describe("what a caller may do in a repository is what the tables say", () => {
         const facts = factsOf.get(repo.id);
         if (!facts) throw new Error("the repository is gone");
         const permitted: Permitted = {
-          repo,
+          row: repo,
           permission: resolvePermission(caller.actor, repo, facts),
         };
         const where = `${caller.what} in ${nameOf(location)}`;

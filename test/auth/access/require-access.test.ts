@@ -9,7 +9,7 @@ function outcome(granted: Mode, requirement: Requirement): string {
   const repo = { hasIssues: true, hasWiki: false, externalWikiUrl: "", issueSettings: {} };
   const permission = { mode: ACCESS[granted], units: everyUnit(ACCESS[granted]) };
   try {
-    requireAccess({ repo: repo as Repository, permission }, requirement);
+    requireAccess({ row: repo as Repository, permission }, requirement);
     return "allowed";
   } catch (error) {
     return (error as { kind: string }).kind;

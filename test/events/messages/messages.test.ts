@@ -115,7 +115,7 @@ describe("messages of chats", () => {
       { event: "delete", body: toDeletePayload(context, { ...created, ref: "refs/tags/v1" }) },
       { event: "status", body: toStatusPayload(context, status({}), makeCommit(2)) },
     ];
-    const name = context.where.repo.name;
+    const name = context.where.row.name;
     for (const payload of payloads) {
       for (const type of CHATS) {
         expect(JSON.stringify(read(type, payload)), `${payload.event} ${type}`).toContain(name);
@@ -127,7 +127,7 @@ describe("messages of chats", () => {
       `[${full}:main] 1 new commit`,
       `[${full}] Repository created`,
       `[${full}] Repository deleted`,
-      `${full} is forked to ${fork.owner.name}/${fork.repo.name}`,
+      `${full} is forked to ${fork.owner.name}/${fork.row.name}`,
       `[${full}] branch a b created`,
       `[${full}] tag v1 deleted`,
       `[${full}] 0000000 ci: failure`,

@@ -50,10 +50,10 @@ describe("payloads of hooks", () => {
       removed: ["old.txt"],
       modified: ["same.txt"],
     });
-    const { repo, owner } = context.where;
+    const { row, owner } = context.where;
     expect(payload).toMatchObject({
       ref: "refs/heads/main",
-      compare_url: `${ROOT_URL}/${owner.name}/${repo.name}/compare/${oidOf(1)}...${oidOf(2)}`,
+      compare_url: `${ROOT_URL}/${owner.name}/${row.name}/compare/${oidOf(1)}...${oidOf(2)}`,
       repository: { permissions: { admin: true, push: true, pull: true } },
     });
   });
@@ -179,15 +179,15 @@ describe("payloads of hooks", () => {
       repository: "object",
       sender: "object",
     });
-    expect(payload.forkee.id).toBe(source.where.repo.id);
-    expect(payload.repository.id).toBe(fork.repo.id);
+    expect(payload.forkee.id).toBe(source.where.row.id);
+    expect(payload.repository.id).toBe(fork.row.id);
   });
 
   it("tells what a check says", async () => {
     const context = await makeOccasion();
     const status: CommitStatus = {
       id: 31,
-      repoId: context.where.repo.id,
+      repoId: context.where.row.id,
       commitOid: oidOf(2),
       number: 1,
       state: "success",

@@ -22,7 +22,7 @@ import { toCreatePayload, toDeletePayload } from "../../../events/payloads/ref-p
 import { toForkPayload, toRepositoryPayload } from "../../../events/payloads/repository-payload.ts";
 import { toStatusPayload } from "../../../events/payloads/status-payload.ts";
 import { NO_NODE } from "../../../git/walk/commit-graph.ts";
-import type { RepositoryEntry } from "../../../shapes/repository.ts";
+import type { RepositoryContext } from "../../../shapes/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../git/open-snapshot.ts";
 import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
@@ -31,12 +31,12 @@ import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
 export interface PayloadSource {
   readonly ctx: Ctx;
   /** Undefined for a repository that is gone. */
-  readonly find: (repoId: number) => RepositoryEntry | undefined;
+  readonly find: (repoId: number) => RepositoryContext | undefined;
   /** Who did it; undefined for nobody, and for an account that is gone. */
   readonly sender: User | undefined;
   readonly status: CommitStatus | undefined;
   /** Opens the code of a repository, once. */
-  readonly open: (where: RepositoryEntry) => Promise<RepositorySnapshot>;
+  readonly open: (where: RepositoryContext) => Promise<RepositorySnapshot>;
 }
 
 /**
@@ -85,7 +85,7 @@ export async function openPayloadSource(
     find: (repoId) => {
       const row = found.find(({ repo }) => repo.id === repoId);
       // A hook is set up by whoever administers.
-      return row && { repo: row.repo, owner: row.owner, permission: OWNER_PERMISSION };
+      return row && { row: row.repo, owner: row.owner, permission: OWNER_PERMISSION };
     },
     open: (where) => (snapshot ??= openSnapshot(ctx, where)),
   };
@@ -145,6 +145,6 @@ const needsCode = ({ event }: WebhookEvent): boolean => event !== "repository" &
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 
 /** SECURITY: who hears of a repository need not hear of a fork that others may see. A private one is its owner's. */
-const isAsOpen = (fork: RepositoryEntry, source: RepositoryEntry): boolean =>
-  fork.repo.visibility !== "private" &&
-  VISIBILITIES.indexOf(fork.repo.visibility) <= VISIBILITIES.indexOf(source.repo.visibility);
+const isAsOpen = (fork: RepositoryContext, source: RepositoryContext): boolean =>
+  fork.row.visibility !== "private" &&
+  VISIBILITIES.indexOf(fork.row.visibility) <= VISIBILITIES.indexOf(source.row.visibility);

@@ -14,7 +14,7 @@ import { toPushPayload } from "../../../events/payloads/push-payload.ts";
 import { openReceiver } from "../../../events/payloads/open-receiver.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
-import type { RepositoryEntry } from "../../../shapes/repository.ts";
+import type { RepositoryContext } from "../../../shapes/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { findRevision, type Revision } from "../../git/find-revision.ts";
 import { openSnapshot } from "../../git/open-snapshot.ts";
@@ -33,16 +33,16 @@ import { PUSHED_PARTS } from "../dispatch/read-pushed.ts";
 export async function testHook(
   ctx: Ctx,
   hookOwner: HookOwner,
-  entry: RepositoryEntry,
+  repo: RepositoryContext,
   hookId: number,
   revision: string,
 ): Promise<void> {
-  const { repo } = entry;
-  const snapshot = await openSnapshot(ctx, entry);
+  const { row } = repo;
+  const snapshot = await openSnapshot(ctx, repo);
   if (snapshot.state.refs.length === 0) throw notFound("repository is empty");
   const found = findRevision(
     snapshot,
-    revision === "" ? `refs/heads/${repo.defaultBranch}` : revision,
+    revision === "" ? `refs/heads/${row.defaultBranch}` : revision,
   );
   if (!found) throw notFound();
 
@@ -53,7 +53,7 @@ export async function testHook(
   const anyone: Ctx = { ...ctx, actor: ANONYMOUS };
   const [commit] = await readCommits(anyone, snapshot, [found.node], PUSHED_PARTS);
   const occasion: PayloadContext = {
-    where: { repo, owner: entry.owner, permission: OWNER_PERMISSION },
+    where: { row, owner: repo.owner, permission: OWNER_PERMISSION },
     sender: actor.user,
     viewer: openReceiver(ctx),
   };
@@ -77,8 +77,8 @@ export async function testHook(
       ),
     recordIfChanged(ctx, {
       type: "hook.tested",
-      repoId: repo.id,
-      ownerId: repo.ownerId,
+      repoId: row.id,
+      ownerId: row.ownerId,
       hookId,
       ref,
       commitOid,
@@ -90,7 +90,7 @@ export async function testHook(
         eventId: sql`last_insert_rowid()`,
         part: 0,
         event: "push",
-        repoId: repo.id,
+        repoId: row.id,
         payload,
         createdAt: now,
       },
