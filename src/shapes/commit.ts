@@ -92,7 +92,7 @@ export interface CommitEntry {
 
 /** A commit as `viewer` sees it. */
 export function toCommit(
-  where: Pick<RepositoryContext, "repo" | "owner">,
+  where: Pick<RepositoryContext, "row" | "owner">,
   entry: CommitEntry,
   viewer: Viewer,
 ): Commit {

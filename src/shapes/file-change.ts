@@ -45,7 +45,7 @@ export const FileDeleteResponse = z
 
 /** A commit that was made for somebody, with what is known of its signature. */
 export function toMadeCommit(
-  repo: Pick<RepositoryContext, "repo" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   made: Pick<CommitEntry, "commitOid" | "commit" | "parents"> & { verification: Verification },
   viewer: Viewer,
 ): { [Key in keyof typeof told]: z.infer<(typeof told)[Key]> } {

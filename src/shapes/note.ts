@@ -13,7 +13,7 @@ export const Note = z
   .openapi("Note");
 
 export const toNote = (
-  repo: Pick<RepositoryContext, "repo" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   { content, commit }: { content: Uint8Array; commit: CommitEntry },
   viewer: Viewer,
 ): z.infer<typeof Note> => ({

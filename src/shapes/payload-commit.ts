@@ -45,7 +45,7 @@ export interface PayloadCommitEntry {
 
 /** What leads to a commit as events show it: which files it changes is not told. */
 export function toPayloadCommit(
-  where: Pick<RepositoryContext, "repo" | "owner">,
+  where: Pick<RepositoryContext, "row" | "owner">,
   entry: PayloadCommitEntry,
   viewer: Viewer,
 ): z.infer<typeof PayloadCommit> {
@@ -80,7 +80,7 @@ const PATHS_BYTES_MAX = 640 * 1024;
  * 640 KiB. A commit whose files don't fit any more tells none.
  */
 export function toPushedCommits(
-  where: Pick<RepositoryContext, "repo" | "owner">,
+  where: Pick<RepositoryContext, "row" | "owner">,
   entries: readonly PushedCommitEntry[],
   viewer: Viewer,
 ): PushedCommit[] {
@@ -100,7 +100,7 @@ interface NamedFile {
 }
 
 function toPushedCommit(
-  where: Pick<RepositoryContext, "repo" | "owner">,
+  where: Pick<RepositoryContext, "row" | "owner">,
   entry: PushedCommitEntry,
   viewer: Viewer,
   files: readonly NamedFile[] | undefined,
@@ -127,7 +127,7 @@ const cutUser = ({ name, email, username }: z.infer<typeof PayloadUser>) => ({
 });
 
 const toCommitFields = (
-  where: Pick<RepositoryContext, "repo" | "owner">,
+  where: Pick<RepositoryContext, "row" | "owner">,
   { commitOid, commit, author, committer }: Omit<PayloadCommitEntry, "verification">,
   viewer: Viewer,
 ) => ({

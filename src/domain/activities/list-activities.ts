@@ -302,7 +302,7 @@ async function listFeed(
   const known = new Map(places.map((row) => [row.repo.id, toRepositoryContext(ctx.actor, row)]));
   const items = rows.flatMap((row) => {
     const repo = known.get(row.event.repoId ?? 0);
-    return repo ? [{ ...row, place: repo }] : [];
+    return repo ? [{ ...row, repo }] : [];
   });
   return { items, total: counted?.total ?? 0 };
 }

@@ -195,16 +195,14 @@ async function findDispatches(
   budget.consume(2);
   const hear = await findHooks(
     ctx,
-    told.flatMap(({ row, webhookEvents: webhookEvents }) =>
-      webhookEvents.map((each) => triggerOf(row, each)),
-    ),
+    told.flatMap(({ row, webhookEvents }) => webhookEvents.map((each) => triggerOf(row, each))),
   );
-  return told.map(({ row, webhookEvents: webhookEvents }) => ({
+  return told.map(({ row, webhookEvents }) => ({
     row,
     parts: webhookEvents
       .map((webhookEvent, part) => ({
         part,
-        announcement: webhookEvent,
+        webhookEvent,
         hooks: hear(triggerOf(row, webhookEvent)),
       }))
       .filter((each) => each.hooks.length > 0),
