@@ -34,7 +34,7 @@ const RESERVED: Reserved[] = [
       "src/domain/repos/edit-repository.ts",
       "src/domain/repos/fork-repository.ts",
       "src/domain/repos/insert-repository.ts",
-      "src/shapes/repository.ts",
+      "src/shapes/repos/repository.ts",
     ],
     reason: "whether a unit is there for somebody is asked of src/auth/access",
   },

@@ -2,7 +2,7 @@ import type { Context, Next } from "hono";
 
 import { formatHex } from "../lib/hex.ts";
 import { hasTag } from "../lib/entity-tag.ts";
-import type { RepositoryContext } from "../shapes/repository.ts";
+import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
 /** What of a request an answer's caching depends on. */

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import { Activity } from "../shapes/activity.ts";
+import { Activity } from "../shapes/events/activity.ts";
 import { page } from "./answers.ts";
 import { Paging } from "./paging.ts";
 

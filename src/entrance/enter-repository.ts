@@ -9,7 +9,7 @@ import {
   toRepositoryContext,
   type RepositoryRow,
 } from "../domain/repos/find-repository.ts";
-import type { RepositoryContext } from "../shapes/repository.ts";
+import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { authenticateRequest } from "./authenticate-request.ts";
 import type { IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";

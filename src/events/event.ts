@@ -1,4 +1,4 @@
-import type { KeptUpdate } from "../shapes/activity.ts";
+import type { KeptUpdate } from "../shapes/events/activity.ts";
 import type { RepositoryPayload } from "./payloads/repository-payload.ts";
 
 /** Everything that happens and is worth telling. A new kind is one variant here and one payload. */

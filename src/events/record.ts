@@ -4,7 +4,7 @@ import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { insertSelect } from "../db/insert-select.ts";
 import { events } from "../db/schema/index.ts";
-import type { EventKind } from "../shapes/event.ts";
+import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
 import { hasWebhookEvents } from "./payloads/webhook-event.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../entrance/enter-repository.ts";
 import type { ServiceName } from "../git/wire/advertisement.ts";
 import { Failure, forbidden } from "../lib/failure.ts";
-import type { RepositoryContext } from "../shapes/repository.ts";
+import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { incoming } from "./door.ts";
 import type { GitHttpEnv } from "./env.ts";
 

@@ -10,13 +10,18 @@ import {
 } from "../domain/activities/list-activities.ts";
 import { hasTag } from "../lib/entity-tag.ts";
 import { formatHex } from "../lib/hex.ts";
-import { type ActivityEntry, activityId, findDeed, type OpType } from "../shapes/activity.ts";
+import {
+  type ActivityEntry,
+  activityId,
+  findDeed,
+  type OpType,
+} from "../shapes/events/activity.ts";
 import { enterAccountPath } from "./enter-account-path.ts";
 import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
 import { renderFailure } from "./render-failure.ts";
-import { accountUrlOf, htmlUrlOf } from "../shapes/urls.ts";
+import { accountUrlOf, htmlUrlOf } from "../shapes/repos/urls.ts";
 
 /** What people do in a repository, or of an account, for readers of news. */
 export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });

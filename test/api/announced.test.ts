@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { events, users } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
-import { EVENT_PAYLOADS, toEvent, type EventKind } from "../../src/shapes/event.ts";
+import { EVENT_PAYLOADS, toEvent, type EventKind } from "../../src/shapes/events/event.ts";
 import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { typesOf } from "../support/events.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { events } from "../../src/db/schema/index.ts";
-import { EVENT_PAYLOADS, type EventKind } from "../../src/shapes/event.ts";
+import { EVENT_PAYLOADS, type EventKind } from "../../src/shapes/events/event.ts";
 import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { make, type TestUser } from "../support/make.ts";

@@ -4,8 +4,8 @@ import { toReceiver } from "../../src/events/payloads/receiver.ts";
 import { encodeText } from "../../src/git/byte-text.ts";
 import type { Identity } from "../../src/git/object/identity.ts";
 import { EMPTY_TREE_OID } from "../../src/git/oid.ts";
-import type { CommitFile } from "../../src/shapes/commit.ts";
-import type { PushedCommitEntry } from "../../src/shapes/payload-commit.ts";
+import type { CommitFile } from "../../src/shapes/git/commit.ts";
+import type { PushedCommitEntry } from "../../src/shapes/git/payload-commit.ts";
 import { make } from "./make.ts";
 
 export const ROOT_URL = "https://forge.example";

@@ -12,7 +12,7 @@ import { listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
 import { renameAccount } from "../../domain/accounts/rename-account.ts";
 import { defined } from "../../lib/defined.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
-import { User, toUser } from "../../shapes/user.ts";
+import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";

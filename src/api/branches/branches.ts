@@ -7,7 +7,7 @@ import { listBranches, readBranch } from "../../domain/branches/list-branches.ts
 import { renameBranch } from "../../domain/branches/rename-branch.ts";
 import { updateBranch } from "../../domain/branches/update-branch.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
-import { Branch, toBranch } from "../../shapes/branch.ts";
+import { Branch, toBranch } from "../../shapes/git/branch.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";

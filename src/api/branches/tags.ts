@@ -5,7 +5,7 @@ import { createTag } from "../../domain/tags/create-tag.ts";
 import { deleteTag } from "../../domain/tags/delete-tag.ts";
 import { findAnnotatedTag } from "../../domain/tags/find-annotated-tag.ts";
 import { findTag, listTags } from "../../domain/tags/list-tags.ts";
-import { AnnotatedTag, Tag, toAnnotatedTag, toTag } from "../../shapes/tag.ts";
+import { AnnotatedTag, Tag, toAnnotatedTag, toTag } from "../../shapes/git/tag.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { requireUser } from "../guards/guard.ts";

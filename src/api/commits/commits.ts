@@ -9,7 +9,7 @@ import { type RepositorySnapshot, openSnapshot } from "../../domain/git/open-sna
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
-import { Commit, toCommit } from "../../shapes/commit.ts";
+import { Commit, toCommit } from "../../shapes/git/commit.ts";
 import { json, page, refusals } from "../answers.ts";
 import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";

@@ -9,8 +9,8 @@ import {
 } from "../../domain/commits/compare-revisions.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
 import { openSideBySide } from "../../domain/git/open-snapshot.ts";
-import { ChangedFile, toChangedFile } from "../../shapes/changed-file.ts";
-import { Commit, toCommit } from "../../shapes/commit.ts";
+import { ChangedFile, toChangedFile } from "../../shapes/git/changed-file.ts";
+import { Commit, toCommit } from "../../shapes/git/commit.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

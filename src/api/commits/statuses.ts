@@ -18,8 +18,8 @@ import {
   CommitStatus,
   toCombinedStatus,
   toCommitStatus,
-} from "../../shapes/commit-status.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+} from "../../shapes/git/commit-status.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { type ApiEnv, endpoints } from "../endpoints.ts";
 import { type GuardVariables, requireUser } from "../guards/guard.ts";

@@ -5,7 +5,7 @@ import { readBlob } from "../../domain/contents/read-blob.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { BLOB } from "../../git/object/kind.ts";
 import { malformed } from "../../lib/failure.ts";
-import { GitBlobResponse, toGitBlob } from "../../shapes/git-blob.ts";
+import { GitBlobResponse, toGitBlob } from "../../shapes/git/git-blob.ts";
 import { json, refusals } from "../answers.ts";
 import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,14 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { changeFiles } from "../../domain/contents/change-files.ts";
-import { type ContentRef, toContents } from "../../shapes/contents.ts";
+import { type ContentRef, toContents } from "../../shapes/contents/contents.ts";
 import {
   FileDeleteResponse,
   FileResponse,
   FilesResponse,
   toMadeCommit,
-} from "../../shapes/file-change.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+} from "../../shapes/contents/file-change.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { requireUser } from "../guards/guard.ts";

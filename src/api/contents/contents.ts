@@ -10,8 +10,8 @@ import {
   ContentsResponse,
   toContents,
   type ContentRef,
-} from "../../shapes/contents.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+} from "../../shapes/contents/contents.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { json, refusals } from "../answers.ts";
 import { answerConditionally, immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";

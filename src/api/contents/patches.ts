@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { patchFiles } from "../../domain/contents/patch-files.ts";
-import { FileResponse, toMadeCommit } from "../../shapes/file-change.ts";
+import { FileResponse, toMadeCommit } from "../../shapes/contents/file-change.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { requireUser } from "../guards/guard.ts";

@@ -14,7 +14,7 @@ import { notFound } from "../../lib/failure.ts";
 import { formatFilename } from "../../lib/header-value.ts";
 import { log } from "../../lib/log.ts";
 import { streamOf } from "../../lib/stream-of.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { refusals } from "../answers.ts";
 import { immutableHeaders } from "../conditional.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";

@@ -7,8 +7,8 @@ import { type CommitParts, readCommits } from "../../domain/commits/read-commits
 import { findRevision } from "../../domain/git/find-revision.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { notFound } from "../../lib/failure.ts";
-import { Note, toNote } from "../../shapes/note.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import { Note, toNote } from "../../shapes/git/note.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { CommitPath, ShownParts, toParts } from "../commits/query.ts";

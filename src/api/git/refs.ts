@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { listRefs } from "../../domain/git/list-refs.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import type { Slice } from "../../domain/slice.ts";
-import { Reference, toReference } from "../../shapes/reference.ts";
+import { Reference, toReference } from "../../shapes/git/reference.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";

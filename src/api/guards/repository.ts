@@ -9,7 +9,7 @@ import {
   type RequestContext,
   type RepositoryTarget,
 } from "../../entrance/enter-repository.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
 import { renamedPath } from "./renamed-path.ts";
 

@@ -10,7 +10,7 @@ import {
   HookDeliveryDetail,
   toHookDelivery,
   toHookDeliveryDetail,
-} from "../../shapes/hook-delivery.ts";
+} from "../../shapes/webhooks/hook-delivery.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";

@@ -4,7 +4,7 @@ import { createHook } from "../../domain/webhooks/hooks/create-hook.ts";
 import { SITE_LEVELS, type HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
 import { invalid } from "../../lib/failure.ts";
-import { Hook, toHook } from "../../shapes/hook.ts";
+import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";

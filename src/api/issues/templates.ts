@@ -3,7 +3,11 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { findIssueConfig, listIssueTemplates } from "../../domain/issues/find-templates.ts";
 import { DEFAULT_ISSUE_CONFIG } from "../../domain/issues/issue-config.ts";
 import type { IssueTemplate as ReadTemplate } from "../../domain/issues/issue-template.ts";
-import { IssueConfig, IssueConfigValidation, IssueTemplate } from "../../shapes/issue-template.ts";
+import {
+  IssueConfig,
+  IssueConfigValidation,
+  IssueTemplate,
+} from "../../shapes/issues/issue-template.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";

@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
 
 import { SERVER_VERSION } from "../../domain/version.ts";
-import { ServerVersion, toServerVersion } from "../../shapes/server-version.ts";
+import { ServerVersion, toServerVersion } from "../../shapes/meta/server-version.ts";
 import { json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";

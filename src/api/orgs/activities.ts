@@ -5,7 +5,7 @@ import {
   listTeamActivities,
 } from "../../domain/activities/list-activities.ts";
 import { findTeam } from "../../domain/orgs/find-team.ts";
-import { toActivity } from "../../shapes/activity.ts";
+import { toActivity } from "../../shapes/events/activity.ts";
 import { refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { FeedPaging, feedPage } from "../feed-query.ts";

@@ -8,7 +8,7 @@ import { listAccountsIn, listFellows } from "../../domain/accounts/list-accounts
 import { findMember, type Member } from "../../domain/orgs/find-member.ts";
 import { setMembershipVisibility } from "../../domain/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
-import { User, toUser } from "../../shapes/user.ts";
+import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";

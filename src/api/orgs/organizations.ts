@@ -7,7 +7,7 @@ import { allOf } from "../../db/db.ts";
 import { users } from "../../db/schema/index.ts";
 import { listAccountsIn, listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
 import { createOrganization } from "../../domain/orgs/create-organization.ts";
-import { Organization, toOrganization } from "../../shapes/organization.ts";
+import { Organization, toOrganization } from "../../shapes/orgs/organization.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount, inOrg } from "../guards/account.ts";

@@ -6,7 +6,7 @@ import type { Membership } from "../../domain/accounts/find-account.ts";
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { listRepositoriesOf } from "../../domain/repos/list-repositories.ts";
 import { forbidden, unauthenticated } from "../../lib/failure.ts";
-import { Repository, toRepository } from "../../shapes/repository.ts";
+import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";

@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
 
 import { listRepositoryActivities } from "../../domain/activities/list-activities.ts";
-import { toActivity } from "../../shapes/activity.ts";
+import { toActivity } from "../../shapes/events/activity.ts";
 import { refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { FeedPaging, feedPage } from "../feed-query.ts";

@@ -5,7 +5,7 @@ import { type ArchiveFormat, parseArchiveName } from "../../domain/archives/arch
 import { findArchive } from "../../domain/archives/find-archive.ts";
 import { answerDownload } from "../../lib/download.ts";
 import { log } from "../../lib/log.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { refusals } from "../answers.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";

@@ -5,7 +5,7 @@ import { publicKeys } from "../../db/schema/index.ts";
 import { listDeployKeys } from "../../domain/keys/list-ssh-keys.ts";
 import { addDeployKey, removeDeployKey } from "../../domain/keys/ssh-keys.ts";
 import { notFound, unauthenticated } from "../../lib/failure.ts";
-import { DeployKey, toDeployKey } from "../../shapes/public-key.ts";
+import { DeployKey, toDeployKey } from "../../shapes/keys/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";

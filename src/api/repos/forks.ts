@@ -8,7 +8,7 @@ import { forkRepository } from "../../domain/repos/fork-repository.ts";
 import type { Foundation } from "../../domain/repos/insert-repository.ts";
 import { listForks } from "../../domain/repos/list-forks.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
-import { Repository, toRepository } from "../../shapes/repository.ts";
+import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../domain/repos/find-repository.ts";
 import { listReachableRepositories } from "../../domain/repos/list-repositories.ts";
 import { notFound } from "../../lib/failure.ts";
-import { Repository, toRepository } from "../../shapes/repository.ts";
+import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone, signedIn } from "../guards/people.ts";

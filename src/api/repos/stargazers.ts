@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { listStargazers } from "../../domain/repos/list-stars-and-watches.ts";
-import { User, toUser } from "../../shapes/user.ts";
+import { User, toUser } from "../../shapes/users/user.ts";
 import { refusals, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";

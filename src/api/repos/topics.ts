@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { searchTopics } from "../../domain/topics/search-topics.ts";
 import { addTopic, removeTopic, setTopics } from "../../domain/topics/set-topics.ts";
 import { ApiError } from "../../shapes/failure.ts";
-import { TopicName, TopicResponse, toTopic } from "../../shapes/topic.ts";
+import { TopicName, TopicResponse, toTopic } from "../../shapes/repos/topic.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { EMAILS_MAX, addEmails, listEmails, removeEmails } from "../../domain/accounts/emails.ts";
-import { Email, toEmail } from "../../shapes/email.ts";
+import { Email, toEmail } from "../../shapes/users/email.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";

@@ -9,7 +9,7 @@ import {
   type GpgKeyEntry,
 } from "../../domain/keys/gpg-keys.ts";
 import { tokensToSign } from "../../domain/keys/gpg-key-token.ts";
-import { GPGKey, toGpgKey } from "../../shapes/gpg-key.ts";
+import { GPGKey, toGpgKey } from "../../shapes/keys/gpg-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";

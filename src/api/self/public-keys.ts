@@ -5,7 +5,7 @@ import { publicKeys as keyTable } from "../../db/schema/index.ts";
 import { listUserKeys } from "../../domain/keys/list-ssh-keys.ts";
 import { addUserKey, removeUserKey } from "../../domain/keys/ssh-keys.ts";
 import { notFound } from "../../lib/failure.ts";
-import { PublicKey, toPublicKey } from "../../shapes/public-key.ts";
+import { PublicKey, toPublicKey } from "../../shapes/keys/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";

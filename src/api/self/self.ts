@@ -2,8 +2,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { editUser } from "../../domain/accounts/edit-user.ts";
 import { defined } from "../../lib/defined.ts";
-import { User, toUser } from "../../shapes/user.ts";
-import { UserSettings, toUserSettings } from "../../shapes/user-settings.ts";
+import { User, toUser } from "../../shapes/users/user.ts";
+import { UserSettings, toUserSettings } from "../../shapes/users/user-settings.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";

@@ -5,7 +5,7 @@ import { stars as starTable } from "../../db/schema/index.ts";
 import { listStarred } from "../../domain/repos/list-stars-and-watches.ts";
 import { createToggle, deleteToggle } from "../../domain/repos/toggle.ts";
 import { notFound } from "../../lib/failure.ts";
-import { Repository, toRepository } from "../../shapes/repository.ts";
+import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { listWatched } from "../../domain/repos/list-stars-and-watches.ts";
-import { Repository, toRepository } from "../../shapes/repository.ts";
+import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";

@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { BOUND_MAX, createAccessToken } from "../../domain/tokens/create-access-token.ts";
 import { deleteAccessToken } from "../../domain/tokens/delete-access-token.ts";
 import { listAccessTokens } from "../../domain/tokens/list-access-tokens.ts";
-import { AccessToken, toAccessToken } from "../../shapes/access-token.ts";
+import { AccessToken, toAccessToken } from "../../shapes/users/access-token.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { ownAccount } from "../guards/account.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { countContributions, listUserActivities } from "../../domain/activities/list-activities.ts";
-import { toActivity } from "../../shapes/activity.ts";
+import { toActivity } from "../../shapes/events/activity.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

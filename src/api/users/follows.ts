@@ -8,7 +8,7 @@ import { isAccountNamed, wasAccountNamed } from "../../domain/accounts/find-acco
 import { createFollow, deleteFollow } from "../../domain/accounts/follow.ts";
 import { isFollowing, listFollowers, listFollowing } from "../../domain/accounts/list-accounts.ts";
 import { notFound, unauthenticated } from "../../lib/failure.ts";
-import { User, toUser } from "../../shapes/user.ts";
+import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount, atAccountSignedIn } from "../guards/account.ts";

@@ -2,8 +2,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { searchUsers } from "../../domain/accounts/search-users.ts";
 import { listRepositoriesOf } from "../../domain/repos/list-repositories.ts";
-import { Repository, toRepository } from "../../shapes/repository.ts";
-import { User, toUser } from "../../shapes/user.ts";
+import { Repository, toRepository } from "../../shapes/repos/repository.ts";
+import { User, toUser } from "../../shapes/users/user.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";

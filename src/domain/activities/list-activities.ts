@@ -16,7 +16,7 @@ import {
   type Repository,
   type User,
 } from "../../db/schema/index.ts";
-import type { ActivityEntry } from "../../shapes/activity.ts";
+import type { ActivityEntry } from "../../shapes/events/activity.ts";
 import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";

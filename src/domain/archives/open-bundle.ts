@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { type BundleRef, formatBundleHeader } from "../../git/archive/bundle.ts";
 import { planFetch } from "../../git/walk/fetch-plan.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Revision } from "../git/find-revision.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { sendPack } from "../git/send-pack.ts";

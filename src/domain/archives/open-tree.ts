@@ -11,7 +11,7 @@ import { parseCommit } from "../../git/object/commit.ts";
 import { toUtf8 } from "../../git/object/reencode.ts";
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { compressor } from "../../storage/compressor.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { streamBlob } from "../contents/stream-blob.ts";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context.ts";
 import type { Oid } from "../../git/oid.ts";
 import { conflict, notFound } from "../../lib/failure.ts";
-import type { BranchEntry } from "../../shapes/branch.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { BranchEntry } from "../../shapes/git/branch.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";

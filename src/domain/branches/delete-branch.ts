@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { forbidden } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { only } from "../../lib/only.ts";
-import type { BranchEntry } from "../../shapes/branch.ts";
+import type { BranchEntry } from "../../shapes/git/branch.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { decodeText } from "../../git/byte-text.ts";
 import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Oid } from "../../git/oid.ts";
-import type { PayloadCommitEntry } from "../../shapes/payload-commit.ts";
+import type { PayloadCommitEntry } from "../../shapes/git/payload-commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";

@@ -3,7 +3,7 @@ import { isRefNameFormat } from "../../git/ref-name.ts";
 import { isOid } from "../../git/oid.ts";
 import { isAncestor } from "../../git/walk/merge-bases.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { openSnapshot } from "../git/open-snapshot.ts";

@@ -6,7 +6,7 @@ import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Identity } from "../../git/object/identity.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
-import type { CommitFile, CommitEntry } from "../../shapes/commit.ts";
+import type { CommitFile, CommitEntry } from "../../shapes/git/commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";

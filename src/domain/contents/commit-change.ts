@@ -5,7 +5,7 @@ import { TreeDraft } from "../../git/tree-draft.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
@@ -15,7 +15,7 @@ import type { RefUpdateRequest } from "../git/ref-update-request.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
-import type { Verification } from "../../shapes/verification.ts";
+import type { Verification } from "../../shapes/git/verification.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 import { type CommitOptions, toIdentities, toCommitMessage } from "./commit-options.ts";
 

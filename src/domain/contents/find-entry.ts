@@ -5,7 +5,7 @@ import type { Oid } from "../../git/oid.ts";
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import { type Revision, findRevision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 
 /** The commit that `ref` names, or the latest of the default branch where it is empty. */

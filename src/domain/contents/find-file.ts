@@ -1,7 +1,7 @@
 import { isSubmoduleMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
 import { isOid } from "../../git/oid.ts";
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";

@@ -6,7 +6,7 @@ import { parsePatch } from "../../git/apply/parse-patch.ts";
 import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
 import { GitError } from "../../git/error.ts";
 import { invalid } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { commitChange, type MadeCommit } from "./commit-change.ts";
 import type { CommitOptions } from "./commit-options.ts";

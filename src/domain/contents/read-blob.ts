@@ -1,5 +1,5 @@
 import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
-import type { ReadBlob } from "../../shapes/git-blob.ts";
+import type { ReadBlob } from "../../shapes/git/git-blob.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { formatBase64 } from "../../lib/base64.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";

@@ -12,7 +12,7 @@ import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { findLastCommits } from "../../git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../git/walk/last-commits-of-paths.ts";
-import type { ContentItem, LastCommit } from "../../shapes/contents.ts";
+import type { ContentItem, LastCommit } from "../../shapes/contents/contents.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Revision } from "../git/find-revision.ts";
 import { findEntries, findEntry, splitPath } from "./find-entry.ts";

@@ -5,7 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { eventCursors, events, repositories, users, type User } from "../../db/schema/index.ts";
-import { type ForwardedEvent, toForwardedEvent } from "../../shapes/forwarded-event.ts";
+import { type ForwardedEvent, toForwardedEvent } from "../../shapes/events/forwarded-event.ts";
 
 /** What a queue takes at once. */
 const MESSAGES_MAX = 100;

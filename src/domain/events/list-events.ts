@@ -6,8 +6,8 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
 import { events, repositories, users, type User } from "../../db/schema/index.ts";
-import type { EventEntry } from "../../shapes/event.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { EventEntry } from "../../shapes/events/event.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
 import { isActorShown } from "./is-actor-shown.ts";
 

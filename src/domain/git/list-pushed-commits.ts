@@ -2,7 +2,7 @@ import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, walkByTime } from "../../git/walk/log.ts";
-import type { KeptCommit } from "../../shapes/activity.ts";
+import type { KeptCommit } from "../../shapes/events/activity.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { MadeUpdate } from "../../storage/repository-records.ts";
 

@@ -1,7 +1,7 @@
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { kindOf } from "../../git/object/kind.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { RefEntry } from "../../shapes/reference.ts";
+import type { RefEntry } from "../../shapes/git/reference.ts";
 import type { Listed, Slice } from "../slice.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 

@@ -3,7 +3,7 @@ import type { Requirement } from "../../auth/access/requirement.ts";
 import type { Ctx } from "../../context.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Snapshot, StoredRef } from "../../storage/repository-records.ts";
 

@@ -8,7 +8,7 @@ import { peel } from "../../git/walk/peel.ts";
 import type { RefResult } from "../../git/wire/receive-report.ts";
 import { isDelete, type RefCommand } from "../../git/wire/receive-request.ts";
 import { log } from "../../lib/log.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type {
   HeadMove,

@@ -1,6 +1,6 @@
 import { requireAccess } from "../../auth/access/require-access.ts";
 import { Failure, forbidden } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /**
  * Refuses a change of the code where nobody may make one.

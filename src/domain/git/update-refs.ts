@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { HeadMove } from "../../storage/repository-records.ts";
 import { pushRefs } from "./push-refs.ts";

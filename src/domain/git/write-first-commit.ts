@@ -3,7 +3,7 @@ import type { User } from "../../db/schema/index.ts";
 import { encodeText, encodeUtf8 } from "../../git/byte-text.ts";
 import { MODE_FILE } from "../../git/object/tree.ts";
 import { TreeDraft } from "../../git/tree-draft.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { commitSnapshot } from "./commit-snapshot.ts";
 import { makeCommit } from "./make-commit.ts";

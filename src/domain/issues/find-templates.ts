@@ -7,7 +7,7 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findContentRevision, findEntries, splitPath } from "../contents/find-entry.ts";
 import { openSnapshot } from "../git/open-snapshot.ts";

@@ -3,7 +3,7 @@ import type { User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { boundTokenId } from "../../auth/actor.ts";
 import { forbidden } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { writeFirstCommit } from "../git/write-first-commit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { deleteRepository } from "./delete-repository.ts";

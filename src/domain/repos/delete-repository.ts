@@ -5,7 +5,7 @@ import { openReceiver } from "../../events/payloads/open-receiver.ts";
 import { OWNER_PERMISSION, repositories } from "../../db/schema/index.ts";
 import { toRepositoryPayload } from "../../events/payloads/repository-payload.ts";
 import { recordIfChanged } from "../../events/record.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /**
  * Deletes a repository with all that belongs to it alone: stars, watches, roles, deploy keys,

@@ -18,7 +18,7 @@ import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { differing } from "../../lib/differing.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { findParent } from "./find-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";

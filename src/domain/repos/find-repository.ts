@@ -16,7 +16,7 @@ import {
   type Repository,
   type User,
 } from "../../db/schema/index.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /** A repository as a query brings it, before anybody judged what the caller may do in it. */
 export interface RepositoryRow extends AccessFacts {

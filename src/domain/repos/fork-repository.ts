@@ -6,7 +6,7 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { lfsObjects, repositories, type User, type Visibility } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
 import { type Foundation, insertRepository } from "./insert-repository.ts";

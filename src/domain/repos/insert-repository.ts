@@ -15,7 +15,7 @@ import {
 import type { record } from "../../events/record.ts";
 import { conflict, forbidden } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { copyDefaultHooks } from "../webhooks/hooks/copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 

@@ -13,7 +13,7 @@ import {
   type Repository,
   type User,
 } from "../../db/schema/index.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
 

@@ -4,11 +4,11 @@ import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { forbidden } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isAccountNamed, isSeen, selectAccounts, toMembership } from "../accounts/find-account.ts";
 import { createRepository } from "./create-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
-import { apiRootOf } from "../../shapes/urls.ts";
+import { apiRootOf } from "../../shapes/repos/urls.ts";
 
 /** A repository that a push may bring into being. */
 export interface PushCreation {

@@ -1,7 +1,7 @@
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { Failure } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { editRepository, type RepositoryEdit } from "./edit-repository.ts";
 
 /** What a pusher may set of a repository with `git push -o`. */

@@ -16,7 +16,7 @@ import {
   repositoryTotals,
   stars,
 } from "../../db/schema/index.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
 import { listWhere } from "./list-repositories.ts";

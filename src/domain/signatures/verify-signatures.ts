@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import type { SplitSignature } from "../../git/object/commit.ts";
 import { log } from "../../lib/log.ts";
-import type { Verification } from "../../shapes/verification.ts";
+import type { Verification } from "../../shapes/git/verification.ts";
 import { type AccountKeys, findAccountKeys } from "./find-account-keys.ts";
 import { checkSignature, type ReadSignature, readSignature } from "./read-signature.ts";
 import { openServiceKey, type ServiceKey } from "./service-key.ts";

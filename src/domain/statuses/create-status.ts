@@ -12,8 +12,8 @@ import {
 import { recordIfChanged } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
-import type { StatusEntry } from "../../shapes/commit-status.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { StatusEntry } from "../../shapes/git/commit-status.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /** Statuses of one commit at most: all of them are looked at for the combined one. */
 const STATUSES_MAX = 10_000;

@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import { commitStatuses, type CommitState, type Repository, users } from "../../db/schema/index.ts";
 import type { Oid } from "../../git/oid.ts";
-import type { CombinedState, StatusEntry } from "../../shapes/commit-status.ts";
+import type { CombinedState, StatusEntry } from "../../shapes/git/commit-status.ts";
 import type { Listed, Slice } from "../slice.ts";
 
 /** Which statuses of a commit are listed, and how. */

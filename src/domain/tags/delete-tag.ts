@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";

@@ -4,7 +4,7 @@ import { TAG } from "../../git/object/kind.ts";
 import { tagTarget } from "../../git/walk/peel.ts";
 import { malformed } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
-import type { AnnotatedTagEntry } from "../../shapes/tag.ts";
+import type { AnnotatedTagEntry } from "../../shapes/git/tag.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 

@@ -3,7 +3,7 @@ import { parseCommit } from "../../git/object/commit.ts";
 import { COMMIT } from "../../git/object/kind.ts";
 import { findTagSignature, parseTag } from "../../git/object/tag.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { TagEntry } from "../../shapes/tag.ts";
+import type { TagEntry } from "../../shapes/git/tag.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";

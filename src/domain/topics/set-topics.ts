@@ -6,7 +6,7 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { readTopicNames, tooMany, TOPICS_MAX } from "./topic-name.ts";
 
 /**

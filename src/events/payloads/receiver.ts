@@ -1,5 +1,5 @@
 import type { User as UserRow } from "../../db/schema/index.ts";
-import { toGhost, toUser, type User } from "../../shapes/user.ts";
+import { toGhost, toUser, type User } from "../../shapes/users/user.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 
 /**

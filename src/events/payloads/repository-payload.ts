@@ -1,5 +1,9 @@
-import { type Repository, type RepositoryContext, toRepository } from "../../shapes/repository.ts";
-import { toUser, type User } from "../../shapes/user.ts";
+import {
+  type Repository,
+  type RepositoryContext,
+  toRepository,
+} from "../../shapes/repos/repository.ts";
+import { toUser, type User } from "../../shapes/users/user.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 

@@ -6,9 +6,9 @@ import {
   type PushedCommit,
   type PushedCommitEntry,
   toPushedCommits,
-} from "../../shapes/payload-commit.ts";
-import { type Repository, toRepository } from "../../shapes/repository.ts";
-import type { User } from "../../shapes/user.ts";
+} from "../../shapes/git/payload-commit.ts";
+import { type Repository, toRepository } from "../../shapes/repos/repository.ts";
+import type { User } from "../../shapes/users/user.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 

@@ -8,7 +8,7 @@ import { eventCursors, events, repositories, users } from "../../../src/db/schem
 import { forwardEvents } from "../../../src/domain/events/forward-events.ts";
 import { handleBatch, handleSchedule } from "../../../src/jobs/index.ts";
 import { only } from "../../../src/lib/only.ts";
-import type { ForwardedEvent } from "../../../src/shapes/forwarded-event.ts";
+import type { ForwardedEvent } from "../../../src/shapes/events/forwarded-event.ts";
 import { systemCtx } from "../../support/system.ts";
 
 // A database of its own: what is forwarded are all events there are.

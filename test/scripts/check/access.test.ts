@@ -18,7 +18,7 @@ describe("judgeAccess", () => {
     ["src/domain/orgs/find-team.ts", "sql`select 1 from team_members`", "team_members"],
     ["src/auth/caller-sql.ts", "sql`select 1 from collaborations`", "collaborations"],
     ["src/api/repos/forks.ts", "if (!entry.repo.hasCode) throw notFound();", "hasCode"],
-    ["src/shapes/branch.ts", "repo.hasPullRequests", "hasPullRequests"],
+    ["src/shapes/git/branch.ts", "repo.hasPullRequests", "hasPullRequests"],
   ])("complains of %s with %s", (path, line, word) => {
     expect(judgeAccess(makeDirectory({ [path]: `// first\n${line}\n` }))).toEqual([
       expect.stringMatching(new RegExp(`^${path}:2: ${word}: `)),

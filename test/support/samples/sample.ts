@@ -1,4 +1,4 @@
-import type { EventKind } from "../../../src/shapes/event.ts";
+import type { EventKind } from "../../../src/shapes/events/event.ts";
 import type { Sending } from "../call.ts";
 import type { TestUser } from "../make.ts";
 import type { World } from "./world.ts";

@@ -22,7 +22,7 @@ import { toCreatePayload, toDeletePayload } from "../../../events/payloads/ref-p
 import { toForkPayload, toRepositoryPayload } from "../../../events/payloads/repository-payload.ts";
 import { toStatusPayload } from "../../../events/payloads/status-payload.ts";
 import { NO_NODE } from "../../../git/walk/commit-graph.ts";
-import type { RepositoryContext } from "../../../shapes/repository.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../git/open-snapshot.ts";
 import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";

@@ -14,7 +14,7 @@ import { toPushPayload } from "../../../events/payloads/push-payload.ts";
 import { openReceiver } from "../../../events/payloads/open-receiver.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
-import type { RepositoryContext } from "../../../shapes/repository.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { findRevision, type Revision } from "../../git/find-revision.ts";
 import { openSnapshot } from "../../git/open-snapshot.ts";

@@ -1,0 +1,163 @@
+import { z } from "@hono/zod-openapi";
+
+import type { EventRow, User as UserRow } from "../../db/schema/index.ts";
+import { formatTime } from "../../lib/time.ts";
+import { Int64, Time } from "../json.ts";
+import { Repository, type RepositoryContext, toRepository } from "../repos/repository.ts";
+import { User, toUser } from "../users/user.ts";
+import type { Viewer } from "../viewer.ts";
+
+/** What people do, as clients of the field call it. */
+const OP_TYPES = [
+  "create_repo",
+  "rename_repo",
+  "star_repo",
+  "watch_repo",
+  "commit_repo",
+  "transfer_repo",
+  "push_tag",
+  "delete_tag",
+  "delete_branch",
+] as const;
+export type OpType = (typeof OP_TYPES)[number];
+
+export const Activity = z
+  .object({
+    id: Int64,
+    user_id: Int64.openapi({ description: "Whose feed it is" }),
+    op_type: z.enum(OP_TYPES),
+    act_user_id: Int64,
+    act_user: User,
+    repo_id: Int64,
+    repo: Repository,
+    comment_id: Int64,
+    comment: z.null(),
+    ref_name: z.string().openapi({ description: "The whole name of a branch or tag" }),
+    is_private: z.boolean(),
+    content: z.string(),
+    created: Time,
+  })
+  .openapi("Activity");
+
+/** A commit as the event of a push keeps it. */
+export interface KeptCommit {
+  readonly oid: string;
+  readonly message: string;
+  readonly authorName: string;
+  readonly authorEmail: string;
+  readonly committerName: string;
+  readonly committerEmail: string;
+  readonly timeSeconds: number;
+}
+
+/** A ref that a push moved, as its event keeps it. */
+export interface KeptUpdate {
+  readonly ref: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  /** The latest of the commits that it brought. */
+  readonly commits?: readonly KeptCommit[];
+  /** Of all that it brought. */
+  readonly commitCount?: number;
+}
+
+/** One thing that somebody did, as queries bring it. */
+export interface ActivityEntry {
+  readonly event: EventRow;
+  /** Which of the refs of a push; 0 for everything else. */
+  readonly position: number;
+  readonly actor: UserRow;
+  readonly repo: RepositoryContext;
+}
+
+/** Refs that the event of a push names, at most: so many ids are kept for each event. */
+const IDS_OF_EVENT = 64;
+
+/** The number of an entry: that of its event and its place in it, so that it never changes. */
+export const activityId = ({ event, position }: ActivityEntry): number =>
+  event.id * IDS_OF_EVENT + position;
+
+/** What was done in an entry, and to which ref. */
+export function findDeed({ event, position }: ActivityEntry): {
+  opType: OpType;
+  update: KeptUpdate | undefined;
+} {
+  const updates = event.payload["updates"] as readonly KeptUpdate[] | undefined;
+  const update = updates?.[position];
+  return { opType: update ? opTypeOfUpdate(update) : opTypeOf(event.type), update };
+}
+
+function opTypeOfUpdate({ ref, after }: KeptUpdate): OpType {
+  const isTag = ref.startsWith("refs/tags/");
+  if (after === null) return isTag ? "delete_tag" : "delete_branch";
+  return isTag ? "push_tag" : "commit_repo";
+}
+
+function opTypeOf(type: string): OpType {
+  switch (type) {
+    case "repository.renamed":
+      return "rename_repo";
+    case "star.created":
+      return "star_repo";
+    case "watch.created":
+      return "watch_repo";
+    default:
+      return "create_repo";
+  }
+}
+
+/**
+ * An entry as `viewer` sees it.
+ *
+ * @param userId Whose feed it is; that of whoever did it, where it is a repository's.
+ */
+export function toActivity(
+  entry: ActivityEntry,
+  viewer: Viewer,
+  userId: number = entry.actor.id,
+): z.infer<typeof Activity> {
+  const { event, actor, repo } = entry;
+  const { opType, update } = findDeed(entry);
+  return {
+    id: activityId(entry),
+    user_id: userId,
+    op_type: opType,
+    act_user_id: actor.id,
+    act_user: toUser(actor, viewer),
+    repo_id: repo.row.id,
+    repo: toRepository(repo, viewer),
+    comment_id: 0,
+    comment: null,
+    ref_name: update?.ref ?? "",
+    is_private: repo.row.visibility === "private",
+    content: formatContent(entry, opType, update),
+    created: formatTime(event.createdAt),
+  };
+}
+
+function formatContent(
+  { event, repo: { row, owner } }: ActivityEntry,
+  opType: OpType,
+  update: KeptUpdate | undefined,
+): string {
+  if (opType === "rename_repo") return String(event.payload["from"]);
+  if (opType !== "commit_repo" || !update) return "";
+  const { before, after, commits = [], commitCount = 0 } = update;
+  const isCompared = before !== null && after !== null;
+  return JSON.stringify({
+    Commits: commits.map(toPushCommit),
+    HeadCommit: commits[0] ? toPushCommit(commits[0]) : null,
+    CompareURL: isCompared ? `${owner.name}/${row.name}/compare/${before}...${after}` : "",
+    Len: commitCount,
+  });
+}
+
+const toPushCommit = (commit: KeptCommit) => ({
+  Sha1: commit.oid,
+  Message: commit.message,
+  AuthorEmail: commit.authorEmail,
+  AuthorName: commit.authorName,
+  CommitterEmail: commit.committerEmail,
+  CommitterName: commit.committerName,
+  Timestamp: formatTime(commit.timeSeconds * 1000),
+});

@@ -1,0 +1,157 @@
+import { z } from "@hono/zod-openapi";
+
+import type { User as UserRow } from "../../db/schema/index.ts";
+import { type ByteText, decodeText } from "../../git/byte-text.ts";
+import type { LineStat } from "../../git/diff/line-stat.ts";
+import { type Commit as GitCommit, findHeader } from "../../git/object/commit.ts";
+import { type Identity, zoneMinutes } from "../../git/object/identity.ts";
+import type { Oid } from "../../git/oid.ts";
+import { formatTime } from "../../lib/time.ts";
+import { Int64, NEVER, Time } from "../json.ts";
+import type { RepositoryContext } from "../repos/repository.ts";
+import { toUser, User } from "../users/user.ts";
+import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
+import type { Viewer } from "../viewer.ts";
+import { apiUrlOf, htmlUrlOf } from "../repos/urls.ts";
+
+export const CommitUser = z
+  .object({
+    name: z.string(),
+    email: z.string().openapi({ format: "email" }),
+    date: z.string().openapi({ description: "RFC 3339, in the zone of whoever made it" }),
+  })
+  .openapi("CommitUser");
+
+export const CommitMeta = z
+  .object({ url: z.string().openapi({ format: "uri" }), sha: z.string(), created: Time })
+  .openapi("CommitMeta");
+
+const CommitStats = z
+  .object({ total: Int64, additions: Int64, deletions: Int64 })
+  .openapi("CommitStats");
+
+const CommitAffectedFiles = z
+  .object({ filename: z.string(), status: z.enum(["added", "removed", "modified"]) })
+  .openapi("CommitAffectedFiles");
+
+const RepoCommit = z
+  .object({
+    url: z.string().openapi({ format: "uri" }),
+    author: CommitUser,
+    committer: CommitUser,
+    message: z.string(),
+    tree: CommitMeta,
+    verification: PayloadCommitVerification.nullable().openapi({
+      description: "Null where it is not asked for",
+    }),
+  })
+  .openapi("RepoCommit");
+
+const UserOrNull = User.nullable().openapi({ description: "Null if no account has the address" });
+
+export const Commit = z
+  .object({
+    url: z.string().openapi({ format: "uri" }),
+    sha: z.string(),
+    created: Time,
+    html_url: z.string().openapi({ format: "uri" }),
+    commit: RepoCommit,
+    author: UserOrNull,
+    committer: UserOrNull,
+    parents: z.array(CommitMeta),
+    files: z.array(CommitAffectedFiles).nullable().openapi({
+      description:
+        "What differs from the first parent. Null where it is not asked for, or the commit changes too many files",
+    }),
+    stats: CommitStats.nullable().openapi({
+      description:
+        "Lines that differ from the first parent. Null where they are not asked for, or the commit changes too many files",
+    }),
+  })
+  .openapi("Commit");
+export type Commit = z.infer<typeof Commit>;
+
+/** How a commit changes one file. */
+export interface CommitFile {
+  readonly path: ByteText;
+  readonly status: "added" | "removed" | "modified";
+}
+
+/** A commit with what was asked for of it. */
+export interface CommitEntry {
+  readonly commitOid: Oid;
+  readonly commit: GitCommit;
+  readonly parents: readonly { readonly oid: Oid; readonly timeSeconds: number }[];
+  /** The accounts that its addresses belong to. */
+  readonly author: UserRow | undefined;
+  readonly committer: UserRow | undefined;
+  readonly verification: Verification | undefined;
+  readonly files: readonly CommitFile[] | undefined;
+  readonly stat: LineStat | undefined;
+}
+
+/** A commit as `viewer` sees it. */
+export function toCommit(
+  where: Pick<RepositoryContext, "row" | "owner">,
+  entry: CommitEntry,
+  viewer: Viewer,
+): Commit {
+  const { commitOid, commit, stat } = entry;
+  const gitUrl = `${apiUrlOf(where, viewer)}/git`;
+  const url = `${gitUrl}/commits/${commitOid}`;
+  const created = formatSeconds(commit.committer.timeSeconds);
+  const read = makeReader(commit);
+  return {
+    url,
+    sha: commitOid,
+    created,
+    html_url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
+    commit: {
+      url,
+      author: toCommitUser(commit.author, read),
+      committer: toCommitUser(commit.committer, read),
+      message: read(commit.message),
+      tree: { url: `${gitUrl}/trees/${commit.treeOid}`, sha: commit.treeOid, created },
+      verification: entry.verification ? toVerification(entry.verification) : null,
+    },
+    author: entry.author ? toUser(entry.author, viewer) : null,
+    committer: entry.committer ? toUser(entry.committer, viewer) : null,
+    parents: entry.parents.map(({ oid, timeSeconds }) => ({
+      url: `${gitUrl}/commits/${oid}`,
+      sha: oid,
+      created: formatSeconds(timeSeconds),
+    })),
+    files: entry.files?.map(({ path, status }) => ({ filename: decodeText(path), status })) ?? null,
+    stats: stat
+      ? { total: stat.added + stat.removed, additions: stat.added, deletions: stat.removed }
+      : null,
+  };
+}
+
+const toCommitUser = (
+  { name, email, timeSeconds, zone }: Identity,
+  read: (text: ByteText) => string,
+) => ({ name: read(name), email: read(email), date: formatInZone(timeSeconds, zone) });
+
+/** Reads the text of a commit, in Latin-1 or UTF-8 as its `encoding` says. */
+function makeReader({ headers }: GitCommit): (text: ByteText) => string {
+  const encoding = findHeader(headers, "encoding") ?? "";
+  return /^(?:iso-?8859-1|latin-?1)$/i.test(encoding) ? (text) => text : decodeText;
+}
+
+/** The last second that a year of four digits has. */
+const SECONDS_MAX = 253_402_300_799;
+const DAY_SECONDS = 86_400;
+
+/** A moment of a commit, in UTC. One that no calendar has never was. */
+const formatSeconds = (seconds: number): string =>
+  seconds <= SECONDS_MAX ? formatTime(seconds * 1000) : NEVER;
+
+/** The same by the clock of a place: RFC 3339 in the zone that was written. */
+function formatInZone(seconds: number, zone: string): string {
+  const minutes = zoneMinutes(zone);
+  const isPlain = minutes === 0 || Math.abs(minutes) * 60 >= DAY_SECONDS;
+  if (isPlain || seconds + DAY_SECONDS > SECONDS_MAX) return formatSeconds(seconds);
+  const local = formatTime((seconds + minutes * 60) * 1000).slice(0, -1);
+  return `${local}${zone.slice(0, 3)}:${zone.slice(3)}`;
+}

@@ -1,0 +1,48 @@
+import { z } from "@hono/zod-openapi";
+
+import { decodeText, readByteText } from "../../git/byte-text.ts";
+import type { SplitSignature } from "../../git/object/commit.ts";
+
+export const PayloadUser = z
+  .object({
+    name: z.string(),
+    email: z.string().openapi({ format: "email" }),
+    username: z.string().openapi({ description: "Empty if no account has the address" }),
+  })
+  .openapi("PayloadUser");
+
+export const PayloadCommitVerification = z
+  .object({
+    verified: z.boolean(),
+    reason: z.string(),
+    signature: z.string(),
+    signer: PayloadUser.nullable(),
+    payload: z.string().openapi({ description: "What is signed" }),
+  })
+  .openapi("PayloadCommitVerification");
+
+/** What is known of the signature of a commit or tag. */
+export interface Verification {
+  readonly isVerified: boolean;
+  /** Who signed and with which key, or why nobody is known to have. */
+  readonly reason: string;
+  /** Undefined where nothing is signed. */
+  readonly split: SplitSignature | undefined;
+  /** Undefined unless it is verified. */
+  readonly signer: { readonly name: string; readonly email: string } | undefined;
+}
+
+export function toVerification({
+  isVerified,
+  reason,
+  split,
+  signer,
+}: Verification): z.infer<typeof PayloadCommitVerification> {
+  return {
+    verified: isVerified,
+    reason,
+    signature: split ? decodeText(split.signature) : "",
+    signer: signer ? { ...signer, username: "" } : null,
+    payload: split ? decodeText(readByteText(split.signed)) : "",
+  };
+}

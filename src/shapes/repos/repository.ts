@@ -1,0 +1,235 @@
+import { z } from "@hono/zod-openapi";
+
+import {
+  ACCESS,
+  type Repository as RepositoryRow,
+  type RepositoryPermission,
+  type User as UserRow,
+} from "../../db/schema/index.ts";
+import { formatTime } from "../../lib/time.ts";
+import { Int64, NEVER, Time } from "../json.ts";
+import { User, toUser } from "../users/user.ts";
+import type { Viewer } from "../viewer.ts";
+import { apiUrlOf, htmlUrlOf } from "./urls.ts";
+
+const Permission = z
+  .object({ admin: z.boolean(), push: z.boolean(), pull: z.boolean() })
+  .openapi("Permission");
+
+const InternalTracker = z
+  .object({
+    enable_time_tracker: z.boolean(),
+    allow_only_contributors_to_track_time: z.boolean(),
+    enable_issue_dependencies: z.boolean(),
+  })
+  .openapi("InternalTracker");
+
+const ExternalTracker = z
+  .object({
+    external_tracker_url: z.string(),
+    external_tracker_format: z.string(),
+    external_tracker_style: z.string(),
+    external_tracker_regexp_pattern: z.string(),
+  })
+  .openapi("ExternalTracker");
+
+const ExternalWiki = z.object({ external_wiki_url: z.string() }).openapi("ExternalWiki");
+
+const RepositoryFields = z.object({
+  id: Int64,
+  owner: User,
+  name: z.string(),
+  full_name: z.string().openapi({ example: "alice/project" }),
+  description: z.string(),
+  empty: z.boolean(),
+  private: z.boolean(),
+  fork: z.boolean(),
+  template: z.boolean(),
+  mirror: z.boolean(),
+  size: Int64.openapi({ description: "In KiB" }),
+  language: z.string(),
+  languages_url: z.string(),
+  html_url: z.string().openapi({ format: "uri" }),
+  url: z.string().openapi({ format: "uri" }),
+  link: z.string(),
+  ssh_url: z.string(),
+  clone_url: z.string().openapi({ format: "uri" }),
+  original_url: z.string(),
+  website: z.string(),
+  stars_count: Int64,
+  forks_count: Int64,
+  watchers_count: Int64,
+  open_issues_count: Int64,
+  open_pr_counter: Int64,
+  release_counter: Int64,
+  default_branch: z.string(),
+  archived: z.boolean(),
+  created_at: Time,
+  updated_at: Time,
+  archived_at: Time,
+  permissions: Permission,
+  has_code: z.boolean(),
+  has_issues: z.boolean(),
+  internal_tracker: InternalTracker.optional(),
+  external_tracker: ExternalTracker.optional(),
+  has_wiki: z.boolean(),
+  external_wiki: ExternalWiki.optional(),
+  has_pull_requests: z.boolean(),
+  has_projects: z.boolean(),
+  projects_mode: z.enum(["repo", "owner", "all"]),
+  has_releases: z.boolean(),
+  has_packages: z.boolean(),
+  has_actions: z.boolean(),
+  ignore_whitespace_conflicts: z.boolean(),
+  allow_merge_commits: z.boolean(),
+  allow_rebase: z.boolean(),
+  allow_rebase_explicit: z.boolean(),
+  allow_squash_merge: z.boolean(),
+  allow_fast_forward_only_merge: z.boolean(),
+  allow_rebase_update: z.boolean(),
+  allow_manual_merge: z.boolean(),
+  autodetect_manual_merge: z.boolean(),
+  default_delete_branch_after_merge: z.boolean(),
+  default_merge_style: z.string(),
+  default_allow_maintainer_edit: z.boolean(),
+  avatar_url: z.string(),
+  internal: z.boolean(),
+  mirror_interval: z.string(),
+  mirror_updated: Time,
+  object_format_name: z.enum(["sha1", "sha256"]),
+  topics: z.array(z.string()),
+  licenses: z.array(z.string()),
+});
+
+export const Repository = RepositoryFields.extend({
+  /** What it was forked from. */
+  parent: RepositoryFields.optional(),
+}).openapi("Repository");
+export type Repository = z.infer<typeof Repository>;
+
+/** A repository as queries bring it. */
+export interface RepositoryContext {
+  row: RepositoryRow;
+  owner: UserRow;
+  /** What the viewer was granted in it. */
+  permission: RepositoryPermission;
+  /** What it was forked from, where that was looked up. */
+  parent?: RepositoryContext | undefined;
+}
+
+/** A repository as `viewer` sees it. */
+export function toRepository(repo: RepositoryContext, viewer: Viewer): Repository {
+  const { parent } = repo;
+  // SECURITY: that a fork may be seen says nothing of its parent.
+  const isShown = parent !== undefined && parent.permission.mode !== ACCESS.none;
+  const fields = toRepositoryFields(repo, viewer);
+  return isShown ? { ...fields, parent: toRepositoryFields(parent, viewer) } : fields;
+}
+
+function toRepositoryFields(
+  { row, owner, permission }: RepositoryContext,
+  viewer: Viewer,
+): z.infer<typeof RepositoryFields> {
+  const fullName = `${owner.name}/${row.name}`;
+  const htmlUrl = htmlUrlOf({ row, owner }, viewer);
+  const apiUrl = apiUrlOf({ row, owner }, viewer);
+  return {
+    id: row.id,
+    owner: toUser(owner, viewer),
+    name: row.name,
+    full_name: fullName,
+    description: row.description,
+    empty: row.isEmpty,
+    private: row.isPrivate,
+    fork: row.isFork,
+    template: row.isTemplate,
+    mirror: row.isMirror,
+    size: Math.ceil((row.sizeBytes + row.lfsSizeBytes) / 1024),
+    language: row.language,
+    languages_url: `${apiUrl}/languages`,
+    html_url: htmlUrl,
+    url: apiUrl,
+    link: "",
+    ssh_url: `git@${new URL(viewer.rootUrl).hostname}:${fullName}.git`,
+    clone_url: `${htmlUrl}.git`,
+    original_url: "",
+    website: row.website,
+    stars_count: row.starCount,
+    forks_count: row.forkCount,
+    watchers_count: row.watcherCount,
+    open_issues_count: row.openIssueCount,
+    open_pr_counter: row.openPullCount,
+    release_counter: row.releaseCount,
+    default_branch: row.defaultBranch,
+    archived: row.archivedAt !== null,
+    created_at: formatTime(row.createdAt),
+    updated_at: formatTime(row.updatedAt),
+    archived_at: row.archivedAt === null ? NEVER : formatTime(row.archivedAt),
+    permissions: toPermission(permission),
+    ...toUnits(row),
+    ...toPullSettings(row.pullSettings),
+    avatar_url: "",
+    internal: !row.isPrivate && owner.visibility === "private",
+    mirror_interval: "",
+    mirror_updated: NEVER,
+    object_format_name: "sha1",
+    topics: row.topics,
+    licenses: row.licenses,
+  };
+}
+
+const toPermission = ({ mode, units }: RepositoryPermission): z.infer<typeof Permission> => ({
+  admin: mode >= ACCESS.admin,
+  push: units.code >= ACCESS.write,
+  pull: units.code >= ACCESS.read,
+});
+
+function toUnits(repo: RepositoryRow) {
+  const { external, ...tracker } = repo.issueSettings;
+  return {
+    has_code: repo.hasCode,
+    has_issues: repo.hasIssues,
+    ...(repo.hasIssues && !external && { internal_tracker: toInternalTracker(tracker) }),
+    ...(repo.hasIssues &&
+      external && {
+        external_tracker: {
+          external_tracker_url: external.url,
+          external_tracker_format: external.format,
+          external_tracker_style: external.style,
+          external_tracker_regexp_pattern: external.regexpPattern,
+        },
+      }),
+    has_wiki: repo.hasWiki,
+    ...(repo.hasWiki &&
+      repo.externalWikiUrl !== "" && {
+        external_wiki: { external_wiki_url: repo.externalWikiUrl },
+      }),
+    has_pull_requests: repo.hasPullRequests,
+    has_projects: repo.hasProjects,
+    projects_mode: repo.projectsMode,
+    has_releases: repo.hasReleases,
+    has_packages: repo.hasPackages,
+    has_actions: repo.hasActions,
+  };
+}
+
+const toInternalTracker = (tracker: Omit<RepositoryRow["issueSettings"], "external">) => ({
+  enable_time_tracker: tracker.enableTimeTracker,
+  allow_only_contributors_to_track_time: tracker.allowOnlyContributorsToTrackTime,
+  enable_issue_dependencies: tracker.enableIssueDependencies,
+});
+
+const toPullSettings = (settings: RepositoryRow["pullSettings"]) => ({
+  ignore_whitespace_conflicts: settings.ignoreWhitespaceConflicts,
+  allow_merge_commits: settings.allowMergeCommits,
+  allow_rebase: settings.allowRebase,
+  allow_rebase_explicit: settings.allowRebaseExplicit,
+  allow_squash_merge: settings.allowSquashMerge,
+  allow_fast_forward_only_merge: settings.allowFastForwardOnlyMerge,
+  allow_rebase_update: settings.allowRebaseUpdate,
+  allow_manual_merge: settings.allowManualMerge,
+  autodetect_manual_merge: settings.autodetectManualMerge,
+  default_delete_branch_after_merge: settings.defaultDeleteBranchAfterMerge,
+  default_merge_style: settings.defaultMergeStyle,
+  default_allow_maintainer_edit: settings.defaultAllowMaintainerEdit,
+});

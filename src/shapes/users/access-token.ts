@@ -1,0 +1,46 @@
+import { z } from "@hono/zod-openapi";
+
+import type { AccessToken as AccessTokenRow } from "../../db/schema/index.ts";
+import { formatTime, formatTimeOrNull } from "../../lib/time.ts";
+import { Int64, Time, TimeOrNull } from "../json.ts";
+
+export const AccessToken = z
+  .object({
+    id: Int64,
+    name: z.string(),
+    sha1: z.string().openapi({ description: "The secret: only in the answer to its creation" }),
+    token_last_eight: z.string(),
+    scopes: z.array(z.string()),
+    created_at: Time,
+    last_used_at: TimeOrNull,
+    expires_at: TimeOrNull.openapi({ description: "When it stops working; null for never" }),
+    repositories: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: "The only repositories it reaches; null for all of its user's" }),
+  })
+  .openapi("AccessToken");
+
+/**
+ * A token as its owner sees it.
+ *
+ * @param boundTo Full names of its repositories, where it is bound to some.
+ * @param secret  Known at creation only; the database holds its hash.
+ */
+export function toAccessToken(
+  token: AccessTokenRow,
+  boundTo: readonly string[],
+  secret = "",
+): z.infer<typeof AccessToken> {
+  return {
+    id: token.id,
+    name: token.name,
+    sha1: secret,
+    token_last_eight: token.lastEight,
+    scopes: (token.scopes ?? "").split(",").filter((scope) => scope !== ""),
+    created_at: formatTime(token.createdAt),
+    last_used_at: formatTimeOrNull(token.lastUsedAt),
+    expires_at: formatTimeOrNull(token.expiresAt),
+    repositories: token.isBound ? [...boundTo] : null,
+  };
+}

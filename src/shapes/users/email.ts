@@ -1,0 +1,23 @@
+import { z } from "@hono/zod-openapi";
+
+import type { EmailAddress } from "../../db/schema/index.ts";
+import { Int64 } from "../json.ts";
+
+export const Email = z
+  .object({
+    email: z.string().openapi({ format: "email" }),
+    verified: z.boolean(),
+    primary: z.boolean(),
+    user_id: Int64,
+    username: z.string(),
+  })
+  .openapi("Email");
+
+/** An address as its owner sees it: whose it is goes without saying. */
+export const toEmail = (address: EmailAddress): z.infer<typeof Email> => ({
+  email: address.email,
+  verified: address.isActivated,
+  primary: address.isPrimary,
+  user_id: 0,
+  username: "",
+});
