@@ -1,5 +1,5 @@
 import type { KeptUpdate } from "../shapes/events/activity.ts";
-import type { RepositoryPayload } from "./payloads/repository-payload.ts";
+import type { RepositoryPayload } from "./webhooks/payloads/repository-payload.ts";
 
 /** Everything that happens and is worth telling. A new kind is one variant here and one payload. */
 export type Event =

@@ -6,7 +6,7 @@ import { insertSelect } from "../db/insert-select.ts";
 import { events } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
-import { hasWebhookEvents } from "./payloads/webhook-event.ts";
+import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
 /** Numbers of rows that the same batch inserts are known as SQL only. */
 type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };

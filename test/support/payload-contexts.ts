@@ -1,6 +1,6 @@
 import { OWNER_PERMISSION, type Repository, type User } from "../../src/db/schema/index.ts";
-import type { PayloadContext } from "../../src/events/payloads/payload-context.ts";
-import { toReceiver } from "../../src/events/payloads/receiver.ts";
+import type { PayloadContext } from "../../src/events/webhooks/payloads/payload-context.ts";
+import { toReceiver } from "../../src/events/webhooks/payloads/receiver.ts";
 import { encodeText } from "../../src/git/byte-text.ts";
 import type { Identity } from "../../src/git/object/identity.ts";
 import { EMPTY_TREE_OID } from "../../src/git/oid.ts";

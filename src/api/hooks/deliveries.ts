@@ -4,7 +4,7 @@ import { DELIVERY_STATUSES } from "../../db/schema/index.ts";
 import { findDelivery } from "../../domain/webhooks/delivery/find-delivery.ts";
 import { listDeliveries } from "../../domain/webhooks/delivery/list-deliveries.ts";
 import { redeliver, redeliverFailed } from "../../domain/webhooks/delivery/redeliver.ts";
-import { HOOK_EVENTS } from "../../events/payloads/hook-event.ts";
+import { HOOK_EVENTS } from "../../events/webhooks/payloads/hook-event.ts";
 import {
   HookDelivery,
   HookDeliveryDetail,

@@ -1,9 +1,9 @@
 import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { openReceiver } from "../../events/payloads/open-receiver.ts";
+import { openReceiver } from "../../events/webhooks/payloads/open-receiver.ts";
 import { OWNER_PERMISSION, repositories } from "../../db/schema/index.ts";
-import { toRepositoryPayload } from "../../events/payloads/repository-payload.ts";
+import { toRepositoryPayload } from "../../events/webhooks/payloads/repository-payload.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 

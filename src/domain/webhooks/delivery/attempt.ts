@@ -1,5 +1,5 @@
 import type { HookDelivery } from "../../../db/schema/index.ts";
-import type { DeliveryRequest } from "../../../events/deliveries/delivery-request.ts";
+import type { DeliveryRequest } from "../../../events/webhooks/deliveries/delivery-request.ts";
 import { secretNames } from "../../../outgoing/outgoing-headers.ts";
 import type { AttemptOutcome } from "./classify-outcome.ts";
 

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context.ts";
-import { SIGNATURE_HEADERS } from "../../../events/deliveries/delivery-request.ts";
+import { SIGNATURE_HEADERS } from "../../../events/webhooks/deliveries/delivery-request.ts";
 import { logBug } from "../../../lib/log.ts";
 import { type Clock, DeliveryRun, SYSTEM_CLOCK } from "./delivery-run.ts";
 import type { DueDelivery } from "./due-delivery.ts";

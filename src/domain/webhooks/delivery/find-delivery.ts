@@ -8,8 +8,8 @@ import {
   hooks,
   type HookDelivery,
 } from "../../../db/schema/index.ts";
-import { formatContent } from "../../../events/deliveries/format-content.ts";
-import type { Payload } from "../../../events/payloads/payload.ts";
+import { formatContent } from "../../../events/webhooks/deliveries/format-content.ts";
+import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
 

@@ -8,7 +8,7 @@ import {
   type DeliveryStatus,
   type HookDelivery,
 } from "../../../db/schema/index.ts";
-import type { HookEvent } from "../../../events/payloads/hook-event.ts";
+import type { HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";

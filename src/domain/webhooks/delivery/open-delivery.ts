@@ -4,11 +4,11 @@ import type { Hook as HookRow } from "../../../db/schema/index.ts";
 import {
   type DeliveryRequest,
   toDeliveryRequest,
-} from "../../../events/deliveries/delivery-request.ts";
-import { formatContent } from "../../../events/deliveries/format-content.ts";
-import type { DeliveryTarget } from "../../../events/deliveries/delivery-target.ts";
-import type { HookEvent } from "../../../events/payloads/hook-event.ts";
-import type { Payload } from "../../../events/payloads/payload.ts";
+} from "../../../events/webhooks/deliveries/delivery-request.ts";
+import { formatContent } from "../../../events/webhooks/deliveries/format-content.ts";
+import type { DeliveryTarget } from "../../../events/webhooks/deliveries/delivery-target.ts";
+import type { HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
+import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import type { DueDelivery } from "./due-delivery.ts";
 import { SEALED_FOR } from "../hooks/hook-options.ts";
 

@@ -10,9 +10,12 @@ import {
   hooks,
 } from "../../../db/schema/index.ts";
 import type { Event } from "../../../events/event.ts";
-import { toMessage } from "../../../events/messages/message.ts";
-import { type WebhookEvent, listWebhookEvents } from "../../../events/payloads/webhook-event.ts";
-import type { Payload } from "../../../events/payloads/payload.ts";
+import { toMessage } from "../../../events/webhooks/messages/message.ts";
+import {
+  type WebhookEvent,
+  listWebhookEvents,
+} from "../../../events/webhooks/payloads/webhook-event.ts";
+import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import { encodeUtf8 } from "../../../git/byte-text.ts";
 import { log, logBug } from "../../../lib/log.ts";
 import { settled } from "../../../lib/settled.ts";

@@ -13,14 +13,17 @@ import {
   type User,
   type Visibility,
 } from "../../../db/schema/index.ts";
-import type { WebhookEvent } from "../../../events/payloads/webhook-event.ts";
-import type { PayloadContext } from "../../../events/payloads/payload-context.ts";
-import type { Payload } from "../../../events/payloads/payload.ts";
-import { toPushPayload } from "../../../events/payloads/push-payload.ts";
-import { openReceiver } from "../../../events/payloads/open-receiver.ts";
-import { toCreatePayload, toDeletePayload } from "../../../events/payloads/ref-payload.ts";
-import { toForkPayload, toRepositoryPayload } from "../../../events/payloads/repository-payload.ts";
-import { toStatusPayload } from "../../../events/payloads/status-payload.ts";
+import type { WebhookEvent } from "../../../events/webhooks/payloads/webhook-event.ts";
+import type { PayloadContext } from "../../../events/webhooks/payloads/payload-context.ts";
+import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
+import { toPushPayload } from "../../../events/webhooks/payloads/push-payload.ts";
+import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
+import { toCreatePayload, toDeletePayload } from "../../../events/webhooks/payloads/ref-payload.ts";
+import {
+  toForkPayload,
+  toRepositoryPayload,
+} from "../../../events/webhooks/payloads/repository-payload.ts";
+import { toStatusPayload } from "../../../events/webhooks/payloads/status-payload.ts";
 import { NO_NODE } from "../../../git/walk/commit-graph.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";

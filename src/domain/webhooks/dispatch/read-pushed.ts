@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context.ts";
-import { kindOfRef, type RefChange } from "../../../events/payloads/webhook-event.ts";
-import { LISTED_COMMITS_MAX, type Pushed } from "../../../events/payloads/push-payload.ts";
+import { kindOfRef, type RefChange } from "../../../events/webhooks/payloads/webhook-event.ts";
+import { LISTED_COMMITS_MAX, type Pushed } from "../../../events/webhooks/payloads/push-payload.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { countWalk, findWanted, walkByTime } from "../../../git/walk/log.ts";

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { hooks, repositories, type Hook } from "../../../db/schema/index.ts";
-import type { HookEvent } from "../../../events/payloads/hook-event.ts";
+import type { HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { type Glob, matchGlob } from "../../../git/glob/match-glob.ts";
 import { parseBranchGlob } from "./branch-glob.ts";
 import { isApproved } from "./is-approved.ts";

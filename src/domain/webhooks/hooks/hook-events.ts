@@ -1,4 +1,4 @@
-import { HOOK_EVENTS, type HookEvent } from "../../../events/payloads/hook-event.ts";
+import { HOOK_EVENTS, type HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { invalid } from "../../../lib/failure.ts";
 
 /** Names that stand for others: a group by the name of its first member, which has one of its own too. */

@@ -9,9 +9,9 @@ import {
   hooks,
   OWNER_PERMISSION,
 } from "../../../db/schema/index.ts";
-import type { PayloadContext } from "../../../events/payloads/payload-context.ts";
-import { toPushPayload } from "../../../events/payloads/push-payload.ts";
-import { openReceiver } from "../../../events/payloads/open-receiver.ts";
+import type { PayloadContext } from "../../../events/webhooks/payloads/payload-context.ts";
+import { toPushPayload } from "../../../events/webhooks/payloads/push-payload.ts";
+import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";

@@ -6,7 +6,7 @@ import {
   openPayloadSource,
   readPayload,
 } from "../../../../src/domain/webhooks/dispatch/read-payload.ts";
-import type { WebhookEvent } from "../../../../src/events/payloads/webhook-event.ts";
+import type { WebhookEvent } from "../../../../src/events/webhooks/payloads/webhook-event.ts";
 import { History } from "../../../support/commits.ts";
 import { db } from "../../../support/db.ts";
 import { make } from "../../../support/make.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import type { Event } from "../../../src/events/event.ts";
-import { listWebhookEvents } from "../../../src/events/payloads/webhook-event.ts";
-import { familyOf, HOOK_EVENTS } from "../../../src/events/payloads/hook-event.ts";
-import { oidOf } from "../../support/payload-contexts.ts";
+import type { Event } from "../../../../src/events/event.ts";
+import { listWebhookEvents } from "../../../../src/events/webhooks/payloads/webhook-event.ts";
+import { familyOf, HOOK_EVENTS } from "../../../../src/events/webhooks/payloads/hook-event.ts";
+import { oidOf } from "../../../support/payload-contexts.ts";
 
 const push = (ref: string, before: string | null, after: string | null): Event => ({
   type: "repository.pushed",

@@ -1,6 +1,6 @@
-import type { User as UserRow } from "../../db/schema/index.ts";
-import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import type { Viewer } from "../../shapes/viewer.ts";
+import type { User as UserRow } from "../../../db/schema/index.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { Viewer } from "../../../shapes/viewer.ts";
 
 /** Where something happened, by whom, and who is told. */
 export interface PayloadContext {

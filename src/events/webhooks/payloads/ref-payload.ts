@@ -1,6 +1,6 @@
-import { NULL_OID, type Oid } from "../../git/oid.ts";
-import { type Repository, toRepository } from "../../shapes/repos/repository.ts";
-import type { User } from "../../shapes/users/user.ts";
+import { NULL_OID, type Oid } from "../../../git/oid.ts";
+import { type Repository, toRepository } from "../../../shapes/repos/repository.ts";
+import type { User } from "../../../shapes/users/user.ts";
 import { kindOfRef, type RefChange, shortRef } from "./webhook-event.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";

@@ -1,19 +1,25 @@
 import { describe, expect, it } from "vitest";
 
-import { type CommitStatus } from "../../../src/db/schema/index.ts";
-import { toIssuePayload } from "../../../src/events/payloads/issue-payload.ts";
-import { type Pushed, toPushPayload } from "../../../src/events/payloads/push-payload.ts";
-import { toCreatePayload, toDeletePayload } from "../../../src/events/payloads/ref-payload.ts";
+import { type CommitStatus } from "../../../../src/db/schema/index.ts";
+import { toIssuePayload } from "../../../../src/events/webhooks/payloads/issue-payload.ts";
+import {
+  type Pushed,
+  toPushPayload,
+} from "../../../../src/events/webhooks/payloads/push-payload.ts";
+import {
+  toCreatePayload,
+  toDeletePayload,
+} from "../../../../src/events/webhooks/payloads/ref-payload.ts";
 import {
   toForkPayload,
   toRepositoryPayload,
-} from "../../../src/events/payloads/repository-payload.ts";
-import { toStatusPayload } from "../../../src/events/payloads/status-payload.ts";
-import { encodeUtf8 } from "../../../src/git/byte-text.ts";
-import { NULL_OID } from "../../../src/git/oid.ts";
-import { make } from "../../support/make.ts";
-import { makeCommit, makeOccasion, oidOf, ROOT_URL } from "../../support/payload-contexts.ts";
-import { COMMIT, COMMIT_USER, formOf, REPOSITORY, USER } from "../../support/payload-forms.ts";
+} from "../../../../src/events/webhooks/payloads/repository-payload.ts";
+import { toStatusPayload } from "../../../../src/events/webhooks/payloads/status-payload.ts";
+import { encodeUtf8 } from "../../../../src/git/byte-text.ts";
+import { NULL_OID } from "../../../../src/git/oid.ts";
+import { make } from "../../../support/make.ts";
+import { makeCommit, makeOccasion, oidOf, ROOT_URL } from "../../../support/payload-contexts.ts";
+import { COMMIT, COMMIT_USER, formOf, REPOSITORY, USER } from "../../../support/payload-forms.ts";
 
 const BRANCH: Pushed = {
   ref: "refs/heads/main",

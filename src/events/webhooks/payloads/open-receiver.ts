@@ -1,6 +1,6 @@
-import { noReplyDomain } from "../../config.ts";
-import type { Ctx } from "../../context.ts";
-import type { Viewer } from "../../shapes/viewer.ts";
+import { noReplyDomain } from "../../../config.ts";
+import type { Ctx } from "../../../context.ts";
+import type { Viewer } from "../../../shapes/viewer.ts";
 import { toReceiver } from "./receiver.ts";
 
 /** The receiver of webhooks as a viewer, with the addresses of this service. */

@@ -1,8 +1,8 @@
-import type { CommitState } from "../../db/schema/index.ts";
-import { encodePath } from "../../shapes/repos/urls.ts";
-import type { PushedCommit } from "../../shapes/git/payload-commit.ts";
-import type { Repository } from "../../shapes/repos/repository.ts";
-import type { User } from "../../shapes/users/user.ts";
+import type { CommitState } from "../../../db/schema/index.ts";
+import { encodePath } from "../../../shapes/repos/urls.ts";
+import type { PushedCommit } from "../../../shapes/git/payload-commit.ts";
+import type { Repository } from "../../../shapes/repos/repository.ts";
+import type { User } from "../../../shapes/users/user.ts";
 import { kindOfRef, shortRef } from "../payloads/webhook-event.ts";
 import type { Payload } from "../payloads/payload.ts";
 import type { PushPayload } from "../payloads/push-payload.ts";

@@ -1,4 +1,4 @@
-import type { HookContentType, HookLevel, HookType } from "../../db/schema/index.ts";
+import type { HookContentType, HookLevel, HookType } from "../../../db/schema/index.ts";
 import type { SlackSettings } from "../messages/slack.ts";
 
 /** What of a hook decides how it is delivered to. */

@@ -2,8 +2,8 @@ import {
   type Repository,
   type RepositoryContext,
   toRepository,
-} from "../../shapes/repos/repository.ts";
-import { toUser, type User } from "../../shapes/users/user.ts";
+} from "../../../shapes/repos/repository.ts";
+import { toUser, type User } from "../../../shapes/users/user.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 

@@ -1,12 +1,12 @@
-import { NULL_OID, type Oid } from "../../git/oid.ts";
+import { NULL_OID, type Oid } from "../../../git/oid.ts";
 import {
   type PushedCommit,
   type PushedCommitEntry,
   toPushedCommits,
-} from "../../shapes/git/payload-commit.ts";
-import { type Repository, toRepository } from "../../shapes/repos/repository.ts";
-import { encodePath, htmlUrlOf } from "../../shapes/repos/urls.ts";
-import type { User } from "../../shapes/users/user.ts";
+} from "../../../shapes/git/payload-commit.ts";
+import { type Repository, toRepository } from "../../../shapes/repos/repository.ts";
+import { encodePath, htmlUrlOf } from "../../../shapes/repos/urls.ts";
+import type { User } from "../../../shapes/users/user.ts";
 import { kindOfRef, type RefChange, shortRef } from "./webhook-event.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";

@@ -1,14 +1,14 @@
-import type { CommitState, CommitStatus as CommitStatusRow } from "../../db/schema/index.ts";
-import type { Oid } from "../../git/oid.ts";
-import { only } from "../../lib/only.ts";
-import { formatTime } from "../../lib/time.ts";
+import type { CommitState, CommitStatus as CommitStatusRow } from "../../../db/schema/index.ts";
+import type { Oid } from "../../../git/oid.ts";
+import { only } from "../../../lib/only.ts";
+import { formatTime } from "../../../lib/time.ts";
 import {
   type PushedCommit,
   type PushedCommitEntry,
   toPushedCommits,
-} from "../../shapes/git/payload-commit.ts";
-import { type Repository, toRepository } from "../../shapes/repos/repository.ts";
-import type { User } from "../../shapes/users/user.ts";
+} from "../../../shapes/git/payload-commit.ts";
+import { type Repository, toRepository } from "../../../shapes/repos/repository.ts";
+import type { User } from "../../../shapes/users/user.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 

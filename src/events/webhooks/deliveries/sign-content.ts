@@ -1,4 +1,4 @@
-import { formatHex } from "../../lib/hex.ts";
+import { formatHex } from "../../../lib/hex.ts";
 
 /** Signatures of a content in hex; empty where there is no secret. */
 export interface Signatures {

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import {
   type Delivery,
   toDeliveryRequest,
-} from "../../../src/events/deliveries/delivery-request.ts";
-import { formatContent } from "../../../src/events/deliveries/format-content.ts";
-import type { DeliveryTarget } from "../../../src/events/deliveries/delivery-target.ts";
-import { toRepositoryPayload } from "../../../src/events/payloads/repository-payload.ts";
-import { makeOccasion } from "../../support/payload-contexts.ts";
+} from "../../../../src/events/webhooks/deliveries/delivery-request.ts";
+import { formatContent } from "../../../../src/events/webhooks/deliveries/format-content.ts";
+import type { DeliveryTarget } from "../../../../src/events/webhooks/deliveries/delivery-target.ts";
+import { toRepositoryPayload } from "../../../../src/events/webhooks/payloads/repository-payload.ts";
+import { makeOccasion } from "../../../support/payload-contexts.ts";
 
 const HOOK: DeliveryTarget = {
   type: "gitea",

@@ -1,6 +1,6 @@
-import type { User as UserRow } from "../../db/schema/index.ts";
-import { toGhost, toUser, type User } from "../../shapes/users/user.ts";
-import type { Viewer } from "../../shapes/viewer.ts";
+import type { User as UserRow } from "../../../db/schema/index.ts";
+import { toGhost, toUser, type User } from "../../../shapes/users/user.ts";
+import type { Viewer } from "../../../shapes/viewer.ts";
 
 /**
  * Whoever a hook leads to, as a viewer.

@@ -1,6 +1,6 @@
-import type { Oid } from "../../git/oid.ts";
-import { type Repository, toRepository } from "../../shapes/repos/repository.ts";
-import type { User } from "../../shapes/users/user.ts";
+import type { Oid } from "../../../git/oid.ts";
+import { type Repository, toRepository } from "../../../shapes/repos/repository.ts";
+import type { User } from "../../../shapes/users/user.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 

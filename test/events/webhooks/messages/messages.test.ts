@@ -1,17 +1,23 @@
 import { describe, expect, it } from "vitest";
 
-import { formatContent } from "../../../src/events/deliveries/format-content.ts";
-import { HOOK_TYPES, type HookType } from "../../../src/db/schema/index.ts";
-import type { Payload } from "../../../src/events/payloads/payload.ts";
-import { type Pushed, toPushPayload } from "../../../src/events/payloads/push-payload.ts";
-import { toCreatePayload, toDeletePayload } from "../../../src/events/payloads/ref-payload.ts";
+import { formatContent } from "../../../../src/events/webhooks/deliveries/format-content.ts";
+import { HOOK_TYPES, type HookType } from "../../../../src/db/schema/index.ts";
+import type { Payload } from "../../../../src/events/webhooks/payloads/payload.ts";
+import {
+  type Pushed,
+  toPushPayload,
+} from "../../../../src/events/webhooks/payloads/push-payload.ts";
+import {
+  toCreatePayload,
+  toDeletePayload,
+} from "../../../../src/events/webhooks/payloads/ref-payload.ts";
 import {
   toForkPayload,
   toRepositoryPayload,
-} from "../../../src/events/payloads/repository-payload.ts";
-import { toStatusPayload } from "../../../src/events/payloads/status-payload.ts";
-import type { CommitStatus } from "../../../src/db/schema/index.ts";
-import { makeCommit, makeOccasion, oidOf } from "../../support/payload-contexts.ts";
+} from "../../../../src/events/webhooks/payloads/repository-payload.ts";
+import { toStatusPayload } from "../../../../src/events/webhooks/payloads/status-payload.ts";
+import type { CommitStatus } from "../../../../src/db/schema/index.ts";
+import { makeCommit, makeOccasion, oidOf } from "../../../support/payload-contexts.ts";
 
 const CHATS = HOOK_TYPES.filter((type) => type !== "gitea" && type !== "gogs");
 const SLACK = { channel: "#forge", username: "forge", iconUrl: "", color: "#123456" };
