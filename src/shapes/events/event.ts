@@ -5,83 +5,28 @@ import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
-
-const Named = z.object({ name: z.string() });
-const Renamed = z.object({ from: z.string(), to: z.string() });
-const Edited = z.object({ changed: z.array(z.string()) });
-const Nothing = z.object({});
-const Locked = z.object({ path: z.string() });
-const Membership = z.object({ user_id: Int64, team_id: Int64 });
-const PublicKey = z.object({ fingerprint: z.string() });
-const GpgKey = z.object({ key_id: z.string() });
-const Hook = z.object({ hook_id: Int64 });
-
-const Push = z.object({
-  push_id: z.string(),
-  ref_count: Int64.openapi({
-    description: "Refs that were moved, by all events of the push: very many make several",
-  }),
-  updates: z.array(
-    z.object({ ref: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
-  ),
-});
-
-const Status = z.object({
-  commit_oid: z.string(),
-  number: Int64,
-  state: z.string(),
-  context: z.string(),
-});
+import { ACCOUNT_PAYLOADS } from "./payloads/account-payloads.ts";
+import { CODE_PAYLOADS } from "./payloads/code-payloads.ts";
+import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
+import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
+import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
+import { WEBHOOK_PAYLOADS } from "./payloads/webhook-payloads.ts";
 
 /**
- * What each kind of event tells beside what all tell.
+ * The payload of each kind of event, beside the fields that all events share.
  *
- * SECURITY: only what is named here leaves the service. A fork's parent is left out: that somebody
- * may see the fork says nothing of it.
+ * SECURITY: only the fields named in these shapes leave the service.
  */
 export const EVENT_PAYLOADS = {
-  "repository.created": Named,
-  "repository.forked": Nothing,
-  "repository.edited": Edited,
-  "repository.renamed": Renamed,
-  "repository.visibility_changed": z.object({ is_private: z.boolean() }),
-  "repository.deleted": Named,
-  "repository.pushed": Push,
-  "repository.topics_changed": Nothing,
-  "commit_status.created": Status,
-  "lfs_lock.created": Locked,
-  "lfs_lock.deleted": Locked,
-  "hook.created": Hook,
-  "hook.edited": Hook,
-  "hook.deleted": Hook,
-  "hook.tested": Hook,
-  "hook.paused": Hook,
-  "hook.redelivered": Hook,
-  "star.created": Nothing,
-  "star.deleted": Nothing,
-  "watch.created": Nothing,
-  "watch.deleted": Nothing,
-  "follow.created": Nothing,
-  "follow.deleted": Nothing,
-  "user.created": Named,
-  "user.edited": Edited,
-  "user.renamed": Renamed,
-  "organization.created": Named,
-  "organization.member_added": Membership,
-  "organization.member_removed": Membership,
-  "organization.member_visibility_changed": z.object({ is_public: z.boolean() }),
-  "email.added": Nothing,
-  "email.removed": Nothing,
-  "access_token.created": Named,
-  "access_token.deleted": Named,
-  "public_key.added": PublicKey,
-  "public_key.removed": PublicKey,
-  "gpg_key.added": GpgKey,
-  "gpg_key.verified": GpgKey,
-  "gpg_key.removed": GpgKey,
+  ...REPOSITORY_PAYLOADS,
+  ...CODE_PAYLOADS,
+  ...WEBHOOK_PAYLOADS,
+  ...SOCIAL_PAYLOADS,
+  ...ACCOUNT_PAYLOADS,
+  ...ORGANIZATION_PAYLOADS,
 } as const;
 
-/** The kinds that can be told; whatever is recorded is one of them. */
+/** The kinds of events that are recorded. */
 export type EventKind = keyof typeof EVENT_PAYLOADS;
 
 const EventRepository = z.object({
@@ -136,7 +81,7 @@ export function toEvent(
   };
 }
 
-/** What an event tells beside what all tell. One that another version recorded may be of no kind known here. */
+/** The payload of an event. A kind that another version of the service recorded may be unknown here. */
 function toPayload({ type, payload }: EventRow): Record<string, unknown> {
   const stored = Object.entries(payload).map(([name, value]) => [toSnakeCase(name), value]);
   const shape: z.ZodType<object> | undefined = EVENT_PAYLOADS[type as EventKind];

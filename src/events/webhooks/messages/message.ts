@@ -7,7 +7,8 @@ import { kindOfRef, shortRef } from "../payloads/webhook-event.ts";
 import type { Payload } from "../payloads/payload.ts";
 import type { PushPayload } from "../payloads/push-payload.ts";
 import type { CreatePayload, DeletePayload } from "../payloads/ref-payload.ts";
-import type { ForkPayload, RepositoryPayload } from "../payloads/repository-payload.ts";
+import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
+import type { ForkPayload } from "../payloads/repository-payload.ts";
 import type { StatusPayload } from "../payloads/status-payload.ts";
 
 /** Text as it is, or text that leads somewhere. Whoever writes it down escapes it. */

@@ -1,6 +1,7 @@
 import type { PushPayload } from "./push-payload.ts";
 import type { CreatePayload, DeletePayload } from "./ref-payload.ts";
-import type { ForkPayload, RepositoryPayload } from "./repository-payload.ts";
+import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
+import type { ForkPayload } from "./repository-payload.ts";
 import type { StatusPayload } from "./status-payload.ts";
 
 /** What a hook is told, by its event. */

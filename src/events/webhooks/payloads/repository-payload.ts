@@ -4,16 +4,9 @@ import {
   toRepository,
 } from "../../../shapes/repos/repository.ts";
 import { toUser, type User } from "../../../shapes/users/user.ts";
+import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
-
-export interface RepositoryPayload {
-  action: "created" | "deleted";
-  repository: Repository;
-  /** The owner, be it an organization or a user. */
-  organization: User;
-  sender: User;
-}
 
 export function toRepositoryPayload(
   { where, sender, viewer }: PayloadContext,

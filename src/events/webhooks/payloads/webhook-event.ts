@@ -1,6 +1,6 @@
 import type { Oid } from "../../../git/oid.ts";
 import type { Event } from "../../event.ts";
-import type { RepositoryPayload } from "./repository-payload.ts";
+import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 
 /** A ref that was moved; null where there was none, or is none any more. */
 export interface RefChange {

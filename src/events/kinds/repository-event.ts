@@ -1,0 +1,31 @@
+import type { KeptUpdate } from "../../shapes/events/activity.ts";
+import type { RepositoryPayload } from "../../shapes/webhooks/repository-payload.ts";
+
+/** Changes of a repository, and pushes to it. */
+export type RepositoryEvent =
+  | { type: "repository.created"; repoId: number; ownerId: number; name: string }
+  | { type: "repository.forked"; repoId: number; ownerId: number; parentId: number }
+  | { type: "repository.edited"; repoId: number; ownerId: number; changed: string[] }
+  | { type: "repository.renamed"; repoId: number; ownerId: number; from: string; to: string }
+  | { type: "repository.visibility_changed"; repoId: number; ownerId: number; isPrivate: boolean }
+  | { type: "repository.topics_changed"; repoId: number; ownerId: number }
+  | {
+      type: "repository.deleted";
+      repoId: number;
+      ownerId: number;
+      name: string;
+      /** The payload for webhooks: the repository can't be read any more. Removed once dispatched. */
+      lastPayload: RepositoryPayload;
+    }
+  | {
+      type: "repository.pushed";
+      repoId: number;
+      ownerId: number;
+      pushId: string;
+      /** A push of very many refs makes several events, numbered from 0. */
+      part: number;
+      /** Refs updated by all events of the push. */
+      refCount: number;
+      /** For a branch whose commits are known: its latest new commits, and their number. */
+      updates: KeptUpdate[];
+    };

@@ -1,0 +1,5 @@
+/** Stars, watches and follows. */
+export type SocialEvent =
+  | { type: "star.created" | "star.deleted"; repoId: number; ownerId: number }
+  | { type: "watch.created" | "watch.deleted"; repoId: number; ownerId: number }
+  | { type: "follow.created" | "follow.deleted"; ownerId: number };
