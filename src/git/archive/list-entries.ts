@@ -14,7 +14,7 @@ import {
   type TreeEntry,
 } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 import { EXPORT_ATTRIBUTES, type ExportRules, readExportRules } from "./export-content.ts";
 
@@ -25,7 +25,7 @@ export interface ListedEntry {
   readonly mode: number;
   readonly oid: Oid;
   /** Undefined for what has no content. */
-  readonly place: Place | undefined;
+  readonly location: ObjectLocation | undefined;
   readonly rules: ExportRules;
 }
 
@@ -55,7 +55,7 @@ interface Frame {
 export async function* listEntries(
   catalog: PackCatalog,
   objects: PackedObjects,
-  root: Place,
+  root: ObjectLocation,
 ): AsyncGenerator<ListedEntry> {
   const lister = new EntryLister(catalog, objects);
   yield* lister.list(root);
@@ -71,13 +71,13 @@ class EntryLister {
     this.objects = objects;
   }
 
-  async *list(root: Place): AsyncGenerator<ListedEntry> {
+  async *list(root: ObjectLocation): AsyncGenerator<ListedEntry> {
     const { frames } = this;
     const top: ListedEntry = {
       path: "" as ByteText,
       mode: MODE_TREE,
       oid: this.catalog.oid(root),
-      place: undefined,
+      location: undefined,
       rules: NO_RULES,
     };
     yield top;
@@ -91,9 +91,9 @@ class EntryLister {
       const listed = this.toListed(frame, entry);
       if (isTreeMode(entry.mode)) {
         if (listed.rules.isIgnored) continue;
-        const place = this.catalog.find(entry.oid);
-        if (!place) throw missing(`tree ${entry.oid}`);
-        await this.enter(place, listed, listed.path);
+        const location = this.catalog.find(entry.oid);
+        if (!location) throw missing(`tree ${entry.oid}`);
+        await this.enter(location, listed, listed.path);
         continue;
       }
       for (const above of frames) {
@@ -109,17 +109,17 @@ class EntryLister {
     const isFolder = isTreeMode(mode) || isSubmoduleMode(mode);
     const path = `${frame.path}${name}${isFolder ? "/" : ""}` as ByteText;
     const rules = readExportRules(frame.attributes.find(path));
-    const place = isFolder ? undefined : this.catalog.find(oid);
-    if (!isFolder && !place) throw missing(`blob ${oid}`);
-    return { path, mode, oid, place, rules };
+    const location = isFolder ? undefined : this.catalog.find(oid);
+    if (!isFolder && !location) throw missing(`blob ${oid}`);
+    return { path, mode, oid, location, rules };
   }
 
   private async enter(
-    tree: Place,
+    tree: ObjectLocation,
     waiting: ListedEntry | undefined,
     path: ByteText,
   ): Promise<void> {
-    const entries = parseTree(await this.objects.readPlace(tree));
+    const entries = parseTree(await this.objects.readAt(tree));
     const text = await this.readAttributes(entries);
     const above = this.frames.at(-1)?.attributes;
     const attributes = above
@@ -131,10 +131,10 @@ class EntryLister {
   private async readAttributes(entries: readonly TreeEntry[]): Promise<ByteText> {
     const entry = entries.find(({ name }) => name === ATTRIBUTES_NAME);
     const isFile = entry && !isTreeMode(entry.mode) && !isSubmoduleMode(entry.mode);
-    const place = isFile ? this.catalog.find(entry.oid) : undefined;
-    if (!place || this.catalog.sizeBytes(place) > ATTRIBUTES_BYTES_MAX) return "" as ByteText;
-    if (this.objects.findLarge(this.catalog.oid(place))) return "" as ByteText;
-    return readByteText(await this.objects.readPlace(place));
+    const location = isFile ? this.catalog.find(entry.oid) : undefined;
+    if (!location || this.catalog.sizeBytes(location) > ATTRIBUTES_BYTES_MAX) return "" as ByteText;
+    if (this.objects.findLarge(this.catalog.oid(location))) return "" as ByteText;
+    return readByteText(await this.objects.readAt(location));
   }
 }
 

@@ -1,6 +1,6 @@
 import { overLimit } from "../error.ts";
 import { isSubmoduleMode, isTreeMode, parseTree } from "../object/tree.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 
 /** What a tree comes to with all that is below it. */
@@ -28,23 +28,23 @@ const DEPTH_MAX = 2048;
 export async function measureTree(
   catalog: PackCatalog,
   objects: PackedObjects,
-  root: Place,
+  root: ObjectLocation,
 ): Promise<TreeMeasure> {
   const known = new Map<string, TreeMeasure>();
-  const measure = async (tree: Place, depth: number): Promise<TreeMeasure> => {
+  const measure = async (tree: ObjectLocation, depth: number): Promise<TreeMeasure> => {
     if (depth > DEPTH_MAX) throw overLimit("trees nested too deep");
     let entryCount = 0;
     let contentBytes = 0;
     let pathBytes = 0;
-    for (const { mode, name, oid } of parseTree(await objects.readPlace(tree))) {
+    for (const { mode, name, oid } of parseTree(await objects.readAt(tree))) {
       entryCount++;
-      const place = isSubmoduleMode(mode) ? undefined : catalog.find(oid);
-      if (!isTreeMode(mode) || !place) {
-        contentBytes += place ? catalog.sizeBytes(place) : 0;
+      const location = isSubmoduleMode(mode) ? undefined : catalog.find(oid);
+      if (!isTreeMode(mode) || !location) {
+        contentBytes += location ? catalog.sizeBytes(location) : 0;
         pathBytes = Math.max(pathBytes, name.length);
         continue;
       }
-      const below = known.get(oid) ?? (await measure(place, depth + 1));
+      const below = known.get(oid) ?? (await measure(location, depth + 1));
       entryCount += below.entryCount;
       contentBytes += below.contentBytes;
       pathBytes = Math.max(pathBytes, name.length + 1 + below.pathBytes);

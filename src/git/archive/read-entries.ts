@@ -1,7 +1,7 @@
 import type { ByteText } from "../byte-text.ts";
 import { isRegularMode } from "../object/tree.ts";
 import { sweepChains } from "../pack/chain-sweep.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 import type { Gauge } from "../store.ts";
 import { joinBytes } from "../wire/pkt-line.ts";
@@ -24,7 +24,7 @@ export interface ReadingOptions {
   readonly prefix: ByteText;
   readonly commit: FormattedCommit;
   /** The content of a blob of any size, in pieces that are the taker's own. */
-  readonly stream: (place: Place) => AsyncIterable<Uint8Array>;
+  readonly stream: (location: ObjectLocation) => AsyncIterable<Uint8Array>;
   readonly gauge: Gauge;
 }
 
@@ -46,7 +46,7 @@ export async function* readEntries(
   let bytes = 0;
   for await (const entry of listed) {
     window.push(entry);
-    const sizeBytes = entry.place ? catalog.sizeBytes(entry.place) : 0;
+    const sizeBytes = entry.location ? catalog.sizeBytes(entry.location) : 0;
     if (sizeBytes <= WHOLE_BYTES_MAX) bytes += sizeBytes;
     if (bytes < WINDOW_BYTES && window.length < WINDOW_ENTRIES_MAX) continue;
     yield* reader.read(window);
@@ -76,9 +76,9 @@ class EntryReader {
   /** Contents by pack and position. What is not among them is read by itself. */
   private async readTogether(window: readonly ListedEntry[]): Promise<Map<number, Uint8Array>[]> {
     const positions = this.catalog.packs.map(() => new Set<number>());
-    for (const { place } of window) {
-      if (!place || this.catalog.sizeBytes(place) > WHOLE_BYTES_MAX) continue;
-      positions[place.pack]?.add(place.position);
+    for (const { location } of window) {
+      if (!location || this.catalog.sizeBytes(location) > WHOLE_BYTES_MAX) continue;
+      positions[location.pack]?.add(location.position);
     }
     const contents: Map<number, Uint8Array>[] = [];
     const { gauge } = this.options;
@@ -94,13 +94,13 @@ class EntryReader {
   }
 
   private async toEntry(
-    { path, mode, oid, place, rules }: ListedEntry,
+    { path, mode, oid, location, rules }: ListedEntry,
     contents: readonly ReadonlyMap<number, Uint8Array>[],
   ): Promise<ArchiveEntry> {
     const { prefix, commit, stream } = this.options;
     const entry = { path: (prefix + path) as ByteText, mode, oid, isBinary: rules.isBinary };
-    if (!place) return { ...entry, sizeBytes: 0, content: new Uint8Array(0) };
-    const sizeBytes = this.catalog.sizeBytes(place);
+    if (!location) return { ...entry, sizeBytes: 0, content: new Uint8Array(0) };
+    const sizeBytes = this.catalog.sizeBytes(location);
     const isFile = isRegularMode(mode);
     const isChanged =
       isFile &&
@@ -108,18 +108,18 @@ class EntryReader {
       sizeBytes <= CONVERTED_BYTES_MAX &&
       !this.objects.findLarge(oid);
     if (sizeBytes > WHOLE_BYTES_MAX && isFile && !isChanged) {
-      return { ...entry, sizeBytes, content: stream(place) };
+      return { ...entry, sizeBytes, content: stream(location) };
     }
-    const stored = contents[place.pack]?.get(place.position) ?? (await this.readAlone(place));
+    const stored = contents[location.pack]?.get(location.position) ?? (await this.readAlone(location));
     const content = isChanged ? exportContent(stored, oid, rules, commit) : stored;
     return { ...entry, sizeBytes: content.length, content };
   }
 
   /** A content that is small enough, and may be stored as a delta of one that is not. */
-  private async readAlone(place: Place): Promise<Uint8Array> {
-    if (!this.objects.findLarge(this.catalog.oid(place))) return this.objects.readPlace(place);
+  private async readAlone(location: ObjectLocation): Promise<Uint8Array> {
+    if (!this.objects.findLarge(this.catalog.oid(location))) return this.objects.readAt(location);
     const pieces: Uint8Array[] = [];
-    for await (const piece of this.options.stream(place)) pieces.push(piece);
+    for await (const piece of this.options.stream(location)) pieces.push(piece);
     return joinBytes(pieces);
   }
 }

@@ -343,7 +343,7 @@ class PackMerger {
 
   private async read(object: number): Promise<Uint8Array> {
     const { homes, positions } = this.objects;
-    const content = await this.contents.readPlace({
+    const content = await this.contents.readAt({
       pack: homes[object] as number,
       position: positions[object] as number,
     });

@@ -11,7 +11,7 @@ export interface OpenPack {
 }
 
 /** An object in a pack, by its position in the index. */
-export interface Place {
+export interface ObjectLocation {
   /** Which pack, by its number in the catalog. */
   readonly pack: number;
   readonly position: number;
@@ -46,13 +46,13 @@ export class PackCatalog {
   }
 
   /** Where an object is, undefined if it is in no pack. Cost: a binary search a pack. */
-  find(oid: Oid): Place | undefined {
+  find(oid: Oid): ObjectLocation | undefined {
     writeOid(oid, this.raw);
     return this.findRaw(this.raw, 0);
   }
 
   /** The same for the raw id at `oid[offset..]`. */
-  findRaw(oid: Uint8Array, offset: number, packsMax = this.packs.length): Place | undefined {
+  findRaw(oid: Uint8Array, offset: number, packsMax = this.packs.length): ObjectLocation | undefined {
     for (let pack = 0; pack < packsMax; pack++) {
       const position = this.packs[pack]?.idx.find(oid, offset) ?? -1;
       if (position >= 0) return { pack, position };
@@ -61,37 +61,37 @@ export class PackCatalog {
   }
 
   /** The place from which an object is taken: in the oldest pack that holds it. */
-  home(place: Place): Place {
-    if (place.pack === 0) return place;
-    const { oids } = this.pack(place.pack).idx;
-    return this.findRaw(oids, place.position * OID_BYTES, place.pack) ?? place;
+  home(location: ObjectLocation): ObjectLocation {
+    if (location.pack === 0) return location;
+    const { oids } = this.pack(location.pack).idx;
+    return this.findRaw(oids, location.position * OID_BYTES, location.pack) ?? location;
   }
 
-  oid(place: Place): Oid {
-    return this.pack(place.pack).idx.oid(place.position);
+  oid(location: ObjectLocation): Oid {
+    return this.pack(location.pack).idx.oid(location.position);
   }
 
   /** Kind of an object, 1 to 4. */
-  kind(place: Place): number {
-    return this.pack(place.pack).sidecar.kinds[place.position] as number;
+  kind(location: ObjectLocation): number {
+    return this.pack(location.pack).sidecar.kinds[location.position] as number;
   }
 
   /** Size of an object in bytes, inflated. */
-  sizeBytes(place: Place): number {
-    return this.pack(place.pack).sidecar.sizes[place.position] as number;
+  sizeBytes(location: ObjectLocation): number {
+    return this.pack(location.pack).sidecar.sizes[location.position] as number;
   }
 
   /** The base of an object that is stored as a delta, in the same pack. */
-  base(place: Place): Place | undefined {
-    const position = this.pack(place.pack).sidecar.bases[place.position] as number;
-    return position < 0 ? undefined : { pack: place.pack, position };
+  base(location: ObjectLocation): ObjectLocation | undefined {
+    const position = this.pack(location.pack).sidecar.bases[location.position] as number;
+    return position < 0 ? undefined : { pack: location.pack, position };
   }
 
   /** Where the entry starts and ends in its pack, in bytes. */
-  range(place: Place): { start: number; end: number } {
-    const { idx } = this.pack(place.pack);
-    const start = idx.offset(place.position);
-    const offsets = this.offsetsOf(place.pack);
+  range(location: ObjectLocation): { start: number; end: number } {
+    const { idx } = this.pack(location.pack);
+    const start = idx.offset(location.position);
+    const offsets = this.offsetsOf(location.pack);
     let low = 0;
     let high = offsets.length;
     while (low < high) {
@@ -100,7 +100,7 @@ export class PackCatalog {
       else high = middle;
     }
     // The last entry ends where the pack's checksum begins.
-    const { source } = this.pack(place.pack);
+    const { source } = this.pack(location.pack);
     return { start, end: offsets[low] ?? source.sizeBytes - OID_BYTES };
   }
 

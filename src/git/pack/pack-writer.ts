@@ -10,10 +10,10 @@ import {
   REF_DELTA,
 } from "./entry-header.ts";
 import { LargeContents } from "./large-contents.ts";
-import type { PackCatalog, Place } from "./pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
 import type { PackedObjects } from "./packed-objects.ts";
 import { formatPackHeader } from "./pack-scanner.ts";
-import type { PlaceSet } from "./place-set.ts";
+import type { LocationSet } from "./location-set.ts";
 import type { Gauge, Scratch, StoredChain } from "../store.ts";
 import { storedStream } from "../zlib/stored-stream.ts";
 
@@ -36,7 +36,7 @@ export interface PackWriterOptions {
   readonly openScratch?: () => Promise<Scratch>;
   readonly gauge?: Gauge | undefined;
   /** Objects that the receiver has: bases of a thin pack. Undefined where none may be assumed. */
-  readonly receiverHas?: PlaceSet;
+  readonly receiverHas?: LocationSet;
 }
 
 /** What a pack was made of, for the last line that git shows. */
@@ -63,7 +63,7 @@ export interface PackReport {
 export async function* writePack(
   catalog: PackCatalog,
   objects: PackedObjects,
-  wanted: PlaceSet,
+  wanted: LocationSet,
   options: PackWriterOptions,
 ): AsyncGenerator<Uint8Array, PackReport> {
   const writer = new PackWriter(catalog, objects, wanted, options);
@@ -73,7 +73,7 @@ export async function* writePack(
 class PackWriter {
   private readonly catalog: PackCatalog;
   private readonly objects: PackedObjects;
-  private readonly wanted: PlaceSet;
+  private readonly wanted: LocationSet;
   private readonly options: PackWriterOptions;
   /** Where each object written so far starts in the new pack, by pack and position. */
   private readonly written: Float64Array[];
@@ -89,7 +89,7 @@ class PackWriter {
   constructor(
     catalog: PackCatalog,
     objects: PackedObjects,
-    wanted: PlaceSet,
+    wanted: LocationSet,
     options: PackWriterOptions,
   ) {
     this.catalog = catalog;
@@ -183,12 +183,12 @@ class PackWriter {
   }
 
   /** A whole object whose entry is longer than a run, copied in pieces. */
-  private async *copyLong(place: Place, start: number, end: number): AsyncGenerator<Uint8Array> {
-    this.note(place, this.offset);
+  private async *copyLong(location: ObjectLocation, start: number, end: number): AsyncGenerator<Uint8Array> {
+    this.note(location, this.offset);
     this.report.reused++;
     for (let at = start; at < end; at += READ_BYTES) {
       const stop = Math.min(end, at + READ_BYTES);
-      this.push(await this.catalog.pack(place.pack).source.read(at, stop));
+      this.push(await this.catalog.pack(location.pack).source.read(at, stop));
       yield this.take();
     }
   }
@@ -220,17 +220,17 @@ class PackWriter {
   }
 
   /** True for a delta whose base is neither sent nor there. */
-  private isRemade(place: Place): boolean {
-    const base = this.catalog.base(place);
+  private isRemade(location: ObjectLocation): boolean {
+    const base = this.catalog.base(location);
     if (!base || this.wanted.has(base)) return false;
     const home = this.catalog.home(base);
     return !this.wanted.has(home) && this.options.receiverHas?.has(home) !== true;
   }
 
   /** Returns how an object is stored that does not fit memory: `writeLarge` has to write it. */
-  private async write(place: Place, stored: Uint8Array): Promise<StoredChain | undefined> {
+  private async write(location: ObjectLocation, stored: Uint8Array): Promise<StoredChain | undefined> {
     const start = this.offset;
-    this.note(place, start);
+    this.note(location, start);
     const { report } = this;
     const header = readEntryHeader(stored, 0);
     if (!header) throw corrupt("pack: entry cut off");
@@ -239,7 +239,7 @@ class PackWriter {
       report.reused++;
     } else {
       const data = stored.subarray(header.next);
-      const base = this.catalog.base(place);
+      const base = this.catalog.base(location);
       if (!base) throw corrupt("pack: delta without base in the sidecar");
       const home = this.catalog.home(base);
       const baseStart = this.written[home.pack]?.[home.position] ?? 0;
@@ -260,31 +260,31 @@ class PackWriter {
         this.push(oids.subarray(base.position * OID_BYTES, (base.position + 1) * OID_BYTES));
         this.push(data);
       } else {
-        const swept = this.inflated.get(place.position);
-        this.inflated.delete(place.position);
-        const chain = swept ? undefined : this.objects.findLarge(this.catalog.oid(place));
+        const swept = this.inflated.get(location.position);
+        this.inflated.delete(location.position);
+        const chain = swept ? undefined : this.objects.findLarge(this.catalog.oid(location));
         if (chain) return chain;
-        const content = swept ?? (await this.objects.readPlace(place));
-        this.push(formatEntryHeader(this.catalog.kind(place), content.length));
+        const content = swept ?? (await this.objects.readAt(location));
+        this.push(formatEntryHeader(this.catalog.kind(location), content.length));
         this.push(this.options.codec.deflate(content));
       }
     }
     return undefined;
   }
 
-  private note(place: Place, start: number): void {
-    const written = this.written[place.pack];
-    if (written) written[place.position] = start;
+  private note(location: ObjectLocation, start: number): void {
+    const written = this.written[location.pack];
+    if (written) written[location.position] = start;
   }
 
   /** An object without its base, made in scratch and sent uncompressed, piece by piece. */
-  private async *writeLarge(place: Place, chain: StoredChain): AsyncGenerator<Uint8Array> {
+  private async *writeLarge(location: ObjectLocation, chain: StoredChain): AsyncGenerator<Uint8Array> {
     const { openScratch, codec } = this.options;
     if (!this.large && !openScratch) throw overLimit("object too large");
     if (openScratch) this.large ??= new LargeContents(await openScratch(), codec);
     const large = this.large as LargeContents;
     await large.keepChain(LARGE_NODE, chain);
-    this.push(formatEntryHeader(this.catalog.kind(place), this.catalog.sizeBytes(place)));
+    this.push(formatEntryHeader(this.catalog.kind(location), this.catalog.sizeBytes(location)));
     for await (const piece of storedStream(large.read(LARGE_NODE))) {
       this.push(piece);
       if (this.pieceBytes >= PIECE_BYTES) yield this.take();

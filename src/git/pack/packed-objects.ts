@@ -7,7 +7,7 @@ import { applyDelta, readDeltaHeader } from "./delta.ts";
 import { readEntryHeader } from "./entry-header.ts";
 import { inflateWhole } from "./entry-reader.ts";
 import { streamEntry } from "./entry-stream.ts";
-import type { PackCatalog, Place } from "./pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
 
 /** Contents kept because the next object may be a delta of them, in bytes. */
 const CACHE_BYTES_MAX = 8 * 1024 * 1024;
@@ -45,15 +45,15 @@ export class PackedObjects implements ObjectReader {
    * @throws GitError `limit` if it is larger than `WHOLE_BYTES_MAX`, `corrupt` if the pack is.
    */
   async readObject(oid: Oid): Promise<StoredObject | undefined> {
-    const place = this.catalog.find(oid);
-    if (!place) return undefined;
-    return { kind: kindOf(this.catalog.kind(place)), content: await this.readPlace(place) };
+    const location = this.catalog.find(oid);
+    if (!location) return undefined;
+    return { kind: kindOf(this.catalog.kind(location)), content: await this.readAt(location) };
   }
 
   /** The content of the object at `place`. */
-  async readPlace(place: Place): Promise<Uint8Array> {
-    const deltas: Place[] = [];
-    let at = place;
+  async readAt(location: ObjectLocation): Promise<Uint8Array> {
+    const deltas: ObjectLocation[] = [];
+    let at = location;
     let content = this.recall(at);
     while (!content) {
       const base = this.catalog.base(at);
@@ -78,35 +78,35 @@ export class PackedObjects implements ObjectReader {
   /**
    * The content in pieces, for objects of any size. A piece is valid until the next is asked for.
    */
-  async *streamPlace(place: Place): AsyncGenerator<Uint8Array> {
-    if (this.catalog.base(place) || this.catalog.sizeBytes(place) <= PIECE_BYTES) {
-      yield await this.readPlace(place);
+  async *streamAt(location: ObjectLocation): AsyncGenerator<Uint8Array> {
+    if (this.catalog.base(location) || this.catalog.sizeBytes(location) <= PIECE_BYTES) {
+      yield await this.readAt(location);
       return;
     }
-    const { start, end } = this.catalog.range(place);
-    yield* streamEntry(this.catalog.pack(place.pack).source, start, end);
+    const { start, end } = this.catalog.range(location);
+    yield* streamEntry(this.catalog.pack(location.pack).source, start, end);
   }
 
   findLarge(oid: Oid): StoredChain | undefined {
-    const place = this.catalog.find(oid);
-    if (!place) return undefined;
-    const places: Place[] = [];
-    for (let at: Place | undefined = place; at; at = this.catalog.base(at)) places.push(at);
-    if (places.every((each) => this.catalog.sizeBytes(each) <= WHOLE_BYTES_MAX)) return undefined;
-    const entries = places.toReversed().map((each) => {
+    const location = this.catalog.find(oid);
+    if (!location) return undefined;
+    const locations: ObjectLocation[] = [];
+    for (let at: ObjectLocation | undefined = location; at; at = this.catalog.base(at)) locations.push(at);
+    if (locations.every((each) => this.catalog.sizeBytes(each) <= WHOLE_BYTES_MAX)) return undefined;
+    const entries = locations.toReversed().map((each) => {
       const { start, end } = this.catalog.range(each);
       const { source } = this.catalog.pack(each.pack);
       const sizeBytes = this.catalog.sizeBytes(each);
       return { source, start, end, oid: this.catalog.oid(each), sizeBytes };
     });
-    return { kind: kindOf(this.catalog.kind(place)), entries };
+    return { kind: kindOf(this.catalog.kind(location)), entries };
   }
 
   /** Inflates an entry: an object, or a delta. */
-  private async readEntry(place: Place, sizeBytes?: number): Promise<Uint8Array> {
+  private async readEntry(location: ObjectLocation, sizeBytes?: number): Promise<Uint8Array> {
     if (sizeBytes !== undefined && sizeBytes > WHOLE_BYTES_MAX) throw overLimit("object too large");
-    const { start, end } = this.catalog.range(place);
-    const bytes = await this.catalog.pack(place.pack).source.read(start, end);
+    const { start, end } = this.catalog.range(location);
+    const bytes = await this.catalog.pack(location.pack).source.read(start, end);
     const header = readEntryHeader(bytes, 0);
     if (!header || (sizeBytes !== undefined && header.sizeBytes !== sizeBytes)) {
       throw corrupt("pack: entry is not what the sidecar says");
@@ -117,8 +117,8 @@ export class PackedObjects implements ObjectReader {
     return content;
   }
 
-  private async applyEntry(place: Place, base: Uint8Array): Promise<Uint8Array> {
-    const delta = await this.readEntry(place);
+  private async applyEntry(location: ObjectLocation, base: Uint8Array): Promise<Uint8Array> {
+    const delta = await this.readEntry(location);
     const header = readDeltaHeader(delta);
     if (!header) throw corrupt("delta: cut off");
     if (header.resultBytes > WHOLE_BYTES_MAX) throw overLimit("object too large");
@@ -127,15 +127,15 @@ export class PackedObjects implements ObjectReader {
     return content;
   }
 
-  private recall(place: Place): Uint8Array | undefined {
-    return this.cache.get(cacheKey(place));
+  private recall(location: ObjectLocation): Uint8Array | undefined {
+    return this.cache.get(cacheKey(location));
   }
 
-  private remember(place: Place, content: Uint8Array): void {
+  private remember(location: ObjectLocation, content: Uint8Array): void {
     // While it was made, its base and a delta were there too.
     this.gauge(this.cachedBytes + this.catalog.heldBytes + 3 * content.length);
     if (content.length > CACHE_BYTES_MAX / 4) return;
-    const key = cacheKey(place);
+    const key = cacheKey(location);
     if (!this.cache.delete(key)) this.cachedBytes += content.length;
     this.cache.set(key, content);
     if (this.cachedBytes <= CACHE_BYTES_MAX) return;
@@ -148,6 +148,6 @@ export class PackedObjects implements ObjectReader {
   }
 }
 
-function cacheKey({ pack, position }: Place): number {
+function cacheKey({ pack, position }: ObjectLocation): number {
   return pack * 2 ** 32 + position;
 }

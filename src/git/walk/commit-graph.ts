@@ -1,6 +1,6 @@
 import type { Oid } from "../oid.ts";
 import { OID_BYTES } from "../oid.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 
 /** A parent that is in no pack. */
 export const NO_NODE = -1;
@@ -68,12 +68,12 @@ export class CommitGraph {
 
   /** The node of a commit, `NO_NODE` if it is in no pack or no commit. */
   find(commitOid: Oid): Node {
-    const place = this.catalog.find(commitOid);
-    return place ? this.nodeAt(place) : NO_NODE;
+    const location = this.catalog.find(commitOid);
+    return location ? this.nodeAt(location) : NO_NODE;
   }
 
   /** The node of the commit at `place`, `NO_NODE` if it is no commit. */
-  nodeAt({ pack, position }: Place): Node {
+  nodeAt({ pack, position }: ObjectLocation): Node {
     const { commits } = this.catalog.pack(pack).sidecar;
     let low = 0;
     let high = commits.length - 1;
@@ -87,14 +87,14 @@ export class CommitGraph {
     return NO_NODE;
   }
 
-  place(node: Node): Place {
+  location(node: Node): ObjectLocation {
     const { pack, row } = this.rowOf(node);
     const position = this.catalog.pack(pack).sidecar.commits[row] as number;
     return { pack, position };
   }
 
   oid(node: Node): Oid {
-    return this.catalog.oid(this.place(node));
+    return this.catalog.oid(this.location(node));
   }
 
   /** Parents in the commit's own order, as a view. One that is in no pack is `NO_NODE`. */
@@ -103,25 +103,25 @@ export class CommitGraph {
   }
 
   /** The root tree of a commit, undefined if it is in no pack. */
-  root(node: Node): Place | undefined {
+  root(node: Node): ObjectLocation | undefined {
     const { pack, row } = this.rowOf(node);
-    return this.placeOfRef(pack, this.catalog.pack(pack).sidecar.roots[row] as number);
+    return this.locationOfRef(pack, this.catalog.pack(pack).sidecar.roots[row] as number);
   }
 
   /** The id of a commit's root tree, undefined if it is in no pack. */
   rootOid(node: Node): Oid | undefined {
-    const place = this.root(node);
-    return place && this.catalog.oid(place);
+    const location = this.root(node);
+    return location && this.catalog.oid(location);
   }
 
   /** Calls `visit` for each object that the commit introduces and that a pack holds. */
-  visitIntroduced(node: Node, visit: (place: Place) => void): void {
+  visitIntroduced(node: Node, visit: (location: ObjectLocation) => void): void {
     const { pack, row } = this.rowOf(node);
     const { introduced, introducedStarts } = this.catalog.pack(pack).sidecar;
     const end = introducedStarts[row + 1] as number;
     for (let at = introducedStarts[row] as number; at < end; at++) {
-      const place = this.placeOfRef(pack, introduced[at] as number);
-      if (place) visit(place);
+      const location = this.locationOfRef(pack, introduced[at] as number);
+      if (location) visit(location);
     }
   }
 
@@ -139,11 +139,11 @@ export class CommitGraph {
   }
 
   private nodeOfRef(pack: number, ref: number): Node {
-    const place = this.placeOfRef(pack, ref);
-    return place ? this.nodeAt(place) : NO_NODE;
+    const location = this.locationOfRef(pack, ref);
+    return location ? this.nodeAt(location) : NO_NODE;
   }
 
-  private placeOfRef(pack: number, ref: number): Place | undefined {
+  private locationOfRef(pack: number, ref: number): ObjectLocation | undefined {
     const { idx, sidecar } = this.catalog.pack(pack);
     if (ref < idx.count) return this.catalog.home({ pack, position: ref });
     return this.catalog.findRaw(sidecar.outsideOids, (ref - idx.count) * OID_BYTES);

@@ -1,9 +1,9 @@
 import { missing } from "../error.ts";
 import { BLOB, COMMIT, TAG, TREE } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
-import { PlaceSet } from "../pack/place-set.ts";
+import { LocationSet } from "../pack/location-set.ts";
 import type { ObjectFilter } from "../wire/filter-spec.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { findRange, logByTime } from "./log.ts";
@@ -32,9 +32,9 @@ export interface FetchNeeds {
 }
 
 export interface FetchPlan {
-  readonly wanted: PlaceSet;
+  readonly wanted: LocationSet;
   /** What the client has for certain, undefined unless the pack may be thin. */
-  readonly receiverHas: PlaceSet | undefined;
+  readonly receiverHas: LocationSet | undefined;
 }
 
 /**
@@ -61,9 +61,9 @@ class FetchPlanner {
   private readonly catalog: PackCatalog;
   private readonly packed: PackedObjects;
   private readonly needs: FetchNeeds;
-  private readonly wanted: PlaceSet;
+  private readonly wanted: LocationSet;
   /** Asked for by id: sent whatever the filter says. */
-  private readonly asked: PlaceSet;
+  private readonly asked: LocationSet;
   /** Least depth at which each tree was gone into, for filters that count it. */
   private readonly depths = new Map<string, number>();
 
@@ -72,49 +72,49 @@ class FetchPlanner {
     this.catalog = catalog;
     this.packed = packed;
     this.needs = needs;
-    this.wanted = new PlaceSet(catalog);
-    this.asked = new PlaceSet(catalog);
+    this.wanted = new LocationSet(catalog);
+    this.asked = new LocationSet(catalog);
   }
 
   async run(): Promise<FetchPlan> {
     const { graph, needs, wanted } = this;
     const tips: Node[] = [];
-    const loose: Place[] = [];
+    const loose: ObjectLocation[] = [];
     for (const oid of needs.wantOids) await this.addWant(oid, tips, loose);
 
     const haves = await this.findHaves();
     const clientCut = new Set(needs.clientShallowOids.map((oid) => graph.find(oid)));
     const range = this.findCommits(tips, haves, clientCut);
-    for (const node of range.commits) wanted.add(graph.place(node));
+    for (const node of range.commits) wanted.add(graph.location(node));
     if (needs.filter?.treeDepthLimit === undefined) {
       for (const node of range.listed) {
-        graph.visitIntroduced(node, (place) => {
-          if (this.passes(place)) wanted.add(place);
+        graph.visitIntroduced(node, (location) => {
+          if (this.passes(location)) wanted.add(location);
         });
       }
       await this.addWholeTrees(range.whole, range.boundary);
     } else {
       for (const node of range.commits) await this.addTreeToDepth(graph.root(node));
     }
-    for (const place of loose) await this.addLoose(place);
+    for (const location of loose) await this.addLoose(location);
     this.addTags();
     return { wanted, receiverHas: this.findReceiverHas(haves, clientCut) };
   }
 
   /** Takes a want: a tag with what it points to, a commit, or another object. */
-  private async addWant(oid: Oid, tips: Node[], loose: Place[]): Promise<void> {
-    const place = this.catalog.find(oid);
-    if (!place) throw missing(`wanted object ${oid}`);
-    this.asked.add(place);
-    const kind = this.catalog.kind(place);
+  private async addWant(oid: Oid, tips: Node[], loose: ObjectLocation[]): Promise<void> {
+    const location = this.catalog.find(oid);
+    if (!location) throw missing(`wanted object ${oid}`);
+    this.asked.add(location);
+    const kind = this.catalog.kind(location);
     if (kind === COMMIT) {
-      tips.push(this.graph.nodeAt(place));
+      tips.push(this.graph.nodeAt(location));
     } else if (kind === TAG) {
-      this.wanted.add(place);
-      const target = tagTarget(this.catalog, place);
+      this.wanted.add(location);
+      const target = tagTarget(this.catalog, location);
       if (target) await this.addWant(this.catalog.oid(target), tips, loose);
     } else {
-      loose.push(place);
+      loose.push(location);
     }
   }
 
@@ -122,8 +122,8 @@ class FetchPlanner {
     const haves: Node[] = [];
     for (const oid of this.needs.haveOids) {
       const found = this.catalog.find(oid);
-      const place = found && peel(this.catalog, found);
-      const node = place ? this.graph.nodeAt(place) : NO_NODE;
+      const location = found && peel(this.catalog, found);
+      const node = location ? this.graph.nodeAt(location) : NO_NODE;
       if (node !== NO_NODE) haves.push(node);
     }
     return haves;
@@ -165,61 +165,61 @@ class FetchPlanner {
     return { commits, listed, whole, boundary };
   }
 
-  private passes(place: Place): boolean {
+  private passes(location: ObjectLocation): boolean {
     const limit = this.needs.filter?.blobBytesLimit;
-    if (limit === undefined || this.catalog.kind(place) !== BLOB) return true;
-    return this.catalog.sizeBytes(place) < limit;
+    if (limit === undefined || this.catalog.kind(location) !== BLOB) return true;
+    return this.catalog.sizeBytes(location) < limit;
   }
 
   /** Adds whole trees, without what the trees of `have` commits hold. */
   private async addWholeTrees(nodes: readonly Node[], have: ReadonlySet<Node>): Promise<void> {
     if (nodes.length === 0) return;
     const { graph, catalog, packed, wanted } = this;
-    const held = new PlaceSet(catalog);
+    const held = new LocationSet(catalog);
     const roots = [...have, ...this.needs.haveOids.map((oid) => graph.find(oid))];
     for (const node of roots) {
       const root = node === NO_NODE ? undefined : graph.root(node);
-      if (root) await walkTree(catalog, packed, root, (place) => held.add(place));
+      if (root) await walkTree(catalog, packed, root, (location) => held.add(location));
     }
-    const gone = new PlaceSet(catalog);
+    const gone = new LocationSet(catalog);
     for (const node of nodes) {
       const root = graph.root(node);
       if (!root) continue;
-      await walkTree(catalog, packed, root, (place) => {
-        if (held.has(place) || !gone.add(place)) return false;
-        if (this.passes(place)) wanted.add(place);
-        return catalog.kind(place) === TREE;
+      await walkTree(catalog, packed, root, (location) => {
+        if (held.has(location) || !gone.add(location)) return false;
+        if (this.passes(location)) wanted.add(location);
+        return catalog.kind(location) === TREE;
       });
     }
   }
 
   /** Adds what lies less deep than the filter's limit. */
-  private async addTreeToDepth(root: Place | undefined, startDepth = 0): Promise<void> {
+  private async addTreeToDepth(root: ObjectLocation | undefined, startDepth = 0): Promise<void> {
     const limit = this.needs.filter?.treeDepthLimit ?? Number.POSITIVE_INFINITY;
     if (!root) return;
-    await walkTree(this.catalog, this.packed, root, (place, below) => {
+    await walkTree(this.catalog, this.packed, root, (location, below) => {
       const depth = startDepth + below;
-      const key = `${place.pack}:${place.position}`;
+      const key = `${location.pack}:${location.position}`;
       const seen = this.depths.get(key);
       if (depth >= limit || (seen !== undefined && seen <= depth)) return false;
       this.depths.set(key, depth);
-      if (this.passes(place)) this.wanted.add(place);
+      if (this.passes(location)) this.wanted.add(location);
       return depth + 1 < limit;
     });
   }
 
   /** A tree or blob that was asked for by id, with what it leads to. */
-  private async addLoose(root: Place): Promise<void> {
+  private async addLoose(root: ObjectLocation): Promise<void> {
     this.wanted.add(root);
     if (this.needs.filter?.treeDepthLimit !== undefined) {
       // What a given tree holds is as deep as a commit's root: git counts from there.
       await this.addTreeToDepth(root, -1);
       return;
     }
-    const gone = new PlaceSet(this.catalog);
-    await walkTree(this.catalog, this.packed, root, (place) => {
-      if (!gone.add(place)) return false;
-      if (this.asked.has(place) || this.passes(place)) this.wanted.add(place);
+    const gone = new LocationSet(this.catalog);
+    await walkTree(this.catalog, this.packed, root, (location) => {
+      if (!gone.add(location)) return false;
+      if (this.asked.has(location) || this.passes(location)) this.wanted.add(location);
       return true;
     });
   }
@@ -244,15 +244,15 @@ class FetchPlanner {
   private findReceiverHas(
     haves: readonly Node[],
     clientCut: ReadonlySet<Node>,
-  ): PlaceSet | undefined {
+  ): LocationSet | undefined {
     const { graph, needs } = this;
     if (!needs.isThin || haves.length === 0 || clientCut.size > 0 || needs.filter) return undefined;
-    const has = new PlaceSet(this.catalog);
+    const has = new LocationSet(this.catalog);
     let left = BASE_COMMITS_MAX;
     for (const node of logByTime(graph, { tips: haves })) {
       if (left-- === 0) break;
-      has.add(graph.place(node));
-      graph.visitIntroduced(node, (place) => has.add(place));
+      has.add(graph.location(node));
+      graph.visitIntroduced(node, (location) => has.add(location));
     }
     return has;
   }

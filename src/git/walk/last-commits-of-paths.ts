@@ -128,9 +128,9 @@ class PathComparer {
     const known = this.remembered.get(wanted)?.get(tree);
     if (known) return known;
     const entries = new Map<string, Occupant>();
-    const place = tree.startsWith("40000 ") ? this.catalog.find(tree.slice(6)) : undefined;
-    if (place) {
-      const content = await this.packed.readPlace(place);
+    const location = tree.startsWith("40000 ") ? this.catalog.find(tree.slice(6)) : undefined;
+    if (location) {
+      const content = await this.packed.readAt(location);
       const lengths = new Set(Array.from(wanted.below.keys(), (name) => name.length));
       visitTree(content, (mode, nameStart, nameEnd, oidOffset) => {
         if (!lengths.has(nameEnd - nameStart)) return;

@@ -38,8 +38,8 @@ export async function findLastCommits(
     const known = parsed.get(occupant);
     if (known) return known;
     const isTree = occupant.startsWith("40000 ");
-    const place = isTree ? catalog.find(occupant.slice("40000 ".length)) : undefined;
-    const tree = place ? parseTree(await packed.readPlace(place)) : [];
+    const location = isTree ? catalog.find(occupant.slice("40000 ".length)) : undefined;
+    const tree = location ? parseTree(await packed.readAt(location)) : [];
     const entries = new Map(tree.map(({ name, mode, oid }) => [name, `${mode} ${oid}`]));
     if (parsed.size === PARSED_MAX) parsed.clear();
     parsed.set(occupant, entries);

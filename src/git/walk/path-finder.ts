@@ -2,7 +2,7 @@ import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import { TREE } from "../object/kind.ts";
 import { findTreeEntry } from "../object/tree.ts";
 import { formatOid } from "../oid.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 import type { CommitGraph, Node } from "./commit-graph.ts";
 
@@ -15,7 +15,7 @@ const REMEMBERED_MAX = 10_000;
 interface Found {
   readonly occupant: Occupant;
   /** Where it is, if it is a tree. */
-  readonly tree: Place | undefined;
+  readonly tree: ObjectLocation | undefined;
 }
 
 const NOTHING: Found = { occupant: "", tree: undefined };
@@ -44,7 +44,7 @@ export class PathFinder {
     return root ? this.find(root) : "";
   }
 
-  async find(root: Place): Promise<Occupant> {
+  async find(root: ObjectLocation): Promise<Occupant> {
     let found: Found = { occupant: "", tree: root };
     for (const [depth, name] of this.names.entries()) {
       if (!found.tree) return "";
@@ -60,18 +60,18 @@ export class PathFinder {
   private async look(
     known: Map<number, Found>,
     key: number,
-    tree: Place,
+    tree: ObjectLocation,
     name: Uint8Array,
   ): Promise<Found> {
-    const content = await this.packed.readPlace(tree);
+    const content = await this.packed.readAt(tree);
     const entry = findTreeEntry(content, name);
     let found = NOTHING;
     if (entry) {
-      const place = this.catalog.findRaw(content, entry.oidOffset);
-      const isTree = place !== undefined && this.catalog.kind(place) === TREE;
+      const location = this.catalog.findRaw(content, entry.oidOffset);
+      const isTree = location !== undefined && this.catalog.kind(location) === TREE;
       found = {
         occupant: `${entry.mode.toString(8)} ${formatOid(content, entry.oidOffset)}`,
-        tree: isTree ? place : undefined,
+        tree: isTree ? location : undefined,
       };
     }
     if (known.size >= REMEMBERED_MAX) known.clear();

@@ -1,20 +1,20 @@
 import { TAG } from "../object/kind.ts";
 import { OID_BYTES } from "../oid.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 
 /** What the annotated tag at `place` points at; undefined if it is no tag, or that is in no pack. */
-export function tagTarget(catalog: PackCatalog, place: Place): Place | undefined {
-  const { idx, sidecar } = catalog.pack(place.pack);
-  const row = sidecar.tags.indexOf(place.position);
+export function tagTarget(catalog: PackCatalog, location: ObjectLocation): ObjectLocation | undefined {
+  const { idx, sidecar } = catalog.pack(location.pack);
+  const row = sidecar.tags.indexOf(location.position);
   const ref = row < 0 ? undefined : sidecar.tagTargets[row];
   if (ref === undefined) return undefined;
-  if (ref < idx.count) return catalog.home({ pack: place.pack, position: ref });
+  if (ref < idx.count) return catalog.home({ pack: location.pack, position: ref });
   return catalog.findRaw(sidecar.outsideOids, (ref - idx.count) * OID_BYTES);
 }
 
 /** What tags of tags lead to in the end: the first object that is no tag. */
-export function peel(catalog: PackCatalog, place: Place): Place | undefined {
-  let at: Place | undefined = place;
+export function peel(catalog: PackCatalog, location: ObjectLocation): ObjectLocation | undefined {
+  let at: ObjectLocation | undefined = location;
   while (at && catalog.kind(at) === TAG) at = tagTarget(catalog, at);
   return at;
 }

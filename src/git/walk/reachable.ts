@@ -1,7 +1,7 @@
 import { COMMIT, TAG } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
-import { PlaceSet } from "../pack/place-set.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
+import { LocationSet } from "../pack/location-set.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { tagTarget } from "./peel.ts";
 
@@ -16,11 +16,11 @@ export function findReachable(
   catalog: PackCatalog,
   graph: CommitGraph,
   tipOids: Iterable<Oid>,
-): PlaceSet {
-  const reached = new PlaceSet(catalog);
+): LocationSet {
+  const reached = new LocationSet(catalog);
   const stack: Node[] = [];
   for (const oid of tipOids) {
-    for (let at: Place | undefined = catalog.find(oid); at; at = tagTarget(catalog, at)) {
+    for (let at: ObjectLocation | undefined = catalog.find(oid); at; at = tagTarget(catalog, at)) {
       reached.add(at);
       const kind = catalog.kind(at);
       if (kind === COMMIT) stack.push(graph.nodeAt(at));
@@ -29,8 +29,8 @@ export function findReachable(
   }
   const marks = markReachable(graph, stack);
   for (let node = marks.indexOf(1); node >= 0; node = marks.indexOf(1, node + 1)) {
-    reached.add(graph.place(node));
-    graph.visitIntroduced(node, (place) => reached.add(place));
+    reached.add(graph.location(node));
+    graph.visitIntroduced(node, (location) => reached.add(location));
   }
   return reached;
 }

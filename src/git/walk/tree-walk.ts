@@ -1,7 +1,7 @@
 import { overLimit } from "../error.ts";
 import { TREE } from "../object/kind.ts";
 import { isSubmoduleMode, visitTree } from "../object/tree.ts";
-import type { PackCatalog, Place } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 
 /** Trees nested deeper than this are refused: no checkout could hold them. */
@@ -17,15 +17,15 @@ const TREE_DEPTH_MAX = 2048;
 export async function walkTree(
   catalog: PackCatalog,
   packed: PackedObjects,
-  root: Place,
-  visit: (place: Place, depth: number) => boolean,
+  root: ObjectLocation,
+  visit: (location: ObjectLocation, depth: number) => boolean,
 ): Promise<void> {
   const stack = [{ place: root, depth: 0 }];
   for (let item = stack.pop(); item; item = stack.pop()) {
-    const { place, depth } = item;
+    const { place: location, depth } = item;
     if (depth > TREE_DEPTH_MAX) throw overLimit("tree nested too deep");
-    if (!visit(place, depth) || catalog.kind(place) !== TREE) continue;
-    const content = await packed.readPlace(place);
+    if (!visit(location, depth) || catalog.kind(location) !== TREE) continue;
+    const content = await packed.readAt(location);
     visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
       if (isSubmoduleMode(mode)) return;
       const child = catalog.findRaw(content, oidOffset);

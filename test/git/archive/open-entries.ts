@@ -31,7 +31,7 @@ export async function openEntries(
       decorations: decorations as ByteText[],
       abbreviate: (each) => each.slice(0, 7),
     },
-    stream: (place) => objects.streamPlace(place),
+    stream: (location) => objects.streamAt(location),
     gauge: () => {},
   });
   return { head: { commitOid: oid, timeSeconds: commit.committer.timeSeconds }, entries };

@@ -5,7 +5,7 @@ import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
 import { type OpenPack, PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
 import { writePack } from "../../../src/git/pack/pack-writer.ts";
 import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
-import { PlaceSet } from "../../../src/git/pack/place-set.ts";
+import { LocationSet } from "../../../src/git/pack/location-set.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
 import { formatTree } from "../../../src/git/object/tree.ts";
 import type { StoredObject } from "../../../src/git/store.ts";
@@ -42,11 +42,11 @@ const lines = (text: string): string[] => text.split("\n").filter((line) => line
 const listObjects = (...revisions: string[]): string[] =>
   lines(git(repository, ["rev-list", "--objects", "--no-object-names", ...revisions]));
 
-function placesOf(catalog: PackCatalog, oids: readonly string[]): PlaceSet {
-  const set = new PlaceSet(catalog);
+function placesOf(catalog: PackCatalog, oids: readonly string[]): LocationSet {
+  const set = new LocationSet(catalog);
   for (const oid of oids) {
-    const place = catalog.find(oid);
-    if (place) set.add(place);
+    const location = catalog.find(oid);
+    if (location) set.add(location);
   }
   return set;
 }
@@ -194,8 +194,8 @@ describe("PackedObjects", () => {
       const found = await objects.readObject(oid);
       expect(found?.kind).toBe(expected.kind);
       expect(Buffer.from(found?.content ?? [])).toEqual(expected.content);
-      const place = catalog.find(oid) ?? { pack: 0, position: 0 };
-      expect(await collect(objects.streamPlace(place))).toEqual(expected.content);
+      const location = catalog.find(oid) ?? { pack: 0, position: 0 };
+      expect(await collect(objects.streamAt(location))).toEqual(expected.content);
     }
     expect(await objects.readObject("f".repeat(40))).toBeUndefined();
   });
@@ -211,10 +211,10 @@ describe("PackedObjects", () => {
     const oid = builder.add("blob", content);
     const stored = await storePack(builder.build(), reader);
     const catalog = new PackCatalog([{ ...stored, source: new MemorySource(stored.pack) }]);
-    const place = catalog.find(oid) ?? { pack: 0, position: 0 };
+    const location = catalog.find(oid) ?? { pack: 0, position: 0 };
     // A piece lives until the next: collecting must copy.
     const pieces: Buffer[] = [];
-    for await (const piece of new PackedObjects(catalog).streamPlace(place)) {
+    for await (const piece of new PackedObjects(catalog).streamAt(location)) {
       pieces.push(Buffer.from(piece));
     }
     expect(Buffer.concat(pieces).equals(content)).toBe(true);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
 import { writePack } from "../../../src/git/pack/pack-writer.ts";
 import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
-import type { PlaceSet } from "../../../src/git/pack/place-set.ts";
+import type { LocationSet } from "../../../src/git/pack/location-set.ts";
 import { CommitGraph } from "../../../src/git/walk/commit-graph.ts";
 import { type FetchNeeds, planFetch } from "../../../src/git/walk/fetch-plan.ts";
 import {
@@ -66,7 +66,7 @@ const plan = (needs: Partial<FetchNeeds>) =>
     ...needs,
   });
 
-function oidsOf(set: PlaceSet): string[] {
+function oidsOf(set: LocationSet): string[] {
   return catalog.packs
     .flatMap((_, pack) =>
       Array.from(set.positions(pack), (position) => catalog.oid({ pack, position })),

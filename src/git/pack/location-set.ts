@@ -1,7 +1,7 @@
-import type { PackCatalog, Place } from "./pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
 
 /** A set of objects of a catalog: one bit for each object of each pack. */
-export class PlaceSet {
+export class LocationSet {
   size = 0;
   private readonly bits: Uint32Array[];
   private readonly counts: number[];
@@ -12,7 +12,7 @@ export class PlaceSet {
   }
 
   /** Adds an object; false if it was in the set. */
-  add({ pack, position }: Place): boolean {
+  add({ pack, position }: ObjectLocation): boolean {
     const words = this.bits[pack];
     const bit = 1 << (position & 31);
     if (!words || ((words[position >>> 5] as number) & bit) !== 0) return false;
@@ -21,14 +21,14 @@ export class PlaceSet {
     return true;
   }
 
-  has({ pack, position }: Place): boolean {
+  has({ pack, position }: ObjectLocation): boolean {
     return (((this.bits[pack]?.[position >>> 5] ?? 0) >>> (position & 31)) & 1) === 1;
   }
 
-  delete(place: Place): void {
-    const words = this.bits[place.pack];
-    if (!words || !this.has(place)) return;
-    (words[place.position >>> 5] as number) &= ~(1 << (place.position & 31));
+  delete(location: ObjectLocation): void {
+    const words = this.bits[location.pack];
+    if (!words || !this.has(location)) return;
+    (words[location.position >>> 5] as number) &= ~(1 << (location.position & 31));
     this.size--;
   }
 
