@@ -10,7 +10,7 @@ import {
 import type { Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 
-/** A file, link or submodule at a path. */
+/** A file, symlink or submodule at a path. */
 export interface PathEntry {
   readonly path: ByteText;
   readonly mode: number;

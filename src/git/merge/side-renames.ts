@@ -89,11 +89,11 @@ export async function findSideRenames(
 /** Counts into which directories the files of removed directories were renamed. */
 class DirectoryCounts {
   private readonly counts = new Map<ByteText, Map<ByteText, number>>();
-  private readonly gone: ReadonlyMap<ByteText, DirectoryRelevance>;
+  private readonly removed: ReadonlyMap<ByteText, DirectoryRelevance>;
 
-  /** @param gone The removed directories, and why each matters. */
-  constructor(gone: ReadonlyMap<ByteText, DirectoryRelevance>) {
-    this.gone = gone;
+  /** @param removed The removed directories, and why each matters. */
+  constructor(removed: ReadonlyMap<ByteText, DirectoryRelevance>) {
+    this.removed = removed;
   }
 
   /**
@@ -109,7 +109,7 @@ class DirectoryCounts {
       const newName = nameOf(fresh);
       old = directoryOf(old);
       fresh = directoryOf(fresh);
-      const relevance = this.gone.get(old);
+      const relevance = this.removed.get(old);
       if (relevance === undefined || (!isFirst && oldName !== newName)) return;
       if (isFirst || relevance === "itself") {
         const counts = this.counts.get(old) ?? new Map<ByteText, number>();
@@ -157,7 +157,7 @@ class DirectoryCounts {
     return (path) => {
       if (sources.get(path) === "content") return true;
       for (const directory of this.above(path)) {
-        if (this.gone.get(directory) === "itself" && !isDecided(directory)) return true;
+        if (this.removed.get(directory) === "itself" && !isDecided(directory)) return true;
       }
       return false;
     };
@@ -169,7 +169,7 @@ class DirectoryCounts {
    */
   *winners(): Generator<readonly [old: ByteText, fresh: ByteText | undefined]> {
     for (const [old, counts] of this.counts) {
-      if ((this.gone.get(old) ?? "none") === "none") continue;
+      if ((this.removed.get(old) ?? "none") === "none") continue;
       const [first, second] = [...counts].toSorted(([, a], [, b]) => b - a);
       if (first) yield [old, second?.[1] === first[1] ? undefined : first[0]];
     }
@@ -178,7 +178,7 @@ class DirectoryCounts {
   /** The relevant directories above a path, innermost first. */
   private *above(path: ByteText): Generator<ByteText> {
     let directory = directoryOf(path);
-    while (directory !== "" && (this.gone.get(directory) ?? "none") !== "none") {
+    while (directory !== "" && (this.removed.get(directory) ?? "none") !== "none") {
       yield directory;
       directory = directoryOf(directory);
     }
