@@ -61,7 +61,7 @@ async function compareAll(history: StoredHistory, pairs: readonly Pair[]) {
   return count;
 }
 
-/** Stores the commits of `count` cases commits by `makeCase`, and returns the pairs to merge. */
+/** Stores the commits of `count` cases made by `makeCase`, and returns the pairs to merge. */
 async function makeCases(
   seed: number,
   count: number,
