@@ -4,13 +4,13 @@ import { type CommitGraph, NO_NODE, type Node } from "./walk/commit-graph.ts";
 
 const DIGITS_MIN = 7;
 
-/** Digits with which git abbreviates ids where there are so many objects. */
+/** The number of hex digits to which git abbreviates ids in a repository of `objectCount` objects. */
 export function abbreviationDigits(objectCount: number): number {
   const bits = 32 - Math.clz32(objectCount);
   return Math.max(DIGITS_MIN, Math.ceil(bits / 2));
 }
 
-/** How many objects a commit reaches; one that came in on two sides of a merge counts twice. */
+/** How many objects a commit reaches; an object introduced on both sides of a merge counts twice. */
 export function countReached(graph: CommitGraph, tip: Node): number {
   const seen = new Uint8Array(graph.count);
   const stack = [tip];
@@ -24,7 +24,7 @@ export function countReached(graph: CommitGraph, tip: Node): number {
   return count;
 }
 
-/** The shortest way to write an id that git would take in a repository of these packs. */
+/** The shortest prefix of an id that git accepts as unambiguous in a repository of these packs. */
 export function abbreviate(catalog: PackCatalog, oid: Oid): string {
   const objectCount = catalog.packs.reduce((sum, { idx }) => sum + idx.count, 0);
   let digits = abbreviationDigits(objectCount);

@@ -1,16 +1,16 @@
 import type { ByteText } from "./byte-text.ts";
 
-/** What each digit stands for; the alphabet is git's own. */
+/** The digits in the order of their values; the alphabet is git's own. */
 const DIGITS =
   "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 
 const VALUES = new Int8Array(256).fill(-1);
 for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
 
-/** Digits that stand for four bytes together. */
+/** Digits that encode a group of four bytes. */
 const GROUP_DIGITS = 5;
 
-/** Five digits for each four bytes; zeros fill up the last four. */
+/** Encodes each four bytes as five digits; the last group is padded with zeros. */
 export function formatBase85(bytes: Uint8Array): ByteText {
   let text = "";
   for (let at = 0; at < bytes.length; at += 4) {
@@ -27,9 +27,9 @@ export function formatBase85(bytes: Uint8Array): ByteText {
 }
 
 /**
- * Reads `length` bytes from groups of five digits. What the last group has beyond them is left out.
+ * Reads `length` bytes from groups of five digits. The padding bytes of the last group are dropped.
  *
- * @returns Undefined for anything else.
+ * @returns Undefined if `text` is not base 85 or holds fewer than `length` bytes.
  */
 export function parseBase85(text: ByteText, length: number): Uint8Array | undefined {
   if (text.length % GROUP_DIGITS !== 0 || length > (text.length / GROUP_DIGITS) * 4) {

@@ -3,13 +3,13 @@ declare const isByteText: unique symbol;
 /**
  * Text as git stores it: a string with one char (0 to 255) for each byte.
  *
- * Names, paths and messages in git are bytes, usually UTF-8 and sometimes not. Kept this way they
- * survive unchanged, `<` and `===` compare as git's memcmp does, and they serve as map keys. Turn
- * them into readable text with `decodeText` at the edge only.
+ * Names, paths and messages in git are bytes, usually UTF-8 and sometimes not. As byte text they
+ * survive unchanged, `<` and `===` compare them as git's memcmp does, and they serve as map keys. Decode
+ * them with `decodeText` only where they leave the service for people to read.
  */
 export type ByteText = string & { readonly [isByteText]: true };
 
-// What the engine uses of the host's globals. Both exist in Node and in workerd.
+// The host's globals that the engine uses. Both exist in Node and in workerd.
 interface Utf8Decoder {
   decode(bytes: Uint8Array): string;
 }
@@ -23,7 +23,9 @@ const host = globalThis as unknown as {
 const lossyUtf8 = new host.TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 const encoder = new host.TextEncoder();
 
-/** Chars built by one call of `String.fromCharCode`, whose arguments live on the stack. */
+/**
+ * Chars per call of `String.fromCharCode`: its arguments are put on the stack, so their number is bounded.
+ */
 const CHUNK_CHARS = 4096;
 
 /** Bytes `start` to `end` as byte text. Cost: one copy. */
@@ -36,26 +38,26 @@ export function readByteText(bytes: Uint8Array, start = 0, end = bytes.length): 
   return text as ByteText;
 }
 
-/** The bytes that `text` stands for. Cost: one copy. */
+/** The bytes of `text`. Cost: one copy. */
 export function byteTextBytes(text: ByteText): Uint8Array {
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   return bytes;
 }
 
-/** Human text as git would store it, in UTF-8. */
+/** Ordinary text as git stores it, in UTF-8. */
 export function encodeText(text: string): ByteText {
   // ASCII is its own UTF-8, and nearly all names are ASCII.
   return (isAscii(text) ? text : readByteText(encoder.encode(text))) as ByteText;
 }
 
-/** UTF-8 bytes of human text. */
+/** UTF-8 bytes of ordinary text. */
 export function encodeUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
 /**
- * Stored text for people to read: UTF-8 where it is valid, with replacement characters where not.
+ * Decodes stored text for people to read: as UTF-8, with replacement characters for invalid bytes.
  *
  * Not reversible. Compare, sort and look up with the byte text itself.
  */
@@ -63,12 +65,14 @@ export function decodeText(text: ByteText): string {
   return isAscii(text) ? text : lossyUtf8.decode(byteTextBytes(text));
 }
 
-/** True if the bytes that `text` stands for are UTF-8. */
+/** True if the bytes of `text` are valid UTF-8. */
 export function isValidUtf8(text: ByteText): boolean {
   return decodeBytes(byteTextBytes(text), "utf-8") !== undefined;
 }
 
-/** Bytes of the UTF-8 character that starts at `at`, as git reads it; 0 if none does. */
+/**
+ * Length in bytes of the UTF-8 character that starts at `at`, as git reads it; 0 if the bytes are invalid.
+ */
 export function utf8Length(text: ByteText, at: number): number {
   const byte = (offset: number): number => text.charCodeAt(at + offset);
   const isNext = (offset: number): boolean => (byte(offset) & 0xc0) === 0x80;
@@ -87,7 +91,7 @@ export function utf8Length(text: ByteText, at: number): number {
   return isOdd || !isNext(3) ? 0 : 4;
 }
 
-/** Human text of bytes in an encoding by its name; undefined if that is unknown, or they are not in it. */
+/** Decodes bytes in a named encoding; undefined if the encoding is unknown or the bytes are invalid in it. */
 export function decodeBytes(bytes: Uint8Array, encoding: string): string | undefined {
   try {
     return new host.TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);

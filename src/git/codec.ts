@@ -1,29 +1,29 @@
 /** A hash in progress. */
 export interface Hash {
   update(bytes: Uint8Array): unknown;
-  /** The raw hash; the instance is of no use afterwards. */
+  /** The raw hash; the instance must not be used afterwards. */
   digest(): Uint8Array;
 }
 
 /**
- * What the host does better than the engine, handed in by whoever opens it.
+ * Hashing and compression by the host, which does them faster than the engine; passed in by the caller.
  *
- * Finding where a stream ends is not among it: a pack needs exact input boundaries and a bounded
- * output for each of its entries, and there the engine's own `Inflater` is as fast as the
- * platform's on the small objects that most objects are.
+ * Finding the end of a stream stays with the engine: each entry of a pack needs an exact input boundary
+ * and a bounded output, and on small objects, which are the majority, the engine's own `Inflater` is as
+ * fast as the platform's.
  */
 export interface Codec {
   /** SHA-1 by the platform, for inputs of `HOST_HASH_BYTES_MIN` and more. */
   createSha1(): Hash;
-  /** `bytes` as one zlib stream, which must be complete on return. */
+  /** Compresses `bytes` into one zlib stream, which must be complete on return. */
   deflate(bytes: Uint8Array): Uint8Array;
   /**
-   * What one zlib stream inflates to, in memory of its own; for outputs of `HOST_INFLATE_BYTES_MIN`
-   * to `HOST_INFLATE_BYTES_MAX`.
+   * Inflates one zlib stream into newly allocated memory; for outputs of `HOST_INFLATE_BYTES_MIN` to
+   * `HOST_INFLATE_BYTES_MAX`.
    *
    * @param bytes     The stream, from its first byte to its last.
-   * @param sizeBytes How long the output is. Whether it is, the caller checks.
-   * @throws Error if the bytes are no such stream.
+   * @param sizeBytes Expected length of the output. The caller checks the actual length.
+   * @throws Error if the bytes are not a zlib stream.
    */
   inflate(bytes: Uint8Array, sizeBytes: number): Uint8Array;
 }
@@ -33,23 +33,23 @@ export const HOST_HASH_BYTES_MIN = 2048;
 
 /** Outputs smaller than this are inflated by the engine, for the same reason. */
 export const HOST_INFLATE_BYTES_MIN = 4096;
-/** Larger ones too: the platform takes up to twice as much memory beside what it returns. */
+/** Larger outputs are too: the platform allocates up to twice their size in addition to the result. */
 export const HOST_INFLATE_BYTES_MAX = 1024 * 1024;
 
-/** How the host compresses what is sent, where no more than a piece is to be held. */
+/** Compression by the host for responses that are sent in pieces, without holding the whole response. */
 export interface Compressor {
-  /** `bytes` deflated, without a header, complete on return. */
+  /** Deflates `bytes` without a header; complete on return. */
   deflateRaw(bytes: Uint8Array): Uint8Array;
-  /** A stream, without a header or as a gzip file. */
+  /** Opens a stream, without a header or as a gzip file. */
   open(format: "raw" | "gzip"): Deflating;
 }
 
 /** A stream that is compressed piece by piece. */
 export interface Deflating {
-  /** Takes a piece, and gives what it comes to, which may be nothing yet. */
+  /** Compresses a piece and returns the output available so far, which may be empty. */
   push(bytes: Uint8Array): Promise<Uint8Array[]>;
-  /** The rest. */
+  /** Ends the stream and returns the remaining output. */
   finish(): Promise<Uint8Array[]>;
-  /** Gives back what the stream takes; also where it is not finished. */
+  /** Releases the stream's resources, whether it is finished or not. */
   close(): void;
 }

@@ -1,13 +1,13 @@
 /**
- * Why the engine refuses its input, by what the holder of the bytes can do about it.
+ * Why the engine refuses its input, grouped by how the caller can react.
  *
- * The engine knows no protocol answers: the door or operation that holds the bytes decides what a
- * refusal means to its caller.
+ * The engine knows no status codes or protocol responses: the route or operation that called it maps the
+ * code to a response.
  */
 export type GitErrorCode =
   | "corrupt" // the bytes break their format, or a checksum does not match
-  | "protocol" // well-formed, but not what may be said at this point of the conversation
-  | "unsupported" // a version, hash or feature that exists and is not spoken here
+  | "protocol" // well-formed, but not allowed at this point of the protocol
+  | "unsupported" // a version, hash or feature that exists and is not implemented here
   | "limit" // over a bound that the caller set: size, count, depth or ratio
   | "missing"; // an object that must exist does not
 

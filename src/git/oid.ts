@@ -1,15 +1,15 @@
 import { corrupt } from "./error.ts";
 
-/** An object id: 40 lower-case hex digits. Variables say the kind: `commitOid`, `treeOid`. */
+/** An object id: 40 lower-case hex digits. Variable names state the kind: `commitOid`, `treeOid`. */
 export type Oid = string;
 
 /** Bytes of a raw object id. */
 export const OID_BYTES = 20;
 
-/** What git writes where there is no object: the old value of a ref that is being created. */
+/** The null id, which stands for "no object": the old value of a ref that is being created. */
 export const NULL_OID: Oid = "0".repeat(40);
 
-/** The tree without entries. Git knows it even where it is not stored. */
+/** The empty tree. Git knows it even in a repository that does not store it. */
 export const EMPTY_TREE_OID: Oid = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
@@ -21,7 +21,7 @@ export function formatOid(bytes: Uint8Array, offset = 0): Oid {
   return text;
 }
 
-/** True for 40 lower-case hex digits: how git itself always writes an id. */
+/** True for 40 lower-case hex digits, the form in which git always writes an id. */
 export function isOid(text: string): text is Oid {
   return /^[0-9a-f]{40}$/.test(text);
 }
@@ -29,7 +29,7 @@ export function isOid(text: string): text is Oid {
 /**
  * Writes the 20 raw bytes of `oid` into `bytes`.
  *
- * @throws GitError `corrupt` if it is not an id.
+ * @throws GitError `corrupt` if `oid` is not an object id.
  */
 export function writeOid(oid: Oid, bytes: Uint8Array, offset = 0): void {
   if (!isOid(oid)) throw corrupt(`${JSON.stringify(oid)} is not an object id`);
@@ -45,7 +45,7 @@ export function oidBytes(oid: Oid): Uint8Array {
   return bytes;
 }
 
-/** Order of the raw id at `a[aOffset]` against the one at `b[bOffset]`: negative, zero or positive. */
+/** Compares the raw id at `a[aOffset]` with the raw id at `b[bOffset]`: negative, zero or positive. */
 export function compareOidBytes(
   a: Uint8Array,
   aOffset: number,

@@ -1,16 +1,16 @@
 import { type ByteText, byteTextBytes, encodeText } from "./byte-text.ts";
 import type { Oid } from "./oid.ts";
 
-/** A ref as a file of many holds it. */
+/** A ref as a packed-refs file stores it. */
 interface PackedRef {
   readonly name: ByteText;
   readonly oid: Oid;
-  /** What an annotated tag leads to in the end. */
+  /** For an annotated tag: the object it finally points to. Null for any other ref. */
   readonly peeledOid: Oid | null;
 }
 
 /**
- * The file in which git keeps many refs.
+ * The content of git's packed-refs file.
  *
  * @param refs Sorted by the bytes of their names.
  * @see git pack-refs

@@ -13,9 +13,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a name in quotes at the start of a line, as git quotes those that hold odd bytes.
+ * Reads a quoted name at the start of a line. Git quotes names that contain special bytes.
  *
- * @returns The name and what stands behind it; undefined for no such name.
+ * @returns The name and the rest of the line; undefined if the line does not start with a quoted name.
  * @see git-config(1), "core.quotePath"; git's quote.c.
  */
 export function readQuotedName(line: string): { name: ByteText; rest: string } | undefined {

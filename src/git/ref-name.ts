@@ -3,17 +3,20 @@ import type { ByteText } from "./byte-text.ts";
 /**
  * True if git accepts `name` as the full name of a ref, such as `refs/heads/main`.
  *
- * SECURITY: every ref name of a push or an API call passes here before it is stored or compared;
- * a name that starts with a dash would read as an option in a client's command line.
+ * SECURITY: every ref name from a push or an API request is checked here before it is stored or compared;
+ * a client's command line would interpret a name that starts with a dash as an option.
  *
- * @see git-check-ref-format(1), whose rules are followed one by one.
+ * @see git-check-ref-format(1), all of whose rules are implemented.
  */
 export function isRefName(name: ByteText | string): boolean {
   if (!name.includes("/") || name.startsWith("-")) return false;
   return isRefNameFormat(name);
 }
 
-/** The same without asking for a slash: what `git check-ref-format --allow-onelevel` accepts. */
+/**
+ * Like `isRefName`, but a slash is not required: the names that `git check-ref-format --allow-onelevel`
+ * accepts.
+ */
 export function isRefNameFormat(name: ByteText | string): boolean {
   if (name === "" || name === "@" || name.endsWith(".") || name.includes("@{")) return false;
   if (name.includes("..") || hasForbiddenChar(name)) return false;

@@ -1,18 +1,18 @@
 import type { Oid } from "./oid.ts";
 import type { ObjectKind } from "./object/kind.ts";
 
-/** A file of known length that is read by ranges: a pack, an index or a sidecar. */
+/** A file of known length that is read in ranges: a pack, an index or a sidecar. */
 export interface ByteSource {
   readonly sizeBytes: number;
-  /** Exactly the bytes `start` to `end`. A read that cannot be answered whole rejects. */
+  /** Exactly the bytes `start` to `end`. Rejects if any of them cannot be read. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** Room for what does not fit memory while one pack is indexed. Nothing in it outlives that. */
+/** Temporary storage for data that does not fit in memory while one pack is indexed. Discarded afterwards. */
 export interface Scratch {
-  /** Stores a file under a number that was not used before. */
+  /** Stores a file under a number that has not been used before. */
   write(file: number, bytes: Uint8Array): Promise<void>;
-  /** Exactly the bytes `start` to `end` of a file written before. */
+  /** Exactly the bytes `start` to `end` of a file that was written before. */
   read(file: number, start: number, end: number): Promise<Uint8Array>;
 }
 
@@ -22,30 +22,34 @@ export interface StoredObject {
   readonly content: Uint8Array;
 }
 
-/** Where an entry of a pack is. */
+/** The byte range of an entry in its pack. */
 export interface EntryRange {
   readonly source: ByteSource;
   readonly start: number;
   readonly end: number;
 }
 
-/** An object as a pack stores it, where it or one of its bases is too large to be read whole. */
+/**
+ * An object as a pack stores it, used when the object or one of its delta bases is too large to read whole.
+ */
 export interface StoredChain {
   readonly kind: ObjectKind;
-  /** The whole entry first, then deltas, each of the one before. The last is the object's. */
+  /**
+   * The undeltified base first, then the deltas, each against the previous entry. The last is the object's.
+   */
   readonly entries: readonly (EntryRange & { readonly oid: Oid; readonly sizeBytes: number })[];
 }
 
-/** Where the engine finds the objects of a repository. */
+/** The engine's source of a repository's objects. */
 export interface ObjectReader {
-  /** The entries of an object that `readObject` refuses for a size; undefined for any other. */
+  /** The entries of an object that `readObject` refuses because of its size; undefined for any other. */
   findLarge?(oid: Oid): StoredChain | undefined;
-  /** Undefined if there is no such object. */
+  /** Undefined if the object does not exist. */
   readObject(oid: Oid): Promise<StoredObject | undefined>;
 }
 
-/** The files beside each other that hold one pack. */
+/** The files stored for each pack. */
 export type PackFileKind = "pack" | "idx" | "sidecar";
 
-/** Told how many bytes a piece of work holds in memory now, each time that has changed by much. */
+/** Receives the number of bytes that an operation holds in memory, after each large change. */
 export type Gauge = (heldBytes: number) => void;

@@ -4,35 +4,41 @@ import { EMPTY_TREE_OID, type Oid } from "./oid.ts";
 import type { ObjectReader } from "./store.ts";
 import { formatTree, isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "./object/tree.ts";
 
-/** Entries of trees that one draft reads at most: each takes some hundred bytes. */
+/** Maximum number of tree entries that one draft reads: each takes some hundred bytes. */
 const ENTRIES_MAX = 200_000;
-/** Trees that one draft reads at most: each may be a read of its own. */
+/** Maximum number of trees that one draft reads: each may be a separate read of the store. */
 const TREES_MAX = 4000;
 
-/** Takes a new tree and answers its id: `PackBuilder.add`, with the tree it was made from. */
+/**
+ * Receives a new tree and the tree it was edited from, and returns its id, as `PackBuilder.add`
+ * does.
+ */
 type TreeSink = (content: Uint8Array, baseOid: Oid | undefined) => Oid;
 
-/** What stands at a path. A directory of a draft has no id of its own yet. */
+/** The entry at a path. A directory changed in a draft has no id until the draft is written. */
 export interface DraftEntry {
   readonly mode: number;
   readonly oid: Oid;
 }
 
-/** What stands in the way of a path: a file where it needs a directory, or a directory at its end. */
+/**
+ * An entry that conflicts with a file at a path: a file where a directory is needed, or a directory
+ * at the path itself.
+ */
 export interface Obstacle {
   readonly mode: number;
-  /** Of the names of the path, how many lead to it. */
+  /** Number of leading names of the path that lead to the entry. */
   readonly nameCount: number;
 }
 
 /**
- * A tree that is edited path by path, each edit seeing those before it.
+ * A tree edited path by path. Each edit sees the earlier ones.
  *
- * Only the trees on the way are read, each once. As git has no empty directories, one that loses
- * its last entry goes away.
+ * Only the directories on edited paths are read, each once. Git has no empty directories, so a
+ * directory that loses its last entry is removed.
  *
- * SECURITY: names are looked up as they are, and a symlink is an end. What may be a name is the
- * caller's to check.
+ * SECURITY: names are looked up literally, and symlinks are not followed. The caller validates
+ * names.
  */
 export class TreeDraft {
   private readonly objects: ObjectReader;
@@ -46,13 +52,16 @@ export class TreeDraft {
     this.root = new Directory(rootOid);
   }
 
-  /** @returns Undefined where nothing stands. The id of a directory is what it was at first. */
+  /** @returns Undefined if there is no entry. A directory is returned with its original id. */
   async find(names: readonly ByteText[]): Promise<DraftEntry | undefined> {
     const above = await this.descend(names.slice(0, -1));
     return above?.entries.get(names.at(-1) as ByteText);
   }
 
-  /** What keeps a file from being put at a path: nothing, where a file or symlink is. */
+  /**
+   * Returns the entry that prevents a file at a path; undefined if the path is free, or holds a
+   * file or symlink.
+   */
   async findObstacle(names: readonly ByteText[]): Promise<Obstacle | undefined> {
     let at = await this.load(this.root);
     for (const [above, name] of names.entries()) {
@@ -65,7 +74,9 @@ export class TreeDraft {
     return undefined;
   }
 
-  /** Puts a file where nothing is in the way (`findObstacle`), or where there is one. */
+  /**
+   * Adds a file, or replaces the one at the path. The path must have no obstacle (`findObstacle`).
+   */
   async put(names: readonly ByteText[], { mode, oid }: DraftEntry): Promise<void> {
     let at = await this.load(this.root);
     at.isChanged = true;
@@ -82,26 +93,26 @@ export class TreeDraft {
     at.entries.set(name, { mode, name, oid });
   }
 
-  /** Removes what stands at a path, which must be there and no directory. */
+  /** Removes the file at a path. It must exist and must not be a directory. */
   async remove(names: readonly ByteText[]): Promise<void> {
-    const way: Directory[] = [];
+    const path: Directory[] = [];
     for (let length = 0; length < names.length; length++) {
       const directory = await this.descend(names.slice(0, length));
       if (!directory) return;
-      way.push(directory);
+      path.push(directory);
     }
-    for (const [above, directory] of [...way.entries()].toReversed()) {
+    for (const [above, directory] of [...path.entries()].toReversed()) {
       directory.isChanged = true;
       const name = names[above] as ByteText;
-      const below = way[above + 1];
+      const below = path[above + 1];
       if (!below || below.entries.size === 0) directory.remove(name);
     }
   }
 
   /**
-   * Writes what has changed, and answers the id of the root.
+   * Writes the changed trees and returns the id of the root.
    *
-   * @param write Takes each new tree, those below first.
+   * @param write Receives each new tree, subtrees before their parents.
    */
   async write(write: TreeSink): Promise<Oid> {
     return this.writeDirectory(await this.load(this.root), write);
@@ -116,7 +127,7 @@ export class TreeDraft {
     return write(formatTree([...directory.entries.values()]), directory.oid);
   }
 
-  /** The directory at a path, or undefined. */
+  /** Returns the directory at a path, or undefined. */
   private async descend(names: readonly ByteText[]): Promise<Directory | undefined> {
     let at = await this.load(this.root);
     for (const name of names) {
@@ -144,10 +155,10 @@ export class TreeDraft {
 }
 
 class Directory {
-  /** As it was at first; undefined if it was not there. */
+  /** The original id; undefined for a new directory. */
   readonly oid: Oid | undefined;
   readonly entries = new Map<ByteText, TreeEntry>();
-  /** Those of the directories in it that were looked into. */
+  /** The subdirectories that were accessed. */
   readonly children = new Map<ByteText, Directory>();
   isLoaded = false;
   isChanged = false;

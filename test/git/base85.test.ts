@@ -5,7 +5,7 @@ import type { ByteText } from "../../src/git/byte-text.ts";
 import { makeRandom } from "./support/random.ts";
 
 describe("base 85", () => {
-  it("is read as it was written, of any length", () => {
+  it("round-trips bytes of any length", () => {
     const random = makeRandom(1);
     for (let length = 0; length <= 60; length++) {
       const bytes = random.bytes(length);
@@ -22,7 +22,7 @@ describe("base 85", () => {
     ["00 00", 4],
     ['0000"', 4],
     ["0000\xff", 4],
-  ])("is not %j for %i bytes", (text, length) => {
+  ])("rejects %j as an encoding of %i bytes", (text, length) => {
     expect(parseBase85(text as ByteText, length)).toBeUndefined();
   });
 });

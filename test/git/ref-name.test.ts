@@ -34,14 +34,14 @@ const NAMES = [
   "@",
 ];
 
-it("takes the names that git check-ref-format takes", () => {
+it("accepts exactly the names that git check-ref-format accepts", () => {
   for (const name of NAMES) {
     const { status } = spawnSync("git", ["check-ref-format", name]);
     expect([name, isRefName(name)]).toEqual([name, status === 0]);
   }
 });
 
-// Git takes it in a ref, but no command line takes it as an argument.
-it("refuses a name that reads as an option", () => {
+// Git accepts such a ref name, but a command line would interpret it as an option.
+it("refuses a name that starts with a dash", () => {
   expect(isRefName("-a/b")).toBe(false);
 });

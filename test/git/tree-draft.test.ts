@@ -11,7 +11,7 @@ import { makeRandom } from "./support/random.ts";
 const BLOB = hashObject("blob", new Uint8Array());
 const path = (text: string) => text.split("/").map(encodeText);
 
-/** A reader that counts, over what was written to it. */
+/** Makes a reader of the written trees that counts its reads. */
 function makeObjects() {
   const written = new Map<string, StoredObject>();
   const reader = { reads: 0 };
@@ -30,7 +30,7 @@ function makeObjects() {
 }
 
 describe("TreeDraft", () => {
-  it("makes the trees that git's index makes, whatever is put and removed", async () => {
+  it("writes the same trees as git's index after any edits", async () => {
     const directory = makeDirectory();
     git(directory, ["init", "--quiet"]);
     git(directory, ["hash-object", "-w", "--stdin"]);
@@ -61,7 +61,7 @@ describe("TreeDraft", () => {
     }
   });
 
-  it("tells what is in the way of a path", async () => {
+  it("finds the entry that prevents a file at a path", async () => {
     const { objects } = makeObjects();
     const draft = new TreeDraft(objects, undefined);
     await draft.put(path("a/b"), { mode: MODE_FILE, oid: BLOB });
@@ -76,7 +76,7 @@ describe("TreeDraft", () => {
     expect(await draft.find(path("a"))).toBeUndefined();
   });
 
-  it("reads the trees on the way, each once, and writes those alone", async () => {
+  it("reads each tree on the path once, and writes only the changed trees", async () => {
     const { reader, objects, write } = makeObjects();
     const first = new TreeDraft(objects, undefined);
     for (const name of ["a/b/c", "a/d/e", "f/g"]) {
@@ -100,8 +100,8 @@ describe("TreeDraft", () => {
     expect(await new TreeDraft(objects, root).write(() => "none")).toBe(root);
   });
 
-  // SECURITY: memory and reads are bounded, whatever trees somebody has pushed.
-  it("gives up on too many directories, or too large ones", async () => {
+  // SECURITY: memory and reads are bounded for any pushed tree.
+  it("refuses to read too many or too large directories", async () => {
     const { objects, write } = makeObjects();
     const many = Array.from({ length: 150_000 }, (_, at) => at.toString(36).padStart(4, "0"));
     const entries = many.map((name) => ({ mode: MODE_FILE, name: encodeText(name), oid: BLOB }));

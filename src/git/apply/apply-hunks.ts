@@ -2,17 +2,17 @@ import { type ByteText, byteTextBytes, readByteText } from "../byte-text.ts";
 import { corrupt, overLimit } from "../error.ts";
 import type { PatchHunk } from "./file-patch.ts";
 
-/** Lines of a file at most. */
+/** Maximum lines of a file. */
 const LINES_MAX = 1_000_000;
-/** Lines that are compared for one file at most, in search of where its hunks belong. */
+/** Maximum lines compared for one file in search of the positions of its hunks. */
 const STEPS_MAX = 50_000_000;
 
 /**
- * Applies hunks to a file: each where it says that it belongs, or else at the nearest place that
- * fits. All of its lines must be there.
+ * Applies hunks to a file, each at its stated line or at the nearest position where all of its lines match.
  *
- * @param name For what is said of a hunk that belongs nowhere.
- * @throws GitError `corrupt` for such a hunk, `limit` for a file of too many lines.
+ * @param name The name of the file in error messages.
+ * @throws GitError `corrupt` for a hunk that matches nowhere, `limit` for a file with too many lines or a
+ * search that takes too long.
  */
 export function applyHunks(
   content: Uint8Array,
@@ -29,7 +29,7 @@ export function applyHunks(
 /** A file while it is patched. */
 class Image {
   private lines: string[];
-  /** Whether a hunk has left a line: what it has left no other may take. */
+  /** Whether each line was written by a hunk; later hunks must not match such lines. */
   private isDone: boolean[];
   private stepsLeft = STEPS_MAX;
 
@@ -42,24 +42,24 @@ class Image {
     return this.lines.join("") as ByteText;
   }
 
-  /** False if the hunk belongs nowhere. */
+  /** Returns false if the hunk matches nowhere. */
   apply(hunk: PatchHunk): boolean {
-    const at = this.findPlace(hunk);
+    const at = this.findPosition(hunk);
     if (at < 0) return false;
     const { before, after } = hunk;
-    // What is copied by that is work too.
-    this.spend(this.lines.length >> 4);
+    // Replacing lines copies the arrays, so it consumes budget too.
+    this.consume(this.lines.length >> 4);
     this.lines = replaced(this.lines, at, before.length, after);
     const done = after.map(() => true);
     this.isDone = replaced(this.isDone, at, before.length, done);
     return true;
   }
 
-  /** The line where a hunk belongs, as git searches it; negative for none. */
-  private findPlace({ oldStart, newStart, before, trailing }: PatchHunk): number {
+  /** The line at which a hunk matches, found in git's search order; negative if it matches nowhere. */
+  private findPosition({ oldStart, newStart, before, trailing }: PatchHunk): number {
     const { length } = this.lines;
     const last = length - before.length;
-    // Without lines before it, or behind it, it belongs to the beginning or the end.
+    // A hunk without leading or trailing context must match at the beginning or the end.
     const isFirst = oldStart <= 1;
     const isLast = trailing === 0;
     if (last < 0) return -1;
@@ -67,21 +67,21 @@ class Image {
     if (isLast) return this.fits(before, last) ? last : -1;
     const wanted = Math.min(Math.max(newStart - 1, 0), length);
     for (let distance = 0; wanted + distance <= length || wanted - distance >= 0; distance++) {
-      const [forth, back] = [wanted + distance, wanted - distance];
-      if (forth <= last && this.fits(before, forth, true)) return forth;
+      const [forward, back] = [wanted + distance, wanted - distance];
+      if (forward <= last && this.fits(before, forward, true)) return forward;
       if (distance > 0 && back >= 0 && back <= last && this.fits(before, back, true)) return back;
     }
     return -1;
   }
 
   private fits(before: readonly string[], at: number, mayEnd = false): boolean {
-    this.spend(1);
+    this.consume(1);
     for (const [offset, line] of before.entries()) {
       const found = this.lines[at + offset];
-      // Behind the last line a line feed may have been added since.
+      // The last line may have gained a line feed since the patch was made.
       const isSame = found === line || (mayEnd && this.isEnd(at + offset) && found === `${line}\n`);
       if (this.isDone[at + offset] || !isSame) return false;
-      this.spend(1);
+      this.consume(1);
     }
     return true;
   }
@@ -90,13 +90,13 @@ class Image {
     return line === this.lines.length - 1;
   }
 
-  private spend(steps: number): void {
+  private consume(steps: number): void {
     this.stepsLeft -= steps;
     if (this.stepsLeft < 0) throw overLimit("too much to search for where the patch belongs");
   }
 }
 
-/** Not by `toSpliced`: a call takes no million arguments. */
+/** Replaces `count` items of a list. Not by `toSpliced`: a call cannot have a million arguments. */
 const replaced = <T>(list: T[], at: number, count: number, items: readonly T[]): T[] =>
   list.slice(0, at).concat(items, list.slice(at + count));
 

@@ -19,59 +19,63 @@ import { applyHunks } from "./apply-hunks.ts";
 import type { ObjectReader } from "../store.ts";
 import type { BinaryHunk, FilePatch } from "./file-patch.ts";
 
-/** Contents that are read and made at most, in bytes together. */
+/** Maximum total bytes of the contents that are read and created. */
 const CONTENT_BYTES_MAX = 32 * 1024 * 1024;
 
-/** A file that is patched. The content of a submodule is `Subproject commit <oid>` and a line feed. */
+/** A patched file. The content of a submodule is `Subproject commit <oid>` and a line feed. */
 interface PatchedFile {
   readonly mode: number;
   readonly content: Uint8Array;
 }
 
-/** Where files are read and written. */
+/** The tree to patch, with access to its objects. */
 export interface PatchedTree {
   readonly tree: TreeDraft;
   readonly objects: ObjectReader;
-  /** Takes the content of a file and answers its id. */
+  /** Stores the content of a file and returns its id. */
   readonly write: (content: Uint8Array) => Oid;
 }
 
 /**
- * Applies the patches of several files to a tree as `git apply --cached` does: all of them or none,
- * each at places that fit exactly. The tree is of no use if this throws.
+ * Applies the patches of several files to a tree as `git apply --cached` does: all or none, each hunk only
+ * where its lines match exactly. If this throws, the tree must be discarded.
  *
- * What is copied or renamed is what was there before; any other patch of a file that was patched
- * already goes on with that.
+ * A copy or rename starts from the original content of its source; any other patch of an already patched file
+ * starts from the patched content.
  *
- * SECURITY: of an object that a patch merely names nothing is ever read. Git takes a new content
- * from its store if it has it; here it might be somebody else's. The names are the caller's to check.
+ * SECURITY: an object is never read just because a patch contains its id. Git takes the new content from its
+ * object store if the object exists there; here the store may hold objects that the patch's author may not
+ * read. The caller must check the file names.
  *
- * @throws GitError `corrupt` if a patch does not apply, in git's own words; `limit` for more than
- * memory has room for.
+ * @throws GitError `corrupt` if a patch does not apply, with git's message; `missing` if a blob of the tree
+ * does not exist; `limit` if the contents exceed the memory bound.
  * @see git-apply(1)
  */
-export async function applyPatch(place: PatchedTree, patches: readonly FilePatch[]): Promise<void> {
-  const applier = new Applier(place, patches);
+export async function applyPatch(
+  target: PatchedTree,
+  patches: readonly FilePatch[],
+): Promise<void> {
+  const applier = new Applier(target, patches);
   for (const patch of patches) await applier.apply(patch);
   await applier.write();
 }
 
-/** A path of which the patch has taken, or will take, what was there. */
-type Gone = "removed" | "to-be-removed";
+/** The state of a path whose file the patch has removed or will remove. */
+type Removal = "removed" | "to-be-removed";
 
 class Applier {
-  private readonly place: PatchedTree;
+  private readonly target: PatchedTree;
   private readonly removed: ByteText[] = [];
   private readonly put = new Map<ByteText, PatchedFile>();
-  private readonly states = new Map<ByteText, PatchedFile | Gone>();
+  private readonly states = new Map<ByteText, PatchedFile | Removal>();
   private readonly inflater = new Inflater();
   private bytesLeft = CONTENT_BYTES_MAX;
 
-  constructor(place: PatchedTree, patches: readonly FilePatch[]) {
-    this.place = place;
+  constructor(target: PatchedTree, patches: readonly FilePatch[]) {
+    this.target = target;
     for (const { kind, oldName } of patches) {
-      const isGoing = kind === "delete" || kind === "rename";
-      if (isGoing && oldName !== undefined) this.states.set(oldName, "to-be-removed");
+      const isRemoved = kind === "delete" || kind === "rename";
+      if (isRemoved && oldName !== undefined) this.states.set(oldName, "to-be-removed");
     }
   }
 
@@ -92,10 +96,10 @@ class Applier {
     if (kind === "delete" && content.length > 0) {
       throw corrupt(`removal patch leaves file contents: ${name}: patch does not apply`);
     }
-    this.note(patch, { mode: newMode, content });
+    this.record(patch, { mode: newMode, content });
   }
 
-  /** What a patch changes; undefined for a file that it creates after all. */
+  /** The file that a patch changes; undefined if the patch turns out to create it. */
   private async findOld(patch: FilePatch, name: ByteText): Promise<PatchedFile | undefined> {
     const known = this.states.get(name);
     const isOriginal = patch.kind === "copy" || patch.kind === "rename";
@@ -109,21 +113,21 @@ class Applier {
     if (isSubmoduleMode(entry.mode)) {
       return { mode: entry.mode, content: encodeUtf8(`Subproject commit ${entry.oid}\n`) };
     }
-    const stored = await this.place.objects.readObject(entry.oid);
+    const stored = await this.target.objects.readObject(entry.oid);
     if (stored?.kind !== "blob") throw missing(`blob ${entry.oid}`);
-    this.spend(stored.content.length);
+    this.consume(stored.content.length);
     return { mode: entry.mode, content: stored.content };
   }
 
-  /** What stands at a path and is no directory. */
+  /** The entry at a path; undefined if there is none or it is a directory. */
   private async find(name: ByteText): Promise<DraftEntry | undefined> {
-    const entry = await this.place.tree.find(splitPath(name));
+    const entry = await this.target.tree.find(splitPath(name));
     return entry && !isTreeMode(entry.mode) ? entry : undefined;
   }
 
-  /** Takes away what goes, then puts what comes. */
+  /** Removes the removed files from the tree, then writes the new and changed files. */
   async write(): Promise<void> {
-    const { tree, write } = this.place;
+    const { tree, write } = this.target;
     for (const name of this.removed) {
       if (await this.find(name)) await tree.remove(splitPath(name));
     }
@@ -153,7 +157,7 @@ class Applier {
       if (patch.isBinary) return this.changeBinary(patch, name, old);
       if (patch.hunks.length === 0) return old;
       const content = applyHunks(old, patch.hunks, name);
-      this.spend(content.length);
+      this.consume(content.length);
       return content;
     } catch (error) {
       if (!(error instanceof GitError) || error.code !== "corrupt") throw error;
@@ -175,7 +179,7 @@ class Applier {
     }
     if (newOid === NULL_OID) return new Uint8Array();
     if (!binary) throw corrupt(`missing binary patch data for '${name}'`);
-    this.spend(binary.sizeBytes);
+    this.consume(binary.sizeBytes);
     const inflated = this.inflate(binary);
     const content = binary.kind === "literal" ? inflated : this.changeByDelta(old, inflated);
     const oid = hashObject("blob", content);
@@ -190,23 +194,23 @@ class Applier {
   private inflate({ deflated, sizeBytes }: BinaryHunk): Uint8Array {
     const inflated = new Uint8Array(sizeBytes);
     const status = this.inflater.run(deflated, 0, deflated.length, inflated, 0, sizeBytes);
-    const isWhole = status === "done" && this.inflater.outputOffset === sizeBytes;
+    const isComplete = status === "done" && this.inflater.outputOffset === sizeBytes;
     this.inflater.reset();
-    if (!isWhole) throw corrupt("corrupt binary patch");
+    if (!isComplete) throw corrupt("corrupt binary patch");
     return inflated;
   }
 
   private changeByDelta(old: Uint8Array, delta: Uint8Array): Uint8Array {
     const header = readDeltaHeader(delta);
     if (!header) throw corrupt("binary patch does not apply");
-    this.spend(header.resultBytes);
+    this.consume(header.resultBytes);
     const content = new Uint8Array(header.resultBytes);
     applyDelta(old, delta, header, content);
     return content;
   }
 
-  /** Keeps what has come of a patch, for others of the same files and for the end. */
-  private note({ kind, oldName, newName }: FilePatch, file: PatchedFile): void {
+  /** Records the result of a patch, for later patches of the same files and for `write`. */
+  private record({ kind, oldName, newName }: FilePatch, file: PatchedFile): void {
     if (kind === "delete" && oldName !== undefined) this.put.delete(oldName);
     if (newName !== undefined) {
       this.put.set(newName, file);
@@ -218,20 +222,22 @@ class Applier {
     }
   }
 
-  private spend(bytes: number): void {
+  private consume(bytes: number): void {
     this.bytesLeft -= bytes;
     if (this.bytesLeft < 0) throw overLimit("the files are too large to be patched here");
   }
 }
 
-/** A mode as git keeps it. Git takes what is called a directory for a submodule, and anything else for a file. */
+/**
+ * A mode as git stores it. Git treats the mode of a directory as a submodule, and unknown modes as a file.
+ */
 function plainMode(mode: number): number {
   if (isSymlinkMode(mode)) return MODE_SYMLINK;
   if (isSubmoduleMode(mode) || isTreeMode(mode)) return MODE_SUBMODULE;
   return (mode & 0o100) === 0 ? MODE_FILE : MODE_EXECUTABLE;
 }
 
-/** A patch may change what a file permits, not what it is. */
+/** Checks that a patch changes at most the permissions of a file, not its type. */
 function checkModes({ oldName, newName, oldMode }: FilePatch, mode: number, newMode: number): void {
   const kindOf = (each: number): number => each & MODE_TYPE;
   if (kindOf(oldMode ?? mode) !== kindOf(mode)) throw corrupt(`${oldName}: wrong type`);
@@ -243,7 +249,7 @@ function checkModes({ oldName, newName, oldMode }: FilePatch, mode: number, newM
 
 const splitPath = (name: ByteText): ByteText[] => name.split("/") as ByteText[];
 
-/** The commit that the content of a patched submodule names. */
+/** The commit id in the content of a patched submodule. */
 function readSubmodule({ content }: PatchedFile, name: ByteText): Oid {
   const [, oid = ""] = /^Subproject commit ([0-9a-f]{40})\s*$/.exec(readByteText(content)) ?? [];
   if (oid === "") throw corrupt(`corrupt patch for submodule ${name}`);

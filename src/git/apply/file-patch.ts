@@ -1,44 +1,44 @@
 import type { ByteText } from "../byte-text.ts";
 
-/** What a patch does to one file. */
+/** The part of a patch that concerns one file. */
 export interface FilePatch {
   /** Undefined for a file that is created. */
   readonly oldName: ByteText | undefined;
   /** Undefined for a file that is deleted. */
   readonly newName: ByteText | undefined;
   /**
-   * `modify` may turn out to create the file, where the patch has no header that says so:
-   * `isCertain` is false then.
+   * A patch without git's header may turn out to create the file although its kind is `modify`; `isCertain`
+   * is false then.
    */
   readonly kind: "create" | "delete" | "modify" | "rename" | "copy";
   readonly isCertain: boolean;
   readonly oldMode: number | undefined;
   readonly newMode: number | undefined;
-  /** Ids of the contents, as long as the patch gives them. */
+  /** Ids of the contents, abbreviated if the patch abbreviates them. */
   readonly oldOid: string | undefined;
   readonly newOid: string | undefined;
   readonly hunks: readonly PatchHunk[];
-  /** True if the contents differ in bytes that are no text. */
+  /** True for a binary patch. */
   readonly isBinary: boolean;
-  /** How they differ; undefined where the patch only says that they do. */
+  /** The binary data; undefined if the patch only reports that the contents differ. */
   readonly binary: BinaryHunk | undefined;
 }
 
-/** Lines to be found, and lines that replace them. Each has its line feed, where there is one. */
+/** Lines to find, and lines that replace them. Each line includes its line feed, if it has one. */
 export interface PatchHunk {
-  /** The line of the old file that it begins at, from 1; 0 for none. */
+  /** First line in the old file, counted from 1; 0 if the hunk has no old lines. */
   readonly oldStart: number;
   readonly newStart: number;
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Lines at its end that stay as they are. */
+  /** Number of unchanged lines at the end of the hunk. */
   readonly trailing: number;
 }
 
-/** Deflated bytes: of the new content, or of a delta that makes it of the old one. */
+/** Deflated bytes of the new content, or of a delta that produces it from the old content. */
 export interface BinaryHunk {
   readonly kind: "literal" | "delta";
-  /** Inflated. */
+  /** Size of the inflated bytes. */
   readonly sizeBytes: number;
   readonly deflated: Uint8Array;
 }

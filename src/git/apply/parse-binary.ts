@@ -6,10 +6,10 @@ import type { BinaryHunk } from "./file-patch.ts";
 import type { PatchLines } from "./patch-lines.ts";
 
 /**
- * Reads what follows `GIT binary patch`: how to make the new content, and, if it is there, how to
- * make the old one, which is passed over.
+ * Reads the data after `GIT binary patch`: the data to produce the new content and, if present, the data to
+ * restore the old content, which is skipped.
  *
- * @throws GitError `corrupt`.
+ * @throws GitError `corrupt` for malformed data.
  */
 export function parseBinary(lines: PatchLines): BinaryHunk {
   const { number } = lines;
@@ -29,7 +29,7 @@ function parseHunk(lines: PatchLines): BinaryHunk | undefined {
     const line = lines.next();
     if (line === "\n") break;
     const length = readLength(line.charCodeAt(0));
-    // Each five digits are up to four bytes, the last five at least one.
+    // Five digits encode four bytes; the last five encode one to four.
     const room = ((line.length - 2) / 5) * 4;
     const isGood =
       line.endsWith("\n") &&
@@ -45,7 +45,7 @@ function parseHunk(lines: PatchLines): BinaryHunk | undefined {
   return { kind, sizeBytes: Number(head[2]), deflated: joinBytes(pieces) };
 }
 
-/** `A` to `Z` are 1 to 26 bytes, `a` to `z` 27 to 52; 0 for anything else. */
+/** Decodes the length character: `A` to `Z` for 1 to 26 bytes, `a` to `z` for 27 to 52; 0 for any other. */
 function readLength(char: number): number {
   if (char >= 0x41 && char <= 0x5a) return char - 0x40;
   return char >= 0x61 && char <= 0x7a ? char - 0x60 + 26 : 0;

@@ -5,16 +5,16 @@ import { parseBinary } from "./parse-binary.ts";
 import { PatchLines } from "./patch-lines.ts";
 import { isDevNull, isEpoch, readCommonName, readName, stripDirectories } from "./patch-names.ts";
 
-/** Lines of all hunks together. */
+/** Maximum lines of all hunks together. */
 const HUNK_LINES_MAX = 1_000_000;
-/** Longest line of a header, in bytes: two quoted paths. */
+/** Longest header line, in bytes; allows for two quoted paths. */
 const HEADER_BYTES_MAX = 40_000;
 
 /**
- * Reads a patch: of one file or many, as `git diff` and `git format-patch` print it or `diff -u`
- * does. What stands before, between and behind is passed over.
+ * Reads a patch of one or more files in the format of `git diff`, `git format-patch` or `diff -u`. Text
+ * before, between and after the files' patches is skipped.
  *
- * @throws GitError `corrupt`, in git's own words, `limit` for more lines than memory has room for.
+ * @throws GitError `corrupt` for a malformed patch, with git's message; `limit` for too many lines.
  * @see git-apply(1)
  */
 export function parsePatch(text: ByteText): FilePatch[] {
@@ -25,13 +25,13 @@ export function parsePatch(text: ByteText): FilePatch[] {
   return patches;
 }
 
-/** What the header of a file's patch says, while it is read. */
+/** The header of a file's patch while it is parsed. */
 type Header = { -readonly [Key in keyof FilePatch]: FilePatch[Key] };
 
 class PatchParser {
   private readonly lines: PatchLines;
   private hunkLines = 0;
-  /** Directories that names begin with and that do not belong to them, in a patch without git's header. */
+  /** Number of leading directories to strip from names, in a patch without git's header. */
   private strip: number | undefined;
 
   constructor(lines: PatchLines) {
@@ -45,7 +45,7 @@ class PatchParser {
     const { number } = this.lines;
     const hunks: PatchHunk[] = [];
     while (this.lines.peek().startsWith("@@ -")) hunks.push(this.readHunk());
-    this.settle(header, hunks);
+    this.checkHunks(header, hunks);
     if (hunks.length === 0) {
       this.readBinary(header);
       if (!header.isBinary && !changesMetadata(header)) {
@@ -158,7 +158,7 @@ class PatchParser {
     const read = (text: string): ByteText | undefined => readName(text, this.strip ?? 1, "time");
     const header = makeHeader("modify", false);
     const [oldName, newName] = [read(old), read(fresh)];
-    // Of a file and its copy, such as a.c and a.c.orig, the shorter one is meant.
+    // If one name is a backup of the other, such as a.c and a.c.orig, the shorter name is the file.
     const isShorter = oldName !== undefined && newName?.startsWith(oldName);
     const name = isShorter ? oldName : newName;
     const isCreated = isDevNull(old) || (!isDevNull(fresh) && isEpoch(old));
@@ -228,8 +228,8 @@ class PatchParser {
     };
   }
 
-  /** What the hunks say of a file of which the header does not say whether it is new. */
-  private settle(header: Header, hunks: readonly PatchHunk[]): void {
+  /** Checks hunks against the header, and sets `isCertain` if they show that the file already exists. */
+  private checkHunks(header: Header, hunks: readonly PatchHunk[]): void {
     const hasOld = hunks.some(({ before }) => before.length > 0);
     const hasNew = hunks.some(({ after }) => after.length > 0);
     if (!header.isCertain && (hasOld || hunks.length > 1)) header.isCertain = true;
@@ -277,7 +277,7 @@ const makeHeader = (kind: FilePatch["kind"], isCertain: boolean): Header => ({
 const changesMetadata = ({ kind, oldMode, newMode }: Header): boolean =>
   kind !== "modify" || (oldMode !== undefined && newMode !== undefined && oldMode !== newMode);
 
-/** What stands for a line feed that is missing, in whatever language. */
+/** True for the line that marks a missing line feed, in any language. */
 const isNoNewline = (line: string): boolean => line.length >= 12 && line.startsWith("\\ ");
 
 function checkHeaderLine(line: string): void {
@@ -290,7 +290,7 @@ function readMode(text: string, number: number): number {
   return Number.parseInt(digits, 8);
 }
 
-/** The name on a `---` or `+++` line, which says again what the lines before it said. */
+/** The name on a `---` or `+++` line, which must agree with the preceding header lines. */
 function verifyName(
   known: ByteText | undefined,
   rest: string,
@@ -308,7 +308,9 @@ function verifyName(
   throw corrupt(`bad git-diff - inconsistent ${side} filename on line ${number}`);
 }
 
-/** Directories before the names of a patch without git's header: none where there are none. */
+/**
+ * Guesses how many leading directories to strip in a patch without git's header: 0 if the names have none.
+ */
 function guessStrip(old: string, fresh: string): number | undefined {
   const guess = (text: string): number | undefined => {
     const name = isDevNull(text) ? undefined : readName(text, 0, "time");

@@ -1,22 +1,22 @@
 import type { ByteText } from "../byte-text.ts";
 
-/** The lines of a patch, one after another. */
+/** A cursor over the lines of a patch. */
 export class PatchLines {
   private readonly text: ByteText;
   private at = 0;
-  /** Of the line that comes next, from 1. */
+  /** Number of the next line, counted from 1. */
   number = 1;
 
   constructor(text: ByteText) {
     this.text = text;
   }
 
-  /** The line that comes next, with its line feed if it has one; "" at the end. */
+  /** The next line, with its line feed if it has one; "" at the end. */
   peek(): string {
     return this.text.slice(this.at, this.endOf(this.at));
   }
 
-  /** The line `count` lines behind that one. */
+  /** The line `count` lines after the next line. */
   peekBehind(count: number): string {
     let start = this.at;
     for (let line = 0; line < count; line++) start = this.endOf(start);

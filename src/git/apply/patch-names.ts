@@ -1,7 +1,7 @@
 import type { ByteText } from "../byte-text.ts";
 import { readQuotedName } from "../quoted-name.ts";
 
-/** A path without its first `count` directories; undefined if it has no more than these. */
+/** A path without its first `count` directories; undefined if it has fewer directories. */
 export function stripDirectories(path: string, count: number): string | undefined {
   let rest = path;
   for (let stripped = 0; stripped < count; stripped++) {
@@ -14,14 +14,14 @@ export function stripDirectories(path: string, count: number): string | undefine
 
 export const isDevNull = (text: string): boolean => /^\/dev\/null(?:\s|$)/.test(text);
 
-/** A time behind a name, as `diff -u` writes it. */
+/** A time after a name, as `diff -u` writes it. */
 const TIME = /[ \t](\d{4}-\d\d-\d\d)[ \t](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?[ \t]([+-]\d\d)(\d\d)\s*$/;
 
 /**
- * The name on a line of a header, behind its word.
+ * The name on a header line, after its keyword.
  *
- * @param strip Directories that do not belong to it.
- * @param end What may stand behind it.
+ * @param strip Number of leading directories to strip.
+ * @param end What may follow the name.
  */
 export function readName(
   text: string,
@@ -34,20 +34,20 @@ export function readName(
   const tab = end === "nothing" ? -1 : timeless.indexOf("\t");
   const plain = tab < 0 ? timeless : timeless.slice(0, tab);
   const name = stripDirectories(quoted ? quoted.name : plain, strip);
-  // Slashes that follow each other count as one.
+  // Consecutive slashes count as one.
   return (name?.replaceAll(/\/{2,}/g, "/") || undefined) as ByteText | undefined;
 }
 
-/** Whether the time behind a name is the beginning of all times: the file was not there. */
+/** True if the time after a name is 1970-01-01 00:00 UTC, which means that the file does not exist. */
 export function isEpoch(text: string): boolean {
   const [, date, time, fraction = "0", hours, minutes] = TIME.exec(text) ?? [];
   return Number(fraction) === 0 && Date.parse(`${date}T${time}${hours}:${minutes}`) === 0;
 }
 
 /**
- * The name that stands on both sides of a `diff --git` line, where it is the same on both.
+ * The name on both sides of a `diff --git` line; undefined if the sides differ.
  *
- * @param text The line behind `diff --git `.
+ * @param text The line after `diff --git `.
  */
 export function readCommonName(text: string): ByteText | undefined {
   const line = text.replace(/\n$/, "");
@@ -71,7 +71,7 @@ export function readCommonName(text: string): ByteText | undefined {
       ? (name as ByteText)
       : undefined;
   }
-  // The name twice, a separator and a directory between: only one length can be right.
+  // The line is the name, a separator, a directory and the name again, so only one length fits.
   for (let length = rest.indexOf(" "); length > 0; length = rest.indexOf(" ", length + 1)) {
     const slash = rest.indexOf("/", length);
     if (slash < 0 || 2 * length >= rest.length) return undefined;

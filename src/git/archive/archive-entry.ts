@@ -1,26 +1,26 @@
 import type { ByteText } from "../byte-text.ts";
 import type { Oid } from "../oid.ts";
 
-/** Bytes of a file: whole, or in pieces that are the taker's own. */
+/** The bytes of a file: complete, or in pieces that the consumer may keep. */
 type EntryContent = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** What an archive holds at one path. */
+/** One entry of an archive. */
 export interface ArchiveEntry {
-  /** From the top folder on; of a directory or submodule with a slash at its end. */
+  /** The path including the top folder; a directory or submodule ends with a slash. */
   readonly path: ByteText;
   readonly mode: number;
   readonly oid: Oid;
-  /** 0 for what has no content. */
+  /** 0 for an entry without content. */
   readonly sizeBytes: number;
-  /** Of a file, or where a symlink leads. */
+  /** The content of a file, or the target of a symlink. */
   readonly content: EntryContent;
-  /** What attributes say of the content; undefined where it tells itself. */
+  /** Whether attributes mark the content as binary; undefined if the content itself decides. */
   readonly isBinary: boolean | undefined;
 }
 
-/** What an archive is made of. */
+/** The commit of an archive. */
 export interface ArchiveHead {
   readonly commitOid: Oid;
-  /** The committer's, in seconds since 1970. */
+  /** Committer time, in seconds since 1970. */
   readonly timeSeconds: number;
 }

@@ -1,14 +1,14 @@
 import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import type { Oid } from "../oid.ts";
 
-/** A ref that whoever clones a bundle finds in it. */
+/** A ref that a bundle advertises. */
 export interface BundleRef {
   readonly name: ByteText;
   readonly oid: Oid;
 }
 
 /**
- * What stands before the pack of a bundle that needs nothing else.
+ * The header of a bundle without prerequisites; the pack follows it.
  *
  * @see gitformat-bundle(5).
  */

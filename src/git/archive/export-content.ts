@@ -4,17 +4,17 @@ import { type ByteText, byteTextBytes, readByteText } from "../byte-text.ts";
 import type { Oid } from "../oid.ts";
 import { type FormattedCommit, formatCommitText } from "./format-commit.ts";
 
-/** What attributes say of an entry of an archive. */
+/** The attributes of an archive entry. */
 export interface ExportRules {
   readonly isIgnored: boolean;
-  /** Lines end in two bytes: always, or where the content is text throughout. */
+  /** Converts line ends to CRLF: always, or only if the whole content is text. */
   readonly lineEnds: "crlf" | "auto-crlf" | undefined;
   readonly hasIdent: boolean;
   readonly isSubstituted: boolean;
   readonly isBinary: boolean | undefined;
 }
 
-/** The attributes that this is about. */
+/** The attributes that `readExportRules` needs. */
 export const EXPORT_ATTRIBUTES = [
   "export-ignore",
   "export-subst",
@@ -36,7 +36,7 @@ export function readExportRules(attributes: Attributes): ExportRules {
   };
 }
 
-/** True if the content is not exported as it is stored. */
+/** True if the exported content may differ from the stored content. */
 export const isConverted = ({ lineEnds, hasIdent, isSubstituted }: ExportRules): boolean =>
   lineEnds !== undefined || hasIdent || isSubstituted;
 
@@ -58,7 +58,7 @@ function readLineEnds(attributes: Attributes): ExportRules["lineEnds"] {
 }
 
 /**
- * A content as `git archive` exports it.
+ * Converts a content as `git archive` does.
  *
  * @see gitattributes(5), "text", "eol", "ident" and "export-subst".
  */
@@ -72,7 +72,7 @@ export function exportContent(
   const stored = readByteText(content);
   let text = stored;
   if (hasIdent) text = expandIdent(text, blobOid);
-  if (lineEnds && isEndedAnew(text, lineEnds)) {
+  if (lineEnds && needsCrlf(text, lineEnds)) {
     text = text.replaceAll(/(?<!\r)\n/g, "\r\n") as ByteText;
   }
   if (isSubstituted) {
@@ -83,17 +83,17 @@ export function exportContent(
   return text === stored ? content : byteTextBytes(text);
 }
 
-/** Puts the id of the blob where `$Id$` stands, or another id of this kind. */
+/** Replaces `$Id$` and earlier expansions of it by the id of the blob. */
 function expandIdent(text: ByteText, oid: Oid): ByteText {
   return text.replaceAll(/\$Id(?::([^$\n]*))?\$/g, (whole, old: string | undefined) => {
-    // A space within is of another system's: that stays.
+    // An inner space marks the keyword of another version control system, which is kept.
     const inner = old?.indexOf(" ", 1) ?? -1;
     return inner > 0 && inner < (old?.length ?? 0) - 1 ? whole : `$Id: ${oid} $`;
   }) as ByteText;
 }
 
-/** True unless the lines end so already, or what decides by itself takes the content for no text. */
-function isEndedAnew(text: ByteText, lineEnds: "crlf" | "auto-crlf"): boolean {
+/** True if line ends are to be converted; `auto-crlf` excludes content that has CRs or looks binary. */
+function needsCrlf(text: ByteText, lineEnds: "crlf" | "auto-crlf"): boolean {
   if (lineEnds === "crlf") return true;
   if (/[\r\0]/.test(text)) return false;
   let odd = 0;

@@ -5,12 +5,12 @@ import type { Identity } from "../object/identity.ts";
 import { splitMessage } from "../object/message.ts";
 import type { Oid } from "../oid.ts";
 
-/** What placeholders are filled from. */
+/** The values for placeholders. */
 export interface FormattedCommit {
   readonly oid: Oid;
-  /** With its text in UTF-8. */
+  /** The commit, with its text in UTF-8. */
   readonly commit: Commit;
-  /** The refs that lead to it, as `git log --decorate` names them. */
+  /** The refs that point to the commit, as `git log --decorate` shows them. */
   readonly decorations: readonly ByteText[];
   abbreviate(oid: Oid): string;
 }
@@ -24,9 +24,9 @@ const DATES: Readonly<Record<string, DateStyle>> = {
 };
 
 /**
- * Fills the placeholders of a format as `git log --format` does: ids, people, dates, the message,
- * its encoding and the refs. What depends on the time of reading, on colours or on the width of a
- * terminal stays as it is, and so does `%(describe)`.
+ * Expands the placeholders of a format as `git log --format` does: ids, people, dates, the message, its
+ * encoding and the refs. Placeholders that depend on the current time, on colours or on the terminal width
+ * are left unexpanded, and so is `%(describe)`.
  *
  * @see git-log(1), "Pretty formats".
  */
@@ -34,7 +34,7 @@ export function formatCommitText(format: ByteText, about: FormattedCommit): Byte
   const [text = ""] = format.split("\0", 1);
   return text.replaceAll(
     /%(?:[ac][a-zA-Z]|x[0-9a-fA-F]{2}|[^ac])/g,
-    (whole) => fill(whole.slice(1), about) ?? whole,
+    (placeholder) => fill(placeholder.slice(1), about) ?? placeholder,
   ) as ByteText;
 }
 
@@ -101,7 +101,7 @@ function fillPerson(part: string, person: Identity): string | undefined {
   }
 }
 
-/** A subject as the name of a file. */
+/** Converts a subject to a file name. */
 function toFileName(line: string): string {
   return line
     .replaceAll(/\.+/g, ".")

@@ -18,23 +18,23 @@ import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 import { EXPORT_ATTRIBUTES, type ExportRules, readExportRules } from "./export-content.ts";
 
-/** An entry of an archive whose content is not read yet. */
+/** An archive entry whose content has not been read yet. */
 export interface ListedEntry {
-  /** From the root of the tree on, "" for that itself; of a directory with a slash at its end. */
+  /** The path from the root of the tree, "" for the root itself; a directory ends with a slash. */
   readonly path: ByteText;
   readonly mode: number;
   readonly oid: Oid;
-  /** Undefined for what has no content. */
+  /** Location of the content; undefined for an entry without content. */
   readonly location: ObjectLocation | undefined;
   readonly rules: ExportRules;
 }
 
-/** A file of attributes that is larger is passed over, in bytes. */
+/** Larger `.gitattributes` files are ignored, in bytes. */
 const ATTRIBUTES_BYTES_MAX = 1024 * 1024;
 
 const ATTRIBUTES_NAME = ".gitattributes";
 
-/** A directory that is being gone through. */
+/** A directory whose entries are being listed. */
 interface Frame {
   readonly path: ByteText;
   readonly entries: readonly TreeEntry[];
@@ -45,12 +45,15 @@ interface Frame {
 }
 
 /**
- * What an archive of a tree holds, in its order, without what attributes leave out.
+ * Lists the entries of an archive of a tree, in the archive's order, without the entries that attributes
+ * exclude.
  *
- * A directory stands before the first file below it, even if that is left out; one without files
- * is not there. That is how git does it.
+ * As in git, a directory is listed before the first file below it, even if that file is excluded; a directory
+ * without files is not listed.
  *
  * Cost: one read for each tree and each `.gitattributes`.
+ *
+ * @throws GitError `missing` if a tree or blob does not exist.
  */
 export async function* listEntries(
   catalog: PackCatalog,
@@ -138,7 +141,7 @@ class EntryLister {
   }
 }
 
-/** The mode that git takes for one: old ones had more bits. */
+/** The mode as git interprets it; old modes have further bits. */
 function toCanonical(mode: number): number {
   if (isTreeMode(mode) || isSymlinkMode(mode)) return mode & MODE_TYPE;
   if ((mode & MODE_TYPE) !== (MODE_FILE & MODE_TYPE)) return MODE_SUBMODULE;

@@ -3,25 +3,25 @@ import { isSubmoduleMode, isTreeMode, parseTree } from "../object/tree.ts";
 import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 
-/** What a tree comes to with all that is below it. */
+/** The totals of a tree and everything below it. */
 export interface TreeMeasure {
   readonly entryCount: number;
-  /** Of all files. */
+  /** Total size of all files. */
   readonly contentBytes: number;
-  /** Of the longest path. */
+  /** Length of the longest path. */
   readonly pathBytes: number;
 }
 
-/** Trees nested deeper than this are refused: no checkout could hold them. */
+/** Trees nested deeper than this are refused: no file system could hold a checkout of them. */
 const DEPTH_MAX = 2048;
 
 /**
  * Measures a tree.
  *
- * SECURITY: a tree that is met again is counted, not read again: ten trees that each hold the next
- * ten times stand for more entries than anybody could write down.
+ * SECURITY: each tree is read once, and its totals are reused when it occurs again. Otherwise a few trees
+ * that each contain the next one ten times would cause an exponential number of reads.
  *
- * Cost: each tree once; no blob is read.
+ * Cost: one read for each distinct tree; no blob is read.
  *
  * @throws GitError `limit` for trees nested too deep.
  */

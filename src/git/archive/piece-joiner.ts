@@ -3,9 +3,9 @@ import { joinBytes } from "../wire/pkt-line.ts";
 /** Small pieces are joined up to this size, in bytes. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Joins what is written to pieces that are worth sending, and counts it. */
+/** Joins written bytes into pieces that are large enough to send, and counts the bytes. */
 export class PieceJoiner {
-  /** All that was pushed so far. */
+  /** Total bytes pushed so far. */
   sizeBytes = 0;
   private pieces: Uint8Array[] = [];
   private waitingBytes = 0;
@@ -14,14 +14,14 @@ export class PieceJoiner {
     return this.waitingBytes >= PIECE_BYTES;
   }
 
-  /** Takes bytes that nobody changes any more. */
+  /** Appends bytes, which must not be changed afterwards. */
   push(bytes: Uint8Array): void {
     this.pieces.push(bytes);
     this.waitingBytes += bytes.length;
     this.sizeBytes += bytes.length;
   }
 
-  /** All that was pushed since. */
+  /** Returns and clears the bytes pushed since the last call. */
   take(): Uint8Array {
     const joined = joinBytes(this.pieces);
     this.pieces = [];

@@ -12,28 +12,28 @@ import type { ListedEntry } from "./list-entries.ts";
 
 /** Contents that are read together, in bytes. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
-/** Entries of one window at most. */
+/** Maximum entries of one window. */
 const WINDOW_ENTRIES_MAX = 4096;
 /** Larger contents are streamed, in bytes. */
 const WHOLE_BYTES_MAX = 1024 * 1024;
-/** Larger contents are exported as they are stored, whatever attributes say, in bytes. */
+/** Larger contents are exported as stored, regardless of attributes, in bytes. */
 const CONVERTED_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface ReadingOptions {
-  /** What all paths begin with: the name of the top folder and a slash. */
+  /** The prefix of all paths: the name of the top folder and a slash. */
   readonly prefix: ByteText;
   readonly commit: FormattedCommit;
-  /** The content of a blob of any size, in pieces that are the taker's own. */
+  /** Streams the content of a blob of any size, in pieces that the consumer may keep. */
   readonly stream: (location: ObjectLocation) => AsyncIterable<Uint8Array>;
   readonly gauge: Gauge;
 }
 
 /**
- * Reads the contents of entries ahead, many at a time, in the order in which packs hold them, and
- * hands the entries on in their own.
+ * Reads the contents of entries ahead, many at a time and in the order of their packs, and yields the
+ * entries in their original order.
  *
- * Holds one window of contents, up to 4 MB, and while that is read as much again as resolving its
- * deltas takes; whatever is larger than 1 MB is streamed.
+ * Holds one window of contents, up to 4 MB, plus the memory to resolve its deltas while it is read; contents
+ * larger than 1 MB are streamed.
  */
 export async function* readEntries(
   catalog: PackCatalog,
@@ -73,7 +73,7 @@ class EntryReader {
     for (const entry of window) yield await this.toEntry(entry, contents);
   }
 
-  /** Contents by pack and position. What is not among them is read by itself. */
+  /** Reads the small contents of a window, by pack and position. Missing contents are read individually. */
   private async readTogether(window: readonly ListedEntry[]): Promise<Map<number, Uint8Array>[]> {
     const positions = this.catalog.packs.map(() => new Set<number>());
     for (const { location } of window) {
@@ -116,7 +116,7 @@ class EntryReader {
     return { ...entry, sizeBytes: content.length, content };
   }
 
-  /** A content that is small enough, and may be stored as a delta of one that is not. */
+  /** Reads a small content that may be stored as a delta against a large one. */
   private async readAlone(location: ObjectLocation): Promise<Uint8Array> {
     if (!this.objects.findLarge(this.catalog.oid(location))) return this.objects.readAt(location);
     const pieces: Uint8Array[] = [];

@@ -4,23 +4,23 @@ import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../object/tree.ts";
 import type { ArchiveEntry, ArchiveHead } from "./archive-entry.ts";
 import { PieceJoiner } from "./piece-joiner.ts";
 
-/** Everything in a tar file starts at a multiple of this, in bytes. */
+/** Headers and contents in a tar file start at a multiple of this, in bytes. */
 const RECORD_BYTES = 512;
 /** The file's length is a multiple of this, in bytes. */
 const BLOCK_BYTES = 20 * RECORD_BYTES;
 
-/** What eleven octal digits hold. */
+/** The largest number of eleven octal digits. */
 const NUMBER_MAX = 0o77777777777;
 const NAME_BYTES_MAX = 100;
 const PREFIX_BYTES_MAX = 155;
 
-/** Bits that nobody gets: git's own default. */
+/** Permission bits that are removed from every entry: git's default. */
 const UMASK = 0o002;
 
 const TYPE = { file: "0", symlink: "2", directory: "5", extended: "x", global: "g" } as const;
 
 /**
- * A tar file of some entries, byte for byte as `git archive --format=tar` writes it.
+ * Writes entries as a tar file, byte for byte as `git archive --format=tar` does.
  *
  * @see git's archive-tar.c; pax(1), "ustar Interchange Format" and "pax Extended Header".
  */
@@ -46,14 +46,14 @@ export async function* formatTar(
     if (output.isFull) yield output.take();
   }
   const tail = BLOCK_BYTES - (output.sizeBytes % BLOCK_BYTES);
-  // Two empty records end the file: where the block has no room for them, there is one more.
+  // Two empty records end the file; if the last block has no room for both, a block is added.
   output.push(new Uint8Array(tail < 2 * RECORD_BYTES ? tail + BLOCK_BYTES : tail));
   yield output.take();
 }
 
 const paddingOf = (length: number, unit: number): number => (unit - (length % unit)) % unit;
 
-/** The header of an entry, with another before it for what does not fit. */
+/** The header of an entry, preceded by an extended header for values that do not fit. */
 function formatHead(entry: ArchiveEntry, mtime: number): Uint8Array {
   const { path, oid, mode } = entry;
   let extension = "";
@@ -99,13 +99,13 @@ function toTarMode(mode: number): number {
   return (mode | (mode & 0o100 ? 0o777 : 0o666)) & ~UMASK;
 }
 
-/** Where a long path is cut in two: the last slash that leaves a prefix short enough. */
+/** The position at which a long path is split: the last slash that leaves a prefix short enough. */
 function findCut(path: ByteText): number {
   const end = path.endsWith("/") ? path.length - 1 : path.length;
   return Math.max(0, path.lastIndexOf("/", Math.min(end, PREFIX_BYTES_MAX) - 1));
 }
 
-/** One record of an extended header: its own length, a keyword and a value. */
+/** One record of an extended header: its length, a keyword and a value. */
 function formatRecord(keyword: string, value: string): string {
   const rest = ` ${keyword}=${value}\n`;
   let length = rest.length + 1;
@@ -113,7 +113,7 @@ function formatRecord(keyword: string, value: string): string {
   return `${length}${rest}`;
 }
 
-/** A header whose content are records that say more of what follows. */
+/** An extended header: a header followed by records that apply to the next entry, or to all entries. */
 function formatExtension(type: string, name: string, records: string, mtime: number): Uint8Array {
   const sizeBytes = records.length;
   const header = formatHeader({

@@ -15,9 +15,9 @@ const END_64 = 0x06064b50;
 const END_64_LOCATOR = 0x07064b50;
 
 const VERSION = 10;
-/** What a reader must know for sizes of 64 bits. */
+/** The version that a reader must support for 64-bit sizes. */
 const VERSION_64 = 45;
-/** Made on Unix, where files have modes. */
+/** Marks an entry as made on Unix, so that readers use its file mode. */
 const MADE_ON_UNIX = 0x0317;
 
 const FLAG_DESCRIPTOR = 1 << 3;
@@ -35,9 +35,10 @@ const MAX_32 = 0xffffffff;
 const ATTRIBUTE_DIRECTORY = 16;
 
 /**
- * A zip file of some entries that readers see as they see one of `git archive --format=zip`.
+ * Writes entries as a zip file. Readers see the same metadata and contents as in the output of
+ * `git archive --format=zip`.
  *
- * Holds a header of each entry until the end, about 70 bytes and its path.
+ * Holds the directory header of each entry until the end: about 70 bytes plus its path.
  *
  * @see git's archive-zip.c; APPNOTE.TXT, "Overall .ZIP file format".
  */
@@ -51,7 +52,7 @@ export async function* formatZip(
   yield* writer.finish();
 }
 
-/** What both headers of an entry tell. */
+/** The fields in both headers of an entry. */
 interface EntryFields {
   readonly path: Uint8Array;
   flags: number;
@@ -94,7 +95,7 @@ class ZipWriter {
     let isText = false;
     if (content instanceof Uint8Array) {
       isText = hasContent(mode) && !(entry.isBinary ?? isBinary(content));
-      this.writeWhole(fields, content, !isSymlinkMode(mode));
+      this.writeBuffered(fields, content, !isSymlinkMode(mode));
       if (this.output.isFull) yield this.output.take();
     } else {
       isText = yield* this.writeStream(fields, entry, content);
@@ -102,7 +103,7 @@ class ZipWriter {
     this.addToDirectory(fields, mode, isText, offset);
   }
 
-  private writeWhole(fields: EntryFields, content: Uint8Array, isDeflated: boolean): void {
+  private writeBuffered(fields: EntryFields, content: Uint8Array, isDeflated: boolean): void {
     fields.crc = crc32(content);
     fields.sizeBytes = content.length;
     let data = content;
@@ -118,14 +119,17 @@ class ZipWriter {
     this.output.push(data);
   }
 
-  /** A content of which only the size is known before: what it came to stands behind it. */
+  /**
+   * Writes a content of which only the size is known in advance: its checksum and sizes follow it in a data
+   * descriptor. Returns whether the content is text.
+   */
   private async *writeStream(
     fields: EntryFields,
     entry: ArchiveEntry,
     content: AsyncIterable<Uint8Array>,
   ): AsyncGenerator<Uint8Array, boolean> {
     const { output } = this;
-    // Deflate may make it a little longer.
+    // Deflated data may be slightly longer than the content.
     const is64 = entry.sizeBytes * 1.01 + MAX_16 > MAX_32;
     fields.flags |= FLAG_DESCRIPTOR;
     fields.method = DEFLATED;
@@ -230,7 +234,7 @@ const hasContent = (mode: number): boolean => !isTreeMode(mode) && !isSubmoduleM
 
 const isExecutable = (mode: number): boolean => hasContent(mode) && (mode & 0o111) !== 0;
 
-/** The attributes that a file has outside: its mode in the upper half, where it is not plain. */
+/** The external attributes of an entry: for executables and symlinks, the mode in the upper half. */
 function toAttributes(mode: number): number {
   if (!hasContent(mode)) return ATTRIBUTE_DIRECTORY;
   if (isSymlinkMode(mode)) return (mode | 0o777) * 0x10000;
@@ -256,12 +260,12 @@ function formatExtra64(values: readonly number[]): Uint8Array {
   return record.bytes;
 }
 
-/** The time of a file, to the second and without a zone. */
+/** The extra field with a time in seconds since 1970. */
 function formatExtraTime(seconds: number): Uint8Array {
   return new Record(9).u16(EXTRA_TIME).u16(5).u8(1).u32(seconds).bytes;
 }
 
-/** A moment in UTC as DOS wrote it: two seconds apart, from 1980 to 2107. */
+/** A UTC time in DOS format: a resolution of two seconds, from 1980 to 2107. */
 function toDosTime(seconds: number): { time: number; date: number } {
   const first = Date.UTC(1980, 0, 1);
   const last = Date.UTC(2107, 11, 31, 23, 59, 58);
@@ -271,7 +275,7 @@ function toDosTime(seconds: number): { time: number; date: number } {
   return { time, date };
 }
 
-/** Fields of a fixed length, one after another, least byte first. */
+/** Writes consecutive fields in little-endian order into a record of fixed length. */
 class Record {
   readonly bytes: Uint8Array;
   private readonly view: DataView;

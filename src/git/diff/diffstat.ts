@@ -2,7 +2,7 @@ import type { ByteText } from "../byte-text.ts";
 import { formatMode, quotePath } from "./quote-path.ts";
 import type { PathChange } from "./tree-diff.ts";
 
-/** How much of one file changed: its lines, or where it is no text, its bytes. */
+/** The size of a file's change: in lines for text, in bytes for a binary file. */
 export interface FileStat {
   readonly change: PathChange;
   readonly isBinary: boolean;
@@ -10,12 +10,12 @@ export interface FileStat {
   readonly removed: number;
 }
 
-/** Columns of a line at most, as mails have them. */
+/** Maximum columns of a line, as in mails. */
 const WIDTH = 72;
 
 /**
- * A diffstat as `git format-patch` shows it: a line for each file, the sums, and what else became of
- * files.
+ * A diffstat as `git format-patch` shows it: a line per file, the totals, and a summary of created, deleted
+ * and renamed files and of changed modes.
  *
  * @see git-diff(1), `--stat` and `--summary`; git's diff.c.
  */
@@ -69,7 +69,7 @@ function formatLine(file: FileStat, name: string, layout: Layout): string {
   return `${head}${count}${added + removed === 0 ? "" : " "}${formatGraph(file, layout)}\n`;
 }
 
-/** The end of a name that is too long, from a slash on where there is one. */
+/** Shortens a name that is too long to its end, starting at a slash if possible. */
 function shorten(name: string, width: number): string {
   if (name.length <= width) return name;
   const end = name.slice(name.length - (width - 3));
@@ -81,7 +81,7 @@ function formatGraph({ added, removed }: FileStat, { graphWidth, changeMax }: La
   let plus = added;
   let minus = removed;
   if (graphWidth <= changeMax) {
-    // At least one column for whatever changed at all.
+    // Every nonzero count gets at least one column.
     const scale = (count: number): number =>
       count === 0 ? 0 : 1 + Math.floor((count * (graphWidth - 1)) / changeMax);
     const total = Math.max(scale(added + removed), added > 0 && removed > 0 ? 2 : 0);
@@ -112,7 +112,7 @@ function formatSums(files: readonly FileStat[]): string {
   return `${text}\n`;
 }
 
-/** What became of a file beside its content; "" for nothing. */
+/** The summary line of a change other than of content; "" if there is none. */
 function summarize(change: PathChange): string {
   switch (change.kind) {
     case "added":
@@ -137,14 +137,14 @@ function formatModes(
   return ` mode change ${formatMode(old.mode)} => ${formatMode(fresh.mode)}${name}\n`;
 }
 
-/** A path, or both paths of a file that has another one now. */
+/** The path of a change, or both paths of a renamed or copied file. */
 function nameOf(change: PathChange): string {
   if (change.kind === "added") return quotePath(change.new.path);
   if (change.kind !== "renamed" && change.kind !== "copied") return quotePath(change.old.path);
   return joinPaths(change.old.path, change.new.path);
 }
 
-/** `lib/{a => b}/file`: what two paths have in common, as whole names, is written once. */
+/** `lib/{a => b}/file`: directories and names that both paths share are written once. */
 function joinPaths(old: ByteText, fresh: ByteText): string {
   const quoted = [quotePath(old), quotePath(fresh)];
   if (quoted[0] !== old || quoted[1] !== fresh) return quoted.join(" => ");
@@ -152,7 +152,7 @@ function joinPaths(old: ByteText, fresh: ByteText): string {
   let same = 0;
   while (same < shorter && old[same] === fresh[same]) same++;
   const front = old.slice(0, same).lastIndexOf("/") + 1;
-  // The slash at which the front ends may be the one at which the end begins.
+  // The slash that ends the common front may also begin the common end.
   const lowest = front > 0 ? front - 1 : 0;
   let back = 0;
   for (let at = 1; old.length - at >= lowest && fresh.length - at >= lowest; at++) {

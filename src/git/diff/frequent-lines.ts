@@ -1,25 +1,27 @@
 import { roughSquareRoot } from "./myers.ts";
 
-/** Lines that the other side has this often, at most, say nothing about where they belong. */
+/**
+ * A line that occurs this often on the other side always counts as frequent; in short texts fewer suffice.
+ */
 const FREQUENT_MAX = 1024;
-/** How far around a frequent line its neighbours are looked at, in lines. */
+/** How many neighbours of a frequent line are examined in each direction, in lines. */
 const WINDOW_LINES = 100;
-/** Weight of frequent neighbours against those that have no match at all. */
+/** Weight of frequent neighbours relative to neighbours without a match. */
 const FREQUENT_WEIGHT = 4;
 
-// What is known of a line before the comparison.
+// Classes of lines before the comparison.
 const WITHOUT_MATCH = 0;
 const PLAIN = 1;
 const FREQUENT = 2;
 
 /**
- * Picks the lines that take part in the comparison: those with a match on the other side, without
- * the frequent ones that stand among lines without any. What is left out counts as changed.
+ * Picks the lines to compare: lines with a match on the other side, except frequent lines surrounded by lines
+ * without a match. Lines that are not picked count as changed.
  *
  * @param numbers Lines of this side.
- * @param start First line that is not in the common beginning.
- * @param end Behind the last line that is not in the common end.
- * @param others How often each number occurs on the other side.
+ * @param start First line after the common beginning.
+ * @param end End of the range (exclusive): the first line of the common end.
+ * @param others How often each line number occurs on the other side.
  */
 export function pickComparable(
   numbers: Int32Array,
@@ -28,31 +30,31 @@ export function pickComparable(
   others: Uint32Array,
 ): Int32Array {
   const limit = Math.min(roughSquareRoot(numbers.length), FREQUENT_MAX);
-  const standing = new Uint8Array(numbers.length);
+  const classOf = new Uint8Array(numbers.length);
   for (let line = start; line < end; line++) {
     const matches = others[numbers[line] as number] as number;
-    standing[line] = matches === 0 ? WITHOUT_MATCH : matches >= limit ? FREQUENT : PLAIN;
+    classOf[line] = matches === 0 ? WITHOUT_MATCH : matches >= limit ? FREQUENT : PLAIN;
   }
   const picked: number[] = [];
   for (let line = start; line < end; line++) {
-    const own = standing[line];
-    if (own === PLAIN || (own === FREQUENT && !isLost(standing, line, start, end - 1))) {
+    const own = classOf[line];
+    if (own === PLAIN || (own === FREQUENT && !isLost(classOf, line, start, end - 1))) {
       picked.push(line);
     }
   }
   return Int32Array.from(picked);
 }
 
-/** True for a frequent line among lines without match: it would match anywhere, and mislead. */
-function isLost(standing: Uint8Array, line: number, first: number, last: number): boolean {
+/** True for a frequent line among lines without a match: it could match anywhere and mislead the diff. */
+function isLost(classOf: Uint8Array, line: number, first: number, last: number): boolean {
   const low = Math.max(first, line - WINDOW_LINES);
   const high = Math.min(last, line + WINDOW_LINES);
   const count = (step: number): { without: number; frequent: number } => {
     let without = 0;
     let frequent = 1;
     for (let at = line + step; at >= low && at <= high; at += step) {
-      if (standing[at] === WITHOUT_MATCH) without++;
-      else if (standing[at] === FREQUENT) frequent++;
+      if (classOf[at] === WITHOUT_MATCH) without++;
+      else if (classOf[at] === FREQUENT) frequent++;
       else break;
     }
     return { without, frequent };

@@ -1,9 +1,9 @@
-/** Lines that occur more often than this on the left are never what a text is split at. */
+/** Texts are not split at lines that occur more often than this on the left. */
 const OCCURRENCES_MAX = 64;
-/** Comparisons after which what is left goes to the other algorithm: a bound for hostile texts. */
+/** After this many comparisons the remaining regions use the other algorithm: a bound for hostile texts. */
 const COMPARISONS_MAX = 100_000_000;
 
-/** Lines `leftStart` to `leftEnd` of one text and `rightStart` to `rightEnd` of the other. */
+/** Lines `leftStart` to `leftEnd` of the left text and `rightStart` to `rightEnd` of the right text. */
 export interface Region {
   readonly leftStart: number;
   readonly leftEnd: number;
@@ -11,14 +11,14 @@ export interface Region {
   readonly rightEnd: number;
 }
 
-/** A region whose lines are the same on both sides. */
+/** A region whose lines are equal on both sides. */
 type Match = Region;
 
 /**
- * Marks what differs between two texts by splitting them at their longest match among the rarest
- * lines, again and again: the algorithm that git merges with.
+ * Marks the differences between two texts by splitting them repeatedly at the longest match among the rarest
+ * lines. Git uses this algorithm for merges.
  *
- * @param classes How many different numbers there are.
+ * @param classes The number of distinct lines.
  * @param compareOtherwise Called for a region whose common lines are all too frequent to split at.
  * @see "The Histogram Diff" of JGit, org.eclipse.jgit.diff.HistogramDiff.
  */
@@ -55,11 +55,11 @@ export function findByHistogram(
 class HistogramSearch {
   private readonly left: Int32Array;
   private readonly right: Int32Array;
-  /** How often each number occurs on the left of the region. */
+  /** How often each line number occurs on the left of the region. */
   private readonly counts: Uint32Array;
-  /** Its first place there. */
+  /** The index of each number's first occurrence on the left. */
   private readonly firsts: Int32Array;
-  /** The next place of the number at a place, -1 at the last. */
+  /** For each index on the left, the index of the same number's next occurrence; -1 at the last. */
   private readonly nexts: Int32Array;
   private comparisons = 0;
 
@@ -71,12 +71,12 @@ class HistogramSearch {
     this.nexts = new Int32Array(left.length);
   }
 
-  /** The match to split a region at; undefined if nothing in it is common. */
+  /** The match at which to split a region; undefined if the sides have no line in common. */
   find(region: Region): Match | "too-frequent" | undefined {
     if (this.comparisons > COMPARISONS_MAX) return "too-frequent";
     this.count(region);
     let best: Match | undefined;
-    // A single line counts only by how rare it is.
+    // A match of a single line wins only by its rarity.
     let longest = 1;
     let fewest = OCCURRENCES_MAX + 1;
     let hasCommon = false;
@@ -86,33 +86,33 @@ class HistogramSearch {
       let next = at + 1;
       if (count > 0) hasCommon = true;
       if (count > 0 && count <= fewest) {
-        for (let place = this.firsts[number] as number; place >= 0;) {
-          const { match, rarest } = this.extend(region, place, at);
+        for (let index = this.firsts[number] as number; index >= 0;) {
+          const { match, rarest } = this.extend(region, index, at);
           next = Math.max(next, match.rightEnd);
           if (match.leftEnd - match.leftStart > longest || rarest < fewest) {
             best = match;
             longest = match.leftEnd - match.leftStart;
             fewest = rarest;
           }
-          // Other places within the match lead to no better one.
-          do place = this.nexts[place] as number;
-          while (place >= 0 && place < match.leftEnd);
+          // Other occurrences within the match lead to no better match.
+          do index = this.nexts[index] as number;
+          while (index >= 0 && index < match.leftEnd);
         }
       }
       at = next;
     }
-    this.forget(region);
+    this.resetCounts(region);
     return hasCommon && fewest > OCCURRENCES_MAX ? "too-frequent" : best;
   }
 
-  /** The match around two equal lines, and how often its rarest line occurs. */
-  private extend(region: Region, place: number, at: number): { match: Match; rarest: number } {
+  /** Extends two equal lines to the longest match; `rarest` is how often its rarest line occurs. */
+  private extend(region: Region, index: number, at: number): { match: Match; rarest: number } {
     const { left, right, counts } = this;
-    let leftStart = place;
+    let leftStart = index;
     let rightStart = at;
-    let leftEnd = place + 1;
+    let leftEnd = index + 1;
     let rightEnd = at + 1;
-    let rarest = counts[left[place] as number] as number;
+    let rarest = counts[left[index] as number] as number;
     while (
       leftStart > region.leftStart &&
       rightStart > region.rightStart &&
@@ -137,18 +137,18 @@ class HistogramSearch {
 
   private count({ leftStart, leftEnd, rightStart, rightEnd }: Region): void {
     this.comparisons += leftEnd - leftStart + (rightEnd - rightStart);
-    for (let place = leftEnd - 1; place >= leftStart; place--) {
-      const number = this.left[place] as number;
+    for (let index = leftEnd - 1; index >= leftStart; index--) {
+      const number = this.left[index] as number;
       const count = this.counts[number] as number;
-      this.nexts[place] = count > 0 ? (this.firsts[number] as number) : -1;
-      this.firsts[number] = place;
+      this.nexts[index] = count > 0 ? (this.firsts[number] as number) : -1;
+      this.firsts[number] = index;
       this.counts[number] = count + 1;
     }
   }
 
-  private forget({ leftStart, leftEnd }: Region): void {
-    for (let place = leftStart; place < leftEnd; place++) {
-      this.counts[this.left[place] as number] = 0;
+  private resetCounts({ leftStart, leftEnd }: Region): void {
+    for (let index = leftStart; index < leftEnd; index++) {
+      this.counts[this.left[index] as number] = 0;
     }
   }
 }

@@ -1,15 +1,15 @@
 import { lineBytes, type Lines } from "./lines.ts";
 
-/** Deepest indentation that is told apart, in columns. */
+/** Maximum indentation in columns; deeper indentations count as equal. */
 const INDENT_MAX = 200;
-/** Blank lines that are counted, at most. */
+/** Maximum number of blank lines that are counted. */
 const BLANKS_MAX = 20;
 const TAB_COLUMNS = 8;
-/** How much one place that is less indented outweighs points. */
+/** How many points a smaller indentation is worth. */
 const INDENT_WEIGHT = 60;
 
-// Points for and against cutting a text at a place; fewer are better. Git's authors found these
-// by asking people about thousands of diffs.
+// Penalties for splitting a text at a line; lower is better. Git's authors tuned these values on thousands
+// of diffs rated by people.
 const START_OF_FILE = 1;
 const END_OF_FILE = 21;
 const BLANK = -30;
@@ -21,14 +21,14 @@ const OUTDENTED_WITH_BLANK = 17;
 const DEDENTED = 23;
 const DEDENTED_WITH_BLANK = 17;
 
-/** How good a place for a group of changed lines is. */
+/** The quality of a position for a group of changed lines. */
 export interface SplitScore {
   /** Sum of the indentations at both ends of the group, in columns. */
   readonly indent: number;
   readonly points: number;
 }
 
-/** Scores a group of which the last line stands before line `end`, and the first is `start`. */
+/** Scores a group of the lines `start` to `end`, `end` excluded. */
 export function scoreSplit(lines: Lines, end: number, start: number): SplitScore {
   const below = scoreCut(lines, end);
   const above = scoreCut(lines, start);
@@ -41,7 +41,7 @@ export function isBetterSplit(a: SplitScore, b: SplitScore): boolean {
   return INDENT_WEIGHT * indents + (a.points - b.points) <= 0;
 }
 
-/** Scores a cut in front of line `at`. */
+/** Scores a split before line `at`. */
 function scoreCut(lines: Lines, at: number): SplitScore {
   const isEnd = at >= lines.count;
   const own = isEnd ? -1 : indentOf(lines, at);
@@ -61,7 +61,7 @@ function scoreCut(lines: Lines, at: number): SplitScore {
     if (indent > before.indent) {
       points += hasBlank ? INDENTED_WITH_BLANK : INDENTED;
     } else if (indent < before.indent) {
-      // Less than before and less than behind is the end of one block and the start of the next.
+      // Less indented than the lines before and after: the end of one block and the start of the next.
       const isOutdent = behind.indent !== -1 && behind.indent > indent;
       if (isOutdent) points += hasBlank ? OUTDENTED_WITH_BLANK : OUTDENTED;
       else points += hasBlank ? DEDENTED_WITH_BLANK : DEDENTED;
@@ -70,7 +70,9 @@ function scoreCut(lines: Lines, at: number): SplitScore {
   return { indent, points };
 }
 
-/** Indentation of the next line that is not blank, -1 if there is none, and the blanks before it. */
+/**
+ * Indentation of the nearest non-blank line, -1 if there is none, and the number of blank lines before it.
+ */
 function lookAround(lines: Lines, from: number, step: 1 | -1): { indent: number; blanks: number } {
   let blanks = 0;
   for (let at = from + step; at >= 0 && at < lines.count; at += step) {
@@ -81,7 +83,7 @@ function lookAround(lines: Lines, from: number, step: 1 | -1): { indent: number;
   return { indent: -1, blanks };
 }
 
-/** Columns before the first visible char; -1 for a blank line. */
+/** Columns before the first visible character; -1 for a blank line. */
 function indentOf(lines: Lines, line: number): number {
   let columns = 0;
   for (const byte of lineBytes(lines, line)) {

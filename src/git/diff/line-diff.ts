@@ -4,9 +4,9 @@ import { type LinePair, type Lines, splitLines } from "./lines.ts";
 import { findDifferences } from "./myers.ts";
 import { type Marks, slideGroups } from "./slide.ts";
 
-/** Lines that were replaced by others. One of the counts may be 0. */
+/** A run of left lines replaced by a run of right lines. One of the counts may be 0. */
 export interface Change {
-  /** First line of the left side, from 0. */
+  /** First line of the left side, counted from 0. */
   readonly leftStart: number;
   readonly leftCount: number;
   readonly rightStart: number;
@@ -17,30 +17,32 @@ export interface Change {
 export interface LineDiff {
   readonly left: Lines;
   readonly right: Lines;
-  /** In order, with at least one unchanged line between two of them. */
+  /** In order, with at least one unchanged line between consecutive changes. */
   readonly changes: readonly Change[];
 }
 
 /**
- * Compares two texts as `git diff` does by default: the same lines are shown as changed.
+ * Compares two texts as `git diff` does by default: the same lines are marked as changed.
  *
- * Cost: near linear for texts that are alike; bounded by the size times its square root for others.
- * Bound the size of both before.
+ * Cost: nearly linear for similar texts, otherwise up to the size times its square root. The caller must
+ * limit the size of both texts.
  */
 export function diffLines(left: Uint8Array, right: Uint8Array): LineDiff {
   const pair = splitLines(left, right);
   return { left: pair.left, right: pair.right, changes: compareLines(pair) };
 }
 
-/** What a comparison is for: git shows changes and merges them by different algorithms. */
+/** The purpose of a comparison: git uses different algorithms for showing changes and for merging them. */
 export type ComparisonPurpose = "show" | "merge";
 
-/** The same for texts whose lines are numbered, or as `git merge` compares them. */
+/**
+ * Like `diffLines`, for texts whose lines are already numbered; with "merge", compares as `git merge` does.
+ */
 export function compareLines(
   { left, right, classes }: LinePair,
   purpose: ComparisonPurpose = "show",
 ): Change[] {
-  // One element more than lines: the end is never changed.
+  // One element more than there are lines: the last element stands for the end and is never marked.
   const leftMarks: Marks = new Uint8Array(left.count + 1);
   const rightMarks: Marks = new Uint8Array(right.count + 1);
   const whole: Region = {
@@ -62,7 +64,7 @@ export function compareLines(
   return collectChanges(leftMarks, rightMarks);
 }
 
-/** Marks the differences of a region, and nothing outside. */
+/** Marks the differences within a region. */
 function compareRegion(
   leftAll: Int32Array,
   rightAll: Int32Array,
@@ -131,10 +133,10 @@ function collectChanges(leftMarks: Marks, rightMarks: Marks): Change[] {
   return changes;
 }
 
-/** Bytes looked at to tell text from other things. */
+/** Number of bytes examined to decide whether content is text. */
 const BINARY_PROBE_BYTES = 8000;
 
-/** True for what git takes as binary: a NUL among the first bytes. */
+/** True for content that git treats as binary: content with a NUL among its first bytes. */
 export function isBinary(content: Uint8Array): boolean {
   const at = content.subarray(0, BINARY_PROBE_BYTES).indexOf(0);
   return at >= 0;

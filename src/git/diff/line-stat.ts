@@ -1,12 +1,12 @@
 import type { LineDiff } from "./line-diff.ts";
 
-/** How many lines of a text changed. */
+/** The number of added and removed lines of a text. */
 export interface LineStat {
   readonly added: number;
   readonly removed: number;
 }
 
-/** Counts as `git diff --numstat`. */
+/** Counts lines as `git diff --numstat` does. */
 export function countLines({ changes }: Pick<LineDiff, "changes">): LineStat {
   let added = 0;
   let removed = 0;

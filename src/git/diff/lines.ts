@@ -1,21 +1,21 @@
-/** The lines of two texts, with the same number for the same line. */
+/** The lines of two texts, where equal lines have the same number. */
 export interface LinePair {
   readonly left: Lines;
   readonly right: Lines;
-  /** How many different lines there are. */
+  /** The number of distinct lines. */
   readonly classes: number;
 }
 
 export interface Lines {
   readonly bytes: Uint8Array;
   readonly count: number;
-  /** Where each line starts, in bytes; one more for the end of the last. */
+  /** Byte offset of each line; one more element holds the end of the last line. */
   readonly starts: Uint32Array;
-  /** Number of each line: two lines are the same bytes, line feed included, if these are equal. */
+  /** Number of each line. Two lines with equal numbers have equal bytes, including the line feed. */
   readonly numbers: Int32Array;
 }
 
-/** Splits two texts into lines and numbers them. Cost: one pass, and a map of the different lines. */
+/** Splits two texts into lines and numbers them. Cost: one pass, and a map of the distinct lines. */
 export function splitLines(left: Uint8Array, right: Uint8Array): LinePair {
   const interner = new LineInterner();
   const leftLines = interner.split(left);
@@ -28,15 +28,15 @@ export function lineBytes(lines: Lines, line: number): Uint8Array {
   return lines.bytes.subarray(lines.starts[line], lines.starts[line + 1]);
 }
 
-/** Numbers lines across several texts: three of them, for a merge. */
+/** Numbers lines across several texts, such as the three texts of a merge. */
 export class LineInterner {
   count = 0;
-  /** Lines of each hash, as numbers of `known`. */
+  /** The lines with each hash, as indexes of `known`. */
   private readonly byHash = new Map<number, number[]>();
   private readonly known: Uint8Array[] = [];
   /**
-   * SECURITY: not known to who wrote the lines, who could otherwise give them all one hash and make
-   * every line a search through all others.
+   * SECURITY: a random seed, unknown to the author of the text. With a fixed seed, an attacker could craft
+   * lines with equal hashes and make the lookup of each line a search through all other lines.
    */
   private readonly seed = Math.floor(Math.random() * 2 ** 32) | 0;
 

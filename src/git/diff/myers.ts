@@ -1,24 +1,25 @@
-/** A run this long, in lines, is a sign that both sides are on the same track. */
+/** A run of equal lines longer than this indicates that the two sides correspond. */
 const SNAKE_LINES = 20;
-/** From this cost on, a long snake may end the search for the shortest script. */
+/** Above this cost, a long snake may end the search for the shortest script. */
 const HEURISTIC_COST_MIN = 256;
-/** A snake counts if it brought the search this many times its cost ahead. */
+/** A snake counts if the search has advanced by more than this many times its cost. */
 const HEURISTIC_GAIN = 4;
-/** The search for one split is given up at the square root of the size, and not before this. */
+/** The search for a split is abandoned at a cost of the square root of the size, but not below this cost. */
 const COST_MAX_MIN = 256;
 
-/** Where a box of both sequences is cut in two. */
+/** The point at which a box of both sequences is split in two. */
 interface Split {
   readonly left: number;
   readonly right: number;
 }
 
 /**
- * Marks what differs between two sequences: the linear-space algorithm of Myers, searching from
- * both ends, with the shortcuts that git takes where a shortest script would take too long. Equal
- * inputs give git's own script, not merely one as short.
+ * Finds the differences between two sequences: the linear-space algorithm of Myers, searching from both ends,
+ * with git's shortcuts for cases where finding the shortest script takes too long. The result is exactly
+ * git's script, not just a script of the same length.
  *
- * @param onlyLeft Called with the index of each element that is not matched; `onlyRight` likewise.
+ * @param onlyLeft Called with the index of each left element without a match.
+ * @param onlyRight Called with the index of each right element without a match.
  * @see Eugene W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), section 4b.
  */
 export function findDifferences(
@@ -30,7 +31,7 @@ export function findDifferences(
   new Search(left, right, onlyLeft, onlyRight).compare(0, left.length, 0, right.length);
 }
 
-/** The largest power of two not much above the square root: cheap, and what git uses. */
+/** The smallest power of two greater than the square root: cheap to compute, and the value that git uses. */
 export function roughSquareRoot(number: number): number {
   let root = 1;
   for (let rest = number; rest > 0; rest >>>= 2) root <<= 1;
@@ -44,10 +45,10 @@ class Search {
   private readonly right: Int32Array;
   private readonly onlyLeft: (index: number) => void;
   private readonly onlyRight: (index: number) => void;
-  /** Furthest index of `left` on each diagonal, from the front and from the back. */
+  /** Furthest index of `left` reached on each diagonal, from the front and from the back. */
   private readonly front: Int32Array;
   private readonly back: Int32Array;
-  /** Added to a diagonal to index the two. */
+  /** Added to a diagonal to get its index in `front` and `back`. */
   private readonly origin: number;
   private readonly costMax: number;
 
@@ -70,7 +71,7 @@ class Search {
 
   /** Compares `left[leftStart..leftEnd)` with `right[rightStart..rightEnd)`. */
   compare(leftStart: number, leftEnd: number, rightStart: number, rightEnd: number): void {
-    // A stack instead of recursion: a hostile file must not choose how deep we go.
+    // A stack instead of recursion: hostile input must not control the recursion depth.
     const stack = [leftStart, leftEnd, rightStart, rightEnd];
     while (stack.length > 0) {
       let d = stack.pop() as number;
@@ -167,7 +168,7 @@ class Search {
     }
   }
 
-  /** The best path from the front that just came through a long snake. */
+  /** The best path from the front that has just passed a long snake. */
   private splitAtFrontSnake(
     box: Box,
     cost: number,
@@ -196,7 +197,7 @@ class Search {
     return split;
   }
 
-  /** The same from the back. */
+  /** The best path from the back that has just passed a long snake. */
   private splitAtBackSnake(
     box: Box,
     cost: number,
@@ -225,7 +226,7 @@ class Search {
     return split;
   }
 
-  /** The path that came furthest, from either end: where the search has become too expensive. */
+  /** The furthest path from either end, used when the search has become too expensive. */
   private splitAtFurthest(
     box: Box,
     frontLow: number,

@@ -5,24 +5,24 @@ import { formatMode, quotePath } from "./quote-path.ts";
 import type { PathChange } from "./tree-diff.ts";
 import { CONTEXT_LINES, formatHunk, makeHunks } from "./unified.ts";
 
-/** What a patch shows of the contents of one file. */
+/** The content part of one file's patch. */
 export type PatchContent =
   | { readonly kind: "text"; readonly diff: LineDiff }
-  /** Contents that are only said to differ. */
+  /** Binary contents that are only reported as different. */
   | { readonly kind: "binary" }
-  /** Contents that are no text, as `formatBinaryPatch` writes them. */
+  /** Binary contents in the form that `formatBinaryPatch` writes. */
   | { readonly kind: "encoded"; readonly text: ByteText };
 
 export interface PatchOptions {
   readonly contextLines?: number;
-  /** How the ids on the `index` line are written; in full, if it is missing. */
+  /** Abbreviates the ids on the `index` line; by default they are written in full. */
   readonly abbreviate?: (oid: Oid) => string;
 }
 
 /**
- * One file's part of a patch, as `git diff` prints it.
+ * The patch of one file, as `git diff` prints it.
  *
- * @param content How the contents differ, for a change of mode alone a diff without changes.
+ * @param content The content part; for a mode change only, a diff without changes.
  * @see git-diff(1), "Generating patch text with -p".
  */
 export function formatPatch(
@@ -52,7 +52,7 @@ export function formatPatch(
   if (oldOid === newOid) return `${lines.join("\n")}\n` as ByteText;
 
   const mode = old && fresh && old.mode === fresh.mode ? ` ${formatMode(old.mode)}` : "";
-  // Who applies what is encoded must know for certain what it is applied to.
+  // A binary patch needs full ids: applying it requires exactly the right old content.
   const write = content.kind === "encoded" ? inFull : abbreviate;
   lines.push(`index ${write(oldOid)}..${write(newOid)}${mode}`);
   const from = old ? oldPath : "/dev/null";
@@ -68,7 +68,7 @@ export function formatPatch(
   return (lines.join("\n") + hunks.map(formatHunk).join("")) as ByteText;
 }
 
-/** A tab ends a name that holds a space, so that other tools find its end. */
+/** Terminates a name that contains a space with a tab, so that other tools find its end. */
 function endName(name: string): string {
   return name.includes(" ") ? `${name}\t` : name;
 }

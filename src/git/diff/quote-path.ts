@@ -17,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** A path as git quotes it: in C's way, if it holds bytes that a terminal would not show. */
+/** Quotes a path as git does: in C style, if it contains special or non-ASCII bytes. */
 export function quotePath(path: string): ByteText {
   let quoted = "";
   for (const char of path) {

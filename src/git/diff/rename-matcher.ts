@@ -11,11 +11,11 @@ import {
 import type { PathEntry } from "./tree-diff.ts";
 
 export interface RenameOptions {
-  /** Least similarity of a rename, 0 to 100. Git's default is 50. */
+  /** Minimum similarity of a rename, 0 to 100. Git's default is 50. */
   readonly similarityPercentMin: number;
-  /** Pairs that are compared by content; with more, only exact renames and equal names are found. */
+  /** Maximum pairs compared by content; with more, only exact renames and equal file names are matched. */
   readonly pairsMax: number;
-  /** Largest content that is compared, in bytes. */
+  /** Largest content to compare, in bytes. */
   readonly contentBytesMax: number;
 }
 
@@ -26,28 +26,31 @@ export const DEFAULT_RENAME_OPTIONS: RenameOptions = {
   contentBytesMax: 4 * 1024 * 1024,
 };
 
-/** Different pieces kept of all contents together, eight bytes each. Others are like nothing. */
+/**
+ * Maximum pieces kept for all contents together, eight bytes each. Contents over the limit are not
+ * compared.
+ */
 const PIECES_MAX = 4_000_000;
-/** Pieces compared, all pairs together, before the rest is taken as not alike. */
+/** Maximum pieces compared for all pairs together; the remaining pairs count as not similar. */
 const COMPARISONS_MAX = 400_000_000;
 /** How many candidates are kept for each new file. */
 const CANDIDATES_MAX = 4;
-/** Files of the same content that are looked at for each new file. */
+/** Sources with the same content that are examined for each new file. */
 const SAME_CONTENT_MAX = 100;
 
-/** A file that content may have come from. */
+/** A file from which a new file may have been renamed or copied. */
 export interface RenameSource {
   readonly entry: PathEntry;
-  /** Files that have their content from it; one more if it stays itself. */
+  /** Number of files paired with this source, plus one if the source itself still exists. */
   useCount: number;
 }
 
-/** A new file. */
+/** A new file, to be paired with a source. */
 export interface RenameTarget {
   readonly entry: PathEntry;
-  /** Where its content came from. */
+  /** The source it is paired with. */
   source: RenameSource | undefined;
-  /** Of `SCORE_MAX`. */
+  /** Similarity to the source, 0 to `SCORE_MAX`. */
   score: number;
 }
 
@@ -55,14 +58,14 @@ interface Candidate {
   readonly source: RenameSource;
   readonly target: RenameTarget;
   readonly score: number;
-  /** 1 if the name without directories is the same. */
+  /** 1 if the file names without directories are equal, else 0. */
   readonly nameScore: number;
 }
 
 /**
- * Finds out where new files have their content from, step by step, in git's order.
+ * Pairs new files with the files they were renamed or copied from, in the same steps and order as git.
  *
- * Cost: each content that takes part is read once, and its pieces are kept (`PIECES_MAX`).
+ * Cost: each content that is compared is read once, and its pieces are kept (up to `PIECES_MAX`).
  */
 export class RenameMatcher {
   sources: RenameSource[];
@@ -89,7 +92,7 @@ export class RenameMatcher {
     return Math.floor((this.options.similarityPercentMin * SCORE_MAX) / 100);
   }
 
-  /** Pairs files of the same content, those of the same name first. */
+  /** Pairs files with the same content, preferring files with the same name. */
   pairExact(hasCopies = false): void {
     const byOid = new Map<Oid, RenameSource[]>();
     for (const source of this.sources) {
@@ -116,25 +119,26 @@ export class RenameMatcher {
     }
   }
 
-  /** Takes those out that were moved already. */
+  /** Removes sources that are already paired. */
   dropUsedSources(): void {
     this.sources = this.sources.filter((source) => source.useCount === 0);
   }
 
   /**
-   * Pairs files whose name is gone once and new once, if they are much alike.
+   * Pairs a source and a new file whose file name is unique among sources and among new files, if they are
+   * similar enough.
    *
-   * @param isRelevant Which sources are tried.
-   * @param guess Where to look for a file whose name is not unique: its new path, if that is known.
+   * @param isRelevant Selects the sources to try.
+   * @param guess For a source without such a match: predicts its new path, undefined if unknown.
    */
   async pairByName(
     isRelevant: (source: RenameSource) => boolean = () => true,
     guess: (path: string) => string | undefined = () => undefined,
   ): Promise<void> {
-    const open = this.targets.filter((target) => !target.source);
-    const targetsByPath = new Map(open.map((target) => [target.entry.path as string, target]));
+    const unpaired = this.targets.filter((target) => !target.source);
+    const targetsByPath = new Map(unpaired.map((target) => [target.entry.path as string, target]));
     const sourcesByName = uniqueByName(this.sources);
-    const targetsByName = uniqueByName(open);
+    const targetsByName = uniqueByName(unpaired);
     const scoreMin = this.scoreMin + Math.floor((SCORE_MAX - this.scoreMin) / 2);
     for (const source of this.sources) {
       const name = baseName(source.entry.path);
@@ -148,18 +152,18 @@ export class RenameMatcher {
     }
   }
 
-  /** Pairs what is left, best first. */
+  /** Pairs the remaining files by similarity, best pairs first. */
   async pairMostAlike(hasCopies = false): Promise<void> {
-    const open = this.targets.filter((target) => !target.source);
-    if (open.length * this.sources.length > this.options.pairsMax) return;
+    const unpaired = this.targets.filter((target) => !target.source);
+    if (unpaired.length * this.sources.length > this.options.pairsMax) return;
     const { scoreMin } = this;
     const found: Candidate[] = [];
-    for (const target of open) {
+    for (const target of unpaired) {
       const best: Candidate[] = [];
       for (const source of this.sources) {
         const score = await this.score(source.entry, target.entry, scoreMin);
         const nameScore = Number(hasSameName(source.entry, target.entry));
-        // Those hardly alike too: whose place one takes decides between equals.
+        // Dissimilar candidates are kept too: which entry a better candidate replaces decides between equals.
         keepBetter(best, { source, target, score, nameScore });
       }
       found.push(...best.filter((candidate) => candidate.score >= scoreMin));
@@ -201,7 +205,7 @@ function pair(source: RenameSource, target: RenameTarget, score: number): void {
   target.score = score;
 }
 
-/** Keeps the best few. A better one takes the place of the worst, as git has it. */
+/** Keeps the best few candidates. A better candidate replaces the worst in its position, as in git. */
 function keepBetter(best: Candidate[], candidate: Candidate): void {
   if (best.length < CANDIDATES_MAX) {
     best.push(candidate);
@@ -219,7 +223,7 @@ const compareCandidates = (a: Candidate, b: Candidate): number =>
 
 const isRegular = (entry: PathEntry): boolean => isRegularMode(entry.mode);
 
-/** Files may differ in permission; other entries are the same only with the same mode. */
+/** Regular files may differ in permissions; other entries must have the same mode. */
 const isAlikeInMode = (a: PathEntry, b: PathEntry): boolean =>
   a.mode === b.mode || (isRegular(a) && isRegular(b));
 
@@ -227,7 +231,7 @@ const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
 const hasSameName = (a: PathEntry, b: PathEntry): boolean => baseName(a.path) === baseName(b.path);
 
-/** By their name without directories; undefined for a name that stands twice. */
+/** Maps items by file name without directories; a name that occurs more than once maps to undefined. */
 function uniqueByName<T extends { readonly entry: PathEntry }>(
   items: Iterable<T>,
 ): Map<string, T | undefined> {

@@ -9,8 +9,8 @@ import { SCORE_MAX } from "./similarity.ts";
 import type { PathChange } from "./tree-diff.ts";
 
 /**
- * Turns pairs of deleted and added files into renames, as `git diff -M`: first the same content,
- * then files that kept their name in another directory, then the most alike.
+ * Turns pairs of deleted and added files into renames, as `git diff -M` does: first files with the same
+ * content, then files with the same name in another directory, then the most similar files.
  *
  * @returns The changes in the order of their new paths.
  */
@@ -31,8 +31,8 @@ export async function findRenames(
 }
 
 /**
- * The same with copies, as `git diff -C`: an added file may also come from one that was changed, or
- * from one that several come from.
+ * Like `findRenames`, with copies, as `git diff -C`: an added file may also be a copy of a modified file, and
+ * several added files may have the same source.
  */
 export async function findCopies(
   objects: ObjectReader,
@@ -63,10 +63,10 @@ function makeMatcher(
 
 function collect(changes: readonly PathChange[], matcher: RenameMatcher): PathChange[] {
   const targets = new Map(matcher.targets.map((target) => [target.entry.path, target]));
-  const gone = new Set(matcher.targets.map((target) => target.source?.entry.path));
+  const movedPaths = new Set(matcher.targets.map((target) => target.source?.entry.path));
   const result: PathChange[] = [];
   for (const change of changes) {
-    if (change.kind === "deleted" && gone.has(change.old.path)) continue;
+    if (change.kind === "deleted" && movedPaths.has(change.old.path)) continue;
     const target = change.kind === "added" ? targets.get(change.new.path) : undefined;
     if (!target?.source) {
       result.push(change);
@@ -74,7 +74,7 @@ function collect(changes: readonly PathChange[], matcher: RenameMatcher): PathCh
     }
     const { source, entry, score } = target;
     const similarityPercent = Math.floor((score * 100) / SCORE_MAX);
-    // Of several that come from one file, the last is where it went.
+    // Of several files with the same source, the last one is the rename and the others are copies.
     const kind = --source.useCount > 0 ? "copied" : "renamed";
     result.push({ kind, old: source.entry, new: entry, similarityPercent });
   }

@@ -1,30 +1,29 @@
 import { isBinary } from "./line-diff.ts";
 
-/** Longest piece that content is cut into, in bytes; lines end a piece too. */
+/** Longest piece of content in bytes; a line feed ends a piece too. */
 const PIECE_BYTES_MAX = 64;
 
-/** How many hashes there are: a prime, and with it a bound of what is kept of any content. */
+/** Number of hash values, a prime. It also limits the number of pieces kept for any content. */
 const HASH_COUNT = 107_927;
 
-/** A full score. Git counts in these units, and rounds to percent only to show them. */
+/** The maximum score. Git computes in these units and rounds to percent only for display. */
 export const SCORE_MAX = 60_000;
 
-/** Content as the bytes that each of its pieces takes. */
+/** Content summarized as the number of bytes in pieces of each hash. */
 export interface Pieces {
   readonly sizeBytes: number;
-  /** Hashes of the pieces, each once, in ascending order. */
+  /** The distinct hashes of the pieces, in ascending order. */
   readonly hashes: Uint32Array;
-  /** Bytes of the pieces of each hash. */
+  /** For each hash, the total bytes of its pieces. */
   readonly bytes: Uint32Array;
 }
 
 /**
  * Cuts content into lines, and lines into pieces.
  *
- * Pieces are told apart by git's own weak hash: what it takes as the same counts as the same, so
- * that scores are equal.
+ * Pieces are identified by git's own weak hash, collisions included, so that scores are equal to git's.
  *
- * Cost: one pass, and eight bytes kept for each different piece.
+ * Cost: one pass, and eight bytes for each distinct piece.
  */
 export function cutPieces(content: Uint8Array): Pieces {
   const bytesByHash = new Map<number, number>();
@@ -41,7 +40,7 @@ export function cutPieces(content: Uint8Array): Pieces {
   };
   for (let at = 0; at < content.length; at++) {
     const byte = content[at] as number;
-    // A line is the same whichever way it ends.
+    // Lines are equal whether they end in CRLF or LF.
     if (isText && byte === 0x0d && content[at + 1] === 0x0a) continue;
     const before = low;
     low = (((low << 7) ^ (high >>> 25)) + byte) | 0;
@@ -49,14 +48,14 @@ export function cutPieces(content: Uint8Array): Pieces {
     length++;
     if (length === PIECE_BYTES_MAX || byte === 0x0a) endPiece();
   }
-  // Git before 2.44 left this out.
+  // Git before 2.44 ignored the last piece.
   if (length > 0) endPiece();
   const hashes = Uint32Array.from(bytesByHash.keys()).toSorted();
   const bytes = hashes.map((hash) => bytesByHash.get(hash) as number);
   return { sizeBytes: content.length, hashes, bytes };
 }
 
-/** How much of the larger of two contents comes from the other, of `SCORE_MAX`. */
+/** The share of the larger content that also occurs in the smaller one, 0 to `SCORE_MAX`. */
 export function scoreSimilarity(old: Pieces, fresh: Pieces): number {
   const larger = Math.max(old.sizeBytes, fresh.sizeBytes);
   if (larger === 0) return 0;
@@ -72,7 +71,7 @@ export function scoreSimilarity(old: Pieces, fresh: Pieces): number {
   return Math.floor((copied * SCORE_MAX) / larger);
 }
 
-/** True if two contents of these sizes cannot reach `scoreMin`, whatever they hold. */
+/** True if two contents of these sizes cannot reach `scoreMin`, whatever their bytes. */
 export function areSizesTooFar(a: number, b: number, scoreMin: number): boolean {
   const larger = Math.max(a, b);
   const difference = larger - Math.min(a, b);

@@ -1,18 +1,18 @@
 import { scoreSplit, type SplitScore, isBetterSplit } from "./indent-score.ts";
 import type { Lines } from "./lines.ts";
 
-/** How far a group is tried up from its lowest place, in lines. */
+/** How far above its lowest position a group is tried, in lines. */
 const SLIDE_LINES_MAX = 100;
 
-/** Which lines of a side are changed; one more element, always 0, behind the last. */
+/** 1 for each changed line of a side; one more element after the last line is always 0. */
 export type Marks = Uint8Array;
 
 /**
- * Moves groups of changed lines to where people expect them.
+ * Moves groups of changed lines to the positions that readers expect.
  *
- * A group between equal lines may stand at several places. It joins neighbours it meets, lines up
- * with a group of the other side if it can, and otherwise goes where the indentation says that a
- * block begins, or down as far as it can where indentation does not count.
+ * A group next to equal lines has several equivalent positions. It merges with groups it touches, aligns with
+ * a group of the other side if possible, and otherwise moves to the position where the indentation suggests
+ * the start of a block; without `isByIndentation`, it moves down as far as possible.
  */
 export function slideGroups(
   own: Lines,
@@ -30,9 +30,9 @@ export function slideGroups(
 function slideGroup(own: Lines, group: Group, other: Group, isByIndentation: boolean): void {
   let size = 0;
   let highestEnd = 0;
-  /** Lowest end at which the group stands beside one of the other side. */
+  /** Lowest end at which the group is aligned with a group of the other side. */
   let alignedEnd = -1;
-  // A group that grows by meeting another may go further than before.
+  // A group that has merged with another may be able to slide further.
   do {
     size = group.end - group.start;
     alignedEnd = -1;
@@ -66,7 +66,7 @@ function moveUp(group: Group, other: Group): void {
   other.previous();
 }
 
-/** A run of changed lines, or the empty place between two unchanged ones. */
+/** A run of changed lines, or the empty run between two unchanged lines. */
 class Group {
   start = 0;
   end = 0;
@@ -83,7 +83,7 @@ class Group {
     return this.start === this.end;
   }
 
-  /** Goes to the group behind the next unchanged line; false at the end. */
+  /** Moves to the group after the next unchanged line; false at the end. */
   next(): boolean {
     if (this.end === this.marks.length - 1) return false;
     this.start = this.end + 1;

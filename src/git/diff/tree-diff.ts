@@ -10,19 +10,19 @@ import {
 import type { Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 
-/** A file, link or submodule at a path. */
+/** A file, symlink or submodule at a path. */
 export interface PathEntry {
   readonly path: ByteText;
   readonly mode: number;
   readonly oid: Oid;
 }
 
-/** How one path differs between two trees. Directories are told by their files. */
+/** How one path differs between two trees. A changed directory is reported as changes of its files. */
 export type PathChange =
   | { readonly kind: "added"; readonly new: PathEntry }
   | { readonly kind: "deleted"; readonly old: PathEntry }
   | { readonly kind: "modified"; readonly old: PathEntry; readonly new: PathEntry }
-  /** The same or much the same content at another path; copied if the old one has it still. */
+  /** Equal or similar content at another path; copied if the old path still exists. */
   | {
       readonly kind: "renamed" | "copied";
       readonly old: PathEntry;
@@ -32,17 +32,17 @@ export type PathChange =
     };
 
 export interface TreeDiffOptions {
-  /** Changes before the diff is refused. */
+  /** A diff with more changes is refused. */
   readonly changesMax: number;
-  /** Only what is at or below this path. */
+  /** Restricts the diff to entries at or below this path. */
   readonly path?: ByteText;
 }
 
 /**
- * Compares two trees and what is below them, as `git diff-tree -r --no-renames`. Subtrees that are
- * the same are not read. In the order of paths.
+ * Compares two trees recursively, as `git diff-tree -r --no-renames` does. Equal subtrees are not read.
  *
- * @param oldOid Undefined for nothing: everything is added.
+ * @param oldOid Undefined for an empty tree: everything is added.
+ * @returns The changes in the order of paths.
  * @throws GitError `missing` if a tree does not exist, `limit` for more changes than allowed.
  */
 export async function diffTrees(
@@ -87,7 +87,7 @@ class TreeDiff {
   ): Promise<void> {
     if (old && fresh && old.oid === fresh.oid && old.mode === fresh.mode) return;
     const path = `${prefix}${(old ?? fresh)?.name}` as ByteText;
-    if (!this.isAsked(path)) return;
+    if (!this.isRelevant(path)) return;
     const oldTree = old && isTreeMode(old.mode) ? old.oid : undefined;
     const newTree = fresh && isTreeMode(fresh.mode) ? fresh.oid : undefined;
     if (oldTree !== undefined || newTree !== undefined) {
@@ -103,15 +103,15 @@ class TreeDiff {
     else if (after) this.changes.push({ kind: "added", new: after });
   }
 
-  /** True if the path is at, below or above the one asked for. */
-  private isAsked(path: ByteText): boolean {
-    const asked = this.options.path;
-    return !asked || this.isInside(path) || asked.startsWith(`${path}/`);
+  /** True if the path is at, below or above the requested path. */
+  private isRelevant(path: ByteText): boolean {
+    const filter = this.options.path;
+    return !filter || this.isInside(path) || filter.startsWith(`${path}/`);
   }
 
   private isInside(path: ByteText): boolean {
-    const asked = this.options.path;
-    return !asked || path === asked || path.startsWith(`${asked}/`);
+    const filter = this.options.path;
+    return !filter || path === filter || path.startsWith(`${filter}/`);
   }
 
   private async read(treeOid: Oid | undefined): Promise<TreeEntry[]> {
@@ -123,8 +123,8 @@ class TreeDiff {
 }
 
 /**
- * A change as patches show it: an entry that turned from one kind into another, a file into a link,
- * is deleted and added.
+ * A change as patches show it: an entry whose type changed, such as a file that became a symlink, is shown as
+ * deleted and added.
  */
 export function splitTypeChange(change: PathChange): PathChange[] {
   const isTypeChange =

@@ -11,25 +11,25 @@ const HEADING_BYTES_MAX = 80;
 /** One line of a hunk. */
 interface HunkLine {
   readonly kind: "context" | "added" | "removed";
-  /** Without its line feed. */
+  /** The line without its line feed. */
   readonly text: ByteText;
-  /** False for a last line that does not end in a line feed. */
+  /** False for a last line without a line feed. */
   readonly isTerminated: boolean;
 }
 
-/** A run of changes with the lines around them. */
+/** A run of changes with the surrounding context lines. */
 export interface Hunk {
-  /** First line, from 1; the line before, if the hunk has none of this side. */
+  /** First line, counted from 1; the preceding line if the hunk has no lines on this side. */
   readonly leftStart: number;
   readonly leftCount: number;
   readonly rightStart: number;
   readonly rightCount: number;
-  /** The line above that looks like the start of a function, "" if there is none. */
+  /** The nearest line above that looks like the start of a function; "" if there is none. */
   readonly heading: ByteText;
   readonly lines: readonly HunkLine[];
 }
 
-/** The hunks of a diff, as `git diff -U<context>` cuts them. */
+/** The hunks of a diff, as `git diff -U<context>` forms them. */
 export function makeHunks(diff: LineDiff, context = CONTEXT_LINES): Hunk[] {
   const hunks: Hunk[] = [];
   let heading = "" as ByteText;
@@ -75,7 +75,7 @@ export function makeHunks(diff: LineDiff, context = CONTEXT_LINES): Hunk[] {
   return hunks;
 }
 
-/** Behind the last change that shares a hunk with `first`. */
+/** The index after the last change in the same hunk as `first`. */
 function endOfHunk(changes: readonly Change[], first: number, context: number): number {
   let at = first + 1;
   for (; at < changes.length; at++) {
@@ -103,7 +103,7 @@ function findHeading(lines: Lines, from: number, downTo: number): ByteText | und
   return undefined;
 }
 
-/** What comes before the first byte that is no UTF-8: a long line may end within a character. */
+/** The text before the first byte that is not UTF-8: cutting a long line may split a character. */
 function cutToUtf8(text: ByteText): ByteText {
   for (let at = 0; at < text.length;) {
     const length = utf8Length(text, at);
@@ -115,7 +115,7 @@ function cutToUtf8(text: ByteText): ByteText {
 
 const MARKERS = { context: " ", added: "+", removed: "-" } as const;
 
-/** A hunk as text of a patch. */
+/** A hunk in patch format. */
 export function formatHunk(hunk: Hunk): ByteText {
   const heading = hunk.heading === "" ? "" : ` ${hunk.heading}`;
   const left = formatRange(hunk.leftStart, hunk.leftCount);

@@ -1,9 +1,12 @@
 const MODULUS = 65521;
-/** Few enough bytes that the sums stay below 2^31, where the engine keeps them as integers. */
+/**
+ * Bytes between two reductions: few enough that the sums stay below 2^31, where JavaScript engines
+ * keep them as integers.
+ */
 const STRIDE_BYTES = 3800;
 
 /**
- * Continues an Adler-32 over bytes `start` to `end`.
+ * Continues an Adler-32 checksum over bytes `start` to `end`.
  *
  * @param adler The value so far, 1 at the beginning.
  * @returns A signed 32-bit value: compare two of them with `===`.

@@ -1,5 +1,5 @@
-// Table k holds the CRC of each byte value followed by k zero bytes, so that four bytes are folded
-// in with four lookups.
+// Table k holds the CRC of each byte value followed by k zero bytes, so four lookups fold in four
+// bytes.
 const TABLES = makeTables();
 
 /**

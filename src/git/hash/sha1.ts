@@ -3,12 +3,12 @@ import { OID_BYTES } from "../oid.ts";
 const BLOCK_BYTES = 64;
 
 /**
- * SHA-1 of bytes given in pieces of any size.
+ * Computes a SHA-1 over pieces of any size.
  *
- * Plain TypeScript beats the platform's hash on small objects, where crossing into native code
- * costs more than the hash, and loses by a factor of four to six on large ones: see `Codec`.
+ * Plain TypeScript beats the host's hash on small objects, where the call into native code costs
+ * more than the hash, and is four to six times slower on large ones: see `Codec`.
  *
- * An instance may be used again after `digest`, which leaves it as new.
+ * `digest` resets the instance, so it can be used for the next hash.
  *
  * @see FIPS 180-4, section 6.1.2.
  */
@@ -17,10 +17,10 @@ export class Sha1 {
   private readonly state = new Int32Array(5);
   /** The message schedule of the block being hashed: 80 words. */
   private readonly schedule = new Int32Array(80);
-  /** Bytes that do not fill a block yet. */
+  /** The input bytes after the last full block. */
   private readonly pending = new Uint8Array(BLOCK_BYTES);
   private pendingBytes = 0;
-  /** All bytes given so far. Exact up to 2^53. */
+  /** Total input in bytes. Exact up to 2^53. */
   private totalBytes = 0;
 
   constructor() {
@@ -47,7 +47,7 @@ export class Sha1 {
     return this;
   }
 
-  /** Writes the 20 bytes of the hash into `digest` and starts anew. */
+  /** Writes the 20 bytes of the hash into `digest` and resets the state. */
   digestInto(digest: Uint8Array, offset = 0): void {
     const { pending, state, totalBytes } = this;
     let at = this.pendingBytes;
@@ -58,7 +58,7 @@ export class Sha1 {
       at = 0;
     }
     pending.fill(0, at);
-    // The length in bits, big-endian in 64 bits.
+    // The message length in bits, as a 64-bit big-endian number.
     writeWord(pending, 56, Math.floor(totalBytes / 0x20000000));
     writeWord(pending, 60, (totalBytes << 3) >>> 0);
     this.compress(pending, 0);
@@ -67,7 +67,7 @@ export class Sha1 {
     this.reset();
   }
 
-  /** The 20 bytes of the hash of everything given since the last digest. */
+  /** Returns the 20 bytes of the hash of all input since the last digest. */
   digest(): Uint8Array {
     const digest = new Uint8Array(OID_BYTES);
     this.digestInto(digest);

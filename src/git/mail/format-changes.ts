@@ -13,19 +13,19 @@ import type { ObjectReader } from "../store.ts";
 
 export interface FormatOptions {
   readonly codec: Codec;
-  /** How ids are written, but those of what is no text. */
+  /** Abbreviates blob ids in the patch. Binary patches always show full ids. */
   readonly abbreviate: (oid: Oid) => string;
-  /** Largest content of a file, in bytes. */
+  /** Maximum size of a file's content, in bytes. */
   readonly contentBytesMax: number;
-  /** Longest patch, in bytes. */
+  /** Maximum size of the patch, in bytes. */
   readonly patchBytesMax: number;
 }
 
 /**
- * Changes as a mail tells them: in numbers, and as a patch that makes them, whatever they are.
+ * Formats changes as a diffstat and as a patch that can be applied, including binary files.
  *
- * @param changes With renames, in the order of their paths.
- * @throws GitError `limit` for contents or a patch of more than is allowed.
+ * @param changes With renames, ordered by path.
+ * @throws GitError `limit` if a file or the patch exceeds its maximum size.
  */
 export async function formatChanges(
   objects: ObjectReader,
@@ -47,15 +47,18 @@ export async function formatChanges(
   return { stat: formatDiffStat(stats), patch: patch as ByteText };
 }
 
-/** The contents of both sides of a change, which may be the same. */
+/**
+ * The contents of both sides of a change. `old` and `fresh` are the same array if the blob is
+ * unchanged.
+ */
 interface Sides {
   readonly old: Uint8Array;
   readonly fresh: Uint8Array;
-  /** Undefined if one of them is no text. */
+  /** Undefined if either side is binary. */
   readonly diff: LineDiff | undefined;
 }
 
-const NOTHING = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 
 class ChangeFormatter {
   private readonly objects: ObjectReader;
@@ -82,7 +85,7 @@ class ChangeFormatter {
   }
 
   private async read(entry: PathEntry | undefined): Promise<Uint8Array> {
-    if (!entry) return NOTHING;
+    if (!entry) return EMPTY;
     if (isSubmoduleMode(entry.mode)) return encodeUtf8(`Subproject commit ${entry.oid}\n`);
     const found = await this.objects.readObject(entry.oid);
     if (!found) throw missing(`blob ${entry.oid}`);

@@ -9,27 +9,27 @@ import { encodeWords, foldLine, isEightBit, needsEncoding, quoteName } from "./h
 
 /** Longest line of a header, in bytes. */
 const LINE_MAX = 78;
-/** The same behind an encoded word. */
+/** Longest line of a header that contains an encoded word, in bytes. */
 const ENCODED_LINE_MAX = 76;
 
-/** A commit as a mail is made of it. */
+/** A commit and the parts of its mail. */
 export interface MailedCommit {
   readonly commitOid: Oid;
-  /** With its text in UTF-8. */
+  /** Re-encoded as UTF-8. */
   readonly commit: Commit;
-  /** Which of how many mails this is. */
+  /** Number of this mail in the series, counted from one, and length of the series. */
   readonly number: number;
   readonly total: number;
-  /** What `formatDiffStat` gives. */
+  /** The output of `formatDiffStat`. */
   readonly stat: ByteText;
   readonly patch: ByteText;
-  /** What stands at the end of the mail. */
+  /** Text after the `-- ` line at the end of the mail. */
   readonly signature: ByteText;
 }
 
 /**
- * A commit as a mail, as `git format-patch --stdout` writes it: headers, the message, what changed in
- * numbers, and the patch.
+ * Formats a commit as a mail, as `git format-patch --stdout` does: headers, message, diffstat and
+ * patch.
  *
  * @see git-format-patch(1), "Discussion"; git's pretty.c and log-tree.c.
  */
@@ -47,7 +47,7 @@ export function formatMail(mail: MailedCommit): ByteText {
   ].join("");
   const lines = body.split("\n").map((line) => trimBlanks(line));
   const text = `${trimBlanks(head + lines.join("\n"))}\n`;
-  // Without a message, what was trimmed ends the headers.
+  // Without a message, trimming removed the empty line that ends the headers.
   const end = text.length <= head.length ? "\n" : "";
   return `${text}${end}---\n${stat}\n${patch}-- \n${signature}\n\n` as ByteText;
 }

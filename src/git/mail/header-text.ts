@@ -4,21 +4,25 @@ import { type ByteText, utf8Length } from "../byte-text.ts";
 const ENCODED_LINE_MAX = 76;
 const WORD_START = "=?UTF-8?q?";
 
-/** True for what mails may not hold as it is; an escape could reach somebody's terminal. */
+/**
+ * True for text that is not plain ASCII. An escape character counts too, because it could control a
+ * reader's terminal.
+ */
 const isOutsideAscii = (text: string): boolean => text.includes("\x1b") || /[\x80-\xff]/.test(text);
 
-/** True for a text that must be encoded to stand in a header. */
+/** True for a text that must be written as encoded words in a header. */
 export const needsEncoding = (text: ByteText): boolean =>
   isOutsideAscii(text) || text.includes("\n") || text.includes("=?");
 
-/** True for a body that is more than ASCII. */
+/** True for a body that is not plain ASCII. */
 export const isEightBit = (text: ByteText): boolean => isOutsideAscii(text);
 
 /**
- * A text in encoded words, over as many lines as it takes.
+ * Formats a text as encoded words, folded over as many lines as needed.
  *
- * @param column  Bytes that stand before it on its line.
- * @param isName  True for the name before an address, where less may stand as it is.
+ * @param column Bytes before the text on its first line.
+ * @param isName True for the display name before an address, where fewer characters may stay
+ * unencoded.
  * @see RFC 2047.
  */
 export function encodeWords(text: ByteText, column: number, isName: boolean): string {
@@ -43,7 +47,7 @@ export function encodeWords(text: ByteText, column: number, isName: boolean): st
 const toHex = (byte: string): string =>
   `=${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
-/** Characters of UTF-8; bytes that are none, each by itself. */
+/** Splits a text into UTF-8 characters. Each invalid byte is a character of its own. */
 function splitChars(text: ByteText): ByteText[] {
   const chars: ByteText[] = [];
   for (let at = 0; at < text.length;) {
@@ -54,7 +58,7 @@ function splitChars(text: ByteText): ByteText[] {
   return chars;
 }
 
-/** A name in quotes, if it holds what has a meaning in addresses. */
+/** Quotes a display name if it contains characters that are special in addresses. */
 export const quoteName = (name: ByteText): string =>
   /[()<>[\]:;@\\,."]/.test(name) ? `"${name.replaceAll(/["\\]/g, "\\$&")}"` : name;
 
@@ -62,21 +66,24 @@ const isBlank = (char: string | undefined): boolean =>
   char !== undefined && " \t\n\r".includes(char);
 
 /**
- * Folds a text into lines at its blanks, as git does.
+ * Folds a text into lines at white space, as git does.
  *
- * @param column Bytes that stand before it on its line.
- * @param width  Columns of a line at most.
+ * @param column Bytes before the text on its first line.
+ * @param width Maximum columns of a line.
  */
 export function foldLine(text: string, column: number, width: number): string {
   let folded = "";
   let lineStart = 0;
-  /** The blank before the word that is being measured; undefined for the first of a later line. */
+  /**
+   * Index of the blank before the current word; undefined for the first word of a continuation
+   * line.
+   */
   let blank: number | undefined = 0;
   let used = column;
   for (let at = 0; ;) {
     const char = text[at];
     if (char !== undefined && !isBlank(char)) {
-      // Control characters take a column back, by git's tables.
+      // By git's width tables, a control character has width -1.
       used += char < " " || char === "\x7f" ? -1 : 1;
       at++;
       continue;

@@ -24,19 +24,19 @@ interface Rename {
   readonly newPath: ByteText;
 }
 
-/** Brings together, at the new path, what was made of files that were renamed. */
+/** Merges the changes of both sides to renamed files at their new paths. */
 export async function applyRenames(state: MergeState, sides: ThreeWay<SideRenames>): Promise<void> {
   for (const pair of listRenames(sides)) {
     const [first, second] = pair;
     const old = state.paths.get(first.oldPath);
-    // The other side did not touch it, or what is above it: the rename needs no help.
+    // The other side changed neither the file nor a directory above it: the rename stands as it is.
     if (!old || old.isResolved) continue;
     if (second) await applyBoth(state, old, first, second);
     else await applyOne(state, old, first);
   }
 }
 
-/** Renames in the order of old paths; those of one file by both sides together, ours first. */
+/** Renames in the order of old paths; if both sides renamed a file, the pair of renames with ours first. */
 function listRenames(sides: ThreeWay<SideRenames>): (readonly [Rename, Rename?])[] {
   const byPath = new Map<ByteText, readonly [Rename, Rename?]>();
   for (const side of SIDES) {
@@ -76,7 +76,7 @@ async function applyBoth(
     options,
   );
   ours.files[OURS] = version;
-  // What cannot be merged is not copied to the other path either.
+  // A version that could not be merged is not copied to the other path.
   const isOurs = conflict !== undefined && isSameVersion(version, ourVersion);
   theirs.files[THEIRS] = isOurs ? theirVersion : version;
   for (const path of [old, ours, theirs]) path.hasPathConflict = true;
@@ -119,7 +119,7 @@ async function applyOne(
   if (!isTypeChanged) vacate(old, oldPath);
 }
 
-/** Merges what was renamed before it meets another file at its new path. */
+/** Merges a renamed file with the other side's version, before it collides with a file at its new path. */
 async function mergeOntoOther(
   state: MergeState,
   old: MergePath,
@@ -143,12 +143,12 @@ async function mergeOntoOther(
   if (conflict) state.conflicts.push({ path: newPath, kind: "rename-add" });
 }
 
-/** True for a file that came to a path by following a directory. */
+/** True for a file that is at this path because it followed a renamed directory. */
 function isMovedHere(entry: MergePath, path: ByteText, side: Side): boolean {
   return entry.files[side] !== undefined && entry.origins[side] !== path;
 }
 
-/** Clears a path that was renamed, except of what came there since. */
+/** Clears the old path of a rename, except for files that were moved there by a directory rename. */
 function vacate(entry: MergePath, path: ByteText): void {
   entry.files[BASE] = undefined;
   for (const side of SIDES) {

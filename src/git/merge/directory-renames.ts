@@ -2,12 +2,12 @@ import type { ByteText } from "../byte-text.ts";
 import { directoryOf } from "./merge-path.ts";
 import type { SideRename, SideRenames } from "./side-renames.ts";
 
-/** Directories that a side renamed, by their old path. */
+/** New paths of the directories that a side renamed, by old path. */
 export type DirectoryRenames = ReadonlyMap<ByteText, ByteText>;
 
 /**
- * The directories that one side renamed, with those that it scattered so that no one place has most
- * of their files.
+ * The directories that one side renamed (`renames`), and the directories whose files it distributed so that
+ * no single directory received most of them (`split`).
  */
 export function findDirectoryRenames(side: SideRenames): {
   renames: Map<ByteText, ByteText>;
@@ -22,7 +22,7 @@ export function findDirectoryRenames(side: SideRenames): {
   return { renames, split };
 }
 
-/** Leaves out what both sides renamed: each has said itself where it wants it. */
+/** Removes directories that both sides renamed: each side has already moved its files itself. */
 export function dropCommon(ours: Map<ByteText, ByteText>, theirs: Map<ByteText, ByteText>): void {
   for (const old of ours.keys()) {
     if (!theirs.delete(old)) continue;
@@ -30,7 +30,7 @@ export function dropCommon(ours: Map<ByteText, ByteText>, theirs: Map<ByteText, 
   }
 }
 
-/** Paths that directory renames would put at one place. */
+/** The paths that directory renames would move to the same path. */
 interface Arrival {
   readonly paths: ByteText[];
   isReported: boolean;
@@ -38,7 +38,7 @@ interface Arrival {
 
 export type Arrivals = ReadonlyMap<ByteText, Arrival>;
 
-/** Where files of one side would come to, if they followed the other side's directories. */
+/** The target paths of one side's files if they followed the other side's directory renames. */
 export function findArrivals(files: readonly SideRename[], renames: DirectoryRenames): Arrivals {
   const arrivals = new Map<ByteText, Arrival>();
   for (const { newPath } of files) {
@@ -51,7 +51,7 @@ export function findArrivals(files: readonly SideRename[], renames: DirectoryRen
   return arrivals;
 }
 
-/** Where a path would be if it followed the nearest directory above it that was renamed. */
+/** The target of a path that follows the rename of the nearest renamed directory above it. */
 export function findMove(
   path: ByteText,
   renames: DirectoryRenames,

@@ -23,16 +23,16 @@ import type { MergeState } from "./merge-state.ts";
 import type { SideRename, SideRenames } from "./side-renames.ts";
 
 /**
- * Moves what one side put into a directory that the other side renamed to where that is now.
+ * Moves files that one side added to a directory which the other side renamed into the renamed directory.
  *
- * Each such move is a conflict, as it is a guess: git's own default.
+ * Each such move is recorded as a conflict, since it is a guess. This is git's default.
  */
 export function followDirectories(state: MergeState, sides: ThreeWay<SideRenames>): void {
   const renames: ThreeWay<Map<ByteText, ByteText>> = [new Map(), new Map(), new Map()];
   for (const side of SIDES) {
     const found = findDirectoryRenames(sides[side]);
     renames[side] = found.renames;
-    for (const path of found.split) note(state, path);
+    for (const path of found.split) addConflict(state, path);
   }
   dropCommon(renames[1], renames[2]);
   const arrivals: ThreeWay<Arrivals> = [new Map(), new Map(), new Map()];
@@ -42,7 +42,7 @@ export function followDirectories(state: MergeState, sides: ThreeWay<SideRenames
   for (const side of SIDES) {
     const other = otherSide(side);
     for (const file of sides[side].files) {
-      // What the other side puts here by the same means stays apart.
+      // A path to which the other side's files would also be moved is left alone.
       if (arrivals[other].has(file.newPath)) continue;
       const path = findFreeMove(state, side, file, renames[other], renames[side], arrivals[side]);
       if (path !== undefined) moveFile(state, side, file, path);
@@ -50,7 +50,7 @@ export function followDirectories(state: MergeState, sides: ThreeWay<SideRenames
   }
 }
 
-/** Where a file should go; undefined if it should stay, or cannot go there. */
+/** The target path of a file; undefined if the file should stay or the target is taken. */
 function findFreeMove(
   state: MergeState,
   side: Side,
@@ -60,26 +60,27 @@ function findFreeMove(
   arrivals: Arrivals,
 ): ByteText | undefined {
   const move = findMove(file.newPath, renames);
-  // Into a directory that this side itself renamed nothing is moved: it would be moved again.
+  // A file is not moved into a directory that this side itself renamed: it would have to be moved again.
   if (!move || ownRenames.has(move.directory)) return undefined;
   const arrival = arrivals.get(move.path);
   const entry = state.paths.get(move.path);
-  // What the base has there may have been renamed away: git, too, keeps off it since 2.51.
-  const isOthers = entry?.files[BASE] !== undefined && move.path !== (file.oldPath ?? file.newPath);
+  // The base's file at the target may have been renamed away. Git also avoids such targets since 2.51.
+  const isOtherFile =
+    entry?.files[BASE] !== undefined && move.path !== (file.oldPath ?? file.newPath);
   const isTaken =
     entry !== undefined &&
     (entry.isResolved ||
-      isOthers ||
+      isOtherFile ||
       ((presence(entry.files) | presence(entry.trees)) & maskOf(side)) !== 0);
   if (arrival && !isTaken && arrival.paths.length === 1) return move.path;
   if (arrival && !arrival.isReported) {
     arrival.isReported = true;
-    note(state, move.path);
+    addConflict(state, move.path);
   }
   return undefined;
 }
 
-function note(state: MergeState, path: ByteText): void {
+function addConflict(state: MergeState, path: ByteText): void {
   state.conflicts.push({ path, kind: "directory-rename" });
   state.hasDirectoryConflict = true;
 }

@@ -11,16 +11,16 @@ import { type ConflictedPath, mergeTrees, type TreesMerge } from "./merge-trees.
 import { NewObjects, type ObjectSink } from "./new-objects.ts";
 
 export interface MergeOptions {
-  /** What stands behind the conflict markers of each side, such as the name of a branch. */
+  /** Labels after the conflict markers of each side, such as branch names. */
   readonly labels?: { readonly ours: string; readonly theirs: string };
   readonly style?: ConflictStyle;
-  /** Largest content that is merged by lines, in bytes; larger is like binary. */
+  /** Largest content that is merged by lines, in bytes; larger content is treated as binary. */
   readonly contentBytesMax?: number;
-  /** Paths that each merge may look at. Directories that one side alone changed count once. */
+  /** Maximum paths that each merge may visit. A directory that only one side changed counts once. */
   readonly pathsMax?: number;
-  /** Bytes of trees and merged files that the whole may make. */
+  /** Maximum bytes of trees and merged files that the merge may create in total. */
   readonly newBytesMax?: number;
-  /** Merges of trees that histories with several merge bases may take. */
+  /** Maximum number of tree merges, for histories with several merge bases. */
   readonly mergesMax?: number;
   readonly renames?: RenameOptions;
 }
@@ -29,29 +29,29 @@ export type CommitMerge =
   | { readonly kind: "merged"; readonly treeOid: Oid }
   | {
       readonly kind: "conflicts";
-      /** A tree that shows the conflicts as a checkout would. It is not given to the sink. */
+      /** A tree that shows the conflicts as a checkout would. It is not passed to the sink. */
       readonly treeOid: Oid;
       readonly conflicts: readonly MergeConflict[];
       readonly paths: readonly ConflictedPath[];
-      /** Reads that tree, beside what is stored. */
+      /** Reads the stored objects and the objects of that tree. */
       readonly objects: ObjectReader;
     };
 
-/** Digits of a commit's id where it stands for a merge base. */
+/** Digits of a commit id in the label of a merge base. */
 const BASE_LABEL_DIGITS = 7;
 
 /**
- * Merges two commits as `git merge` does with its strategy `ort`: renames are followed, and of
- * several merge bases one is made by merging them.
+ * Merges two commits as `git merge` does with its strategy `ort`: renames are followed, and several merge
+ * bases are first merged into one.
  *
  * Git's configuration and `.gitattributes` are not honoured: no merge drivers, no renormalization.
  *
- * Cost: the trees down to what changed, the files both sides changed, and of the files that may have
- * been renamed all contents.
+ * Cost: reads the trees down to the changes, the files that both sides changed, and the contents of all files
+ * that may have been renamed.
  *
- * @param write Receives the new objects of a clean merge, the root tree last. With conflicts,
- * nothing.
- * @throws GitError `missing` if an object does not exist, `limit` where an option says so.
+ * @param write Receives the new objects of a clean merge, the root tree last. With conflicts it is not
+ * called.
+ * @throws GitError `missing` if an object does not exist, `limit` if a bound of the options is exceeded.
  * @see git-merge(1), "MERGE STRATEGIES"; git-merge-tree(1).
  */
 export async function mergeCommits(
@@ -62,18 +62,19 @@ export async function mergeCommits(
   write: ObjectSink,
   options: MergeOptions = {},
 ): Promise<CommitMerge> {
-  const made = new NewObjects(objects, options.newBytesMax ?? 32 * 1024 * 1024);
-  const merger = new CommitMerger(graph, made, options);
+  const newObjects = new NewObjects(objects, options.newBytesMax ?? 32 * 1024 * 1024);
+  const merger = new CommitMerger(graph, newObjects, options);
   const merge = await merger.merge(commitOf(graph, ours), commitOf(graph, theirs), 0);
   const { treeOid, conflicts, paths } = merge;
-  if (conflicts.length > 0) return { kind: "conflicts", treeOid, conflicts, paths, objects: made };
-  made.give(treeOid, write);
+  if (conflicts.length > 0)
+    return { kind: "conflicts", treeOid, conflicts, paths, objects: newObjects };
+  newObjects.give(treeOid, write);
   return { kind: "merged", treeOid };
 }
 
-/** A commit, or what stands for several merged ones. */
+/** A commit, or the virtual commit that results from merging several merge bases. */
 interface MergedCommit {
-  /** The commits that it stands for. */
+  /** The commit itself, or the merged commits. */
   readonly nodes: readonly Node[];
   readonly treeOid: Oid;
 }
@@ -129,7 +130,7 @@ class CommitMerger {
 
   /** The merge bases, oldest first. */
   private findBases(ours: MergedCommit, theirs: MergedCommit): MergedCommit[] {
-    // What stands for several commits is nobody's ancestor: a merge of them has the same bases.
+    // A virtual commit is an ancestor of no commit, so the bases are those of a merge of its commits.
     const [several, one] = ours.nodes.length > 1 ? [ours, theirs] : [theirs, ours];
     const { times } = this.graph;
     const nodes = findMergeBases(this.graph, one.nodes[0] as Node, several.nodes);

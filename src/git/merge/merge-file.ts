@@ -9,34 +9,38 @@ import { isSameType, type ThreeWay, type Version } from "./merge-path.ts";
 import { type ConflictLabels, mergedText } from "./merged-text.ts";
 import type { NewObjects } from "./new-objects.ts";
 
-/** Lines of a text that is merged, at most: a bound of the time that hostile texts can take. */
+/** Maximum lines of a text that is merged: a bound on the time that hostile texts can take. */
 const LINES_MAX = 250_000;
 
 export interface FileMergeOptions {
   readonly labels: ConflictLabels;
   readonly style: ConflictStyle;
-  /** Largest content that is merged by lines, in bytes. What is larger, or has too many lines, counts as binary. */
+  /**
+   * Largest content that is merged by lines, in bytes. Content that is larger or has too many lines is
+   * binary.
+   */
   readonly contentBytesMax: number;
-  /** How many merges of merge bases this is within, 0 for the merge that was asked for. */
+  /** Nesting depth within merges of merge bases; 0 for the requested merge. */
   readonly depth: number;
 }
 
-/** What two versions of a file were merged to. */
+/** The result of merging two versions of a file. */
 export interface FileMerge {
-  /** As good as it gets: with conflict markers, or one side's. Undefined for nothing. */
+  /** The merged version; with a conflict, one with conflict markers or one side's. Undefined for no file. */
   readonly version: Version | undefined;
-  /** Why it is not clean. */
+  /** Why the merge is not clean; undefined if it is. */
   readonly conflict: "content" | "binary" | "mode" | "submodule" | undefined;
 }
 
 /**
- * Merges what both sides made of a file, link or submodule. Both must be of one type; the base may
- * be of another, or missing.
+ * Merges both sides' versions of a file, symlink or submodule. Both sides must have the same type; the base
+ * may have another type or be missing.
  *
- * Submodules and links are never merged, only picked: the commits of a submodule are elsewhere.
+ * For symlinks and submodules one version is chosen: a symlink has no lines to merge, and the commits of a
+ * submodule are in another repository.
  *
- * @param origins Paths of the three, shown behind the labels where they differ.
- * @param extraChars How much longer conflict markers are than usual.
+ * @param origins The paths of the three versions, appended to the labels if they differ.
+ * @param extraChars How many characters longer than usual the conflict markers are.
  * @throws GitError `missing` if a blob does not exist.
  */
 export async function mergeFile(
@@ -64,7 +68,7 @@ export async function mergeFile(
   }
   const kind = isSubmoduleMode(ours.mode) ? "submodule" : "content";
   if (options.depth === 0) return { version: { mode, oid: ours.oid }, conflict: kind };
-  // Within a merge of merge bases the older version stays.
+  // Within a merge of merge bases, the base version is kept.
   const version = kind === "submodule" && hasBase ? { mode, oid: base.oid } : base;
   return { version, conflict: kind };
 }

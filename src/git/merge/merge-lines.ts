@@ -1,10 +1,10 @@
 import { type Change, compareLines } from "../diff/line-diff.ts";
 import { LineInterner, type Lines } from "../diff/lines.ts";
 
-/** Unchanged lines between two conflicts that are drawn into one, at most. */
+/** Conflicts with at most this many unchanged lines between them are joined into one. */
 const GAP_LINES_MAX = 3;
 
-/** Lines `ourStart` to `ourEnd` of our text, which stand for these of the base and of theirs. */
+/** Corresponding line ranges of the three texts. */
 interface Span {
   readonly baseStart: number;
   readonly baseEnd: number;
@@ -14,32 +14,32 @@ interface Span {
   readonly theirEnd: number;
 }
 
-/** A part of three texts that at least one side changed. */
+/** A range of the three texts that at least one side changed. */
 interface Hunk extends Span {
   readonly kind: "ours" | "theirs" | "conflict";
 }
 
-/** Three texts and what became of the first. */
+/** Three texts and the changes of both sides to the base. */
 export interface LineMerge {
   readonly base: Lines;
   readonly ours: Lines;
   readonly theirs: Lines;
-  /** In order. What stands between is as in our text. */
+  /** In order. Lines between hunks are taken from our text. */
   readonly hunks: readonly Hunk[];
 }
 
-/** How conflicts are shown: with the base between the sides, or without. */
+/** How conflicts are shown: `diff3` shows the base between the sides, `merge` does not. */
 export type ConflictStyle = "merge" | "diff3";
 
 /**
- * Merges two changes of one text, line by line, as `git merge` does.
+ * Merges two changed versions of a text, line by line, as `git merge` does.
  *
- * Changes conflict if they overlap or touch, unless both sides made the same of them; of a conflict
- * remains what differs between the sides.
+ * Changes conflict if they overlap or touch, unless both sides made the same change. A conflict is reduced to
+ * the lines that differ between the sides.
  *
- * Cost: that of three comparisons (`compareLines`). Bound the sizes before.
+ * Cost: three comparisons (`compareLines`). The caller must limit the sizes of the texts.
  *
- * @param style With `diff3` a conflict is left whole, so that its base fits it.
+ * @param style With `diff3`, conflicts are not reduced, so that the base shown still corresponds to them.
  */
 export function mergeLines(
   baseText: Uint8Array,
@@ -63,7 +63,7 @@ export function mergeLines(
 export const hasConflict = ({ hunks }: LineMerge): boolean =>
   hunks.some((hunk) => hunk.kind === "conflict");
 
-/** Puts the changes of both sides side by side; those that touch become one hunk. */
+/** Combines the changes of both sides into hunks; changes that touch become one hunk. */
 function findHunks(
   ours: Lines,
   ourChanges: readonly Change[],
@@ -73,7 +73,7 @@ function findHunks(
   const hunks: Hunk[] = [];
   let our = 0;
   let their = 0;
-  // How far each side's text is ahead of the base behind its last change.
+  // Offset of each side's line numbers from the base's after the side's last change.
   let ourShift = 0;
   let theirShift = 0;
   for (;;) {
@@ -111,7 +111,7 @@ function findHunks(
       const end = Math.max(ourEnd, theirEnd);
       append(hunks, "conflict", start, end, ourChange, theirChange, ourShift, theirShift);
     }
-    // The one that ends first is done; the other may touch the next.
+    // The change that ends first is finished; the other change may still touch the next one.
     if (ourChange && (isOurs || (!isTheirs && ourEnd <= theirEnd))) {
       our++;
       ourShift = ourChange.rightStart + ourChange.rightCount - ourEnd;
@@ -123,7 +123,7 @@ function findHunks(
   }
 }
 
-/** Adds a hunk over lines `start` to `end` of the base, or lengthens the last one if they touch. */
+/** Adds a hunk for lines `start` to `end` of the base, or extends the last hunk if they touch. */
 function append(
   hunks: Hunk[],
   kind: Hunk["kind"],
@@ -159,7 +159,7 @@ function append(
   }
 }
 
-/** The lines of a side that stand for lines `start` to `end` of the base. */
+/** The lines of a side that correspond to lines `start` to `end` of the base. */
 function project(
   start: number,
   end: number,
@@ -187,11 +187,11 @@ function isSameChange(ours: Lines, our: Change, theirs: Lines, their: Change): b
   return true;
 }
 
-/** Cuts a conflict down to what differs between the sides. */
+/** Reduces a conflict to the lines that differ between the sides. */
 function refine(hunk: Hunk, ours: Lines, theirs: Lines): Hunk[] {
   const { ourStart, ourEnd, theirStart, theirEnd } = hunk;
   if (hunk.kind !== "conflict" || ourStart === ourEnd || theirStart === theirEnd) return [hunk];
-  // Numbered anew: what a comparison costs depends on how many numbers there are.
+  // Lines are renumbered because the cost of a comparison depends on the number of distinct lines.
   const numbers = new Map<number, number>();
   const left = sliceLines(ours, ourStart, ourEnd, numbers);
   const right = sliceLines(theirs, theirStart, theirEnd, numbers);
@@ -224,7 +224,7 @@ function sliceLines(
   return { bytes: lines.bytes, count: end - start, starts, numbers };
 }
 
-/** Makes one of conflicts with so little between them that two would take more lines. */
+/** Joins conflicts that are so close that two conflicts would take more lines than one. */
 function joinNear(hunks: readonly Hunk[]): Hunk[] {
   const joined: Hunk[] = [];
   for (const hunk of hunks) {

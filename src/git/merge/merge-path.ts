@@ -17,7 +17,7 @@ export type Side = typeof OURS | typeof THEIRS;
 export const SIDES: readonly Side[] = [OURS, THEIRS];
 export const otherSide = (side: Side): Side => (side === OURS ? THEIRS : OURS);
 
-// A set of sides as bits: `maskOf` of each.
+// Sets of sides as bits, combined from `maskOf` of each side.
 export const BASE_MASK = 1;
 export const OUR_MASK = 2;
 export const THEIR_MASK = 4;
@@ -27,26 +27,26 @@ export const maskOf = (side: 0 | Side): number => 1 << side;
 /** One value for each side: base, ours, theirs. */
 export type ThreeWay<T> = [T, T, T];
 
-/** What stands at a path on one side. */
+/** The mode and id of an entry at a path on one side. */
 export interface Version {
   readonly mode: number;
   readonly oid: Oid;
 }
 
-/** What is known of one path while three trees are merged. */
+/** The state of one path during a merge of three trees. */
 export interface MergePath {
-  /** The file, link or submodule there on each side. */
+  /** The file, symlink or submodule at the path on each side. */
   readonly files: ThreeWay<Version | undefined>;
-  /** The directory there on each side. */
+  /** The directory at the path on each side. */
   readonly trees: ThreeWay<Oid | undefined>;
-  /** Where each of `files` came from, if not from this path. */
+  /** The path from which each of `files` was moved; this path if it was not moved. */
   readonly origins: ThreeWay<ByteText>;
-  /** Sides that were found to have the same file here, 0 for none. */
+  /** The sides that have the same file at the path; 0 for none. */
   sameMask: number;
-  /** True if something beside its content is in conflict. */
+  /** True if the path is in conflict for a reason other than its content. */
   hasPathConflict: boolean;
   isResolved: boolean;
-  /** What it is resolved to; undefined for nothing. */
+  /** The resolved entry; undefined if the path is absent from the result. */
   result: Version | undefined;
 }
 
@@ -62,7 +62,7 @@ export function makeMergePath(path: ByteText): MergePath {
   };
 }
 
-/** The sides that have something. */
+/** The mask of the sides that have a value. */
 export function presence(values: ThreeWay<unknown>): number {
   const bit = (at: number): number => (values[at] === undefined ? 0 : 1 << at);
   return bit(0) | bit(1) | bit(2);
@@ -72,7 +72,7 @@ export function isSameVersion(a: Version | undefined, b: Version | undefined): b
   return a !== undefined && b !== undefined && a.mode === b.mode && a.oid === b.oid;
 }
 
-/** Mode as git writes it: older programs wrote more bits. */
+/** The mode as git writes it today; older programs set further bits. */
 export function canonicalMode(mode: number): number {
   if (isTreeMode(mode)) return MODE_TREE;
   if (isSymlinkMode(mode)) return MODE_SYMLINK;
@@ -82,7 +82,7 @@ export function canonicalMode(mode: number): number {
 
 export const isSameType = (a: number, b: number): boolean => (a & MODE_TYPE) === (b & MODE_TYPE);
 
-/** The directory of a path, "" for the root. */
+/** The directory of a path; "" for the root. */
 export function directoryOf(path: string): ByteText {
   const slash = path.lastIndexOf("/");
   return (slash < 0 ? "" : path.slice(0, slash)) as ByteText;

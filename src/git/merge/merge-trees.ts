@@ -22,7 +22,7 @@ import { PathResolver } from "./resolve-path.ts";
 import { findSideRenames, type SideRenames } from "./side-renames.ts";
 import { walkThreeWay } from "./three-way-walk.ts";
 
-/** A path in conflict, with what each side has for it, as `git ls-files --unmerged` shows it. */
+/** A path in conflict with each side's version, as `git ls-files --unmerged` shows it. */
 export interface ConflictedPath {
   readonly path: ByteText;
   readonly base: Version | undefined;
@@ -31,22 +31,22 @@ export interface ConflictedPath {
 }
 
 export interface TreesMerge {
-  /** The merged tree; with conflicts, one that shows them. */
+  /** The merged tree; with conflicts, a tree that shows them. */
   readonly treeOid: Oid;
   /** Empty for a clean merge. */
   readonly conflicts: readonly MergeConflict[];
-  /** In the order of paths. A conflict about a directory alone is at no path. */
+  /** In the order of paths. A conflict about a directory as a whole is not listed. */
   readonly paths: readonly ConflictedPath[];
 }
 
 export interface TreesMergeOptions extends FileMergeOptions {
-  /** Paths that are looked at before the merge is refused. */
+  /** A merge that visits more paths is refused. */
   readonly pathsMax: number;
   readonly renames: RenameOptions;
 }
 
 /**
- * Merges what two trees made of a third, as git's strategy `ort` does.
+ * Merges the changes of two trees to a base tree, as git's strategy `ort` does.
  *
  * @throws GitError `missing` if an object does not exist, `limit` for more paths than allowed.
  */
@@ -69,14 +69,14 @@ export async function mergeTrees(
     objects,
     options,
   };
-  // Merge bases are merged without guesses.
+  // Directory renames are a guess, so merges of merge bases do without them.
   if (options.depth === 0) followDirectories(state, renames);
   await applyRenames(state, renames);
   const writer = new TreeWriter(state);
   const treeOid =
     (await writer.write("" as ByteText, roots)) ?? objects.add("tree", formatTree([]));
   const { conflicted } = writer.resolver;
-  // What was in conflict on the way may have come out the same in the end.
+  // Conflicts recorded on the way may have been resolved in the end.
   const isClean = conflicted.size === 0 && !state.hasDirectoryConflict;
   const conflicts = isClean ? [] : state.conflicts;
   return { treeOid, conflicts, paths: listConflicted(conflicted) };
@@ -101,7 +101,7 @@ class TreeWriter {
     this.children = children;
   }
 
-  /** The merged tree of a directory; undefined if nothing is left in it. */
+  /** Writes the merged tree of a directory; undefined if the directory is empty. */
   async write(directory: ByteText, known: ThreeWay<Oid | undefined>): Promise<Oid | undefined> {
     const entries = new Map<ByteText, TreeEntry>();
     for (const entry of await this.readResolved(directory)) entries.set(entry.name, entry);
@@ -110,7 +110,7 @@ class TreeWriter {
       if (version) entries.set(name, { name, ...version });
       else entries.delete(name);
     };
-    // From the last to the first, as git goes, which shows in the names of files moved aside.
+    // From the last path to the first, as in git. The order affects the names of files moved aside.
     const paths = (this.children.get(directory) ?? []).toSorted((a, b) =>
       `${a}/` > `${b}/` ? -1 : 1,
     );
@@ -130,7 +130,7 @@ class TreeWriter {
     return this.state.objects.add("tree", formatTree([...entries.values()]), known);
   }
 
-  /** What a directory holds that was taken whole and then added to. */
+  /** The entries of a directory that was resolved as a whole and then received further files. */
   private async readResolved(directory: ByteText): Promise<TreeEntry[]> {
     const entry = this.state.paths.get(directory);
     if (!entry?.isResolved || !isTree(entry.result)) return [];

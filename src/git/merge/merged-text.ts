@@ -3,10 +3,10 @@ import type { Lines } from "../diff/lines.ts";
 import { joinBytes } from "../wire/pkt-line.ts";
 import type { ConflictStyle, LineMerge } from "./merge-lines.ts";
 
-/** Signs of a conflict marker, unless a conflict lies within a conflict. */
+/** Length of a conflict marker that is not nested in another conflict. */
 const MARKER_CHARS = 7;
 
-/** What stands behind the markers of a conflict. */
+/** The labels after the markers of a conflict. */
 export interface ConflictLabels {
   readonly ours: ByteText;
   /** Shown in the style `diff3`. */
@@ -17,7 +17,7 @@ export interface ConflictLabels {
 /**
  * The text of a merge, with conflicts between the markers of `git merge`.
  *
- * @param extraChars How much longer markers are than usual.
+ * @param extraChars How many characters longer than usual the markers are.
  */
 export function mergedText(
   merge: LineMerge,
@@ -45,12 +45,12 @@ export function mergedText(
       const name = label === "" ? "" : ` ${label}`;
       return byteTextBytes(`${char.repeat(MARKER_CHARS + extraChars)}${name}${end}` as ByteText);
     };
-    parts.push(marker("<", labels.ours), ...wholeLines(ours, ourStart, ourEnd, end));
+    parts.push(marker("<", labels.ours), ...terminatedLines(ours, ourStart, ourEnd, end));
     if (style === "diff3") {
       parts.push(marker("|", labels.base));
-      parts.push(...wholeLines(base, hunk.baseStart, hunk.baseEnd, end));
+      parts.push(...terminatedLines(base, hunk.baseStart, hunk.baseEnd, end));
     }
-    parts.push(marker("=", ""), ...wholeLines(theirs, theirStart, theirEnd, end));
+    parts.push(marker("=", ""), ...terminatedLines(theirs, theirStart, theirEnd, end));
     parts.push(marker(">", labels.theirs));
   }
   parts.push(slice(ours, done, ours.count));
@@ -61,23 +61,29 @@ function slice(lines: Lines, start: number, end: number): Uint8Array {
   return lines.bytes.subarray(lines.starts[start], lines.starts[end]);
 }
 
-/** Lines of which the last is ended if it was not, so that a marker can follow. */
-function wholeLines(lines: Lines, start: number, end: number, lineEnd: string): Uint8Array[] {
+/** The bytes of a range of lines, with a line end added if it is missing, so that a marker can follow. */
+function terminatedLines(lines: Lines, start: number, end: number, lineEnd: string): Uint8Array[] {
   const bytes = slice(lines, start, end);
   if (bytes.length === 0 || bytes.at(-1) === 0x0a) return [bytes];
   return [bytes, byteTextBytes(lineEnd as ByteText)];
 }
 
-/** True if the lines before the conflict end in CR LF on both sides, or the base's first. */
+/**
+ * True if conflict markers should end in CRLF: the lines before the conflict end in CRLF on both sides, and
+ * so does the first line of the base. Lines whose end is unknown do not count.
+ */
 function hasCarriageReturns(merge: LineMerge, ourStart: number, theirStart: number): boolean {
   const { base, ours, theirs } = merge;
-  let answer = endsInCarriageReturn(ours, Math.max(ourStart - 1, 0));
-  if (answer !== false) answer = endsInCarriageReturn(theirs, Math.max(theirStart - 1, 0));
-  if (answer !== false) answer = endsInCarriageReturn(base, 0);
-  return answer === true;
+  let usesCrlf = endsInCarriageReturn(ours, Math.max(ourStart - 1, 0));
+  if (usesCrlf !== false) usesCrlf = endsInCarriageReturn(theirs, Math.max(theirStart - 1, 0));
+  if (usesCrlf !== false) usesCrlf = endsInCarriageReturn(base, 0);
+  return usesCrlf === true;
 }
 
-/** How a line ends, or the one before for a last line without end; undefined if that is unknown. */
+/**
+ * True if a line ends in CRLF. For a last line without line feed, the preceding line decides; undefined if
+ * there is none.
+ */
 function endsInCarriageReturn(lines: Lines, line: number): boolean | undefined {
   if (lines.count === 0) return undefined;
   let end = lines.starts[line + 1] as number;

@@ -18,12 +18,12 @@ import {
 } from "./merge-path.ts";
 import type { ConflictKind, MergeState } from "./merge-state.ts";
 
-/** Takes what stands at a path in the result; undefined for nothing. */
+/** Sets the entry at a path of the result; undefined removes it. */
 type Put = (path: ByteText, version: Version | undefined) => void;
 
-/** Decides, path by path, what the result of a merge has there. */
+/** Determines the result of a merge path by path. */
 export class PathResolver {
-  /** Paths that could not be merged, where the result has them. */
+  /** The entries that could not be merged, by their path in the result. */
   readonly conflicted = new Map<ByteText, MergePath>();
   private readonly state: MergeState;
 
@@ -32,7 +32,9 @@ export class PathResolver {
   }
 
   /**
-   * @param hasTree Whether the result has a directory at the path. A file that is left goes aside.
+   * Resolves one path.
+   *
+   * @param hasTree Whether the result has a directory at the path. A remaining file is then moved aside.
    */
   async resolve(path: ByteText, entry: MergePath, hasTree: boolean, put: Put): Promise<void> {
     const present = presence(entry.files);
@@ -45,8 +47,8 @@ export class PathResolver {
     const aside = this.findFreePath(path, side);
     this.state.paths.set(aside, entry);
     await this.resolveFile(aside, entry, side, put);
-    // A file that only the directory replaced is not missed.
-    if (this.conflicted.has(aside)) this.note(aside, "file-directory");
+    // If the file was deleted cleanly, there is no conflict with the directory.
+    if (this.conflicted.has(aside)) this.addConflict(aside, "file-directory");
   }
 
   /** @param asideSide The side whose file was moved aside, if one was. */
@@ -57,13 +59,13 @@ export class PathResolver {
     put: Put,
   ): Promise<void> {
     const [base, ours, theirs] = entry.files;
-    const isInWay = asideSide !== undefined || entry.hasPathConflict;
+    const isUnclean = asideSide !== undefined || entry.hasPathConflict;
     if (entry.sameMask !== 0) {
-      // One side changed it; or both did, to the same.
+      // Only one side changed the file, or both made the same change.
       const changed =
         entry.sameMask === (OUR_MASK | THEIR_MASK) ? OUR_MASK : ALL_MASK & ~entry.sameMask;
       const version = changed === OUR_MASK ? ours : theirs;
-      this.finish(path, entry, version, !isInWay || version === undefined, put);
+      this.finish(path, entry, version, !isUnclean || version === undefined, put);
     } else if (ours && theirs && !isSameType(ours.mode, theirs.mode)) {
       this.separate(path, entry, ours, theirs, put);
     } else if (ours && theirs) {
@@ -73,23 +75,23 @@ export class PathResolver {
       const merge = await mergeFile(objects, versions, entry.origins, extraChars, options);
       if (merge.conflict) {
         const isAdded = base === undefined && merge.conflict !== "submodule";
-        this.note(path, isAdded ? "add-add" : merge.conflict);
+        this.addConflict(path, isAdded ? "add-add" : merge.conflict);
       } else if (asideSide !== undefined) {
         entry.files.fill(undefined);
         entry.files[asideSide] = merge.version;
       }
-      this.finish(path, entry, merge.version, !merge.conflict && !isInWay, put);
+      this.finish(path, entry, merge.version, !merge.conflict && !isUnclean, put);
     } else if (base && (ours ?? theirs)) {
       const left = ours ?? theirs;
-      if (!entry.hasPathConflict || base.oid !== left?.oid) this.note(path, "modify-delete");
-      // Within a merge of merge bases the older version stays.
+      if (!entry.hasPathConflict || base.oid !== left?.oid) this.addConflict(path, "modify-delete");
+      // Within a merge of merge bases, the base version is kept.
       this.finish(path, entry, this.state.options.depth === 0 ? left : base, false, put);
     } else {
-      this.finish(path, entry, ours ?? theirs, !isInWay, put);
+      this.finish(path, entry, ours ?? theirs, !isUnclean, put);
     }
   }
 
-  /** Keeps both of two entries that are of different types, one or both under another name. */
+  /** Keeps both of two entries of different types, one or both under a new name. */
   private separate(
     path: ByteText,
     entry: MergePath,
@@ -98,7 +100,7 @@ export class PathResolver {
     put: Put,
   ): void {
     const base = entry.files[BASE];
-    this.note(path, "type");
+    this.addConflict(path, "type");
     if (this.state.options.depth > 0) {
       this.finish(path, entry, base, false, put);
       return;
@@ -131,7 +133,7 @@ export class PathResolver {
     put(path, version);
   }
 
-  /** A name for a file that cannot keep its own, told by its side. */
+  /** A free path for a file that is moved aside; it contains the label of the file's side. */
   private findFreePath(path: ByteText, side: Side): ByteText {
     const { labels } = this.state.options;
     const label = (side === OURS ? labels.ours : labels.theirs).replaceAll("/", "_");
@@ -142,7 +144,7 @@ export class PathResolver {
     return free;
   }
 
-  private note(path: ByteText, kind: ConflictKind): void {
+  private addConflict(path: ByteText, kind: ConflictKind): void {
     this.state.conflicts.push({ path, kind });
   }
 }

@@ -5,10 +5,10 @@ import type { ObjectReader } from "../store.ts";
 import { directoryOf, nameOf } from "./merge-path.ts";
 import type { DirectoryRelevance, SideChanges } from "./three-way-walk.ts";
 
-/** The blob without content. It is never taken as moved: nothing tells one from another. */
+/** The empty blob. It is never considered renamed: any two empty files are equal. */
 const EMPTY_BLOB_OID = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 
-/** A file that one side added or moved. What it deleted for good is not told. */
+/** A file that one side added or renamed. Deleted files are not listed. */
 export interface SideRename {
   /** Undefined for an added file. */
   readonly oldPath: ByteText | undefined;
@@ -16,17 +16,17 @@ export interface SideRename {
 }
 
 export interface SideRenames {
-  /** In the order in which the new paths were met. */
+  /** In the order in which the walk visited the new paths. */
   readonly files: SideRename[];
-  /** How many files went from each directory that is gone to each other directory. */
+  /** For each removed directory, how many of its files were renamed into each other directory. */
   readonly directories: DirectoryCounts;
 }
 
 /**
- * Finds the files that one side moved, of those that matter to the merge.
+ * Finds the files that one side renamed, as far as they matter for the merge.
  *
- * Others are found only if they cost nothing: a file that the other side did not touch ends up right
- * without knowing where it went.
+ * Other renames are found only if they cost nothing: a file that the other side did not change is merged
+ * correctly without knowing its new path.
  */
 export async function findSideRenames(
   objects: ObjectReader,
@@ -48,15 +48,15 @@ export async function findSideRenames(
   if (side.sources.size > 0 && olds.length > 0 && news.length > 0) {
     matcher.pairExact();
     matcher.dropUsedSources();
-    const noted = new Set<RenameTarget>();
-    const note = (): void => {
+    const counted = new Set<RenameTarget>();
+    const countPairs = (): void => {
       for (const target of matcher.targets) {
-        if (!target.source || noted.has(target)) continue;
-        noted.add(target);
+        if (!target.source || counted.has(target)) continue;
+        counted.add(target);
         counts.add(target.source.entry.path, target.entry.path);
       }
     };
-    note();
+    countPairs();
     const guesses = counts.guess();
     const isRelevant = (path: ByteText): boolean => side.sources.has(path);
     await matcher.pairByName(
@@ -66,7 +66,7 @@ export async function findSideRenames(
         return directory === undefined ? undefined : `${directory}/${nameOf(path)}`;
       },
     );
-    note();
+    countPairs();
     matcher.dropUsedSources();
     matcher.sources = matcher.sources.filter((source) => isRelevant(source.entry.path));
     const isNeeded = counts.findNeeded(
@@ -75,7 +75,7 @@ export async function findSideRenames(
     );
     matcher.sources = matcher.sources.filter((source) => isNeeded(source.entry.path));
     await matcher.pairMostAlike();
-    note();
+    countPairs();
   }
   const targets = new Map(matcher.targets.map((target) => [target.entry.path, target]));
   const files = side.changes.flatMap((change) => {
@@ -86,19 +86,20 @@ export async function findSideRenames(
   return { files, directories: counts };
 }
 
-/** Counts where the files of directories that are gone went. */
+/** Counts into which directories the files of removed directories were renamed. */
 class DirectoryCounts {
   private readonly counts = new Map<ByteText, Map<ByteText, number>>();
-  private readonly gone: ReadonlyMap<ByteText, DirectoryRelevance>;
+  private readonly removed: ReadonlyMap<ByteText, DirectoryRelevance>;
 
-  /** @param gone Directories that are gone, and why that matters. */
-  constructor(gone: ReadonlyMap<ByteText, DirectoryRelevance>) {
-    this.gone = gone;
+  /** @param removed The removed directories, and why each matters. */
+  constructor(removed: ReadonlyMap<ByteText, DirectoryRelevance>) {
+    this.removed = removed;
   }
 
   /**
-   * Counts a file for its directory, and for those above as long as their names stayed: a move of
-   * `a/b/c/d/f` to `a/x/y/d/f` says that `a/b/c/d` went to `a/x/y/d` and `a/b/c` to `a/x/y`.
+   * Counts a renamed file for its directory, and for the directories above as long as the names below them
+   * are unchanged: a rename of `a/b/c/d/f` to `a/x/y/d/f` counts `a/b/c/d` as renamed to `a/x/y/d` and
+   * `a/b/c` as renamed to `a/x/y`.
    */
   add(oldPath: ByteText, newPath: ByteText): void {
     let old = oldPath;
@@ -108,7 +109,7 @@ class DirectoryCounts {
       const newName = nameOf(fresh);
       old = directoryOf(old);
       fresh = directoryOf(fresh);
-      const relevance = this.gone.get(old);
+      const relevance = this.removed.get(old);
       if (relevance === undefined || (!isFirst && oldName !== newName)) return;
       if (isFirst || relevance === "itself") {
         const counts = this.counts.get(old) ?? new Map<ByteText, number>();
@@ -119,7 +120,7 @@ class DirectoryCounts {
     }
   }
 
-  /** Where most files of each directory went, as far as it is known. */
+  /** For each directory, the directory to which most of its files were renamed, as far as known. */
   guess(): Map<ByteText, ByteText> {
     const guesses = new Map<ByteText, ByteText>();
     for (const [old, counts] of this.counts) {
@@ -134,8 +135,8 @@ class DirectoryCounts {
   }
 
   /**
-   * A test for the paths that still must be looked for. A file that matters only for its place does
-   * not where most of its directory is known to have gone one way.
+   * A predicate for the paths whose rename must still be found. A file that matters only for the renames of
+   * its directories is not needed once a majority decides where these directories went.
    */
   findNeeded(
     paths: readonly ByteText[],
@@ -156,28 +157,28 @@ class DirectoryCounts {
     return (path) => {
       if (sources.get(path) === "content") return true;
       for (const directory of this.above(path)) {
-        if (this.gone.get(directory) === "itself" && !isDecided(directory)) return true;
+        if (this.removed.get(directory) === "itself" && !isDecided(directory)) return true;
       }
       return false;
     };
   }
 
   /**
-   * Where each directory went: to where most of its files did. Undefined where two have equally
-   * many.
+   * The new path of each directory, which is the directory that received most of its files; undefined if two
+   * directories received equally many.
    */
   *winners(): Generator<readonly [old: ByteText, fresh: ByteText | undefined]> {
     for (const [old, counts] of this.counts) {
-      if ((this.gone.get(old) ?? "none") === "none") continue;
+      if ((this.removed.get(old) ?? "none") === "none") continue;
       const [first, second] = [...counts].toSorted(([, a], [, b]) => b - a);
       if (first) yield [old, second?.[1] === first[1] ? undefined : first[0]];
     }
   }
 
-  /** The directories above a path that matter, innermost first. */
+  /** The relevant directories above a path, innermost first. */
   private *above(path: ByteText): Generator<ByteText> {
     let directory = directoryOf(path);
-    while (directory !== "" && (this.gone.get(directory) ?? "none") !== "none") {
+    while (directory !== "" && (this.removed.get(directory) ?? "none") !== "none") {
       yield directory;
       directory = directoryOf(directory);
     }

@@ -24,46 +24,46 @@ import {
   type Version,
 } from "./merge-path.ts";
 
-/** Longest path that is merged: what systems can check out. */
+/** Longest path that is merged, in bytes; longer paths cannot be checked out on common systems. */
 const PATH_BYTES_MAX = 4096;
 
-/** Why a directory that is gone on one side matters to the search for renames. */
+/** Why a directory that one side removed matters for rename detection. */
 export type DirectoryRelevance =
   | "none"
   /** A directory above it may have been renamed. */
   | "above"
-  /** The other side added files to it, which should follow if it was renamed. */
+  /** The other side added files to it, which must follow if it was renamed. */
   | "itself";
 
-/** A file that one side has no more, or that only it has. */
+/** A file that one side deleted or added. */
 type SideChange =
   | { readonly kind: "deleted"; readonly old: PathEntry }
   | { readonly kind: "added"; readonly new: PathEntry };
 
-/** What one side did, as far as it matters for renames. */
+/** The changes of one side that matter for rename detection. */
 export interface SideChanges {
   readonly changes: SideChange[];
   /**
-   * Deleted paths whose new place must be known: for their content, because the other side changed
-   * them too, or only for their place, to tell where a directory went.
+   * Deleted paths whose new path must be found: for their content, because the other side changed them, or
+   * only for their new path, to detect the rename of a directory.
    */
   readonly sources: Map<ByteText, "content" | "place">;
   readonly directoriesGone: Map<ByteText, DirectoryRelevance>;
 }
 
-/** What three trees hold, as far as a merge has to look. */
+/** The paths of three trees that a merge has to examine. */
 export interface ThreeWayWalk {
-  /** Every path looked at, directories included; those that need no look are resolved. */
+  /** Every visited path, directories included. Paths that need no further work are resolved. */
   readonly paths: Map<ByteText, MergePath>;
-  /** By side; the base has none. */
+  /** The changes by side; empty for the base. */
   readonly sides: ThreeWay<SideChanges>;
 }
 
 /**
- * Walks three trees at once. Subtrees that one side alone changed are taken whole, without reading
- * them, unless a file that side deleted might have moved there.
+ * Walks three trees in parallel. A subtree that only one side changed is resolved as a whole without reading
+ * it, unless it may contain the new path of a file that this side deleted.
  *
- * @param pathsMax Paths that are looked at before the merge is refused.
+ * @param pathsMax A merge that visits more paths is refused.
  * @throws GitError `missing` if a tree does not exist, `limit` for too many paths.
  */
 export async function walkThreeWay(
@@ -77,7 +77,7 @@ export async function walkThreeWay(
   return walk;
 }
 
-/** A subtree that one side changed and the other did not. */
+/** A subtree that only one side changed; whether it must be read is decided after the walk. */
 interface Deferred {
   readonly path: ByteText;
   readonly entry: MergePath;
@@ -103,8 +103,10 @@ class Walk implements ThreeWayWalk {
   }
 
   /**
-   * @param followMask 0 where no directory was removed; the one side that still has the directory;
-   * or all sides, where that side added to it, so that it matters where the other moved it.
+   * Visits the entries of a directory on all sides.
+   *
+   * @param followMask 0 if the directory was not removed; the only side that still has the directory; or all
+   * sides if that side added files to it, so that the other side's rename of the directory must be detected.
    */
   async visitTrees(
     directory: ByteText,
@@ -119,7 +121,7 @@ class Walk implements ThreeWayWalk {
     for (const row of rows) await this.visitRow(directory, row, follow);
   }
 
-  /** Visits what was put off, or takes it whole where nothing may have moved into it. */
+  /** Visits the deferred subtrees, or resolves them as a whole if no file can have been renamed into them. */
   async visitDeferred(): Promise<void> {
     for (const side of SIDES) {
       const waiting = this.deferred[side] ?? [];
@@ -141,7 +143,7 @@ class Walk implements ThreeWayWalk {
   private async visitRow(directory: ByteText, row: Row, followMask: number): Promise<void> {
     const path = (directory === "" ? row.name : `${directory}/${row.name}`) as ByteText;
     if (this.paths.size >= this.pathsMax) throw overLimit("too many paths to merge");
-    // Each path holds those above: nested trees would grow by their square.
+    // Each path contains the paths above it, so deeply nested trees would take quadratic memory.
     if (path.length > PATH_BYTES_MAX) throw overLimit("path too long");
     const [base, ours, theirs] = row.versions;
     const oursIsBase = isSameVersion(base, ours);
@@ -226,7 +228,7 @@ class Walk implements ThreeWayWalk {
     }
   }
 
-  /** The entries of three trees by name, each name once, in stored order. */
+  /** The entries of three trees grouped by name, in the order in which trees store them. */
   private async readRows(trees: ThreeWay<Oid | undefined>): Promise<Row[]> {
     const rows = new Map<ByteText, Row>();
     for (const [side, treeOid] of trees.entries()) {
@@ -243,13 +245,13 @@ class Walk implements ThreeWayWalk {
   }
 }
 
-/** A name as trees sort it. */
+/** The key by which trees sort a name. */
 function sortKey({ name, versions }: Row): string {
   const isFile = versions.some((version) => version && !isTreeMode(version.mode));
   return isFile ? name : `${name}/`;
 }
 
-/** The side that alone changed a subtree, if only one did. */
+/** The only side that changed a subtree; undefined if both did. */
 function changedSide(
   files: number,
   dirs: number,

@@ -11,28 +11,28 @@ import {
 import { EMPTY_TREE_OID, isOid, type Oid, OID_BYTES } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 
-/** Entries of trees that are read at most: each takes some hundred bytes. */
+/** Maximum number of tree entries read: each takes some hundred bytes. */
 const ENTRIES_MAX = 200_000;
-/** Trees that are read at most: each may be a read of its own. */
+/** Maximum number of trees read: each may be a separate read of the store. */
 const TREES_MAX = 4000;
 
 const OID_DIGITS = 2 * OID_BYTES;
 
-/** A note by the id of what it is on, which is its key. */
+/** A note. Its key is the id of the annotated object. */
 interface Leaf {
   readonly kind: "note";
   readonly key: string;
   readonly oid: Oid;
 }
 
-/** A directory that nobody has looked into, with the digits that all keys in it begin with. */
+/** A directory that is not loaded yet, with the hex digits that all keys in it start with. */
 interface Subtree {
   readonly kind: "subtree";
   readonly prefix: string;
   readonly oid: Oid;
 }
 
-/** Notes by the next digit of their keys. */
+/** A node of the trie: its slots by the next hex digit of the key. */
 interface Inner {
   readonly kind: "inner";
   readonly slots: (Slot | undefined)[];
@@ -40,26 +40,26 @@ interface Inner {
 
 type Slot = Leaf | Subtree | Inner;
 
-/** An entry of the tree that is no note. It stays where it is. */
-interface Stranger {
+/** An entry of the notes tree that is not a note. It is written back at the same path. */
+interface OtherEntry {
   readonly path: string;
   readonly mode: number;
   readonly oid: Oid;
 }
 
 /**
- * The tree that holds the notes of a repository: a blob for each, named by the id of what it is on,
- * in directories of two digits once there are many.
+ * The tree of a notes ref: one blob for each note, named by the id of the annotated object, in
+ * directories of two digits once there are many notes.
  *
- * Keeps notes as git does, by their digits in a tree of sixteen branches, and writes the trees that
- * git would write, with as many directories. Only those on the way to a change are read.
+ * Keeps notes as git does, in a trie with sixteen branches by hex digit, and writes the same trees
+ * as git, with the same fanout. Only the directories on the path to a changed note are read.
  *
  * @see git-notes(1); git's notes.c.
  */
 export class NoteTree {
   private readonly objects: ObjectReader;
   private readonly root: Inner = makeInner();
-  private readonly strangers: Stranger[] = [];
+  private readonly otherEntries: OtherEntry[] = [];
   private entriesRead = 0;
   private treesRead = 0;
 
@@ -67,7 +67,7 @@ export class NoteTree {
     this.objects = objects;
   }
 
-  /** @param treeOid Undefined where there are no notes yet. */
+  /** @param treeOid Undefined if there are no notes yet. */
   static async open(objects: ObjectReader, treeOid: Oid | undefined): Promise<NoteTree> {
     const tree = new NoteTree(objects);
     if (treeOid !== undefined) {
@@ -76,14 +76,14 @@ export class NoteTree {
     return tree;
   }
 
-  /** The blob of the note on an object. */
+  /** Returns the blob of the note on an object, undefined if it has none. */
   async find(key: Oid): Promise<Oid | undefined> {
     const { inner, depth } = await this.search(this.root, 0, key);
     const slot = inner.slots[digitOf(key, depth)];
     return slot?.kind === "note" && slot.key === key ? slot.oid : undefined;
   }
 
-  /** Sets the note on an object. */
+  /** Sets or replaces the note on an object. */
   async put(key: Oid, oid: Oid): Promise<void> {
     await this.remove(key);
     await this.insert(this.root, 0, { kind: "note", key, oid });
@@ -98,18 +98,18 @@ export class NoteTree {
   }
 
   /**
-   * Writes the tree.
+   * Writes the tree and returns its id.
    *
-   * @param write Takes each tree, those below first, and answers its id.
+   * @param write Receives each tree, subtrees before their parents, and returns its id.
    */
   async write(write: (content: Uint8Array) => Oid): Promise<Oid> {
     const directory = new Directory();
     await this.list(this.root, 0, 0, directory);
-    for (const { path, mode, oid } of this.strangers) directory.put(path.split("/"), mode, oid);
+    for (const { path, mode, oid } of this.otherEntries) directory.put(path.split("/"), mode, oid);
     return directory.write(write);
   }
 
-  /** The deepest branching on the way to a key. Directories on the way are read. */
+  /** Returns the deepest node on the path to a key. Loads the directories on the path. */
   private async search(
     inner: Inner,
     depth: number,
@@ -142,13 +142,13 @@ export class NoteTree {
     if (slot.kind === "note" && entry.kind === "subtree" && slot.key.startsWith(entry.prefix)) {
       return this.load(entry, inner, depth);
     }
-    const made = makeInner();
-    await this.insert(made, depth + 1, slot);
-    inner.slots[digit] = made;
-    await this.insert(made, depth + 1, entry);
+    const split = makeInner();
+    await this.insert(split, depth + 1, slot);
+    inner.slots[digit] = split;
+    await this.insert(split, depth + 1, entry);
   }
 
-  /** Reads a directory into the branching that it hangs on. */
+  /** Loads a directory into the node that refers to it. */
   private async load({ prefix, oid }: Subtree, inner: Inner, depth: number): Promise<void> {
     if (oid === EMPTY_TREE_OID) return;
     if (++this.treesRead > TREES_MAX) throw overLimit("too many directories of notes");
@@ -171,13 +171,13 @@ export class NoteTree {
       ) {
         await this.insert(inner, depth, { kind: "subtree", prefix: key, oid: entry.oid });
       } else {
-        const path = `${cut(prefix, prefix.length / 2)}${entry.name}`;
-        this.strangers.push({ path, mode: entry.mode, oid: entry.oid });
+        const path = `${toPath(prefix, prefix.length / 2)}${entry.name}`;
+        this.otherEntries.push({ path, mode: entry.mode, oid: entry.oid });
       }
     }
   }
 
-  /** What stands in a place when no directory does. */
+  /** Loads the directory in a slot, if there is one, and returns the slot's new value. */
   private async unpack(inner: Inner, digit: number, depth: number): Promise<Slot | undefined> {
     for (let slot = inner.slots[digit]; slot?.kind === "subtree"; slot = inner.slots[digit]) {
       inner.slots[digit] = undefined;
@@ -186,23 +186,23 @@ export class NoteTree {
     return inner.slots[digit];
   }
 
-  /** Draws branchings together that hold a single note now. */
+  /** Collapses nodes on the path to a removed note that hold a single note now. */
   private consolidate(key: string, depth: number): void {
-    const way = [this.root];
+    const nodes = [this.root];
     for (let at = 0; at < depth; at++) {
-      way.push((way[at] as Inner).slots[digitOf(key, at)] as Inner);
+      nodes.push((nodes[at] as Inner).slots[digitOf(key, at)] as Inner);
     }
     for (let at = depth; at > 0; at--) {
-      const [only, ...others] = (way[at] as Inner).slots.filter((slot) => slot !== undefined);
+      const [only, ...others] = (nodes[at] as Inner).slots.filter((slot) => slot !== undefined);
       if (others.length > 0 || (only && only.kind !== "note")) return;
-      (way[at - 1] as Inner).slots[digitOf(key, at - 1)] = only;
+      (nodes[at - 1] as Inner).slots[digitOf(key, at - 1)] = only;
     }
   }
 
   /**
-   * Puts what lies below a branching into directories.
+   * Adds the notes below a node to a directory.
    *
-   * @param fanout How many directories a note lies in.
+   * @param fanout Number of directory levels above a note.
    */
   private async list(
     inner: Inner,
@@ -218,9 +218,13 @@ export class NoteTree {
         depth >= 2 * levels ? await this.unpack(inner, digit, depth) : inner.slots[digit];
       if (slot?.kind === "inner") await this.list(slot, depth + 1, levels, directory);
       else if (slot?.kind === "note") {
-        directory.put(cut(slot.key, levels).split("/"), MODE_FILE, slot.oid);
+        directory.put(toPath(slot.key, levels).split("/"), MODE_FILE, slot.oid);
       } else if (slot) {
-        directory.put(cut(slot.prefix, slot.prefix.length / 2 - 1).split("/"), MODE_TREE, slot.oid);
+        directory.put(
+          toPath(slot.prefix, slot.prefix.length / 2 - 1).split("/"),
+          MODE_TREE,
+          slot.oid,
+        );
       }
     }
   }
@@ -233,12 +237,12 @@ const makeInner = (): Inner => ({
 
 const digitOf = (key: string, depth: number): number => Number.parseInt(key.charAt(depth), 16);
 
-/** Where an entry belongs. Zeros stand for the digits that a directory leaves open. */
+/** The key of a trie entry. A directory's prefix is padded with zeros. */
 const keyOf = (entry: Leaf | Subtree): string =>
   entry.kind === "note" ? entry.key : entry.prefix.padEnd(OID_DIGITS, "0");
 
-/** A key as a path through `levels` directories. */
-const cut = (key: string, levels: number): string => {
+/** Formats a key as a path through `levels` directories. */
+const toPath = (key: string, levels: number): string => {
   const directories = Array.from(
     { length: levels },
     (_, at) => `${key.slice(2 * at, 2 * at + 2)}/`,
@@ -246,7 +250,7 @@ const cut = (key: string, levels: number): string => {
   return `${directories.join("")}${key.slice(2 * levels)}`;
 };
 
-/** A tree that is put together from paths. */
+/** A tree built from paths. */
 class Directory {
   private readonly entries = new Map<string, { mode: number; oid: Oid } | Directory>();
 

@@ -4,7 +4,7 @@ import { checkHeaderFrame } from "./check-headers.ts";
 import { checkIdentity } from "./check-identity.ts";
 import { type Finding, Findings } from "./finding.ts";
 
-/** Everything `git fsck` says of a commit. */
+/** Returns the findings of `git fsck` on a commit. */
 export function checkCommit(content: Uint8Array, isStrict: boolean): Finding[] {
   const findings = new Findings(isStrict);
   const frame = checkHeaderFrame(content);
@@ -20,7 +20,7 @@ export function checkCommit(content: Uint8Array, isStrict: boolean): Finding[] {
     at += word.length;
     return true;
   };
-  /** Takes a line that holds one object id; false if it does not. */
+  /** Consumes the rest of the line; false if it is not an object id. */
   const takeOid = (): boolean => {
     const end = text.indexOf("\n", at);
     const oid = text.slice(at, end);

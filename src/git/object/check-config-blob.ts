@@ -2,13 +2,16 @@ import { readByteText } from "../byte-text.ts";
 import { type Finding, Findings } from "./finding.ts";
 import { parseSettings } from "./parse-settings.ts";
 
-/** Largest `.gitmodules` and `.gitattributes` that is read, in bytes. Git takes attributes to 100 MB. */
+/**
+ * Maximum size of a `.gitmodules` or `.gitattributes` file that is read, in bytes. Git reads
+ * attributes of up to 100 MB.
+ */
 const CONFIG_BLOB_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Longest line of a `.gitattributes`, in bytes without line feed: what git's reader takes. */
+/** Longest line of a `.gitattributes` file, in bytes without line feed, as in git's reader. */
 const ATTRIBUTES_LINE_BYTES_MAX = 2047;
 
-/** What `git fsck` says of a `.gitattributes`. */
+/** Returns the findings of `git fsck` on a `.gitattributes` file. */
 export function checkGitattributes(content: Uint8Array, isStrict: boolean): Finding[] {
   const findings = new Findings(isStrict);
   if (content.length > CONFIG_BLOB_BYTES_MAX) {
@@ -28,10 +31,10 @@ export function checkGitattributes(content: Uint8Array, isStrict: boolean): Find
 }
 
 /**
- * What `git fsck` says of a `.gitmodules`.
+ * Returns the findings of `git fsck` on a `.gitmodules` file.
  *
- * SECURITY: a submodule's name, path, address or update command runs or overwrites something in a
- * recursive clone if these are let through.
+ * SECURITY: without these checks, a submodule's name, path, URL or update command can execute
+ * commands or overwrite files in a recursive clone.
  *
  * @see CVE-2018-11235, CVE-2018-17456, CVE-2019-19604, CVE-2020-11008.
  */
@@ -59,8 +62,8 @@ function isSafeSubmoduleName(name: string): boolean {
 }
 
 /**
- * True unless the address reads as an option, smuggles a line feed to a credential helper, or is a
- * relative one that climbs out of its host.
+ * False for a URL that git would parse as an option, that passes a line feed to a credential
+ * helper, or that is relative and climbs above the host.
  */
 function isSafeSubmoduleUrl(url: string): boolean {
   if (url.startsWith("-")) return false;
@@ -69,7 +72,7 @@ function isSafeSubmoduleUrl(url: string): boolean {
     const decoded = decodePercents(url);
     if (decoded.includes("\n")) return false;
     if (!isRelative) return true;
-    // "../../:host" and "../../" + nothing resolve to an empty or foreign host.
+    // "../../:host" and "../../" followed by nothing resolve to an empty or foreign host.
     const rest = url.replace(/^(?:\.\.?[\\/])+/, "");
     const climbs = url.split(/[\\/]/).filter((part) => part === "..").length;
     return !(climbs > 0 && (rest.startsWith(":") || rest.startsWith("/")));

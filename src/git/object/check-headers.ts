@@ -1,8 +1,10 @@
 import type { FindingId } from "./finding.ts";
 
 /**
- * What is wrong with the frame of a commit's or tag's headers: they end in an empty line, or with
- * the object, and hold no NUL.
+ * Checks that the headers of a commit or tag contain no NUL and end with an empty line or with the
+ * object.
+ *
+ * @returns The id of the fault, or undefined if there is none.
  */
 export function checkHeaderFrame(content: Uint8Array): FindingId | undefined {
   for (let at = 0; at < content.length; at++) {

@@ -1,13 +1,13 @@
 import type { ByteText } from "../byte-text.ts";
 import type { FindingId } from "./finding.ts";
 
-/** The largest time, in seconds, that git's date code takes. */
+/** Maximum time, in seconds, that git's date code accepts. */
 const TIME_SECONDS_MAX = 2n ** 63n - 1n;
 
 /**
- * What is wrong with the identity that starts at `start`, up to the end of its line.
+ * Checks the identity from `start` to the end of its line.
  *
- * @returns The id of the first fault, or undefined for a good line.
+ * @returns The id of the first fault, or undefined for a valid line.
  */
 export function checkIdentity(text: ByteText, start: number): FindingId | undefined {
   const lineEnd = text.indexOf("\n", start);

@@ -5,8 +5,8 @@ import type { Finding } from "./finding.ts";
 import type { ObjectKind } from "./kind.ts";
 
 /**
- * Checks an object as `git fsck` does on receipt. Blobs hold what they like, until a tree names one
- * as a configuration file: see `special`.
+ * Checks an object as `git fsck` does on receipt. Blobs are not checked here: trees collect the ids
+ * of configuration files in `special`.
  *
  * Cost: linear in the content.
  */

@@ -6,7 +6,7 @@ import { checkIdentity } from "./check-identity.ts";
 import { type Finding, Findings } from "./finding.ts";
 import { isObjectKind } from "./kind.ts";
 
-/** Everything `git fsck` says of an annotated tag. */
+/** Returns the findings of `git fsck` on an annotated tag. */
 export function checkTag(content: Uint8Array, isStrict: boolean): Finding[] {
   const findings = new Findings(isStrict);
   const frame = checkHeaderFrame(content);
@@ -17,7 +17,10 @@ export function checkTag(content: Uint8Array, isStrict: boolean): Finding[] {
 
   const text = readByteText(content);
   let at = 0;
-  /** The rest of the line if it starts with `word`; undefined, without moving, if not. */
+  /**
+   * Consumes a line that starts with `word` and returns its rest; undefined, without consuming,
+   * otherwise.
+   */
   const take = (word: string): string | undefined => {
     if (!text.startsWith(word, at)) return undefined;
     const end = text.indexOf("\n", at);

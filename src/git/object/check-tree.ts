@@ -14,18 +14,20 @@ import {
   visitTree,
 } from "./tree.ts";
 
-/** What a tree says about blobs that have rules of their own, to be checked when they are read. */
+/**
+ * Blobs with format rules of their own, collected from trees and checked when the blobs are read.
+ */
 export interface SpecialBlobs {
-  /** Blobs that some file system would open as `.gitmodules`. */
+  /** Blobs under names that some file system resolves to `.gitmodules`. */
   readonly gitmodulesOids: Set<Oid>;
-  /** Blobs that some file system would open as `.gitattributes`. */
+  /** Blobs under names that some file system resolves to `.gitattributes`. */
   readonly gitattributesOids: Set<Oid>;
 }
 
 const isDisguise = (name: ByteText, dotName: DotName): boolean =>
   isHfsDisguise(name, dotName) || isNtfsDisguise(name, dotName);
 
-/** What a tree may be found guilty of as a whole, in the order in which git tells it. */
+/** Findings that are reported once for a tree, in git's order. */
 const FAULTS = [
   "nullSha1",
   "fullPathname",
@@ -39,20 +41,21 @@ const FAULTS = [
 ] as const;
 
 /**
- * Everything `git fsck` says of a tree.
+ * Returns the findings of `git fsck` on a tree.
  *
- * SECURITY: this refuses `.git` in all its disguises, `..`, slashes and duplicates before a tree
- * that holds them can reach a checkout.
+ * SECURITY: refuses every name that a file system resolves to `.git`, `..`, names with slashes and
+ * duplicates, before such a tree can reach a checkout.
  *
- * Cost: one pass over the bytes. A history holds many millions of entries, so a name is made a
- * string only if its bytes are suspicious.
+ * Cost: one pass over the bytes. A history holds many millions of entries, so a name is decoded to
+ * a string only if its bytes are suspicious.
  *
  * @param special Receives the blobs that must be checked as configuration files.
  */
 export function checkTree(bytes: Uint8Array, isStrict: boolean, special: SpecialBlobs): Finding[] {
   const findings = new Findings(isStrict);
   const seen = new Set<(typeof FAULTS)[number]>();
-  // Files that a directory of the same name may follow, with names such as `foo.bar` between.
+  // Names of files that a directory of the same name may follow later, with names such as `foo.bar`
+  // between.
   const candidates = new Set<string>();
   let last: EntryName | undefined;
   let entryStart = 0;
@@ -100,11 +103,11 @@ export function checkTree(bytes: Uint8Array, isStrict: boolean, special: Special
 }
 
 /**
- * True if a tree has nothing wrong with it, given that it differs from one that has not in the ids
- * of some entries alone: modes, names and their order were looked at there. False if it has to be
- * checked whole.
+ * True if a tree has no findings, given that it differs from a tree without findings only in the
+ * ids of some entries: modes, names and order were checked on the other tree. False if the full
+ * check is required.
  *
- * @param entries Where these entries start.
+ * @param entries Offsets at which the changed entries start.
  */
 export function isSoundEdit(bytes: Uint8Array, entries: readonly number[]): boolean {
   for (const start of entries) {
@@ -112,20 +115,20 @@ export function isSoundEdit(bytes: Uint8Array, entries: readonly number[]): bool
     const nameEnd = bytes.indexOf(0, nameStart);
     const oidOffset = nameEnd + 1;
     if (bytes[oidOffset] === 0 && isNull(bytes, oidOffset)) return false;
-    // Its content has rules of its own, under some of these names.
+    // The blob of such an entry may have to be checked as a configuration file.
     if (isSuspicious(bytes, nameStart, nameEnd)) return false;
   }
   return true;
 }
 
-/** Where a name stands in a tree's bytes. */
+/** The range of a name in a tree's bytes. */
 interface EntryName {
   readonly start: number;
   readonly end: number;
   readonly isTree: boolean;
 }
 
-/** What is wrong with the order of two entries that follow each other. */
+/** Checks the order of two consecutive entries. */
 function checkOrder(
   bytes: Uint8Array,
   a: EntryName,
@@ -157,9 +160,9 @@ const BACKSLASH = 0x5c;
 const TILDE = 0x7e;
 
 /**
- * True for a name that may be one of git's own under some disguise: it starts with a dot, or with
- * the first byte of a mark that HFS+ ignores, or holds what Windows reads as a separator or a short
- * name. Nearly all names are none of that.
+ * True for a name that may resolve to one of git's own: it starts with a dot or with the first byte
+ * of a character that HFS+ ignores, or contains a character that Windows treats as a path separator
+ * or as part of a short name. Nearly all names are not suspicious.
  */
 function isSuspicious(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] as number;
@@ -192,7 +195,8 @@ function checkDotNames(
   if (isSymlink && isDisguise(name, "gitignore")) findings.add("gitignoreSymlink");
   if (isSymlink && isDisguise(name, "mailmap")) findings.add("mailmapSymlink");
 
-  // Windows reads a backslash as a separator: each part behind one may be a name of git's own.
+  // Windows treats a backslash as a separator, so the part after each one may be a name of git's
+  // own.
   for (let at = name.indexOf("\\"); at >= 0; at = name.indexOf("\\", at + 1)) {
     const rest = name.slice(at + 1) as ByteText;
     if (isNtfsDisguise(rest, "git")) foundDotgit();
@@ -212,7 +216,7 @@ function isUsualMode(mode: number, isStrict: boolean): boolean {
     case MODE_SUBMODULE:
       return true;
     default:
-      // Git itself wrote group-writable files once.
+      // Early versions of git wrote group-writable files.
       return mode === 0o100664 && !isStrict;
   }
 }

@@ -9,16 +9,17 @@ export interface Commit {
   readonly parentOids: readonly Oid[];
   readonly author: Identity;
   readonly committer: Identity;
-  /** What stands behind the committer, in order: `encoding`, `gpgsig`, `mergetag` and others. */
+  /** Headers after `committer`, in order: `encoding`, `gpgsig`, `mergetag` and others. */
   readonly headers: readonly Header[];
   readonly message: ByteText;
 }
 
 /**
- * Reads a commit. Lenient about identities (`parseIdentity`), strict about the links that other
- * objects depend on.
+ * Parses a commit. Lenient about identities (`parseIdentity`), strict about the tree and the
+ * parents.
  *
- * @throws GitError `corrupt` if the tree or a parent is missing or no object id.
+ * @throws GitError `corrupt` if the tree is missing, or if the tree or a parent is not an object
+ * id.
  */
 export function parseCommit(content: Uint8Array): Commit {
   const { headers, message } = parseHeaders(content);
@@ -38,7 +39,7 @@ export function parseCommit(content: Uint8Array): Commit {
   return { treeOid, parentOids, author, committer, headers: headers.slice(next), message };
 }
 
-/** A commit's bytes. */
+/** Formats a commit as stored. */
 export function formatCommit(commit: Commit): Uint8Array {
   const { treeOid, parentOids, author, committer, headers, message } = commit;
   const lines = [
@@ -51,24 +52,25 @@ export function formatCommit(commit: Commit): Uint8Array {
   return byteTextBytes(`${lines.join("")}\n${message}` as ByteText);
 }
 
-/** The value of the first header called `name`, such as `gpgsig` or `encoding`. */
+/** Returns the value of the first header called `name`, such as `gpgsig` or `encoding`. */
 export function findHeader(headers: readonly Header[], name: string): ByteText | undefined {
   return headers.find((header) => header.name === name)?.value;
 }
 
-/** A signature, and the bytes that it is to hold for. */
+/** A signature, and the signed bytes. */
 export interface SplitSignature {
   readonly signature: ByteText;
   readonly signed: Uint8Array;
 }
 
 /**
- * A signed commit as its signer saw it: the stored bytes without the headers that hold signatures.
+ * Splits a signed commit into its signature and the bytes that were signed: the stored bytes
+ * without the signature headers.
  *
- * The remaining bytes are exactly the stored ones, never a reformatting of parsed values: a
- * signature holds for bytes. As in git, every header whose name begins with `gpgsig` goes, and the
- * values of several `gpgsig` follow one another. They count behind the committer alone, so that
- * taking them out changes nothing of what `parseCommit` reads but its `headers`.
+ * The signed bytes are exactly the stored ones, never formatted from parsed values, because a
+ * signature covers bytes. As in git, every header whose name begins with `gpgsig` is removed, and
+ * the values of several `gpgsig` headers are concatenated. Only headers after `committer` are
+ * recognized, so that removing them changes nothing that `parseCommit` returns except `headers`.
  *
  * @returns Undefined for a commit without signature.
  * @see parse_buffer_signed_by_header in git's commit.c.

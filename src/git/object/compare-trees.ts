@@ -1,12 +1,14 @@
 import { OID_BYTES } from "../oid.ts";
 import { isTreeMode } from "./tree.ts";
 
-/** Receives an entry as offsets into the bytes of its tree; its mode is what stands at `start`. */
+/**
+ * Receives an entry: its mode, and the offsets of its id and of its start in the bytes of its tree.
+ */
 type EntryVisitor = (mode: number, oidOffset: number, start: number) => void;
 
 /**
- * Walks two sorted trees side by side and tells the entries that only one of them has. An entry that
- * changed is told twice, once for each side. Both must be trees that `visitTree` can read.
+ * Compares two sorted trees and reports the entries that only one of them has. A changed entry is
+ * reported twice, once for each side. Both must be trees that `visitTree` can read.
  */
 export function compareTrees(
   left: Uint8Array,
@@ -50,7 +52,10 @@ export function compareTrees(
   }
 }
 
-/** Bytes that two contents share at their beginning, and at their end without overlapping it. */
+/**
+ * Measures the common prefix and the common suffix of two contents. The suffix does not overlap the
+ * prefix.
+ */
 function measureCommon(left: Uint8Array, right: Uint8Array): { head: number; tail: number } {
   const shorter = Math.min(left.length, right.length);
   let head = 0;
@@ -63,7 +68,7 @@ function measureCommon(left: Uint8Array, right: Uint8Array): { head: number; tai
 
 export function entryEnd(bytes: Uint8Array, start: number): number {
   let at = start;
-  // A loop: names are short, and a call into the runtime costs more.
+  // A loop, because names are short and `indexOf` costs more.
   while (bytes[at] !== 0) at++;
   return at + 1 + OID_BYTES;
 }
@@ -81,7 +86,7 @@ function isSame(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, le
   return true;
 }
 
-/** Order of two entries by name, a tree's as if it ended in a slash. */
+/** Compares two entries by name; a directory sorts as if its name ended in a slash. */
 function compareEntries(
   a: Uint8Array,
   aStart: number,
@@ -106,10 +111,10 @@ function compareEntries(
 }
 
 /**
- * Where the entries start that differ, if two contents differ in the ids of entries alone; undefined
- * if they differ in more.
+ * Returns the offsets of the entries that differ, if two trees differ only in the ids of entries;
+ * undefined otherwise.
  *
- * @param base A tree that can be read.
+ * @param base A valid tree.
  */
 export function findEdits(base: Uint8Array, content: Uint8Array): number[] | undefined {
   if (base.length !== content.length) return undefined;
@@ -129,7 +134,10 @@ export function findEdits(base: Uint8Array, content: Uint8Array): number[] | und
   return entries;
 }
 
-/** The first byte from `start` on that differs, or the length that both have. */
+/**
+ * Returns the offset of the first difference at or after `start`, or the common length if there is
+ * none.
+ */
 function findDifference(left: Uint8Array, right: Uint8Array, start: number): number {
   const { length } = left;
   let at = start;

@@ -1,9 +1,9 @@
 import type { ByteText } from "../byte-text.ts";
 
-/** A name that some file system takes for git's own. */
+/** Names of git's own, without the dot, that other names can resolve to on some file systems. */
 export type DotName = "git" | "gitmodules" | "gitattributes" | "gitignore" | "mailmap";
 
-// Beginnings of the short names that NTFS derives from a hash once the plain ones are taken.
+// Prefixes of the short names that NTFS derives from a hash when the plain short names are taken.
 const NTFS_HASHED: Readonly<Record<DotName, string>> = {
   git: "",
   gitmodules: "gi7eba",
@@ -12,11 +12,11 @@ const NTFS_HASHED: Readonly<Record<DotName, string>> = {
   mailmap: "maba30",
 };
 
-// What HFS+ leaves out when it compares names: zero-width and direction marks, in UTF-8.
+// Characters that HFS+ ignores when it compares names: zero-width and direction marks, in UTF-8.
 const HFS_IGNORED = /\xe2\x80[\x8c-\x8f\xaa-\xae]|\xe2\x81[\xaa-\xaf]|\xef\xbb\xbf/g;
 
 /**
- * True if HFS+ opens `.<dotName>` for `name`: case and invisible characters do not count.
+ * True if HFS+ resolves `name` to `.<dotName>`: it ignores case and invisible characters.
  *
  * @see CVE-2014-9390.
  */
@@ -26,8 +26,8 @@ export function isHfsDisguise(name: ByteText, dotName: DotName): boolean {
 }
 
 /**
- * True if NTFS opens `.<dotName>` for `name`: case, spaces and dots at the end, alternate streams
- * behind a colon, and the short names of eight characters do not count.
+ * True if NTFS resolves `name` to `.<dotName>`: it ignores case and trailing spaces and dots, cuts
+ * alternate streams after a colon, and accepts short names of eight characters.
  *
  * @see CVE-2014-9390, CVE-2019-1352, CVE-2019-1353.
  */
@@ -42,7 +42,7 @@ export function isNtfsDisguise(name: ByteText, dotName: DotName): boolean {
   return isNtfsHashed(lower, NTFS_HASHED[dotName]) && isNtfsTail(lower, 8);
 }
 
-/** A short name of eight characters: a prefix of `hashed`, a tilde and a number. */
+/** True for a short name of eight characters: a prefix of `hashed`, a tilde and a number. */
 function isNtfsHashed(lower: string, hashed: string): boolean {
   const match = /^([^~]{0,6})~([1-9][0-9]*)$/.exec(lower.slice(0, 8));
   return match !== null && lower.length >= 8 && hashed.startsWith(match[1] as string);

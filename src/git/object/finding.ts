@@ -1,7 +1,7 @@
-/** How grave a finding is: `git fsck` fails for an error and tells the others. */
+/** Severity of a finding: `git fsck` fails on an error and only reports the others. */
 type Severity = "error" | "warn" | "info" | "ignore";
 
-/** Git's own ids for what can be wrong with an object, with the severity git gives each. */
+/** Git's message ids for faults of objects, with git's severity for each. */
 const SEVERITIES = {
   nulInHeader: "error",
   unterminatedHeader: "error",
@@ -60,16 +60,16 @@ const SEVERITIES = {
 /** @see git-fsck(1), "FSCK MESSAGES". */
 export type FindingId = keyof typeof SEVERITIES;
 
-/** One thing that is wrong with an object. */
+/** A fault of an object. */
 export interface Finding {
   readonly id: FindingId;
   readonly severity: Severity;
 }
 
 /**
- * How grave `id` is.
+ * Returns the severity of `id`.
  *
- * @param isStrict True to take warnings for errors, as `git fsck --strict` and a receiving
+ * @param isStrict True to treat warnings as errors, as `git fsck --strict` and a receiving
  * repository with `transfer.fsckObjects` do.
  */
 function severityOf(id: FindingId, isStrict: boolean): Severity {
@@ -86,7 +86,7 @@ export class Findings {
     this.isStrict = isStrict;
   }
 
-  /** Adds a finding; true if it is an error, after which git looks no further. */
+  /** Adds a finding; returns true if it is an error, after which git stops checking the object. */
   add(id: FindingId): boolean {
     const severity = severityOf(id, this.isStrict);
     this.list.push({ id, severity });

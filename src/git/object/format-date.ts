@@ -16,13 +16,18 @@ const MONTHS = [
   "Dec",
 ] as const;
 
-/** Latest moment that a date can hold, in seconds. Git takes what is later for no moment at all. */
+/**
+ * Maximum time of a JavaScript `Date`, in seconds. Later times are formatted as the epoch, as git
+ * formats times out of range.
+ */
 const SECONDS_MAX = 8_640_000_000_000;
 
-/** How a moment is written: by git itself, by e-mail, and as ISO 8601 says, loosely or strictly. */
+/**
+ * Date formats: git's default, e-mail, ISO 8601 as git writes it or strictly, and the date alone.
+ */
 export type DateStyle = "git" | "email" | "iso" | "iso-strict" | "day";
 
-/** The moment of an identity, in its own zone. */
+/** Formats the time of an identity in its own time zone. */
 export function formatDate({ timeSeconds, zone }: Identity, style: DateStyle): string {
   const isKnown = timeSeconds <= SECONDS_MAX;
   const minutes = isKnown ? zoneMinutes(zone) : 0;

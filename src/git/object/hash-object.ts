@@ -4,8 +4,8 @@ import { formatOid, type Oid } from "../oid.ts";
 import type { ObjectKind } from "./kind.ts";
 
 /**
- * Hashes objects one after another, each given in pieces, by the engine or by the host according
- * to its size. Without a codec everything is hashed by the engine.
+ * Hashes a sequence of objects, each given in pieces. Small objects are hashed by the engine, large
+ * ones by the host. Without a codec, the engine hashes everything.
  */
 export class ObjectHasher {
   private readonly codec: Codec | undefined;
@@ -16,7 +16,7 @@ export class ObjectHasher {
     this.codec = codec;
   }
 
-  /** Begins an object of `sizeBytes`, forgetting one that was not finished. */
+  /** Starts an object of `sizeBytes` and discards an unfinished one. */
   start(kind: ObjectKind, sizeBytes: number): void {
     const isLarge = this.codec !== undefined && sizeBytes >= HOST_HASH_BYTES_MIN;
     this.large = isLarge ? this.codec?.createSha1() : undefined;
@@ -29,14 +29,14 @@ export class ObjectHasher {
     else this.small.update(bytes);
   }
 
-  /** Writes the raw id of the object into `oids`. */
+  /** Writes the raw id of the object to `oids` at `offset`. */
   digestInto(oids: Uint8Array, offset: number): void {
     if (this.large) oids.set(this.large.digest(), offset);
     else this.small.digestInto(oids, offset);
   }
 }
 
-/** The id of an object, given its content without header. */
+/** Returns the id of an object, given its content without header. */
 export function hashObject(kind: ObjectKind, content: Uint8Array, codec?: Codec): Oid {
   const hasher = new ObjectHasher(codec);
   hasher.start(kind, content.length);
@@ -46,7 +46,7 @@ export function hashObject(kind: ObjectKind, content: Uint8Array, codec?: Codec)
   return formatOid(raw);
 }
 
-/** What is hashed in front of an object's content: `blob 12` and a NUL. */
+/** Formats the header that is hashed before an object's content: `blob 12` and a NUL. */
 function objectHeader(kind: ObjectKind, sizeBytes: number): Uint8Array {
   const text = `${kind} ${sizeBytes}\0`;
   const bytes = new Uint8Array(text.length);

@@ -1,22 +1,23 @@
 import { type ByteText, readByteText } from "../byte-text.ts";
 
-/** One header line of a commit or tag. A value of several lines holds line feeds, unindented. */
+/** A header of a commit or tag. A multi-line value contains line feeds and no indentation. */
 export interface Header {
   readonly name: ByteText;
   readonly value: ByteText;
 }
 
 /**
- * Splits a commit or tag into its header lines and the message behind the first empty line.
+ * Splits a commit or tag into its headers and the message after the first empty line.
  *
- * A line that starts with a space continues the one before it.
+ * A line that starts with a space continues the header before it.
  */
 export function parseHeaders(content: Uint8Array): { headers: Header[]; message: ByteText } {
   let end = 0;
   while (end < content.length && !(content[end] === 0x0a && content[end + 1] === 0x0a)) end++;
   const text = readByteText(content, 0, end);
   const headers: { name: ByteText; value: ByteText }[] = [];
-  // Without an empty line the last header keeps its own line feed out of its value.
+  // If there is no empty line, the text ends in the line feed of the last header, which is not part
+  // of the value.
   for (const line of text.replace(/\n$/, "").split("\n")) {
     const last = headers.at(-1);
     if (line.startsWith(" ") && last) {
@@ -33,7 +34,7 @@ export function parseHeaders(content: Uint8Array): { headers: Header[]; message:
   return { headers, message: readByteText(content, Math.min(content.length, end + 2)) };
 }
 
-/** One header as stored, with its line feed. */
+/** Formats a header as stored, with its line feed. */
 export function formatHeader(header: Header): ByteText {
   return `${header.name} ${header.value.replaceAll("\n", "\n ")}\n` as ByteText;
 }

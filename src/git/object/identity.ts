@@ -1,18 +1,18 @@
 import type { ByteText } from "../byte-text.ts";
 
-/** Who did something and when: the value of an `author`, `committer` or `tagger` line. */
+/** A person and a time: the value of an `author`, `committer` or `tagger` line. */
 export interface Identity {
   readonly name: ByteText;
   readonly email: ByteText;
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   readonly timeSeconds: number;
   /** Offset from UTC as written, such as `+0200`. Git distinguishes `-0000`. */
   readonly zone: string;
 }
 
 /**
- * Reads an identity, as leniently as `git log` does: what cannot be read is empty or 0, because
- * old histories hold such lines and must still be shown. `checkCommit` is the strict reader.
+ * Parses an identity as leniently as `git log` does: unreadable parts are empty or 0, because old
+ * histories hold malformed lines and must still be displayed. `checkIdentity` is the strict check.
  */
 export function parseIdentity(line: ByteText): Identity {
   const open = line.indexOf("<");
@@ -20,7 +20,7 @@ export function parseIdentity(line: ByteText): Identity {
   if (open < 0 || close < 0) {
     return { name: line.trim() as ByteText, email: "" as ByteText, timeSeconds: 0, zone: "+0000" };
   }
-  // Some writers left a stray bracket in the address: the date stands behind the last one.
+  // Some writers left a stray bracket in the address, so the date starts after the last bracket.
   const date = /^\s*(\d{1,15})(?:\s+([+-]\d{4}))?/.exec(line.slice(line.lastIndexOf(">") + 1));
   return {
     name: line.slice(0, open).replace(/ $/, "") as ByteText,
@@ -38,8 +38,8 @@ export function formatIdentity(identity: Identity): ByteText {
 const isCrud = (char: string): boolean => char <= " " || ".,:;<>\"\\'".includes(char);
 
 /**
- * A name or address as git stores it: without the characters that delimit an identity, and without
- * dots, commas and the like at its ends.
+ * Cleans a name or address as git does: removes the characters that delimit an identity, and dots,
+ * commas and the like at both ends.
  *
  * @see git-commit-tree(1), "Commit Information".
  */
@@ -51,7 +51,7 @@ export function cleanIdentityText(text: ByteText): ByteText {
   return text.slice(start, end).replaceAll(/[\n<>]/g, "") as ByteText;
 }
 
-/** Minutes east of UTC that a zone such as `-0330` stands for. */
+/** Returns the offset of a zone such as `-0330`, in minutes east of UTC. */
 export function zoneMinutes(zone: string): number {
   const sign = zone.startsWith("-") ? -1 : 1;
   return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5))) || 0;

@@ -1,9 +1,9 @@
 import { corrupt } from "../error.ts";
 
-/** The four kinds of object. */
+/** The four object types. */
 export type ObjectKind = "commit" | "tree" | "blob" | "tag";
 
-/** Each kind's number in packs and in the tables of the engine. */
+/** The type number of each kind, in packs and in the engine's tables. */
 export const KIND_CODES = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
 
 export const COMMIT = KIND_CODES.commit;
@@ -14,7 +14,7 @@ export const TAG = KIND_CODES.tag;
 const KINDS: readonly (ObjectKind | undefined)[] = [undefined, "commit", "tree", "blob", "tag"];
 
 /**
- * The kind that `code` stands for.
+ * Returns the kind with the type number `code`.
  *
  * @throws GitError `corrupt` for any other number.
  */
@@ -24,7 +24,7 @@ export function kindOf(code: number): ObjectKind {
   return kind;
 }
 
-/** True for the name of a kind, as a tag's `type` line must hold. */
+/** True for the name of a kind, as in a tag's `type` line. */
 export function isObjectKind(text: string): text is ObjectKind {
   return Object.hasOwn(KIND_CODES, text);
 }

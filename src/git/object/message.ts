@@ -1,17 +1,17 @@
 import type { ByteText } from "../byte-text.ts";
 import { trimBlanks } from "./strip-space.ts";
 
-/** A message as git takes it apart. */
+/** A commit message, split as git does. */
 export interface MessageParts {
-  /** Its first paragraph, in one line. */
+  /** The first paragraph, joined into one line. */
   readonly subject: ByteText;
-  /** The first line of that. */
+  /** The first line of the first paragraph. */
   readonly firstLine: ByteText;
-  /** What follows, without empty lines before it. */
+  /** The text after the first paragraph, without leading empty lines. */
   readonly body: ByteText;
 }
 
-/** Takes a message apart. What stands behind a NUL is not part of it. */
+/** Splits a message. Text after a NUL is not part of it. */
 export function splitMessage(message: ByteText): MessageParts {
   const [text = ""] = message.split("\0", 1);
   const lines = text.split("\n");

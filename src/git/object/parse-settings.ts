@@ -1,18 +1,19 @@
 import type { ByteText } from "../byte-text.ts";
 
-/** One setting of a configuration file. */
+/** One variable of a configuration file. */
 interface Setting {
   readonly section: string;
-  /** The quoted part of the section's header. */
+  /** The subsection: the quoted part of the section header. */
   readonly name: string | undefined;
   readonly key: string;
-  /** Undefined for a key without `=`. */
+  /** Undefined for a variable without `=`. */
   readonly value: string | undefined;
 }
 
 /**
- * Reads a configuration file up to its first fault. Linear in the length of the text.
+ * Parses a configuration file up to the first syntax error. Linear in the length of the text.
  *
+ * @returns `isComplete` is false if there is a syntax error.
  * @see git-config(1), "Syntax".
  */
 export function parseSettings(text: ByteText): { settings: Setting[]; isComplete: boolean } {

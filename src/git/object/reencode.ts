@@ -2,12 +2,12 @@ import { type ByteText, byteTextBytes, decodeBytes, encodeText } from "../byte-t
 import { type Commit, findHeader } from "./commit.ts";
 import type { Identity } from "./identity.ts";
 
-/** Names of the encoding in which each byte is the character of its number. */
+/** Names of the encoding in which each byte is the code point of the same number. */
 const LATIN_1 = /^(?:iso-?8859-1|latin-?1|l1)$/i;
 
 /**
- * A commit whose text is UTF-8, whatever encoding it was written in. Where that is not known, or the
- * text is none of it, the text stays as it is.
+ * Re-encodes the text of a commit as UTF-8. If the encoding is unknown or the text is not valid in
+ * it, the commit is returned unchanged.
  *
  * @see git-commit(1), "Discussion".
  */

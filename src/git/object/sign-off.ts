@@ -2,21 +2,23 @@ import type { ByteText } from "../byte-text.ts";
 
 const SIGN_OFF = "Signed-off-by: ";
 
-/** Words that git writes at the end of a message by itself. */
+/** Prefixes of the trailers that git itself generates. */
 const OWN_PREFIXES = [SIGN_OFF, "(cherry picked from commit "];
 
 /**
- * Adds a `Signed-off-by` trailer to a message, as `git commit --signoff` does: to the trailers that
- * it ends in, or behind an empty line; not where it is the last of them already.
+ * Adds a `Signed-off-by` trailer to a message, as `git commit --signoff` does: to the trailer block
+ * at the end, or after an empty line if there is none. Does nothing if the same sign-off is the
+ * last trailer already.
  *
- * @param message Not empty, and ends in a line feed.
+ * @param message Not empty, ends in a line feed.
  * @param person Name and address: `Ada <ada@example.com>`.
  * @see git-interpret-trailers(1)
  */
 export function addSignOff(message: ByteText, person: ByteText): ByteText {
   const lines = splitLines(message);
   const lastText = lines.findLastIndex(({ text }) => !isComment(text) && text !== "\n");
-  // What looks like a comment stays at the end, as do empty lines; the first line is never one.
+  // Comment lines and empty lines at the end stay after the trailer; the first line is never
+  // treated as a comment.
   const end = lines[Math.max(lastText, 0) + 1]?.start ?? message.length;
   return `${signOff(message.slice(0, end) as ByteText, person)}${message.slice(end)}` as ByteText;
 }
@@ -35,8 +37,9 @@ const isComment = (line: string): boolean => line.startsWith("#");
 const isBlank = (line: string): boolean => /^[ \t\n\r]*$/.test(line);
 
 /**
- * Where the trailers at the end of a message start: its last paragraph, but not its first, if all its
- * lines are trailers, or a quarter of them and one of git's own. The end of the message otherwise.
+ * Returns the offset of the trailer block at the end of a message: the last paragraph, unless it is
+ * also the first, if all its lines are trailers, or at least a quarter of them and one of git's
+ * own. Returns the length of the message if there is no trailer block.
  */
 function findTrailers(message: ByteText): number {
   const lines = splitLines(message);

@@ -1,8 +1,8 @@
 import type { ByteText } from "../byte-text.ts";
 
 /**
- * A text as git stores those that people write: no white space at the ends of lines, one empty line
- * where there are several, none at either end, and a line feed at the end of the last.
+ * Cleans text written by people, as git does: removes white space at line ends, collapses empty
+ * lines, removes empty lines at both ends, and ends the last line with a line feed.
  *
  * @see git-stripspace(1)
  */
@@ -13,9 +13,10 @@ export function stripSpace(text: ByteText): ByteText {
   return kept.map((line) => `${line}\n`).join("") as ByteText;
 }
 
-/** A text without what git takes for white space at its end. */
+/** Removes trailing white space, by git's definition of white space. */
 export function trimBlanks(text: string): string {
-  // No pattern: one that looks for the end from every blank takes quadratic time.
+  // Not a regular expression: one that tries to match the end from every blank takes quadratic
+  // time.
   let end = text.length;
   while (end > 0 && " \t\r\n".includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);

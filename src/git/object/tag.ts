@@ -11,16 +11,16 @@ export interface Tag {
   readonly targetOid: Oid;
   readonly targetKind: ObjectKind;
   readonly name: ByteText;
-  /** Undefined in tags from before 2005, which have no such line. */
+  /** Undefined in tags from before 2005, which have no tagger line. */
   readonly tagger: Identity | undefined;
-  /** The message, with the signature that a signed tag has at its end. */
+  /** The message. The signature of a signed tag is part of it, at the end. */
   readonly message: ByteText;
 }
 
 /**
- * Reads an annotated tag.
+ * Parses an annotated tag.
  *
- * @throws GitError `corrupt` if what it tags cannot be told.
+ * @throws GitError `corrupt` if the id or the type of the tagged object cannot be read.
  */
 export function parseTag(content: Uint8Array): Tag {
   const { headers, message } = parseHeaders(content);
@@ -36,7 +36,7 @@ export function parseTag(content: Uint8Array): Tag {
   };
 }
 
-/** An annotated tag's bytes. */
+/** Formats an annotated tag as stored. */
 export function formatTag(tag: Tag): Uint8Array {
   const tagger = tag.tagger ? `tagger ${formatIdentity(tag.tagger)}\n` : "";
   const head = `object ${tag.targetOid}\ntype ${tag.targetKind}\ntag ${tag.name}\n${tagger}`;
@@ -51,9 +51,9 @@ const SIGNATURE_STARTS = [
 ];
 
 /**
- * Where the signature starts in a signed tag's message: at the last line that begins one.
+ * Returns the offset of the signature in a signed tag's message: the last line that begins one.
  *
- * @returns An offset into the message, its length if there is no signature.
+ * @returns An offset into the message, or its length if there is no signature.
  */
 export function findTagSignature(message: ByteText): number {
   let start = message.length;
@@ -67,7 +67,7 @@ export function findTagSignature(message: ByteText): number {
 }
 
 /**
- * The signature at the end of a signed tag, and the bytes before it, which it is to hold for.
+ * Splits a signed tag into the signature at its end and the signed bytes before it.
  *
  * @returns Undefined for a tag without signature.
  */

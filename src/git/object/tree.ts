@@ -8,7 +8,7 @@ export const MODE_FILE = 0o100644;
 export const MODE_EXECUTABLE = 0o100755;
 export const MODE_SYMLINK = 0o120000;
 export const MODE_SUBMODULE = 0o160000;
-/** The bits of a mode that tell the kind of entry. */
+/** The bits of a mode that hold the type of the entry. */
 export const MODE_TYPE = 0o170000;
 
 /** One entry of a tree. */
@@ -16,18 +16,18 @@ export interface TreeEntry {
   /** Kind and permission, in the bits of `stat(2)`. */
   readonly mode: number;
   readonly name: ByteText;
-  /** What the entry leads to: a tree, a blob, or for a submodule a commit of another repository. */
+  /** The id of the tree or blob; for a submodule, the id of a commit in another repository. */
   readonly oid: Oid;
 }
 
-/** Whether a mode is a file's, executable or not; a symlink's is none. */
+/** True for the mode of a regular file, executable or not; false for a symlink. */
 export const isRegularMode = (mode: number): boolean =>
   (mode & MODE_TYPE) === (MODE_FILE & MODE_TYPE);
 export const isTreeMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_TREE;
 export const isSubmoduleMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_SUBMODULE;
 export const isSymlinkMode = (mode: number): boolean => (mode & MODE_TYPE) === MODE_SYMLINK;
 
-/** Receives an entry as offsets into the tree's bytes: the name ends before `nameEnd`. */
+/** Receives an entry's mode, and offsets into the tree's bytes. `nameEnd` is exclusive. */
 export type TreeVisitor = (
   mode: number,
   nameStart: number,
@@ -62,9 +62,9 @@ export function visitTree(bytes: Uint8Array, visit: TreeVisitor): void {
 }
 
 /**
- * The entry of a name, without allocating for any other.
+ * Returns the entry with the given name, without allocating for the others.
  *
- * @throws GitError `corrupt` if the bytes are no tree.
+ * @throws GitError `corrupt` if the bytes are not a tree.
  */
 export function findTreeEntry(
   bytes: Uint8Array,
@@ -80,9 +80,9 @@ export function findTreeEntry(
 }
 
 /**
- * The entries of a tree, in stored order.
+ * Parses a tree's entries, in stored order.
  *
- * @throws GitError `corrupt` if the bytes are no tree.
+ * @throws GitError `corrupt` if the bytes are not a tree.
  */
 export function parseTree(bytes: Uint8Array): TreeEntry[] {
   const entries: TreeEntry[] = [];
@@ -97,8 +97,8 @@ export function parseTree(bytes: Uint8Array): TreeEntry[] {
 }
 
 /**
- * Order of two entries of one tree, as git stores them: by bytes, a tree's name as if it ended in
- * a slash.
+ * Compares two entries of one tree in git's order: by bytes, with a directory's name as if it ended
+ * in a slash.
  */
 export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
   const left = isTreeMode(a.mode) ? `${a.name}/` : a.name;
@@ -106,7 +106,7 @@ export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** A tree's bytes. The entries are sorted on the way; their names are the caller's to check. */
+/** Formats a tree. Sorts the entries; the caller validates their names. */
 export function formatTree(entries: readonly TreeEntry[]): Uint8Array {
   const sorted = entries.toSorted(compareTreeEntries);
   const heads = sorted.map((entry) => `${entry.mode.toString(8)} ${entry.name}\0`);

@@ -6,21 +6,24 @@ import { inflateWhole } from "./entry-reader.ts";
 import type { PackCatalog } from "./pack-catalog.ts";
 import type { Gauge } from "../store.ts";
 
-/** Stored entries are read in runs of about this size, in bytes. */
+/** Target size of one read of stored entries, in bytes. */
 const READ_BYTES = 1024 * 1024;
-/** Bytes that are not wanted and read all the same, to save a read. */
+/** Largest gap of unneeded bytes that is read to join two reads, in bytes. */
 const GAP_BYTES_MAX = 64 * 1024;
-/** Runs that are read at once: what is far away takes its time, however little it is. */
+/** Number of reads in flight: distant storage has a latency however little is read. */
 const READS_AHEAD = 4;
-/** Contents held at once, in bytes: those that are asked for and those that wait for their deltas. */
+/**
+ * Maximum size of contents held at once, in bytes: results, and bases that wait for their deltas.
+ */
 const HELD_BYTES_MAX = 12 * 1024 * 1024;
 
 /**
- * The contents of objects of one pack by their positions, made in one pass over what their chains of
- * deltas are made of.
+ * Reads objects of one pack in one pass over the entries of their delta chains.
  *
- * Objects whose bases lie behind them, and those that would take too much memory, are left out:
- * they are to be read one by one.
+ * Objects whose base comes after them in the pack, and objects that would exceed the memory limit,
+ * are left out: the caller reads those one by one.
+ *
+ * @returns Contents by position in the index.
  */
 export async function sweepChains(
   catalog: PackCatalog,
@@ -38,14 +41,14 @@ interface Entry {
   readonly end: number;
 }
 
-/** Entries that are read at once, with what lies between them. */
+/** Entries read together, with the gaps between them. */
 interface Run {
   readonly start: number;
   readonly end: number;
   readonly entries: readonly Entry[];
 }
 
-/** @param entries In the order of their offsets. */
+/** @param entries Sorted by offset. */
 function cutRuns(entries: readonly Entry[]): Run[] {
   const runs: Run[] = [];
   for (let at = 0; at < entries.length;) {
@@ -67,7 +70,7 @@ class ChainSweep {
   private readonly catalog: PackCatalog;
   private readonly pack: number;
   private readonly wanted: ReadonlySet<number>;
-  /** For each entry of the chains, how many of them are deltas of it. */
+  /** Number of pending deltas of each entry of the chains. */
   private readonly waiting = new Map<number, number>();
   private readonly live = new Map<number, Uint8Array>();
   private heldBytes = 0;
@@ -103,7 +106,8 @@ class ChainSweep {
       for (; next < runs.length && next < at + READS_AHEAD; next++) {
         const { start, end } = runs[next] as Run;
         const read = source.read(start, end);
-        // Awaited in its turn; nobody looks before that, or ever where this ends early.
+        // The read is awaited later, or never if this function ends early, so the rejection needs a
+        // handler now.
         read.catch(() => {});
         reading.push(read);
       }
@@ -132,7 +136,10 @@ class ChainSweep {
     return found;
   }
 
-  /** The content of an entry, undefined if that of its base is not there. */
+  /**
+   * Returns the content of an entry; undefined if the content of its base is not held, or if memory
+   * does not suffice.
+   */
   private resolve(position: number, stored: Uint8Array): Uint8Array | undefined {
     const { sidecar } = this.catalog.pack(this.pack);
     const base = sidecar.bases[position] as number;

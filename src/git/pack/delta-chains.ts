@@ -1,19 +1,20 @@
 import { NO_ENTRY } from "./pack-table.ts";
 
-/** Longest chain of deltas in a pack that is made, as `git gc` has it. */
+/** Longest delta chain in a pack that we write, as in `git gc`. */
 export const DELTA_DEPTH_MAX = 50;
 
-/** Heads deeper than this are given up: few deltas would fit behind them. */
+/** Heads deeper than this are not used as bases, because few deltas would fit after them. */
 const HEAD_DEPTH_MAX = DELTA_DEPTH_MAX / 2;
 
 /**
- * The chains of a pack that is being made, base before delta.
+ * The delta chains of a pack being written. Bases are recorded before their deltas.
  *
- * A chain that is too long goes on as a delta of its head, which is where it began, and so becomes
- * the head of a new stretch one deeper: a thousand versions are stored with one of them whole.
+ * When a chain becomes too long, the next object becomes a delta of the chain's head, the object
+ * where the chain began, and starts a new chain one level deeper: of a thousand versions only one
+ * is stored whole.
  */
 export class DeltaChains {
-  /** Base of each object, `NO_ENTRY` while it has none. */
+  /** Base of each object, `NO_ENTRY` if it has none so far. */
   readonly bases: Int32Array;
   private readonly depths: Uint8Array;
   private readonly heads: Int32Array;
@@ -28,20 +29,21 @@ export class DeltaChains {
     return this.depths[object] as number;
   }
 
-  /** Records a delta that goes on where its base ends. */
+  /** Records a delta that continues the chain of its base. */
   extend(object: number, base: number): void {
     this.link(object, base);
     this.heads[object] = this.head(base);
   }
 
-  /** Records a delta that was made to begin a new stretch. */
+  /** Records a newly made delta that starts a new chain. */
   begin(object: number, base: number): void {
     this.link(object, base);
   }
 
   /**
-   * The base to take in place of `base` for an object with `height` deltas behind it: `base` itself
-   * where the chain stays short enough, else the head of its chain, `NO_ENTRY` if that is too deep.
+   * Returns the base to use instead of `base` for an object with `height` deltas on top of it:
+   * `base` itself if the chain stays short enough, else the head of its chain, `NO_ENTRY` if the
+   * head is too deep.
    */
   shallower(base: number, height: number): number {
     if (this.depth(base) + 1 + height <= DELTA_DEPTH_MAX) return base;

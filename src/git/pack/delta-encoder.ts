@@ -1,15 +1,18 @@
-/** Runs of the base that are indexed, in bytes: shorter matches are not found. */
+/** Size of the indexed blocks of the base, in bytes: shorter matches are not found. */
 const BLOCK_BYTES = 16;
-/** Longest copy of one instruction, in bytes. More can be written, but git never does. */
+/** Longest copy of one instruction, in bytes. The format allows more, but git never writes it. */
 const COPY_BYTES_MAX = 0x10000;
 /** Longest insert of one instruction, in bytes. */
 const INSERT_BYTES_MAX = 127;
-/** Blocks of the same hash that are tried: a base of one repeated line would try them all. */
+/**
+ * Maximum number of blocks tried per hash: otherwise a base of one repeated line would try all its
+ * blocks.
+ */
 const CANDIDATES_MAX = 16;
 
 const MULTIPLIER = 0x01000193;
 
-/** The multiplier to the power of the block, to take the oldest byte out of a rolling hash. */
+/** The factor of a block's oldest byte in the hash, to remove that byte from the rolling hash. */
 const OLDEST_FACTOR = (() => {
   let factor = 1;
   for (let at = 1; at < BLOCK_BYTES; at++) factor = Math.imul(factor, MULTIPLIER);
@@ -17,15 +20,15 @@ const OLDEST_FACTOR = (() => {
 })();
 
 /**
- * A base prepared for making deltas of it: its blocks by their hash. Cost: eight bytes for every
- * sixteen of the base, and one pass.
+ * A base indexed for delta encoding: its blocks by hash. Cost: eight bytes for every sixteen bytes
+ * of the base, and one pass over it.
  */
 export class DeltaEncoder {
   private readonly base: Uint8Array;
   private readonly mask: number;
-  /** First block of each hash, by its number plus one. */
+  /** First block of each hash slot, as block number plus one. */
   private readonly heads: Uint32Array;
-  /** Next block of the same hash, likewise. */
+  /** Next block of the same slot, as block number plus one. */
   private readonly nexts: Uint32Array;
 
   constructor(base: Uint8Array) {
@@ -44,10 +47,10 @@ export class DeltaEncoder {
   }
 
   /**
-   * A delta that makes `target` of the base.
+   * Encodes `target` as a delta of the base.
    *
-   * @param bytesMax Longest delta that is of use; a longer one is given up early.
-   * @returns Undefined if there is none that short.
+   * @param bytesMax Maximum useful length of the delta; encoding stops early beyond it.
+   * @returns Undefined if the delta would be longer.
    * @see gitformat-pack(5), "Deltified representation".
    */
   encode(target: Uint8Array, bytesMax: number): Uint8Array | undefined {
@@ -55,7 +58,7 @@ export class DeltaEncoder {
     const output = new DeltaOutput(bytesMax);
     output.size(base.length);
     output.size(target.length);
-    /** Start of the bytes that no instruction makes yet. */
+    /** Start of the bytes that no instruction covers yet. */
     let pending = 0;
     let at = 0;
     let hash = target.length >= BLOCK_BYTES ? hashBlock(target, 0) : 0;
@@ -69,7 +72,7 @@ export class DeltaEncoder {
         continue;
       }
       let { start, length } = match;
-      // What was passed over may belong to the match.
+      // The skipped bytes before the match may match too.
       while (
         at > pending &&
         start > 0 &&
@@ -170,7 +173,7 @@ class DeltaOutput {
       flags |= 1 << byte;
       this.push(value);
     }
-    // A length of exactly 64 KB is written as none.
+    // A length of exactly 64 KB is encoded as 0.
     const written = length === 0x10000 ? 0 : length;
     for (let byte = 0; byte < 2; byte++) {
       const value = (written >>> (8 * byte)) & 0xff;

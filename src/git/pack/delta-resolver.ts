@@ -20,8 +20,8 @@ import { findOid, sortByOid } from "./oid-order.ts";
 import { NO_ENTRY, type PackTable } from "./pack-table.ts";
 
 /**
- * Told of each object that was stored as a delta, with its base. Contents are valid during the
- * call only. `baseEntry` is `NO_ENTRY` for a base outside of the pack.
+ * Receives each object that was stored as a delta, with its base. The contents are valid only
+ * during the call. `baseEntry` is `NO_ENTRY` for a base outside of the pack.
  */
 type ResolvedListener = (
   entry: number,
@@ -36,46 +36,49 @@ export interface ResolveOptions {
   readonly codec: Codec;
   readonly limits: PackLimits;
   readonly scratch: Scratch;
-  /** For contents that wait to be used as bases, in bytes: `LIVE_BYTES_MAX` unless tested. */
+  /**
+   * Memory for contents that wait to be used as bases, in bytes: `LIVE_BYTES_MAX` except in tests.
+   */
   readonly budgetBytes: number;
-  /** Where a thin pack's bases are. */
+  /** Reads the bases of a thin pack. */
   readonly bases: ObjectReader;
   readonly listen: ResolvedListener;
   readonly gauge?: Gauge | undefined;
-  /** Told how many of the pack's deltas are resolved. */
+  /** Receives the number of resolved deltas and of all deltas of the pack. */
   readonly onDelta?: ((done: number, total: number) => void) | undefined;
 }
 
-/** What resolving took, for logs and tests. */
+/** Statistics of resolving, for logs and tests. */
 export interface ResolveReport {
   /**
-   * Bases that the pack refers to and does not hold. In `table.bases` they are numbered on from
-   * the last entry, as if they were appended to the pack: `completeThinPack` does that.
+   * Bases that the pack refers to and does not contain. `table.bases` numbers them after the last
+   * entry, as if they were appended to the pack: see `ThinPackCompletion`.
    */
   readonly externalOids: readonly Oid[];
-  /** Most bytes of contents held at once. */
+  /** Peak size of the contents held, in bytes. */
   readonly peakBytes: number;
   readonly spilledBytes: number;
   readonly sweeps: number;
 }
 
 /**
- * Passes over the pack before it is refused. One is enough for what git sends; a base that comes
- * behind its delta costs one more, and only a pack made to be slow needs many.
+ * Maximum number of passes over the pack before it is refused. One suffices for the packs that git
+ * sends. A base that comes after its delta costs another pass, and only a pack built to be slow
+ * needs many.
  */
 const SWEEPS_MAX = 64;
 
-/** Contents from here on are measured one by one, in bytes. */
+/** Contents larger than this are reported to the gauge one by one, in bytes. */
 const LARGE_BYTES = 64 * 1024;
 
 /**
  * The second pass over a pack: resolves its deltas in pack order.
  *
- * A content is held from the moment it is made until its last delta is resolved, no longer; what
- * exceeds the budget waits in scratch. No entry is read out of order.
+ * A content is held from the time it is resolved until its last delta is resolved. Contents beyond
+ * the budget are spilled to scratch. Entries are always read in pack order.
  *
- * @throws GitError `corrupt` for a delta that does not fit its base, `missing` for a base that is
- * nowhere, `limit` for chains and sizes beyond the limits.
+ * @throws GitError `corrupt` for a delta that does not fit its base, `missing` for a base that
+ * cannot be found, `limit` for chains and sizes beyond the limits.
  */
 export async function resolveDeltas(
   table: PackTable,
@@ -89,7 +92,7 @@ export async function resolveDeltas(
 interface External {
   readonly oid: Oid;
   readonly kind: number;
-  /** Of a large object: how it is stored. */
+  /** The stored chain of a large object. */
   readonly chain: StoredChain | undefined;
 }
 
@@ -101,19 +104,22 @@ class DeltaResolver {
   private readonly contents: LiveContents;
   private readonly large: LargeContents;
 
-  /** Deltas of each node that wait for it. Nodes are entries, and behind them external bases. */
+  /**
+   * Number of unresolved deltas of each node. Nodes are the entries, followed by the external
+   * bases.
+   */
   private waiting = new Int32Array(0);
-  /** Deltas by base, ascending: those of entry i from `childStarts[i]` on. */
+  /** Deltas by base, ascending: the deltas of entry i start at `childStarts[i]`. */
   private childStarts = new Uint32Array(0);
   private children = new Uint32Array(0);
-  /** Deltas of nodes whose id came to be known later: external ones, and resolved deltas. */
+  /** Deltas of nodes whose id became known later: external bases and resolved deltas. */
   private readonly lateChildren = new Map<number, number[]>();
-  /** Deltas whose base is not known yet, by its id. */
+  /** Deltas with an unknown base, by the id of the base. */
   private readonly orphans = new Map<Oid, number[]>();
   private readonly externals: External[] = [];
   private unresolved = 0;
   private deltaCount = 0;
-  /** True if this sweep resolved a delta or met a base that one waits for. */
+  /** True if this sweep resolved a delta or read a base that a delta waits for. */
   private hasProgressed = false;
 
   private sweep = 0;
@@ -132,7 +138,7 @@ class DeltaResolver {
     this.large = new LargeContents(options.scratch, options.codec);
   }
 
-  /** Tells what is held now, with `bytes` in hand. */
+  /** Reports the memory held, including `bytes` of temporary buffers. */
   private measure(bytes: number): void {
     const { waiting, childStarts, children, reader, contents, delta, result } = this;
     const links = waiting.byteLength + childStarts.byteLength + children.byteLength;
@@ -164,7 +170,7 @@ class DeltaResolver {
     throw oid === undefined ? corrupt("pack: deltas in a circle") : missing(`base ${oid}`);
   }
 
-  /** Finds the bases that are whole objects of the pack, and counts deltas by base. */
+  /** Finds the bases that the pack stores whole, and groups deltas by base. */
   private linkKnownBases(): void {
     const { table } = this;
     const { count, bases, kinds } = table;
@@ -196,7 +202,10 @@ class DeltaResolver {
     }
   }
 
-  /** Asks for the bases that are no whole object of this pack. Those not found may be its deltas. */
+  /**
+   * Looks up the bases that the pack does not store whole. A base that is not found may be a delta
+   * of the pack.
+   */
   private async linkExternalBases(): Promise<void> {
     const { count } = this.table;
     for (const [oid, orphans] of this.orphans) {
@@ -252,7 +261,7 @@ class DeltaResolver {
     }
   }
 
-  /** True for a whole object that deltas wait for and that is not held. */
+  /** True for an object stored whole that deltas wait for and that is not held. */
   private isWanted(entry: number): boolean {
     return (this.waiting[entry] as number) > 0 && !this.isHeld(entry);
   }
@@ -265,7 +274,7 @@ class DeltaResolver {
     return (this.table.sizes[entry] as number) > this.options.limits.deltaObjectBytesMax;
   }
 
-  /** True for a delta that is not resolved in memory, for its own size or for its base's. */
+  /** True for a delta that is resolved in scratch because it, its result or its base is large. */
   private isLargeDelta(entry: number): boolean {
     const base = this.table.bases[entry] as number;
     if (this.table.largeDeltas.has(entry) || this.large.has(base)) return true;
@@ -283,9 +292,9 @@ class DeltaResolver {
   }
 
   /**
-   * Resolves a delta by way of scratch.
+   * Resolves a delta in scratch.
    *
-   * Its object is a blob, which nobody needs to see: anything else of that size is refused.
+   * Its object is a blob, which needs no inspection: larger objects of other kinds are refused.
    */
   private async resolveLarge(entry: number): Promise<void> {
     const { table, options, large } = this;
@@ -302,8 +311,8 @@ class DeltaResolver {
         await large.keepContent(base, content);
       }
     }
-    const orphans = this.orphans.size > 0;
-    const isBase = (this.waiting[entry] as number) > 0 || orphans;
+    const hasOrphans = this.orphans.size > 0;
+    const isBase = (this.waiting[entry] as number) > 0 || hasOrphans;
     const range = this.rangeOf(entry);
     const at = entry * OID_BYTES;
     const name = kindOf(kind);
@@ -313,7 +322,7 @@ class DeltaResolver {
     this.unresolved--;
     this.hasProgressed = true;
     options.onDelta?.(this.deltaCount - this.unresolved, this.deltaCount);
-    if (orphans) this.adopt(entry);
+    if (hasOrphans) this.adopt(entry);
     if ((this.waiting[entry] as number) === 0) large.drop(entry);
     if (--(this.waiting[base] as number) === 0) {
       large.drop(base);
@@ -365,8 +374,8 @@ class DeltaResolver {
     if (!deltaHeader) throw corrupt("delta: cut off");
     const { resultBytes } = deltaHeader;
     if (resultBytes > options.limits.deltaObjectBytesMax) throw overLimit("pack: object too large");
-    const orphans = this.orphans.size > 0;
-    const isBase = (this.waiting[entry] as number) > 0 || orphans;
+    const hasOrphans = this.orphans.size > 0;
+    const isBase = (this.waiting[entry] as number) > 0 || hasOrphans;
     const content = isBase ? new Uint8Array(resultBytes) : this.resultView(resultBytes);
     applyDelta(baseContent, delta, deltaHeader, content);
     if (resultBytes > LARGE_BYTES) this.measure(isBase ? resultBytes : 0);
@@ -382,7 +391,7 @@ class DeltaResolver {
     options.listen(entry, kind, content, isExternal ? NO_ENTRY : base, baseContent);
     options.onDelta?.(this.deltaCount - this.unresolved, this.deltaCount);
 
-    if (orphans) this.adopt(entry);
+    if (hasOrphans) this.adopt(entry);
     if ((this.waiting[entry] as number) > 0) this.contents.keep(entry, content);
     if (--(this.waiting[base] as number) === 0) {
       this.contents.drop(base);
@@ -395,7 +404,7 @@ class DeltaResolver {
     return this.result.subarray(0, length);
   }
 
-  /** Gives the deltas that waited for this object's id their base. */
+  /** Assigns this object as the base of the deltas that waited for its id. */
   private adopt(entry: number): void {
     const oid = formatOid(this.table.oids, entry * OID_BYTES);
     const children = this.orphans.get(oid);
@@ -406,7 +415,7 @@ class DeltaResolver {
     for (const child of children) this.table.bases[child] = entry;
   }
 
-  /** When the node is needed next: the position of a delta, in this sweep or the next. */
+  /** Returns when a node is needed next: the index of a delta, in this sweep or the next. */
   private nextUse(node: number): number {
     const { count, kinds } = this.table;
     let later = Number.POSITIVE_INFINITY;
@@ -420,7 +429,7 @@ class DeltaResolver {
       const end = this.childStarts[node + 1] as number;
       for (let at = this.childStarts[node] as number; at < end; at++) {
         consider(this.children[at] as number);
-        // They ascend: the first one ahead is the next.
+        // Children ascend, so the first one ahead is the next use.
         if (soon !== Number.POSITIVE_INFINITY) break;
       }
     }

@@ -5,58 +5,64 @@ import { DeltaEncoder } from "./delta-encoder.ts";
 import { NO_ENTRY } from "./pack-table.ts";
 import type { PathHints } from "./path-hints.ts";
 
-/** Neighbours that an object is compared with: git's window. */
+/** Number of neighbours on each side that an object is compared with, as in git's window. */
 const WINDOW = 10;
-/** Smallest object that is worth a delta, in bytes, and largest that one is sought for. */
+/** Smallest object worth a delta, and largest object for which a delta is searched, in bytes. */
 const OBJECT_BYTES_MIN = 50;
 const OBJECT_BYTES_MAX = 4 * 1024 * 1024;
-/** What a delta must save beyond half of its object, in bytes: a raw id, as git has it. */
+/** Bytes that a delta must save beyond half of its object: a raw id, as in git. */
 const SAVED_BYTES_MIN = 20;
-/** A delta from the version before that is this short, against its object, ends the search. */
+/**
+ * A delta against the previous version ends the search if it is at most this fraction of the
+ * object.
+ */
 const GOOD_SHARE = 1 / 8;
-/** Bases kept ready, in bytes of content. */
+/** Maximum size of the contents of indexed bases, in bytes. */
 const READY_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A delta, and what it is a delta of. */
+/** A delta and its base. */
 export interface FoundDelta {
   readonly base: number;
   readonly baseContent: Uint8Array;
   readonly delta: Uint8Array;
 }
 
-/** A base that may serve several objects. */
+/** An indexed base, kept for several objects. */
 interface ReadyBase {
   readonly encoder: DeltaEncoder;
   readonly content: Uint8Array;
 }
 
 export interface DeltaSearchOptions {
-  /** Objects of packs before this one are bases only where they are predecessors. */
+  /** Objects of packs before this one are used as bases only if they are predecessors. */
   readonly packsFrom: number;
-  /** Contents are compared up to this many bytes in all. */
+  /** Maximum size of all compared contents together, in bytes. */
   readonly workBytesMax: number;
-  /** True once no more may be read. */
+  /** True once the read budget is exhausted. */
   isExhausted(): boolean;
-  /** The content of an object, which is what its id says. */
+  /** Returns the content of an object, verified against its id. */
   read(object: number): Promise<Uint8Array>;
 }
 
 /**
- * Looks for bases among the objects that come before: what lay at the same path, then neighbours by
- * kind, path and size.
+ * Searches delta bases among the objects earlier in the order: first the object previously at the
+ * same path, then neighbours by kind, path and size.
  */
 export class DeltaSearch {
   private readonly objects: MergedObjects;
   private readonly hints: PathHints;
   private readonly chains: DeltaChains;
   private readonly options: DeltaSearchOptions;
-  /** Rank of each object in the order in which bases come first. */
+  /** Rank of each object in an order in which bases come first. */
   private readonly ranks: Uint32Array;
-  /** Deltas that are stored behind each object, in the longest of its chains. */
+  /** Height of each object: the number of stored deltas on top of it, in its longest chain. */
   private readonly heights: Uint8Array;
-  /** Objects by kind, path and size, and where each stands among them, counted from one. */
+  /**
+   * Objects sorted by kind, path and size, and the index of each object in that list plus one; 0 if
+   * it is not listed.
+   */
   private readonly neighbours: Uint32Array;
-  private readonly places: Uint32Array;
+  private readonly neighbourIndexes: Uint32Array;
   private readonly ready = new Map<number, ReadyBase>();
   private readyBytes = 0;
   private workBytes = 0;
@@ -83,26 +89,30 @@ export class DeltaSearch {
       this.heights[base] = Math.max(this.heights[base] as number, height);
     }
     this.neighbours = this.sortNeighbours();
-    this.places = new Uint32Array(count);
-    for (const [place, object] of this.neighbours.entries()) this.places[object] = place + 1;
+    this.neighbourIndexes = new Uint32Array(count);
+    for (const [index, object] of this.neighbours.entries())
+      this.neighbourIndexes[object] = index + 1;
   }
 
-  /** Bytes of what is held: the bases that are ready, with their tables. */
+  /** Bytes of the indexed bases with their tables. */
   get heldBytes(): number {
     return this.readyBytes * 2;
   }
 
-  /** True for an object that is stored whole and that a delta may be sought for. */
+  /** True for an object stored whole for which a delta should be searched. */
   isTarget(object: number): boolean {
     const { homes, starts, ends } = this.objects;
     if ((homes[object] as number) < this.options.packsFrom || !this.isOfUse(object)) return false;
     if (this.isOverLimit()) return false;
-    // What hardly deflates has little in common with anything.
+    // Content that hardly deflates has little in common with any other.
     const size = this.objects.sizes[object] as number;
     return (ends[object] as number) - (starts[object] as number) < 0.9 * size + SAVED_BYTES_MIN;
   }
 
-  /** A delta for an object whose stored base is too deep, undefined if it is better stored whole. */
+  /**
+   * Returns a delta for an object whose stored base is too deep; undefined if the object should be
+   * stored whole.
+   */
   async shorten(
     object: number,
     content: Uint8Array,
@@ -113,7 +123,7 @@ export class DeltaSearch {
     return this.compare(content, shallower, this.bytesMax(content));
   }
 
-  /** The shortest delta found for an object that is stored whole. */
+  /** Returns the shortest delta found for an object stored whole. */
   async find(object: number, content: Uint8Array): Promise<FoundDelta | undefined> {
     let bytesMax = this.bytesMax(content);
     let found: FoundDelta | undefined;
@@ -125,7 +135,7 @@ export class DeltaSearch {
       if (found && found.delta.length <= content.length * GOOD_SHARE) return found;
       bytesMax = found ? found.delta.length - 1 : bytesMax;
     }
-    // Commits have in common with their parents what they have in common with anything.
+    // A commit has no more in common with its neighbours than with its parent.
     if (this.objects.kinds[object] === COMMIT) return found;
     for (const neighbour of this.window(object)) {
       if (neighbour === predecessor) continue;
@@ -162,7 +172,8 @@ export class DeltaSearch {
   ): Promise<FoundDelta | undefined> {
     if (base === NO_ENTRY || bytesMax <= 0 || !this.isOfUse(base)) return undefined;
     const baseBytes = this.objects.sizes[base] as number;
-    // What the base does not hold must be in the delta; and of a giant a dwarf has little.
+    // The delta must contain all bytes that the base lacks, and a base much larger than the object
+    // rarely helps.
     if (content.length - baseBytes >= bytesMax || content.length < baseBytes / 32) return undefined;
     this.workBytes += content.length + baseBytes;
     if (this.isOverLimit()) return undefined;
@@ -179,8 +190,8 @@ export class DeltaSearch {
       return known;
     }
     const content = await this.options.read(base);
-    const made = { encoder: new DeltaEncoder(content), content };
-    this.ready.set(base, made);
+    const indexed = { encoder: new DeltaEncoder(content), content };
+    this.ready.set(base, indexed);
     const { sizes } = this.objects;
     this.readyBytes += sizes[base] as number;
     for (const oldest of this.ready.keys()) {
@@ -188,17 +199,17 @@ export class DeltaSearch {
       this.ready.delete(oldest);
       this.readyBytes -= sizes[oldest] as number;
     }
-    return made;
+    return indexed;
   }
 
-  /** Objects near in kind, path and size that come before, nearest first. */
+  /** Lists the neighbours by kind, path and size that come earlier in the order, nearest first. */
   private *window(object: number): Generator<number> {
     const { neighbours, objects } = this;
-    const place = (this.places[object] as number) - 1;
-    if (place < 0) return;
+    const index = (this.neighbourIndexes[object] as number) - 1;
+    if (index < 0) return;
     for (let distance = 1; distance <= WINDOW; distance++) {
       for (const step of [distance, -distance]) {
-        const neighbour: number | undefined = neighbours[place + step];
+        const neighbour: number | undefined = neighbours[index + step];
         if (neighbour === undefined || objects.kinds[neighbour] !== objects.kinds[object]) continue;
         if (this.isBefore(neighbour, object)) yield neighbour;
       }

@@ -1,6 +1,6 @@
 import { corrupt } from "../error.ts";
 
-/** The two sizes at the start of a delta, and where its instructions start. */
+/** The two sizes at the start of a delta, and the offset of its first instruction. */
 export interface DeltaHeader {
   readonly baseBytes: number;
   readonly resultBytes: number;
@@ -8,9 +8,9 @@ export interface DeltaHeader {
 }
 
 /**
- * Reads the sizes at the start of a delta.
+ * Parses the sizes at the start of a delta.
  *
- * @returns Undefined if `end` comes too early.
+ * @returns Undefined if the header extends past `end`.
  * @see gitformat-pack(5), "Deltified representation".
  */
 export function readDeltaHeader(delta: Uint8Array, end = delta.length): DeltaHeader | undefined {
@@ -31,12 +31,12 @@ export function readDeltaHeader(delta: Uint8Array, end = delta.length): DeltaHea
 }
 
 /**
- * Builds what `delta` makes of `base`.
+ * Applies `delta` to `base`.
  *
- * @param result Receives it; exactly as long as the delta announces, which the caller has checked
- * against its bounds before allocating.
- * @throws GitError `corrupt` if an instruction leaves the base, the result or the delta, or the
- * sizes do not come out as announced.
+ * @param result Receives the object. Its length is the announced result size, which the caller has
+ * checked against its limits before allocating.
+ * @throws GitError `corrupt` if an instruction exceeds the base, the result or the delta, or if a
+ * size differs from the announced one.
  */
 export function applyDelta(
   base: Uint8Array,
@@ -77,7 +77,7 @@ export function applyDelta(
   if (to !== result.length) throw corrupt("delta: result of another size");
 }
 
-/** Copies short runs by hand: making a view costs more than thirty bytes. */
+/** Copies short ranges in a loop: creating a view costs more than copying thirty bytes. */
 function copy(
   from: Uint8Array,
   fromOffset: number,

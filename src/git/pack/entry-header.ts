@@ -1,27 +1,30 @@
 import { corrupt } from "../error.ts";
 import { OID_BYTES } from "../oid.ts";
 
-/** Entry types of their own, beside the four kinds of object. */
+/** Entry types of deltas, beside the four object types. */
 export const OFS_DELTA = 6;
 export const REF_DELTA = 7;
 
 export interface EntryHeader {
-  /** 1 to 4 for a whole object, `OFS_DELTA` or `REF_DELTA`. */
+  /** 1 to 4 for an object stored whole, `OFS_DELTA` or `REF_DELTA` for a delta. */
   readonly type: number;
-  /** Size of what is inflated: the object, or the delta. */
+  /** Inflated size of the object or delta. */
   readonly sizeBytes: number;
-  /** For `OFS_DELTA`: how many bytes before this entry its base starts. 0 otherwise. */
+  /**
+   * For `OFS_DELTA`: distance from the start of the base to the start of this entry, in bytes. 0
+   * otherwise.
+   */
   readonly baseDistance: number;
-  /** For `REF_DELTA`: where the base's raw id lies in `bytes`. -1 otherwise. */
+  /** For `REF_DELTA`: offset of the base's raw id in `bytes`. -1 otherwise. */
   readonly baseOidOffset: number;
-  /** Offset behind the header. */
+  /** Offset after the header. */
   readonly next: number;
 }
 
 /**
- * Reads the header of the pack entry that starts at `offset`.
+ * Parses the header of the pack entry at `offset`.
  *
- * @returns Undefined while it is incomplete.
+ * @returns Undefined while the header is incomplete.
  * @throws GitError `corrupt` for a type that does not exist or a number beyond 2^53.
  * @see gitformat-pack(5), "Pack entries".
  */
@@ -61,7 +64,7 @@ export function readEntryHeader(
   return { type, sizeBytes, baseDistance, baseOidOffset: -1, next: at };
 }
 
-/** The header of a whole object or, followed by its base, of a delta. */
+/** Formats the header of an entry. A delta's base follows it. */
 export function formatEntryHeader(type: number, sizeBytes: number): Uint8Array {
   const bytes: number[] = [];
   let rest = Math.floor(sizeBytes / 16);
@@ -74,7 +77,7 @@ export function formatEntryHeader(type: number, sizeBytes: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** How far back an `OFS_DELTA`'s base starts, as it stands behind the header. */
+/** Formats the distance to an `OFS_DELTA`'s base, which follows the entry header. */
 export function formatBaseDistance(distance: number): Uint8Array {
   const bytes = [distance % 128];
   for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128)) {

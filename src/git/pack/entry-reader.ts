@@ -4,17 +4,17 @@ import type { ByteSource } from "../store.ts";
 import { Inflater } from "../zlib/inflate.ts";
 import { type EntryHeader, readEntryHeader } from "./entry-header.ts";
 
-/** How much is read at once, in bytes, unless one entry is longer. */
+/** Size of the read window, in bytes. A longer entry enlarges it. */
 const WINDOW_BYTES = 2 * 1024 * 1024;
 
 /**
- * Reads entries of a pack in ascending order through one window, so that a pass over a pack is a
- * few large reads.
+ * Reads entries of a pack in ascending order through one window, so that a pass over a pack
+ * consists of a few large reads.
  */
 export class EntryReader {
   private readonly source: ByteSource;
   private readonly inflater = new Inflater();
-  /** Offset behind the last entry: where the trailer starts. */
+  /** Offset after the last entry, where the trailer starts. */
   private readonly bodyEnd: number;
   private window: Uint8Array = new Uint8Array(0);
   private windowStart = 0;
@@ -24,12 +24,12 @@ export class EntryReader {
     this.bodyEnd = bodyEnd;
   }
 
-  /** Bytes of the window. */
+  /** Size of the window in bytes. */
   get heldBytes(): number {
     return this.window.length;
   }
 
-  /** True if `read` can answer without waiting. */
+  /** True if the window contains the range. */
   has(start: number, end: number): boolean {
     return start >= this.windowStart && end <= this.windowStart + this.window.length;
   }
@@ -42,7 +42,7 @@ export class EntryReader {
     this.windowStart = start;
   }
 
-  /** The stored bytes of an entry that the window holds, as a view. */
+  /** Returns the stored bytes of an entry in the window, as a view. */
   stored(start: number, end: number): Uint8Array {
     return this.window.subarray(start - this.windowStart, end - this.windowStart);
   }
@@ -53,14 +53,14 @@ export class EntryReader {
     return header;
   }
 
-  /** Inflates the entry that starts at `start` into `output`, which is exactly as long. */
+  /** Inflates the entry at `start` into `output`, whose length is the inflated size. */
   inflate(start: number, end: number, header: EntryHeader, output: Uint8Array): void {
     const stop = end - this.windowStart;
     inflateWhole(this.inflater, this.window, header.next, stop, output);
     if (this.inflater.inputOffset !== stop) throw corrupt(`pack: entry at ${start} does not end`);
   }
 
-  /** Inflates the entry that starts at `start` into memory of its own. */
+  /** Inflates the entry at `start` into a new array. */
   inflateOwn(start: number, end: number, header: EntryHeader, codec: Codec): Uint8Array {
     const { sizeBytes } = header;
     if (sizeBytes < HOST_INFLATE_BYTES_MIN || sizeBytes > HOST_INFLATE_BYTES_MAX) {
@@ -76,7 +76,7 @@ export class EntryReader {
 }
 
 /**
- * Inflates a stream that is in memory whole.
+ * Inflates a stream that is entirely in memory.
  *
  * @throws GitError `corrupt` unless it fills `output` exactly.
  */

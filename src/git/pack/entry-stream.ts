@@ -3,17 +3,17 @@ import type { ByteSource } from "../store.ts";
 import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
 import { readEntryHeader } from "./entry-header.ts";
 
-/** Pieces in which an entry is read and inflated, in bytes. */
+/** Size of the pieces in which an entry is read and inflated, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** What reading an entry holds at once, in bytes: input, its unread rest, and output. */
+/** Memory held while an entry is read, in bytes: input, its unread rest, and output. */
 export const ENTRY_STREAM_BYTES = 4 * PIECE_BYTES + WINDOW_BYTES;
 
 /**
- * What the entry from `start` to `end` of a pack inflates to, an object or a delta, in pieces. Each
- * is valid until the next is asked for.
+ * Inflates the entry from `start` to `end` of a pack, an object or a delta, in pieces. A piece is
+ * valid until the next one is requested.
  *
- * @throws GitError `corrupt` for an entry that does not end where it should.
+ * @throws GitError `corrupt` for an entry that does not end at `end`.
  */
 export async function* streamEntry(
   source: ByteSource,

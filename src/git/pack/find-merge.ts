@@ -1,22 +1,23 @@
-/** What one merge may come to: it ends within a job's time, and its tables fit memory. */
+/** Limits of one merge: it finishes within a job's time, and its tables fit in memory. */
 const MERGE_LIMITS = { packBytes: 4 * 2 ** 30, objectCount: 400_000 };
 
-/** As much of a pack as decides whether it is merged. */
+/** The sizes of a pack that decide whether it is merged. */
 interface PackSize {
   readonly packBytes: number;
   readonly objectCount: number;
 }
 
 /**
- * The packs to merge so that each pack is at least twice as large as the next.
+ * Selects the packs to merge so that each pack is at least twice as large as the next newer one.
  *
- * Whoever merges so after every push has few packs, about the logarithm of their bytes, and writes
- * each byte about as many times: a pack that is merged comes out at least half as large again.
+ * Merging this way after every push keeps the number of packs near the logarithm of their total
+ * size, and writes each byte about as many times, because the result of a merge is at least half as
+ * large again as any pack in it.
  *
  * @param packs Oldest first.
- * @param limits The largest pack to make. Packs that would exceed it are left alone, with all older
- * ones.
- * @returns From which pack on, undefined if nothing is to be merged.
+ * @param limits Size limits of the merged pack. A pack that would exceed them is not merged, nor
+ * are all older ones.
+ * @returns Index of the first pack to merge, undefined if there is nothing to merge.
  * @see git repack --geometric
  */
 export function findMerge(
@@ -25,7 +26,7 @@ export function findMerge(
 ): number | undefined {
   const last = packs.length - 1;
   let from = last;
-  /** Of the packs behind `at`. */
+  /** Totals of the packs newer than `at`. */
   let newerBytes = 0;
   let newerObjects = 0;
   for (let at = last; at >= 0; at--) {

@@ -7,15 +7,15 @@ import type { PackTable } from "./pack-table.ts";
 const MAGIC = 0xff744f63;
 const HEADER_BYTES = 8;
 const FANOUT_BYTES = 256 * 4;
-/** Offsets from here on stand in a table of 64-bit numbers. */
+/** Offsets of at least this value are stored in a table of 64-bit numbers. */
 const LARGE_OFFSET = 0x80000000;
 
 /**
- * The `.idx` of a pack, version 2, as git writes it, byte for byte.
+ * Formats the `.idx` of a pack, version 2, byte for byte as git does.
  *
  * @param checksum The pack's trailing hash, in hex.
- * @param largeOffset From which offset on 64 bits are used; lower in tests only.
- * @throws GitError `corrupt` if an object is in the pack twice.
+ * @param largeOffset Smallest offset that is stored in 64 bits; lowered only in tests.
+ * @throws GitError `corrupt` if the pack contains an object twice.
  * @see gitformat-pack(5), "Version 2 pack-*.idx files".
  */
 export function formatIdx(
@@ -58,7 +58,7 @@ export function formatIdx(
     } else {
       view.setUint32(offsetsAt + position * 4, offset);
     }
-    // The fanout of a first byte counts all ids up to it: later ones overwrite.
+    // The fanout of a first byte counts all ids up to it, so later entries overwrite it.
     view.setUint32(HEADER_BYTES + (oids[oidAt] as number) * 4, position + 1);
   }
   for (let byte = 1; byte < 256; byte++) {
@@ -73,8 +73,8 @@ export function formatIdx(
 }
 
 /**
- * Reads an `.idx` that is in memory whole. Objects are named by their position in it, which is
- * their rank by id.
+ * Reads an `.idx` that is entirely in memory. Objects are addressed by their position in it, which
+ * is their rank by id.
  */
 export class IdxFile {
   readonly count: number;
@@ -84,7 +84,7 @@ export class IdxFile {
 
   /**
    * @throws GitError `unsupported` for another version, `corrupt` if the tables do not fit the
-   * file. The checksum is not computed: `verifyIdx` does.
+   * file. The checksum is not verified here: see `verifyIdx`.
    */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
@@ -108,12 +108,12 @@ export class IdxFile {
     }
   }
 
-  /** Hash of the pack that this file belongs to. */
+  /** Hash of the pack that the index belongs to. */
   get packChecksum(): string {
     return formatOid(this.bytes, this.bytes.length - 2 * OID_BYTES);
   }
 
-  /** Offsets of all entries, ascending. Made when first asked for: eight bytes an object. */
+  /** Offsets of all entries, ascending. Computed on first use: eight bytes per object. */
   get sortedOffsets(): Float64Array {
     if (this.offsets) return this.offsets;
     const offsets = new Float64Array(this.count);
@@ -125,7 +125,7 @@ export class IdxFile {
     return offsets;
   }
 
-  /** Where the raw ids stand, one behind the other in order. */
+  /** Offset of the table of raw ids. */
   get oidsOffset(): number {
     return HEADER_BYTES + FANOUT_BYTES;
   }
@@ -143,7 +143,7 @@ export class IdxFile {
     return this.view.getUint32(this.oidsOffset + this.count * OID_BYTES + position * 4);
   }
 
-  /** Where the object's entry starts in the pack, in bytes. */
+  /** Returns the offset of the object's entry in the pack, in bytes. */
   offset(position: number): number {
     const offsetsAt = this.oidsOffset + this.count * (OID_BYTES + 4);
     const offset = this.view.getUint32(offsetsAt + position * 4);
@@ -155,7 +155,10 @@ export class IdxFile {
     return Number(large);
   }
 
-  /** Position of the object with the raw id at `oid[offset..]`, -1 if it is not in the pack. */
+  /**
+   * Returns the position of the object with the raw id at `oid[offset..]`, -1 if it is not in the
+   * pack.
+   */
   find(oid: Uint8Array, offset = 0): number {
     const first = oid[offset] as number;
     let low = first === 0 ? 0 : this.view.getUint32(HEADER_BYTES + (first - 1) * 4);
@@ -175,7 +178,7 @@ export class IdxFile {
     return -1;
   }
 
-  /** Positions of the objects whose hex id starts with `prefix`: from, and up to not including. */
+  /** Returns the range of positions whose hex id starts with `prefix`; `end` is exclusive. */
   findPrefix(prefix: string): { start: number; end: number } {
     const low = this.lowerBound(oidBytes(prefix.padEnd(40, "0")));
     let high = this.lowerBound(oidBytes(prefix.padEnd(40, "f")));

@@ -6,34 +6,34 @@ import type { EntryRange, Scratch, StoredChain } from "../store.ts";
 import { readDeltaHeader } from "./delta.ts";
 import { ENTRY_STREAM_BYTES, streamEntry } from "./entry-stream.ts";
 
-/** A content lies in scratch in files of this size, in bytes; the last may be shorter. */
+/** Size of the scratch files of a content, in bytes; the last one may be shorter. */
 const FILE_BYTES = 4 * 1024 * 1024;
-/** Contents are read in blocks of this size, in bytes: a whole number of them makes a file. */
+/** Size of the blocks in which contents are read, in bytes. Divides `FILE_BYTES`. */
 const BLOCK_BYTES = 512 * 1024;
-/** Blocks of bases that are held. */
+/** Maximum number of cached blocks of bases. */
 const BLOCKS_MAX = 8;
-/** Numbers of scratch files from here on are this module's. */
+/** First scratch file number used by this module. */
 const FIRST_FILE = 2 ** 31;
-/** An instruction of a delta is no longer than this, in bytes; nor are its two sizes. */
+/** Maximum length of a delta instruction, and of a delta's header with its two sizes, in bytes. */
 const INSTRUCTION_BYTES_MAX = 128;
 
 /** A content that waits to be used as a base. */
 interface LargeContent {
   readonly sizeBytes: number;
-  /** Number of its first file in scratch. */
+  /** Number of the first scratch file. */
   readonly firstFile: number;
 }
 
 /**
- * Contents too large for memory: they lie in scratch, and deltas are applied to them piece by
- * piece.
+ * Contents too large for memory. They are stored in scratch, and deltas are applied to them piece
+ * by piece.
  *
- * Holds one output file, a few blocks of bases and the buffers of one inflater, about 10 MB,
- * whatever the objects weigh. Copies of a delta mostly ascend, so the blocks that it reads come in
- * order; one that jumps about costs a read of scratch for each jump.
+ * Memory is one output file, a few blocks of bases and the buffers of one inflater, about 10 MB,
+ * independent of object sizes. Copy instructions mostly ascend, so blocks are read in order; a
+ * delta that jumps costs a read of scratch per jump.
  */
 export class LargeContents {
-  /** The most bytes held at once so far. */
+  /** Peak memory so far, in bytes. */
   peakBytes = 0;
   spilledBytes = 0;
   private readonly scratch: Scratch;
@@ -58,7 +58,7 @@ export class LargeContents {
     this.contents.delete(node);
   }
 
-  /** A content that is kept, in pieces. */
+  /** Reads a stored content in pieces. */
   async *read(node: number): AsyncGenerator<Uint8Array> {
     const content = this.contents.get(node);
     if (!content) throw new Error(`content ${node} was not kept`);
@@ -68,7 +68,7 @@ export class LargeContents {
     }
   }
 
-  /** Keeps the object of a whole entry. */
+  /** Stores the object of an entry that is not a delta. */
   async keepWhole(node: number, entry: EntryRange): Promise<void> {
     this.startOutput();
     const firstFile = this.files;
@@ -78,7 +78,7 @@ export class LargeContents {
     await this.finish(node, firstFile);
   }
 
-  /** Keeps a content that is in memory. */
+  /** Stores a content that is in memory. */
   async keepContent(node: number, content: Uint8Array): Promise<void> {
     this.startOutput();
     const firstFile = this.files;
@@ -86,7 +86,10 @@ export class LargeContents {
     await this.finish(node, firstFile);
   }
 
-  /** Keeps an object as a pack stores it: from its whole base on, one delta after another. */
+  /**
+   * Stores the object at the end of a delta chain: inflates the first entry, then applies each
+   * delta.
+   */
   async keepChain(node: number, { entries }: StoredChain): Promise<void> {
     for (const [at, entry] of entries.entries()) {
       if (at === 0) await this.keepWhole(node, entry);
@@ -95,11 +98,11 @@ export class LargeContents {
   }
 
   /**
-   * Applies the delta of an entry to the content of `base`, and hashes what comes out.
+   * Applies the delta of an entry to the content of `base`, and hashes the result.
    *
-   * @param isKept Whether the result is kept as the content of `node`, which may be `base`.
-   * @returns The size of the result in bytes.
-   * @throws GitError `corrupt` for a delta that does not fit.
+   * @param isKept Whether the result is stored as the content of `node`, which may equal `base`.
+   * @returns Size of the result in bytes.
+   * @throws GitError `corrupt` for a delta that does not fit its base.
    */
   async resolve(
     node: number,
@@ -144,7 +147,7 @@ export class LargeContents {
     }
   }
 
-  /** Carries out the instructions of a delta. */
+  /** Executes the instructions of a delta. */
   private async run(
     input: DeltaInput,
     base: LargeContent,
@@ -177,7 +180,7 @@ export class LargeContents {
         to += size;
         while (size > 0) {
           const number = Math.floor(from / BLOCK_BYTES);
-          const block = this.recall(base, number) ?? (await this.load(base, number));
+          const block = this.cachedBlock(base, number) ?? (await this.loadBlock(base, number));
           const start = from - number * BLOCK_BYTES;
           const taken = Math.min(size, block.length - start);
           if (!this.putNow(block, start, start + taken)) {
@@ -202,7 +205,7 @@ export class LargeContents {
   }
 
   private startOutput(): void {
-    // What was written before may still be held by scratch.
+    // Scratch may still hold the previous buffer.
     if (this.output.length === 0) this.output = new Uint8Array(FILE_BYTES);
     this.outputBytes = 0;
     this.writtenBytes = 0;
@@ -210,7 +213,7 @@ export class LargeContents {
     this.peakBytes = Math.max(this.peakBytes, FILE_BYTES + ENTRY_STREAM_BYTES + blockBytes);
   }
 
-  /** Adds to the output if that needs no waiting. */
+  /** Appends to the output buffer if it has room; false otherwise. */
   private putNow(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.outputBytes + end - start > FILE_BYTES) return false;
     this.output.set(bytes.subarray(start, end), this.outputBytes);
@@ -250,11 +253,14 @@ export class LargeContents {
     this.contents.set(node, { sizeBytes: this.writtenBytes, firstFile });
   }
 
-  private recall({ firstFile }: LargeContent, block: number): Uint8Array | undefined {
+  private cachedBlock({ firstFile }: LargeContent, block: number): Uint8Array | undefined {
     return this.blocks.get(blockKey(firstFile, block));
   }
 
-  private async load({ sizeBytes, firstFile }: LargeContent, block: number): Promise<Uint8Array> {
+  private async loadBlock(
+    { sizeBytes, firstFile }: LargeContent,
+    block: number,
+  ): Promise<Uint8Array> {
     const [oldest] = this.blocks.keys();
     if (oldest !== undefined && this.blocks.size >= BLOCKS_MAX) this.blocks.delete(oldest);
     const start = block * BLOCK_BYTES;
@@ -269,11 +275,13 @@ export class LargeContents {
   }
 }
 
-/** Contents never share a file, so a block is named by its place among all files. */
+/** Contents never share a file, so the number of a block among all files identifies it. */
 const blockKey = (firstFile: number, block: number): number =>
   (firstFile - FIRST_FILE) * (FILE_BYTES / BLOCK_BYTES) + block;
 
-/** The instructions of a delta as they are inflated, always with a whole one in front. */
+/**
+ * The inflated instructions of a delta, buffered so that the next instruction is always complete.
+ */
 class DeltaInput {
   bytes: Uint8Array = new Uint8Array(0);
   at = 0;
@@ -288,7 +296,7 @@ class DeltaInput {
     return this.bytes.length - this.at;
   }
 
-  /** Reads on until a whole instruction is there, or the end. */
+  /** Reads until a complete instruction is buffered, or the delta ends. */
   async fill(): Promise<void> {
     while (!this.isDone && this.leftBytes < INSTRUCTION_BYTES_MAX) {
       const { value, done } = await this.pieces.next();

@@ -1,20 +1,25 @@
-/** Bounds for a pack from outside, each checked before memory is taken for what it bounds. */
+/**
+ * Limits for an untrusted pack. Each is checked before memory is allocated for the bounded value.
+ */
 export interface PackLimits {
   readonly objectsMax: number;
-  /** Largest object, inflated. */
+  /** Maximum inflated size of an object. */
   readonly objectBytesMax: number;
-  /** Largest commit, tree or tag: these are read whole, to be checked. */
+  /** Maximum size of a commit, tree or tag: these are read into memory to be checked. */
   readonly structureBytesMax: number;
   /**
-   * Largest object that is stored as a delta, or that a delta refers to, of those that are resolved
-   * in memory. Larger ones wait in scratch.
+   * Maximum size of an object that is resolved from a delta, or used as a base, in memory. Larger
+   * ones are resolved in scratch.
    */
   readonly deltaObjectBytesMax: number;
-  /** Largest delta that is read whole. Git makes none that is longer than half of its object. */
+  /**
+   * Maximum size of a delta that is read into memory. Git writes no delta longer than half of its
+   * object.
+   */
   readonly deltaBytesMax: number;
-  /** Longest chain of deltas. Git itself writes at most 4095. */
+  /** Maximum length of a delta chain. Git itself writes at most 4095. */
   readonly deltaDepthMax: number;
-  /** All objects together, inflated and resolved. */
+  /** Maximum size of all objects together, inflated and resolved. */
   readonly inflatedBytesMax: number;
 }
 
@@ -29,9 +34,9 @@ export const DEFAULT_PACK_LIMITS: PackLimits = {
 };
 
 /**
- * What contents that wait to be used as bases may take, in bytes.
+ * Memory for contents that wait to be used as bases, in bytes.
  *
  * With the limits above, a base and a result of 16 MB each, a delta of 8 MB, a spill file of 4 MB
- * and a window of 2 MB, the second pass stays below 60 MB whatever is pushed.
+ * and a window of 2 MB, the second pass uses less than 60 MB for any pack.
  */
 export const LIVE_BYTES_MAX = 12 * 2 ** 20;

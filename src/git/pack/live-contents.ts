@@ -1,33 +1,36 @@
 import type { Gauge, Scratch } from "../store.ts";
 
-/** Spilled contents go into files of about this size, in bytes. */
+/** Target size of a spill file, in bytes. */
 const SPILL_BYTES = 4 * 1024 * 1024;
-/** How much is read back at once, in bytes: neighbours are needed soon after each other. */
+/**
+ * Size of a read from a spill file, in bytes: neighbouring contents are needed soon after each
+ * other.
+ */
 const READ_BACK_BYTES = 1024 * 1024;
 
-/** Where a spilled content lies. */
+/** The location of a spilled content. */
 interface Spilled {
   readonly file: SpillFile;
-  /** Its index in the file's list. */
+  /** Index in the file's list. */
   readonly at: number;
 }
 
 interface SpillFile {
   readonly number: number;
   readonly nodes: readonly number[];
-  /** Where each content starts, in bytes, and where the last one ends. */
+  /** Start of each content, and end of the last one, in bytes. */
   readonly starts: readonly number[];
 }
 
 /**
- * The contents that deltas still to be resolved refer to, under a budget.
+ * The contents that unresolved deltas refer to, under a memory budget.
  *
- * When the budget is exceeded, what is needed last leaves memory first. The order in which bases
- * are needed is known from the first pass, so this choice is the best there is (Belady's); and as
- * each file is laid out in that order, contents come back in long reads.
+ * When the budget is exceeded, the contents needed last are spilled first. The first pass
+ * determines the order in which bases are needed, so this eviction is optimal (Belady's algorithm).
+ * Each file is written in that order, so contents are restored in long reads.
  */
 export class LiveContents {
-  /** The most bytes held at once so far. */
+  /** Peak memory so far, in bytes. */
   peakBytes = 0;
   /** Bytes written to scratch so far. */
   spilledBytes = 0;
@@ -39,7 +42,7 @@ export class LiveContents {
   private readonly budgetBytes: number;
   private readonly nextUse: (node: number) => number;
 
-  /** @param nextUse When a content is needed next, as a number that grows with time. */
+  /** @param nextUse Returns when a content is needed next, as a number that grows with time. */
   constructor(scratch: Scratch, budgetBytes: number, nextUse: (node: number) => number) {
     this.scratch = scratch;
     this.budgetBytes = budgetBytes;
@@ -50,17 +53,17 @@ export class LiveContents {
     return this.liveBytes > this.budgetBytes;
   }
 
-  /** Bytes in memory now. */
+  /** Bytes held in memory. */
   get heldBytes(): number {
     return this.liveBytes;
   }
 
-  /** True if the content is held, in memory or in scratch. */
+  /** True if the content is in memory or in scratch. */
   has(node: number): boolean {
     return this.live.has(node) || this.spilled.has(node);
   }
 
-  /** The content if it is in memory. */
+  /** Returns the content if it is in memory. */
   get(node: number): Uint8Array | undefined {
     return this.live.get(node);
   }
@@ -78,9 +81,9 @@ export class LiveContents {
   }
 
   /**
-   * Brings memory down to three quarters of the budget.
+   * Spills contents until three quarters of the budget are used.
    *
-   * @param gauge Told what is held besides, in bytes.
+   * @param gauge Receives the additional memory held, in bytes.
    */
   async spill(gauge: Gauge = () => {}): Promise<void> {
     const order = [...this.live.keys()].map((node) => ({ node, use: this.nextUse(node) }));
@@ -96,7 +99,10 @@ export class LiveContents {
     for (let at = 0; at < leaving.length;) at = await this.spillFile(leaving, at, gauge);
   }
 
-  /** Writes one file of the contents from `from` on and returns where the next one starts. */
+  /**
+   * Writes one file of contents starting at index `from`, and returns the index of the first
+   * content of the next file.
+   */
   private async spillFile(leaving: readonly number[], from: number, gauge: Gauge): Promise<number> {
     const nodes: number[] = [];
     const starts = [0];
@@ -128,21 +134,21 @@ export class LiveContents {
     return at;
   }
 
-  /** Brings a spilled content back, with those that are needed right after it if there is room. */
+  /** Restores a spilled content, and the contents needed right after it while the budget allows. */
   async restore(node: number): Promise<Uint8Array> {
-    const place = this.spilled.get(node);
-    if (!place) throw new Error(`content ${node} was not kept`);
-    const { nodes, starts, number } = place.file;
-    const start = starts[place.at] as number;
-    let last = place.at + 1;
+    const location = this.spilled.get(node);
+    if (!location) throw new Error(`content ${node} was not kept`);
+    const { nodes, starts, number } = location.file;
+    const start = starts[location.at] as number;
+    let last = location.at + 1;
     while (last < nodes.length && (starts[last + 1] as number) - start <= READ_BACK_BYTES) last++;
     const bytes = await this.scratch.read(number, start, starts[last] as number);
-    for (let at = place.at; at < last; at++) {
+    for (let at = location.at; at < last; at++) {
       const neighbour = nodes[at] as number;
       const from = (starts[at] as number) - start;
       const to = (starts[at + 1] as number) - start;
       const isRoom = this.liveBytes + to - from <= this.budgetBytes;
-      if (this.spilled.get(neighbour)?.file !== place.file || (neighbour !== node && !isRoom)) {
+      if (this.spilled.get(neighbour)?.file !== location.file || (neighbour !== node && !isRoom)) {
         continue;
       }
       this.spilled.delete(neighbour);

@@ -1,6 +1,6 @@
 import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
 
-/** A set of objects of a catalog: one bit for each object of each pack. */
+/** A set of objects of a catalog: one bit per object of each pack. */
 export class LocationSet {
   size = 0;
   private readonly bits: Uint32Array[];
@@ -11,7 +11,7 @@ export class LocationSet {
     this.bits = this.counts.map((count) => new Uint32Array(Math.ceil(count / 32)));
   }
 
-  /** Adds an object; false if it was in the set. */
+  /** Adds an object; false if the set contained it. */
   add({ pack, position }: ObjectLocation): boolean {
     const words = this.bits[pack];
     const bit = 1 << (position & 31);
@@ -32,12 +32,12 @@ export class LocationSet {
     this.size--;
   }
 
-  /** Objects that a pack holds, in the set or not. */
+  /** Number of objects of a pack, in the set or not. */
   capacity(pack: number): number {
     return this.counts[pack] ?? 0;
   }
 
-  /** Positions in the set of one pack, ascending. */
+  /** Lists the positions of one pack that are in the set, ascending. */
   *positions(pack: number): Generator<number> {
     const words = this.bits[pack] ?? [];
     for (const [index, word] of words.entries()) {

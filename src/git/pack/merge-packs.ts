@@ -27,7 +27,7 @@ import { PackedObjects, WHOLE_BYTES_MAX } from "./packed-objects.ts";
 import { readPathHints } from "./path-hints.ts";
 import { PieceOutput } from "./piece-output.ts";
 
-/** A pack made of several, and the files beside it. */
+/** A merged pack and the files that belong to it. */
 export interface MergedPack {
   /** The pack's trailing hash, hex. */
   readonly checksum: string;
@@ -35,53 +35,59 @@ export interface MergedPack {
   readonly idxBytes: Uint8Array;
   readonly sidecarBytes: Uint8Array;
   readonly objectCount: number;
-  /** Most bytes held at once beyond the tables: blocks, contents and pieces. */
+  /** Peak memory beyond the tables, in bytes: blocks, contents and pieces. */
   readonly peakBytes: number;
 }
 
 export interface PackMergeOptions {
   readonly codec: Codec;
   readonly gauge?: Gauge | undefined;
-  /** Takes the next bytes of the pack. They do not change afterwards. */
+  /** Receives the next bytes of the pack. They are not modified afterwards. */
   write(piece: Uint8Array): Promise<void>;
   /**
-   * How many of the oldest packs have seen their objects compared: what is stored whole there stays
-   * so. One by default, the oldest, which is the largest of a geometric row: the others are compared
-   * with it and with each other, also when they were merged before, because their first versions of
-   * files are stored whole wherever the version before lay in another pack.
+   * Number of oldest packs that are settled: their objects were already searched for deltas, so
+   * objects stored whole there stay whole.
+   *
+   * One by default: the oldest, which is the largest of a geometric sequence. The newer packs are
+   * compared with it and with each other, even if they were merged before, because they store the
+   * first version of a file whole whenever the previous version was in another pack.
    */
   readonly settledPacks?: number;
-  /** Bytes of contents that are compared, in all. What is left when they are used up stays whole. */
+  /**
+   * Budget of compared contents, in bytes. Once it is used up, the remaining objects stay whole.
+   */
   readonly workBytesMax?: number;
   /**
-   * Reads of contents in large packs, in all: for trees until half of them are used up, then for
-   * objects that are compared. Chains that are too long are cut all the same.
+   * Budget of content reads in large packs: trees may use the first half, the delta search the
+   * rest. Chains that are too long are cut even without budget.
    */
   readonly contentReadsMax?: number;
-  /** Bytes of trees that are read to learn which objects lie at one path, in all. */
+  /** Budget of trees read to learn which objects share a path, in bytes. */
   readonly treeBytesMax?: number;
 }
 
-/** Orders of kinds in a pack, as git has it. */
+/** Order of kinds in a pack, as in git. */
 const KIND_ORDER = [COMMIT, TAG, TREE, BLOB] as const;
-/** Chains, hints, search, offsets and checksums of an object, in bytes. */
+/** Memory per object for chains, hints, search, offsets and checksums, in bytes. */
 const CHAIN_BYTES = 9 + 9 + 13 + 12;
-/** A header's bytes and its base's distance, at most. */
+/** Maximum size of an entry header with the distance to its base, in bytes. */
 const HEADER_BYTES_MAX = 32;
 
 /**
- * Makes one pack of several: each object once, from the oldest pack that holds it, copied as it is
- * stored wherever that is possible.
+ * Merges packs into one. Each object is written once, from the oldest pack that contains it, and
+ * copied as stored where possible.
  *
- * Commits come first, then tags, trees and blobs, bases before their deltas. Chains of deltas have at
- * most `DELTA_DEPTH_MAX`. Objects that are stored whole in the newer packs are made deltas where one
- * is found that is worth it.
+ * Commits come first, then tags, trees and blobs, with bases before their deltas. Delta chains have
+ * at most `DELTA_DEPTH_MAX` deltas. Objects that the newer packs store whole become deltas if the
+ * search finds a good base.
  *
- * Cost: each pack is read once for each kind that it mixes, in blocks of 1 MB, and here and there for
- * what is compared; about 120 bytes of tables an object, and `peakBytes`.
+ * Cost: each pack is read once for each kind that it interleaves with others, in blocks of 1 MB,
+ * plus scattered reads for compared contents; about 120 bytes of tables per object, and
+ * `peakBytes`.
  *
  * @param packs Oldest first, each with all bases of its deltas.
- * @throws GitError `corrupt` if an entry is not what its index says, or an object not what its id says.
+ * @throws GitError `corrupt` if an entry does not match its index, or an object does not match its
+ * id.
  */
 export async function mergePacks(
   packs: readonly OpenPack[],
@@ -99,7 +105,7 @@ class PackMerger {
   private readonly hasher: ObjectHasher;
   private readonly output: PieceOutput;
   private readonly chains: DeltaChains;
-  /** Where each entry starts in the new pack, 0 before it is written; and its CRC-32. */
+  /** Start of each entry in the new pack, 0 before it is written, and the entry's CRC-32. */
   private readonly offsets: Float64Array<ArrayBuffer>;
   private readonly crcs: Uint32Array<ArrayBuffer>;
   private search: DeltaSearch | undefined;
@@ -129,12 +135,12 @@ class PackMerger {
     for (const kind of KIND_ORDER) {
       for (const object of objects.order) {
         if (objects.kinds[object] !== kind) continue;
-        // Most are copied at once: waiting for nothing costs more than the copy.
+        // Most entries are copied synchronously: an await without need costs more than the copy.
         if (!this.copyNow(object)) await this.write(object);
       }
     }
     this.offsets[count] = output.sizeBytes;
-    this.hold(0);
+    this.measure(0);
     const checksum = formatOid(await output.finish());
 
     const table = new PackTable();
@@ -166,20 +172,23 @@ class PackMerger {
       packsFrom,
       workBytesMax,
       isExhausted: () => this.blocks.contentReads > contentReadsMax,
-      read: (object) => this.readSound(object),
+      read: (object) => this.readVerified(object),
     });
   }
 
-  /** True for an object of which the stored entry is what the new pack is to hold. */
+  /** True for an object whose stored entry is copied into the new pack. */
   private isCopied(object: number): boolean {
     const base = this.objects.bases[object] as number;
     if (base === NO_ENTRY) return this.search?.isTarget(object) !== true;
     if (this.chains.depth(base) < DELTA_DEPTH_MAX) return true;
-    // What is too large to be read whole keeps the chain it has.
+    // An object too large to be read into memory keeps its chain.
     return (this.objects.sizes[object] as number) > WHOLE_BYTES_MAX;
   }
 
-  /** Copies an entry if that needs no waiting; false if it does, or if it is not to be copied. */
+  /**
+   * Copies an entry synchronously; false if that requires a read or a flush, or if the entry is not
+   * to be copied.
+   */
   private copyNow(object: number): boolean {
     const { homes, starts, ends } = this.objects;
     const start = starts[object] as number;
@@ -198,7 +207,7 @@ class PackMerger {
       await this.copy(object);
       return;
     }
-    const content = await this.readSound(object);
+    const content = await this.readVerified(object);
     const found =
       base === NO_ENTRY
         ? await this.search?.find(object, content)
@@ -209,12 +218,12 @@ class PackMerger {
       return;
     }
     const data = this.codec.deflate(content);
-    this.hold(content.length + data.length);
+    this.measure(content.length + data.length);
     const header = formatEntryHeader(objects.kinds[object] as number, content.length);
     await this.writeEntry(object, header, data);
   }
 
-  /** Writes a delta; false if it takes more room than the entry that is there. */
+  /** Writes a delta; false if it is larger than the existing entry. */
   private async writeDelta(
     object: number,
     { base, baseContent, delta }: FoundDelta,
@@ -223,7 +232,7 @@ class PackMerger {
     checkDelta(baseContent, delta, content);
     const { starts, ends, bases } = this.objects;
     const data = this.codec.deflate(delta);
-    this.hold(2 * content.length + delta.length + data.length);
+    this.measure(2 * content.length + delta.length + data.length);
     const header = this.formatDeltaHeader(object, delta.length, base);
     const storedBytes = (ends[object] as number) - (starts[object] as number);
     if (bases[object] === NO_ENTRY && header.length + data.length >= storedBytes) return false;
@@ -249,13 +258,13 @@ class PackMerger {
     }
     const stored = await this.blocks.read(homes[object] as number, start, end);
     if (!this.output.hasRoom(stored.length + HEADER_BYTES_MAX)) {
-      this.hold(0);
+      this.measure(0);
       await this.output.flush();
     }
     this.copyEntry(object, stored);
   }
 
-  /** Copies an entry that is in memory whole. */
+  /** Copies an entry that is in memory. */
   private copyEntry(object: number, stored: Uint8Array): void {
     const { output } = this;
     this.offsets[object] = output.sizeBytes;
@@ -276,7 +285,7 @@ class PackMerger {
     this.chains.extend(object, base);
   }
 
-  /** Copies an entry of any size, one range in memory at a time. */
+  /** Copies an entry of any size, with one range in memory at a time. */
   private async copyByRanges(object: number, start: number, end: number): Promise<void> {
     const { objects, output } = this;
     const { source } = objects.pack(objects.homes[object] as number);
@@ -286,7 +295,7 @@ class PackMerger {
     let crc = 0;
     for (let at = start; at < end; at += BLOCK_BYTES) {
       const range = await source.read(at, Math.min(end, at + BLOCK_BYTES));
-      this.hold(range.length);
+      this.measure(range.length);
       storedCrc = crc32(range, 0, range.length, storedCrc);
       let data = range;
       if (at === start) {
@@ -306,7 +315,7 @@ class PackMerger {
     if (base !== NO_ENTRY) this.chains.extend(object, base);
   }
 
-  /** The header of an entry, which must be what the sidecar tells of it. */
+  /** Parses the header of an entry, and checks it against the sidecar. */
   private readHeader(object: number, stored: Uint8Array): EntryHeader {
     const { kinds, sizes, bases } = this.objects;
     const header = readEntryHeader(stored, 0);
@@ -347,16 +356,16 @@ class PackMerger {
       pack: homes[object] as number,
       position: positions[object] as number,
     });
-    // While it was made, its base was there too.
-    this.hold(2 * content.length);
+    // The base was in memory at the same time.
+    this.measure(2 * content.length);
     return content;
   }
 
   /**
-   * The content of an object, checked against its id: what is stored anew gets a checksum that says
-   * it is sound, and the packs that it came from are removed.
+   * Returns the content of an object, verified against its id: a newly written entry gets a new
+   * checksum that vouches for it, and the source packs are deleted.
    */
-  private async readSound(object: number): Promise<Uint8Array> {
+  private async readVerified(object: number): Promise<Uint8Array> {
     const { kinds, oids } = this.objects;
     const content = await this.read(object);
     const raw = new Uint8Array(OID_BYTES);
@@ -369,8 +378,8 @@ class PackMerger {
     return content;
   }
 
-  /** Counts what is in memory now, with `bytes` in hand. */
-  private hold(bytes: number): void {
+  /** Records the memory held, including `bytes` of temporary buffers. */
+  private measure(bytes: number): void {
     const held =
       this.blocks.heldBytes +
       this.contents.heldBytes +
@@ -386,7 +395,7 @@ class PackMerger {
   }
 }
 
-/** Undoes a delta that was made, for the same reason. */
+/** Verifies a new delta by applying it, for the same reason as `readVerified`. */
 function checkDelta(base: Uint8Array, delta: Uint8Array, content: Uint8Array): void {
   const header = readDeltaHeader(delta);
   const result = new Uint8Array(content.length);

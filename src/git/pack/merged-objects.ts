@@ -4,35 +4,36 @@ import { sortByOid } from "./oid-order.ts";
 import type { OpenPack } from "./pack-catalog.ts";
 import { NO_ENTRY } from "./pack-table.ts";
 
-/** Where the ids with each value of their first two bytes start. */
+/** Number of values of an id's first two bytes. */
 const FANOUT = 0x10000;
 
 /**
- * The objects of several packs, each once, numbered as the index of the merged pack numbers them:
- * by rank of their ids. About 80 bytes an object.
+ * The objects of several packs, each once, numbered by rank of their ids as in the index of the
+ * merged pack. About 80 bytes per object.
  *
- * The home of an object is the oldest pack that holds it. A delta's base is in the same pack, so its
- * home is that pack or an older one: stored deltas never form a circle, whatever the packs hold.
+ * The home of an object is the oldest pack that contains it. The base of a delta is in the same
+ * pack, so its home is that pack or an older one. Therefore stored deltas never form a cycle,
+ * whatever the packs contain.
  */
 export class MergedObjects {
   readonly count: number;
   readonly packs: readonly OpenPack[];
   /** Raw ids, sorted, 20 bytes each. */
   readonly oids: Uint8Array<ArrayBuffer>;
-  /** Home of each object: number of the pack, position in its index. */
+  /** Home of each object: pack number, and position in that pack's index. */
   readonly homes: Uint16Array;
   readonly positions: Uint32Array;
-  /** Where the entry starts and ends in that pack, in bytes. */
+  /** Start and end of the entry in that pack, in bytes. */
   readonly starts: Float64Array;
   readonly ends: Float64Array;
   /** Kind of each object, 1 to 4, and its size in bytes. */
   readonly kinds: Uint8Array;
   readonly sizes: Float64Array;
-  /** Base of each object that is stored as a delta, `NO_ENTRY` for the others. */
+  /** Base of each object stored as a delta, `NO_ENTRY` for the others. */
   readonly bases: Int32Array;
-  /** Objects in an order in which bases come before their deltas: by pack, then by offset. */
+  /** Objects in an order with bases before their deltas: by pack, then by offset. */
   readonly order: Uint32Array;
-  /** Object at each position of each pack's index. */
+  /** The object at each position of each pack's index. */
   readonly objects: readonly Uint32Array[];
   private readonly fanout = new Uint32Array(FANOUT + 1);
 
@@ -58,7 +59,7 @@ export class MergedObjects {
 
     let count = 0;
     let last = -1;
-    // Equal ids come by entry, so the first one is the home.
+    // Equal ids are sorted by entry, so the first one is the home.
     for (const entry of sortByOid(all, total)) {
       const pack = owners[entry] as number;
       const position = entry - (firsts[pack] as number);
@@ -87,7 +88,7 @@ export class MergedObjects {
     this.order = this.arrange();
   }
 
-  /** Bytes of the tables. */
+  /** Size of the tables in bytes. */
   get heldBytes(): number {
     const { oids, homes, positions, starts, ends, kinds, sizes, bases, order } = this;
     const tables = [oids, homes, positions, starts, ends, kinds, sizes, bases, order, this.fanout];
@@ -100,7 +101,7 @@ export class MergedObjects {
     return pack;
   }
 
-  /** The object with the raw id at `oid[offset..]`, -1 if it is in none of the packs. */
+  /** Returns the object with the raw id at `oid[offset..]`, -1 if no pack contains it. */
   find(oid: Uint8Array, offset = 0): number {
     const first = ((oid[offset] as number) << 8) | (oid[offset + 1] as number);
     let low = this.fanout[first] as number;
@@ -126,7 +127,7 @@ export class MergedObjects {
     }
   }
 
-  /** Finds where entries start and end, what their bases are, and the order of objects. */
+  /** Computes the range and the base of each entry, and the order of objects. */
   private arrange(): Uint32Array {
     const order = new Uint32Array(this.count);
     const isPlaced = new Uint8Array(this.count);
@@ -158,7 +159,10 @@ export class MergedObjects {
   }
 }
 
-/** Positions of a pack in the order of its entries; offsets likewise, and that of the end. */
+/**
+ * Returns the offsets of a pack's entries, ascending, followed by the end of the last one, and the
+ * positions in the same order.
+ */
 function sortByOffset({ idx, source }: OpenPack): {
   offsets: Float64Array;
   positions: Uint32Array;

@@ -1,9 +1,9 @@
 import { compareOidBytes, OID_BYTES } from "../oid.ts";
 
 /**
- * Entries 0 to `count` sorted by raw id, and equal ids by entry.
+ * Sorts entries 0 to `count` by raw id, and equal ids by entry.
  *
- * Cost: one native sort of numbers that hold the first four bytes of the id and the entry.
+ * Cost: one native sort of numbers that combine the first four bytes of the id with the entry.
  */
 export function sortByOid(oids: Uint8Array, count: number): Uint32Array {
   const entryBits = 32 - Math.clz32(count);
@@ -35,12 +35,15 @@ export function sortByOid(oids: Uint8Array, count: number): Uint32Array {
   return order;
 }
 
-/** Sorts entries whose ids begin alike. */
+/** Sorts entries whose ids share a prefix. */
 function sortRun(oids: Uint8Array, entries: Uint32Array): void {
   entries.sort((a, b) => compareOidBytes(oids, a * OID_BYTES, oids, b * OID_BYTES) || a - b);
 }
 
-/** Where `oid[offset..]` stands in an order made by `sortByOid`, -1 if nowhere. */
+/**
+ * Returns the entry with the raw id at `oid[offset..]`, by binary search in an order from
+ * `sortByOid`; -1 if there is none.
+ */
 export function findOid(oids: Uint8Array, order: Uint32Array, oid: Uint8Array, offset = 0): number {
   let low = 0;
   let high = order.length - 1;

@@ -1,24 +1,24 @@
 import type { ByteSource } from "../store.ts";
 import type { OpenPack } from "./pack-catalog.ts";
 
-/** What is read at once where entries are read in order, in bytes. */
+/** Block size of sequential reads, in bytes. */
 export const BLOCK_BYTES = 1024 * 1024;
-/** The same where they are read here and there, in packs larger than `SMALL_PACK_BYTES`. */
+/** Block size of scattered reads in packs larger than `SMALL_PACK_BYTES`, in bytes. */
 const SCATTERED_BLOCK_BYTES = 64 * 1024;
 const SMALL_PACK_BYTES = 4 * 1024 * 1024;
-/** Blocks kept, in bytes. */
+/** Maximum size of cached blocks, in bytes. */
 const HELD_BYTES_MAX = 8 * 1024 * 1024;
-/** Blocks of one pack in the numbering of all. */
+/** Block numbers reserved for each pack in the cache keys. */
 const PACK_BLOCKS_MAX = 2 ** 32;
 
 /**
- * Reads several packs in blocks, of which the ones used last are kept: entries that are read in pack
- * order, or near each other, or out of small packs, cost few reads.
+ * Reads several packs in blocks with an LRU cache: reads in pack order, of neighbouring entries, or
+ * of small packs hit the cache.
  */
 export class PackBlocks {
-  /** Bytes of the blocks that are kept. */
+  /** Size of the cached blocks in bytes. */
   heldBytes = 0;
-  /** Reads of contents so far, through `wrap`. */
+  /** Number of content reads so far, through `wrap`. */
   contentReads = 0;
   private readonly sources: readonly ByteSource[];
   private readonly blocks = new Map<number, Uint8Array>();
@@ -29,7 +29,7 @@ export class PackBlocks {
     this.sources = sources;
   }
 
-  /** The bytes as a view, if they lie in the block that was asked for last. */
+  /** Returns the range as a view if it lies in the block read last; undefined otherwise. */
   view(pack: number, start: number, end: number): Uint8Array | undefined {
     const block = Math.floor(start / BLOCK_BYTES);
     const from = start - block * BLOCK_BYTES;
@@ -40,7 +40,10 @@ export class PackBlocks {
     return this.latest.subarray(from, to);
   }
 
-  /** The bytes, which the caller must not change: a view within a block, a copy across blocks. */
+  /**
+   * Returns the range, which the caller must not modify: a view within a block, a copy across two
+   * blocks.
+   */
   async read(
     pack: number,
     start: number,
@@ -60,7 +63,7 @@ export class PackBlocks {
     return joined;
   }
 
-  /** Packs that read through these blocks, for contents: here and there. */
+  /** Returns packs whose sources read through this cache, for scattered reads of contents. */
   wrap(packs: readonly OpenPack[]): OpenPack[] {
     return packs.map(({ idx, sidecar, source: { sizeBytes } }, pack) => {
       const blockBytes = sizeBytes <= SMALL_PACK_BYTES ? BLOCK_BYTES : SCATTERED_BLOCK_BYTES;
@@ -74,7 +77,7 @@ export class PackBlocks {
 
   private async block(pack: number, block: number, blockBytes: number): Promise<Uint8Array> {
     const isScattered = blockBytes !== BLOCK_BYTES;
-    // Blocks of the two sizes are told apart by the sign.
+    // The sign of the key separates the blocks of the two sizes.
     const key = isScattered
       ? -1 - (pack * PACK_BLOCKS_MAX + block)
       : pack * PACK_BLOCKS_MAX + block;

@@ -7,18 +7,18 @@ import { DeltaEncoder } from "./delta-encoder.ts";
 import { formatBaseDistance, formatEntryHeader, OFS_DELTA } from "./entry-header.ts";
 import { formatPackHeader, PACK_HEADER_BYTES } from "./pack-scanner.ts";
 
-/** Smallest object that is worth a delta, in bytes. */
+/** Smallest object worth a delta, in bytes. */
 const DELTA_TARGET_BYTES_MIN = 64;
 
 /**
- * Makes a pack of objects that are in memory: what a change through the API consists of.
+ * Builds a pack from objects in memory, for a change made through the API.
  *
- * The whole pack is in memory too, so its objects together should be bounded by the caller.
+ * The whole pack is in memory too, so the caller must bound the total size of its objects.
  */
 export class PackBuilder {
   private readonly codec: Codec;
   private readonly pieces: Uint8Array[] = [];
-  /** Where each object's entry starts, in bytes. */
+  /** Start of each object's entry, in bytes. */
   private readonly offsets = new Map<Oid, number>();
   private readonly contents = new Map<Oid, { kind: ObjectKind; content: Uint8Array }>();
   private sizeBytes = PACK_HEADER_BYTES;
@@ -27,15 +27,15 @@ export class PackBuilder {
     this.codec = codec;
   }
 
-  /** Objects added so far. */
+  /** Number of objects added so far. */
   get count(): number {
     return this.offsets.size;
   }
 
   /**
-   * Adds an object and returns its id. One that is there already is not added again.
+   * Adds an object and returns its id. A second addition of the same object is ignored.
    *
-   * @param baseOid An object added before that this one may be stored as a delta of.
+   * @param baseOid An object added earlier that may serve as the delta base.
    */
   add(kind: ObjectKind, content: Uint8Array, baseOid?: Oid): Oid {
     const oid = hashObject(kind, content, this.codec);
@@ -60,7 +60,7 @@ export class PackBuilder {
     return oid;
   }
 
-  /** The pack. */
+  /** Returns the pack. */
   build(): Uint8Array {
     const pieces = [formatPackHeader(this.count), ...this.pieces];
     const hash = this.codec.createSha1();

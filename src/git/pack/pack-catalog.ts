@@ -3,16 +3,16 @@ import type { Sidecar } from "../sidecar/sidecar-file.ts";
 import type { ByteSource } from "../store.ts";
 import type { IdxFile } from "./idx-file.ts";
 
-/** A pack that is open for reading: its index and sidecar in memory, its bytes by ranges. */
+/** A pack opened for reading, with index and sidecar in memory. Its bytes are read by range. */
 export interface OpenPack {
   readonly idx: IdxFile;
   readonly sidecar: Sidecar;
   readonly source: ByteSource;
 }
 
-/** An object in a pack, by its position in the index. */
+/** The location of an object: a pack, and a position in its index. */
 export interface ObjectLocation {
-  /** Which pack, by its number in the catalog. */
+  /** Number of the pack in the catalog. */
   readonly pack: number;
   readonly position: number;
 }
@@ -20,13 +20,13 @@ export interface ObjectLocation {
 /**
  * The packs of a repository, oldest first.
  *
- * SECURITY: an object that lies in several packs is always taken from the oldest. So a delta that is
- * reused points to an older pack or backwards in its own, and no mixture of packs, however they
- * were pushed, makes deltas refer to each other in a circle.
+ * SECURITY: an object in several packs is always read from the oldest. So a reused delta refers to
+ * an older pack or backwards in its own pack, and no combination of pushed packs can make deltas
+ * refer to each other in a cycle.
  */
 export class PackCatalog {
   readonly packs: readonly OpenPack[];
-  /** Offsets of the entries of each pack that were asked for, ascending. */
+  /** Sorted entry offsets of each pack, computed on first use. */
   private readonly offsets: (Float64Array | undefined)[] = [];
   private readonly raw = new Uint8Array(OID_BYTES);
 
@@ -34,7 +34,7 @@ export class PackCatalog {
     this.packs = packs;
   }
 
-  /** Bytes of the offsets that were asked for; files are not counted. */
+  /** Size of the computed offsets in bytes; index and sidecar files are not counted. */
   get heldBytes(): number {
     return this.offsets.reduce((sum, offsets) => sum + (offsets?.byteLength ?? 0), 0);
   }
@@ -45,13 +45,19 @@ export class PackCatalog {
     return pack;
   }
 
-  /** Where an object is, undefined if it is in no pack. Cost: a binary search a pack. */
+  /**
+   * Returns the location of an object, undefined if no pack contains it. Cost: one binary search
+   * per pack.
+   */
   find(oid: Oid): ObjectLocation | undefined {
     writeOid(oid, this.raw);
     return this.findRaw(this.raw, 0);
   }
 
-  /** The same for the raw id at `oid[offset..]`. */
+  /**
+   * Returns the location of the object with the raw id at `oid[offset..]`, in the first `packsMax`
+   * packs.
+   */
   findRaw(
     oid: Uint8Array,
     offset: number,
@@ -64,7 +70,7 @@ export class PackCatalog {
     return undefined;
   }
 
-  /** The place from which an object is taken: in the oldest pack that holds it. */
+  /** Returns the location in the oldest pack that contains the object. */
   home(location: ObjectLocation): ObjectLocation {
     if (location.pack === 0) return location;
     const { oids } = this.pack(location.pack).idx;
@@ -75,23 +81,26 @@ export class PackCatalog {
     return this.pack(location.pack).idx.oid(location.position);
   }
 
-  /** Kind of an object, 1 to 4. */
+  /** Returns the kind of an object, 1 to 4. */
   kind(location: ObjectLocation): number {
     return this.pack(location.pack).sidecar.kinds[location.position] as number;
   }
 
-  /** Size of an object in bytes, inflated. */
+  /** Returns the inflated size of an object in bytes. */
   sizeBytes(location: ObjectLocation): number {
     return this.pack(location.pack).sidecar.sizes[location.position] as number;
   }
 
-  /** The base of an object that is stored as a delta, in the same pack. */
+  /**
+   * Returns the base of an object stored as a delta, in the same pack; undefined for an object
+   * stored whole.
+   */
   base(location: ObjectLocation): ObjectLocation | undefined {
     const position = this.pack(location.pack).sidecar.bases[location.position] as number;
     return position < 0 ? undefined : { pack: location.pack, position };
   }
 
-  /** Where the entry starts and ends in its pack, in bytes. */
+  /** Returns the range of the entry in its pack, in bytes. */
   range(location: ObjectLocation): { start: number; end: number } {
     const { idx } = this.pack(location.pack);
     const start = idx.offset(location.position);

@@ -10,36 +10,44 @@ import { OFS_DELTA, readEntryHeader, REF_DELTA } from "./entry-header.ts";
 import type { PackLimits } from "./limits.ts";
 import { NO_ENTRY, PackTable } from "./pack-table.ts";
 
-/** `PACK`, a version and the number of objects, in bytes. */
+/** Size of the pack header in bytes: `PACK`, version and number of objects. */
 export const PACK_HEADER_BYTES = 12;
 
-/** Room for output: what is larger and need not be whole passes through it, in bytes. */
+/**
+ * Size of the output buffer in bytes. Larger contents that are not needed in memory stream through
+ * it.
+ */
 const OUTPUT_BYTES = 256 * 1024;
 
-/** Longest entry in bytes, beyond twice its content: what no honest compressor exceeds. */
+/**
+ * Maximum excess of an entry over twice its content, in bytes: no regular compressor exceeds it.
+ */
 const PADDING_BYTES_MAX = 64 * 1024;
 
-/** New bytes laid behind an unread rest to get over the seam of two chunks. */
+/** New bytes appended to the unread rest of a chunk, to parse across the boundary of two chunks. */
 const SEAM_BYTES = 4096;
 
-/** Told of a whole commit, tree, tag or small blob. The content is valid during the call only. */
+/**
+ * Receives each commit, tree, tag or small blob that is stored whole. The content is valid only
+ * during the call.
+ */
 export type ObjectListener = (entry: number, kind: number, content: Uint8Array) => void;
 
-/** A pack after its first pass. */
+/** The result of the first pass over a pack. */
 export interface ScannedPack {
   readonly table: PackTable;
-  /** Length of the pack with its trailer, in bytes. */
+  /** Size of the pack with its trailer, in bytes. */
   readonly sizeBytes: number;
-  /** The hash at the end of the pack, which was found right. Hex. */
+  /** The verified hash at the end of the pack, in hex. */
   readonly checksum: string;
 }
 
 /**
  * The first pass over a pack, fed with chunks of any size as they arrive.
  *
- * Finds every entry, inflates it, and hashes what is not a delta. Holds 50 bytes an entry, one
- * output buffer and at most one commit, tree or tag; blobs of any size stream through. A number in
- * the pack is a claim until it is checked against the limits.
+ * Finds and inflates every entry, and hashes every object that is not a delta. Memory is 50 bytes
+ * per entry, one output buffer and at most one commit, tree or tag; blobs of any size stream
+ * through. Numbers in the pack are untrusted until checked against the limits.
  *
  * @see gitformat-pack(5).
  */
@@ -53,11 +61,11 @@ export class PackScanner {
   private readonly buffer = new Uint8Array(OUTPUT_BYTES);
 
   private state: "header" | "entry" | "data" | "trailer" | "end" = "header";
-  /** Objects that the header announced. */
+  /** Number of objects that the header announces. */
   private announced = 0;
-  /** Offset in the pack of the first byte not consumed. */
+  /** Offset in the pack of the first unconsumed byte. */
   private offset = 0;
-  /** Bytes not consumed because what they begin is incomplete. */
+  /** Unconsumed bytes: the start of an element that is incomplete. */
   private rest = new Uint8Array(0);
   private checksum = "";
   private inflatedBytes = 0;
@@ -66,7 +74,7 @@ export class PackScanner {
   private entry = NO_ENTRY;
   private output = this.buffer;
   private outputOffset = 0;
-  /** Bytes that have left the output buffer. */
+  /** Bytes of the entry already removed from the output buffer. */
   private flushedBytes = 0;
   private hasDeltaSizes = false;
 
@@ -77,16 +85,16 @@ export class PackScanner {
     this.packHash = codec.createSha1();
   }
 
-  /** Bytes of the table, of output and of what is not consumed. */
+  /** Memory held in bytes: table, output and unconsumed input. */
   get heldBytes(): number {
     const large = this.output === this.buffer ? 0 : this.output.length;
     return this.table.heldBytes + OUTPUT_BYTES + large + this.rest.length;
   }
 
   /**
-   * Takes the next bytes of the pack. They are not kept.
+   * Consumes the next bytes of the pack. The chunk is not retained.
    *
-   * @throws GitError `corrupt`, `unsupported` or `limit`; the scanner is of no use afterwards.
+   * @throws GitError `corrupt`, `unsupported` or `limit`; the scanner must not be used afterwards.
    */
   push(chunk: Uint8Array): void {
     let at = 0;
@@ -112,7 +120,7 @@ export class PackScanner {
   }
 
   /**
-   * Says that no more bytes come.
+   * Ends the input.
    *
    * @throws GitError `corrupt` if the pack is not complete.
    */
@@ -121,7 +129,7 @@ export class PackScanner {
     return { table: this.table, sizeBytes: this.offset, checksum: this.checksum };
   }
 
-  /** Reads as far as it can and returns how many bytes it is done with. */
+  /** Parses as far as possible and returns the number of bytes consumed. */
   private consume(bytes: Uint8Array): number {
     let at = 0;
     for (;;) {
@@ -135,10 +143,13 @@ export class PackScanner {
     return consumed;
   }
 
-  /** Where the last step stopped inside the bytes given. */
+  /** Offset in the current bytes at which the last step stopped. */
   private stepOffset = 0;
 
-  /** One piece of the pack: returns where the next starts, or undefined when bytes are missing. */
+  /**
+   * Parses one element of the pack. Returns the offset of the next one, or undefined if more bytes
+   * are needed.
+   */
   private step(bytes: Uint8Array, at: number): number | undefined {
     this.stepOffset = at;
     switch (this.state) {
@@ -236,7 +247,7 @@ export class PackScanner {
         return next;
       case "done":
         if (!this.isComplete(sizeBytes)) throw corrupt("pack: object shorter than announced");
-        // A stream may be padded with empty blocks without end; nobody's deflate does that.
+        // A stream can be padded with any number of empty blocks, which no regular deflate writes.
         if (this.offset + next - table.offset(entry) > 2 * sizeBytes + PADDING_BYTES_MAX) {
           throw overLimit("pack: padded entry");
         }
@@ -251,18 +262,18 @@ export class PackScanner {
     return this.flushedBytes + this.outputOffset === sizeBytes;
   }
 
-  /** Makes room in the output, keeping as much as matches may refer to. */
+  /** Makes room in the output, and keeps the bytes that matches may refer to. */
   private slide(): void {
     const { output } = this;
     const kept = this.flushedBytes === 0 ? 0 : WINDOW_BYTES;
     this.absorb(output.subarray(kept, this.outputOffset));
-    // What was absorbed before stays in front: count only what is new.
+    // The window in front was counted before: count only the new bytes.
     this.flushedBytes += this.outputOffset - WINDOW_BYTES;
     output.copyWithin(0, this.outputOffset - WINDOW_BYTES, this.outputOffset);
     this.outputOffset = WINDOW_BYTES;
   }
 
-  /** Takes inflated bytes that come in order, each once. */
+  /** Processes inflated bytes, in order and each once. */
   private absorb(bytes: Uint8Array): void {
     if (!this.table.isDelta(this.entry)) {
       this.hasher.update(bytes);
@@ -303,7 +314,7 @@ export class PackScanner {
 }
 
 /**
- * The number of objects that a pack's header announces.
+ * Parses the header of a pack and returns the announced number of objects.
  *
  * @throws GitError `corrupt` or `unsupported` for anything but a pack of version 2 or 3.
  */
@@ -315,7 +326,7 @@ function readPackHeader(bytes: Uint8Array, offset = 0): number {
   return view.getUint32(8);
 }
 
-/** The header of a pack of `count` objects. */
+/** Formats the header of a pack of `count` objects. */
 export function formatPackHeader(count: number): Uint8Array {
   const bytes = new Uint8Array(PACK_HEADER_BYTES);
   const view = new DataView(bytes.buffer);

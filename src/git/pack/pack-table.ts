@@ -1,47 +1,50 @@
 import { OID_BYTES } from "../oid.ts";
 
-/** No entry of this pack: a whole object has no base, and a base may lie elsewhere. */
+/**
+ * Marks the absence of an entry: an object stored whole has no base, and a base may be outside of
+ * the pack.
+ */
 export const NO_ENTRY = -1;
 
 const START_ENTRIES = 1024;
-/** How much room is made beyond what was expected. */
+/** Growth factor once the expected number of entries is exceeded. */
 const GROWTH = 1.25;
-/** Bytes of one entry in all arrays. */
+/** Size of one entry in all arrays, in bytes. */
 const ENTRY_BYTES = 8 + 1 + 1 + 8 + 4 + 4 + 2 + OID_BYTES;
 
 /**
- * What is known of each entry of a pack, in pack order: about 50 bytes an entry, whatever the
- * objects weigh. Entries are named by their index here.
+ * The entries of a pack, in pack order: about 50 bytes per entry, independent of object sizes.
+ * Entries are addressed by their index in the table.
  *
- * Arrays are longer than `count`, and are replaced when they grow: read them from the table each
- * time, never keep one.
+ * Arrays are longer than `count` and are replaced when they grow: read them from the table each
+ * time, and do not retain them.
  */
 export class PackTable {
   count = 0;
-  /** Entries that are said to come. Room for them is made as they do. */
+  /** Number of entries announced. Memory for them is allocated only as they arrive. */
   expected = 0;
-  /** Where each entry starts in the pack, in bytes. The one behind the last is its end. */
+  /** Start of each entry in the pack, in bytes, followed by the end of the last one. */
   offsets = new Float64Array(START_ENTRIES);
-  /** Type in the entry's header: 1 to 4, or a delta's 6 or 7. */
+  /** Type in the entry's header: 1 to 4, or 6 or 7 for a delta. */
   types = new Uint8Array(START_ENTRIES);
-  /** Kind of the object, 1 to 4; 0 while a delta is not resolved. */
+  /** Kind of the object, 1 to 4; 0 for an unresolved delta. */
   kinds = new Uint8Array(START_ENTRIES);
-  /** Size of the object in bytes; of the delta, while it is not resolved. */
+  /** Size of the object in bytes; for an unresolved delta, the size of the delta. */
   sizes = new Float64Array(START_ENTRIES);
   /** CRC-32 of the entry as stored. */
   crcs = new Uint32Array(START_ENTRIES);
-  /** Entry of the delta's base, `NO_ENTRY` for a whole object or a base that is not known yet. */
+  /** Entry of the delta's base, `NO_ENTRY` for an object stored whole or an unknown base. */
   bases = new Int32Array(START_ENTRIES);
-  /** Deltas from here to a whole object. */
+  /** Length of the delta chain below the entry. */
   depths = new Uint16Array(START_ENTRIES);
-  /** Raw ids, 20 bytes each. Zero while a delta is not resolved. */
+  /** Raw ids, 20 bytes each. Zero for an unresolved delta. */
   oids = new Uint8Array(START_ENTRIES * OID_BYTES);
   /** Deltas that are too large for memory, or whose base or result is. */
   readonly largeDeltas = new Set<number>();
   /** Raw ids of the bases of `REF_DELTA` entries, by entry. */
   readonly refBases = new Map<number, Uint8Array>();
 
-  /** Bytes of the arrays. */
+  /** Size of the arrays in bytes. */
   get heldBytes(): number {
     return this.offsets.length * ENTRY_BYTES;
   }
@@ -49,7 +52,7 @@ export class PackTable {
   /** Adds an entry and returns its index. */
   add(type: number, offset: number, sizeBytes: number): number {
     const index = this.count++;
-    // One more than the entries: the offset of the pack's end.
+    // One more than the entries, for the end of the last entry.
     if (this.count >= this.offsets.length) this.grow();
     this.types[index] = type;
     this.kinds[index] = type <= 4 ? type : 0;
@@ -63,7 +66,7 @@ export class PackTable {
     return this.offsets[index] as number;
   }
 
-  /** Offset behind the entry. */
+  /** Returns the offset after the entry. */
   end(index: number): number {
     return this.offsets[index + 1] as number;
   }
@@ -76,13 +79,13 @@ export class PackTable {
     return (this.types[index] as number) > 4;
   }
 
-  /** The raw id of an entry, as a view. */
+  /** Returns the raw id of an entry, as a view. */
   oid(index: number): Uint8Array {
     return this.oids.subarray(index * OID_BYTES, (index + 1) * OID_BYTES);
   }
 
   /**
-   * The entry that starts at `offset`, `NO_ENTRY` if none does. Cost: a binary search.
+   * Returns the entry that starts at `offset`, `NO_ENTRY` if there is none. Cost: a binary search.
    */
   findOffset(offset: number): number {
     let low = 0;
@@ -97,7 +100,10 @@ export class PackTable {
     return NO_ENTRY;
   }
 
-  /** Makes room, but not for more than are expected, or for few more where more come. */
+  /**
+   * Enlarges the arrays: doubles them up to the announced number of entries, then grows by
+   * `GROWTH`.
+   */
   private grow(): void {
     const { length: current } = this.offsets;
     const doubled = Math.min(current * 2, this.expected + 1);

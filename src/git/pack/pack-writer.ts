@@ -17,48 +17,53 @@ import type { LocationSet } from "./location-set.ts";
 import type { Gauge, Scratch, StoredChain } from "../store.ts";
 import { storedStream } from "../zlib/stored-stream.ts";
 
-/** Stored entries are read in runs of about this size, in bytes. */
+/** Target size of one read of stored entries, in bytes. */
 const READ_BYTES = 1024 * 1024;
-/** Bytes that are not wanted and read all the same, to save a read. */
+/** Largest gap of unneeded bytes that is read to join two reads, in bytes. */
 const GAP_BYTES_MAX = 64 * 1024;
-/** The one large object that is made at a time. */
+/** Node number of the large object in scratch: there is one at a time. */
 const LARGE_NODE = 0;
-/** Bytes are handed on in pieces of about this size. */
+/** Target size of the pieces that are yielded, in bytes. */
 const PIECE_BYTES = 64 * 1024;
-/** Objects that must be deflated anew are made together up to this many bytes. */
+/** Size limit of the objects to re-encode that are resolved together, in bytes. */
 const SWEEP_BYTES = 4 * 1024 * 1024;
 
 export interface PackWriterOptions {
   readonly codec: Codec;
-  /** The receiver understands deltas that name their base by offset. */
+  /** True if the receiver accepts deltas that refer to their base by offset. */
   readonly takesOfsDelta: boolean;
-  /** Where a delta is resolved that is too large for memory. Without it, such an object is refused. */
+  /**
+   * Opens scratch storage for deltas too large for memory. Without it, such an object is refused.
+   */
   readonly openScratch?: () => Promise<Scratch>;
   readonly gauge?: Gauge | undefined;
-  /** Objects that the receiver has: bases of a thin pack. Undefined where none may be assumed. */
+  /**
+   * Objects that the receiver has, to be used as bases of a thin pack. Undefined if none may be
+   * assumed.
+   */
   readonly receiverHas?: LocationSet;
 }
 
-/** What a pack was made of, for the last line that git shows. */
+/** Statistics of a written pack, for the last line that git prints. */
 export interface PackReport {
-  /** Objects that are deltas in the new pack. */
+  /** Number of objects written as deltas. */
   deltas: number;
-  /** Objects whose entries were copied. */
+  /** Number of objects whose entries were copied. */
   reused: number;
   reusedDeltas: number;
 }
 
 /**
- * A pack of the given objects, copied as they are stored wherever that is possible.
+ * Writes a pack of the given objects. Entries are copied as stored where possible.
  *
- * An entry is copied compressed, in the order in which its pack holds it. A delta stays one if its
- * base is sent too or the receiver has it; otherwise the object is inflated and deflated whole.
- * Nothing is made before it is asked for: a slow receiver holds one run of entries in memory, about
- * `READ_BYTES` or one delta, however large the objects are, and up to `SWEEP_BYTES` of objects to be
+ * Entries are copied compressed, in the order of their pack. A delta is copied if its base is in
+ * the new pack or the receiver has the base; otherwise the object is inflated and stored whole. The
+ * pack is generated on demand: for a slow receiver, memory holds one run of entries, about
+ * `READ_BYTES` or one delta, independent of object sizes, and up to `SWEEP_BYTES` of objects to be
  * deflated.
  *
- * @param wanted Each object by its home (`PackCatalog.home`), once.
- * @returns What it was made of.
+ * @param wanted Each object once, by its home (`PackCatalog.home`).
+ * @returns Statistics of the pack.
  */
 export async function* writePack(
   catalog: PackCatalog,
@@ -75,12 +80,14 @@ class PackWriter {
   private readonly objects: PackedObjects;
   private readonly wanted: LocationSet;
   private readonly options: PackWriterOptions;
-  /** Where each object written so far starts in the new pack, by pack and position. */
+  /** Start of each written object in the new pack, by pack and position. */
   private readonly written: Float64Array[];
   private readonly report: PackReport = { deltas: 0, reused: 0, reusedDeltas: 0 };
-  /** Contents of objects of the current pack that are deflated anew, made and not written yet. */
+  /**
+   * Contents of objects of the current pack that are resolved for re-encoding and not written yet.
+   */
   private inflated = new Map<number, Uint8Array>();
-  private remadeBytes = 0;
+  private reencodedBytes = 0;
   private large: LargeContents | undefined;
   private offset = 0;
   private pieces: Uint8Array[] = [];
@@ -106,14 +113,14 @@ class PackWriter {
       const positions = this.inPackOrder(pack);
       let sweepEnd = 0;
       const tableBytes = positions.byteLength + this.writtenBytes;
-      // Sorted, they are there twice.
+      // Sorting holds the positions twice.
       this.options.gauge?.(tableBytes + positions.byteLength);
       for (let at = 0; at < positions.length;) {
         if (at >= sweepEnd) sweepEnd = await this.sweep(pack, positions, at);
         const { stop, start, end } = this.findRun(pack, positions, at);
         const first = { pack, position: positions[at] as number };
         if (end - start > READ_BYTES && !this.catalog.base(first)) {
-          // The range, the piece made of it, and the one that is being sent.
+          // The range read, the piece made of it, and the piece being sent.
           this.options.gauge?.(tableBytes + 3 * READ_BYTES);
           for await (const piece of this.copyLong(first, start, end)) {
             hash.update(piece);
@@ -123,14 +130,14 @@ class PackWriter {
           continue;
         }
         const run = await this.catalog.pack(pack).source.read(start, end);
-        this.options.gauge?.(tableBytes + run.length + 2 * PIECE_BYTES + this.remadeBytes);
+        this.options.gauge?.(tableBytes + run.length + 2 * PIECE_BYTES + this.reencodedBytes);
         for (; at < Math.min(stop, sweepEnd); at++) {
-          const place = { pack, position: positions[at] as number };
-          const entry = this.catalog.range(place);
+          const location = { pack, position: positions[at] as number };
+          const entry = this.catalog.range(location);
           const stored = run.subarray(entry.start - start, entry.end - start);
-          const large = await this.write(place, stored);
+          const large = await this.write(location, stored);
           if (large) {
-            for await (const piece of this.writeLarge(place, large)) {
+            for await (const piece of this.writeLarge(location, large)) {
               hash.update(piece);
               yield piece;
             }
@@ -150,19 +157,19 @@ class PackWriter {
     return this.report;
   }
 
-  /** Bytes of `written`. */
+  /** Size of `written` in bytes. */
   private get writtenBytes(): number {
     return this.written.reduce((sum, starts) => sum + starts.byteLength, 0);
   }
 
-  /** The wanted objects of a pack in the order of their entries. */
+  /** Returns the wanted objects of a pack in the order of their entries. */
   private inPackOrder(pack: number): Uint32Array {
     const { idx } = this.catalog.pack(pack);
     const positions = Uint32Array.from(this.wanted.positions(pack));
     return positions.toSorted((a, b) => idx.offset(a) - idx.offset(b));
   }
 
-  /** The entries from `first` on that are read together: `positions[first..stop)`. */
+  /** Returns the entries from `first` on that are read together: `positions[first..stop)`. */
   private findRun(
     pack: number,
     positions: Uint32Array,
@@ -182,13 +189,13 @@ class PackWriter {
     return { stop, start, end };
   }
 
-  /** A whole object whose entry is longer than a run, copied in pieces. */
+  /** Copies an object stored whole whose entry is longer than a run, in pieces. */
   private async *copyLong(
     location: ObjectLocation,
     start: number,
     end: number,
   ): AsyncGenerator<Uint8Array> {
-    this.note(location, this.offset);
+    this.recordStart(location, this.offset);
     this.report.reused++;
     for (let at = start; at < end; at += READ_BYTES) {
       const stop = Math.min(end, at + READ_BYTES);
@@ -198,46 +205,50 @@ class PackWriter {
   }
 
   /**
-   * Makes the contents of the next objects that are deltas of what is not sent. Returns up to where.
+   * Resolves the next objects whose delta base is not available to the receiver. Returns the index
+   * after the last object considered.
    */
   private async sweep(pack: number, positions: Uint32Array, first: number): Promise<number> {
     const { sizes } = this.catalog.pack(pack).sidecar;
-    const remade: number[] = [];
+    const reencoded: number[] = [];
     let bytes = 0;
     let at = first;
     for (; at < positions.length && bytes < SWEEP_BYTES; at++) {
       const position = positions[at] as number;
       const size = sizes[position] as number;
-      if (size > SWEEP_BYTES || !this.isRemade({ pack, position })) continue;
-      remade.push(position);
+      if (size > SWEEP_BYTES || !this.needsReencoding({ pack, position })) continue;
+      reencoded.push(position);
       bytes += size;
     }
-    this.remadeBytes = bytes;
+    this.reencodedBytes = bytes;
     const { writtenBytes } = this;
     const sweeping: Gauge = (held) => this.options.gauge?.(writtenBytes + held);
-    // One alone is read as well by itself.
+    // A single object is read on its own later.
     this.inflated =
-      remade.length > 1
-        ? await sweepChains(this.catalog, pack, remade, sweeping)
+      reencoded.length > 1
+        ? await sweepChains(this.catalog, pack, reencoded, sweeping)
         : new Map<number, never>();
     return at;
   }
 
-  /** True for a delta whose base is neither sent nor there. */
-  private isRemade(location: ObjectLocation): boolean {
+  /** True for a delta whose base is neither in the new pack nor at the receiver. */
+  private needsReencoding(location: ObjectLocation): boolean {
     const base = this.catalog.base(location);
     if (!base || this.wanted.has(base)) return false;
     const home = this.catalog.home(base);
     return !this.wanted.has(home) && this.options.receiverHas?.has(home) !== true;
   }
 
-  /** Returns how an object is stored that does not fit memory: `writeLarge` has to write it. */
+  /**
+   * Writes an object. Returns its chain if the object does not fit in memory and must be written by
+   * `writeLarge`.
+   */
   private async write(
     location: ObjectLocation,
     stored: Uint8Array,
   ): Promise<StoredChain | undefined> {
     const start = this.offset;
-    this.note(location, start);
+    this.recordStart(location, start);
     const { report } = this;
     const header = readEntryHeader(stored, 0);
     if (!header) throw corrupt("pack: entry cut off");
@@ -279,12 +290,12 @@ class PackWriter {
     return undefined;
   }
 
-  private note(location: ObjectLocation, start: number): void {
+  private recordStart(location: ObjectLocation, start: number): void {
     const written = this.written[location.pack];
     if (written) written[location.position] = start;
   }
 
-  /** An object without its base, made in scratch and sent uncompressed, piece by piece. */
+  /** Resolves an object in scratch and writes it uncompressed, piece by piece. */
   private async *writeLarge(
     location: ObjectLocation,
     chain: StoredChain,

@@ -9,16 +9,16 @@ import { inflateWhole } from "./entry-reader.ts";
 import { streamEntry } from "./entry-stream.ts";
 import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
 
-/** Contents kept because the next object may be a delta of them, in bytes. */
+/** Maximum size of cached contents, in bytes: the next object may be a delta of one of them. */
 const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Largest object that is read whole, in bytes. Larger ones are streamed. */
+/** Maximum size of an object that is read into memory, in bytes. Larger ones are streamed. */
 export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Pieces in which an object is streamed, in bytes. */
+/** Size of the pieces of a streamed object, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Reads objects out of the packs of a repository. */
+/** Reads objects from the packs of a repository. */
 export class PackedObjects implements ObjectReader {
   private readonly catalog: PackCatalog;
   private readonly inflater = new Inflater();
@@ -26,23 +26,24 @@ export class PackedObjects implements ObjectReader {
   private cachedBytes = 0;
   private readonly gauge: Gauge;
 
-  /** @param gauge Told what is held of contents, and of what finding them takes. */
+  /** @param gauge Receives the memory held by contents and by the catalog's offsets, in bytes. */
   constructor(catalog: PackCatalog, gauge: Gauge = () => {}) {
     this.catalog = catalog;
     this.gauge = gauge;
   }
 
-  /** Bytes of the contents that are kept. */
+  /** Size of the cached contents in bytes. */
   get heldBytes(): number {
     return this.cachedBytes;
   }
 
   /**
-   * An object with its content, which must not be changed: it may be in the cache.
+   * Reads an object. The caller must not modify the content, which may be cached.
    *
-   * Cost: one read for each delta down to a whole object or one in the cache.
+   * Cost: one read per delta of the chain, down to an object stored whole or in the cache.
    *
-   * @throws GitError `limit` if it is larger than `WHOLE_BYTES_MAX`, `corrupt` if the pack is.
+   * @throws GitError `limit` if the object is larger than `WHOLE_BYTES_MAX`, `corrupt` if the pack
+   * is corrupt.
    */
   async readObject(oid: Oid): Promise<StoredObject | undefined> {
     const location = this.catalog.find(oid);
@@ -50,11 +51,11 @@ export class PackedObjects implements ObjectReader {
     return { kind: kindOf(this.catalog.kind(location)), content: await this.readAt(location) };
   }
 
-  /** The content of the object at `place`. */
+  /** Reads the content of the object at `location`. */
   async readAt(location: ObjectLocation): Promise<Uint8Array> {
     const deltas: ObjectLocation[] = [];
     let at = location;
-    let content = this.recall(at);
+    let content = this.getCached(at);
     while (!content) {
       const base = this.catalog.base(at);
       if (!base) {
@@ -63,21 +64,19 @@ export class PackedObjects implements ObjectReader {
       }
       deltas.push(at);
       at = base;
-      content = this.recall(at);
+      content = this.getCached(at);
     }
-    this.remember(at, content);
+    this.addToCache(at, content);
     for (const delta of deltas.toReversed()) {
       content = await this.applyEntry(delta, content);
-      this.remember(delta, content);
+      this.addToCache(delta, content);
     }
-    // Beyond the cache, what is handed out is its taker's.
+    // Contents beyond the cache belong to the caller.
     this.gauge(this.cachedBytes + this.catalog.heldBytes);
     return content;
   }
 
-  /**
-   * The content in pieces, for objects of any size. A piece is valid until the next is asked for.
-   */
+  /** Reads an object of any size in pieces. A piece is valid until the next one is requested. */
   async *streamAt(location: ObjectLocation): AsyncGenerator<Uint8Array> {
     if (this.catalog.base(location) || this.catalog.sizeBytes(location) <= PIECE_BYTES) {
       yield await this.readAt(location);
@@ -104,7 +103,7 @@ export class PackedObjects implements ObjectReader {
     return { kind: kindOf(this.catalog.kind(location)), entries };
   }
 
-  /** Inflates an entry: an object, or a delta. */
+  /** Inflates an entry, an object or a delta. */
   private async readEntry(location: ObjectLocation, sizeBytes?: number): Promise<Uint8Array> {
     if (sizeBytes !== undefined && sizeBytes > WHOLE_BYTES_MAX) throw overLimit("object too large");
     const { start, end } = this.catalog.range(location);
@@ -129,19 +128,20 @@ export class PackedObjects implements ObjectReader {
     return content;
   }
 
-  private recall(location: ObjectLocation): Uint8Array | undefined {
+  private getCached(location: ObjectLocation): Uint8Array | undefined {
     return this.cache.get(cacheKey(location));
   }
 
-  private remember(location: ObjectLocation, content: Uint8Array): void {
-    // While it was made, its base and a delta were there too.
+  private addToCache(location: ObjectLocation, content: Uint8Array): void {
+    // Its base and a delta were in memory at the same time.
     this.gauge(this.cachedBytes + this.catalog.heldBytes + 3 * content.length);
     if (content.length > CACHE_BYTES_MAX / 4) return;
     const key = cacheKey(location);
     if (!this.cache.delete(key)) this.cachedBytes += content.length;
     this.cache.set(key, content);
     if (this.cachedBytes <= CACHE_BYTES_MAX) return;
-    // Many at once: a map that lost entries at its front is slow to find the first one left.
+    // Evicts many entries at once, because a map is slow to find its first entry after deletions at
+    // the front.
     for (const [oldest, held] of this.cache) {
       this.cache.delete(oldest);
       this.cachedBytes -= held.length;

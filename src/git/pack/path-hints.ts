@@ -6,28 +6,35 @@ import { TREE } from "../object/kind.ts";
 import type { MergedObjects } from "./merged-objects.ts";
 import { NO_ENTRY } from "./pack-table.ts";
 
-/** What the trees of a history tell about which objects are alike. */
+/** Hints about similar objects, from the trees of a history. */
 export interface PathHints {
-  /** Number made of the path under which an object was met first, alike for paths that end alike. */
+  /**
+   * Hash of the path at which an object was first found. Paths with the same ending have close
+   * hashes.
+   */
   readonly pathHashes: Uint32Array;
-  /** What lay at the same path in the commit before, `NO_ENTRY` if nothing or nobody knows. */
+  /**
+   * Object at the same path in the previous commit, `NO_ENTRY` if there is none or it is unknown.
+   */
   readonly predecessors: Int32Array;
 }
 
 export interface PathHintOptions {
-  /** Objects of packs before this one are not named, though they may be predecessors. */
+  /** Objects of packs before this one get no hints, but may be predecessors. */
   readonly packsFrom: number;
-  /** Trees are read up to this many bytes in all; what they would have named stays without name. */
+  /**
+   * Maximum size of all trees read together, in bytes; objects in the remaining trees get no hints.
+   */
   readonly treeBytesMax: number;
-  /** True once no more may be read. */
+  /** True once the read budget is exhausted. */
   isExhausted(): boolean;
-  /** The content of an object. */
+  /** Reads the content of an object. */
   read(object: number): Promise<Uint8Array>;
 }
 
 /**
- * Walks the trees of commits, older ones first and each tree once, side by side with the same
- * directory of the first parent. Where the two agree nothing is read.
+ * Walks the trees of commits, older ones first and each tree once, in parallel with the same
+ * directory of the first parent. Subtrees that are equal on both sides are not read.
  */
 export async function readPathHints(
   objects: MergedObjects,
@@ -35,7 +42,7 @@ export async function readPathHints(
 ): Promise<PathHints> {
   const walk = new PathWalk(objects, options);
   for (const { commit, root, parent, parentRoot } of listCommits(objects, options.packsFrom)) {
-    walk.note(commit, parent, 0);
+    walk.record(commit, parent, 0);
     await walk.visit(root, parentRoot);
     if (walk.isOverLimit) break;
   }
@@ -45,12 +52,15 @@ export async function readPathHints(
 interface CommitRoots {
   readonly commit: number;
   readonly root: number;
-  /** The first parent, `NO_ENTRY` if there is none or it lies elsewhere; its root likewise. */
+  /**
+   * The first parent and its root tree, each `NO_ENTRY` if there is none or it is in none of the
+   * packs.
+   */
   readonly parent: number;
   readonly parentRoot: number;
 }
 
-/** The commits of packs from `packsFrom` on, by pack and in each by generation. */
+/** Lists the commits of packs from `packsFrom` on, by pack, and within each pack by generation. */
 function* listCommits(objects: MergedObjects, packsFrom: number): Generator<CommitRoots> {
   const roots = new Map<number, number>();
   for (const [pack, { idx, sidecar }] of objects.packs.entries()) {
@@ -97,8 +107,8 @@ class PathWalk implements PathHints {
     return this.treeBytes > this.options.treeBytesMax || this.options.isExhausted();
   }
 
-  /** Records an object; false if it was met before, or is not to be named. */
-  note(object: number, predecessor: number, pathHash: number): boolean {
+  /** Records the hints of an object; false if it has hints already, or gets none. */
+  record(object: number, predecessor: number, pathHash: number): boolean {
     const { objects, isMet } = this;
     if (object < 0 || isMet[object] === 1) return false;
     if ((objects.homes[object] as number) < this.options.packsFrom) return false;
@@ -110,9 +120,9 @@ class PathWalk implements PathHints {
     return true;
   }
 
-  /** Names what is new in a tree, against the tree that was there before. */
+  /** Records hints for the new objects of a tree, compared with the previous tree. */
   async visit(root: number, rootBefore: number): Promise<void> {
-    if (!this.note(root, rootBefore, 0)) return;
+    if (!this.record(root, rootBefore, 0)) return;
     const stack = [{ tree: root, before: rootBefore }];
     for (let item = stack.pop(); item && !this.isOverLimit; item = stack.pop()) {
       const content = await this.read(item.tree);
@@ -124,7 +134,7 @@ class PathWalk implements PathHints {
         content,
         parentHash,
       )) {
-        if (!this.note(object, predecessor, pathHash)) continue;
+        if (!this.record(object, predecessor, pathHash)) continue;
         if (this.objects.kinds[object] === TREE) {
           stack.push({ tree: object, before: this.predecessors[object] as number });
         }
@@ -160,7 +170,10 @@ class PathWalk implements PathHints {
     }));
   }
 
-  /** A tree's content; undefined for one that is too large to be read whole. */
+  /**
+   * Returns a tree's content; undefined for an object that is not a tree or is too large to be read
+   * into memory.
+   */
   private async read(tree: number): Promise<Uint8Array | undefined> {
     this.treeBytes += this.objects.sizes[tree] as number;
     if (this.objects.kinds[tree] !== TREE) return undefined;
@@ -174,10 +187,11 @@ class PathWalk implements PathHints {
 }
 
 /**
- * Continues the number of a directory's path by a slash and the name of the entry at `start`: the last
- * sixteen bytes weigh most, so that files of one name in different directories are neighbours.
+ * Continues the hash of a directory's path with a slash and the name of the entry at `start`. The
+ * last sixteen bytes weigh most, so that files of the same name in different directories are
+ * neighbours.
  *
- * @see `pack_name_hash` in git's pack-objects.h, which this is.
+ * @see `pack_name_hash` in git's pack-objects.h, which this implements.
  */
 function hashPath(parentHash: number, tree: Uint8Array, start: number, oidOffset: number): number {
   let hash = parentHash === 0 ? 0 : addByte(parentHash, 0x2f);

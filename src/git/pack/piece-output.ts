@@ -1,9 +1,9 @@
 import type { Codec, Hash } from "../codec.ts";
 
-/** Bytes are handed on in pieces of this size; what is larger goes on as it is. */
+/** Size of the pieces written, in bytes; longer input is passed on as it is. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** A file that is written in pieces, and hashed on the way. */
+/** A file that is written in pieces and hashed at the same time. */
 export class PieceOutput {
   /** Bytes written so far. */
   sizeBytes = 0;
@@ -17,24 +17,24 @@ export class PieceOutput {
     this.write = write;
   }
 
-  /** Bytes in memory: the piece that fills and the one that is being taken. */
+  /** Memory held in bytes: the piece being filled and the one being written. */
   get heldBytes(): number {
     return 2 * PIECE_BYTES;
   }
 
-  /** True if `bytes` more can be put without waiting. */
+  /** True if `put` accepts `bytes` more bytes without a flush. */
   hasRoom(bytes: number): boolean {
     return this.filled + bytes <= PIECE_BYTES;
   }
 
-  /** Takes bytes for which there is room, and copies them. */
+  /** Appends a copy of the bytes, for which there must be room. */
   put(bytes: Uint8Array): void {
     this.piece.set(bytes, this.filled);
     this.filled += bytes.length;
     this.sizeBytes += bytes.length;
   }
 
-  /** Takes any number of bytes, which are not copied if they are many. */
+  /** Appends any number of bytes. Input longer than a piece is passed on without copying. */
   async push(bytes: Uint8Array): Promise<void> {
     if (!this.hasRoom(bytes.length)) await this.flush();
     if (this.hasRoom(bytes.length)) {
@@ -46,7 +46,7 @@ export class PieceOutput {
     await this.write(bytes);
   }
 
-  /** Hands on what is waiting. */
+  /** Writes the pending bytes. */
   async flush(): Promise<void> {
     if (this.filled === 0) return;
     const piece = this.piece.subarray(0, this.filled);
@@ -56,7 +56,7 @@ export class PieceOutput {
     this.filled = 0;
   }
 
-  /** Writes the hash of everything as the last bytes, and returns it. */
+  /** Writes the hash of all bytes as the trailer, and returns it. */
   async finish(): Promise<Uint8Array> {
     await this.flush();
     const digest = this.hash.digest();

@@ -9,21 +9,21 @@ import { findOid, sortByOid } from "./oid-order.ts";
 import { formatPackHeader, PACK_HEADER_BYTES } from "./pack-scanner.ts";
 import type { PackTable } from "./pack-table.ts";
 
-/** The stored pack is copied in pieces of this size, in bytes. */
+/** Size of the pieces in which the stored pack is copied, in bytes. */
 const COPY_BYTES = 4 * 1024 * 1024;
 
-/** Header of an entry with its base, in bytes at most. */
+/** Maximum size of an entry header with its base, in bytes. */
 const HEADER_BYTES_MAX = 64;
 
 /**
- * A thin pack made whole: the same entries, and behind them the bases that it left out.
+ * Completes a thin pack: the same entries, followed by the missing bases.
  *
- * Only a whole pack can be stored, because git looks for the base of a delta in the same pack.
+ * Only a complete pack can be stored, because git looks for the base of a delta in the same pack.
  */
 export class ThinPackCompletion {
-  /** The new pack's trailing hash in hex, once `bytes` has been read to its end. */
+  /** The new pack's trailing hash in hex, set once `bytes` has been read to its end. */
   checksum = "";
-  /** Length of the new pack in bytes, likewise. */
+  /** Size of the new pack in bytes, set likewise. */
   sizeBytes = 0;
   private readonly hash: Hash;
   private readonly source: ByteSource;
@@ -32,7 +32,10 @@ export class ThinPackCompletion {
   private readonly bases: ObjectReader;
   private readonly codec: Codec;
 
-  /** @param table Grows by one entry for each base. @param externalOids As resolving found them. */
+  /**
+   * @param table Receives one more entry for each appended base.
+   * @param externalOids The missing bases, from `ResolveReport`.
+   */
   constructor(
     source: ByteSource,
     table: PackTable,
@@ -49,9 +52,10 @@ export class ThinPackCompletion {
   }
 
   /**
-   * The bytes of the new pack. Cost: one read of the old one, one piece in memory at a time.
+   * Yields the bytes of the new pack. Cost: one read of the stored pack, with one piece in memory
+   * at a time.
    *
-   * @throws GitError `missing` if a base is gone.
+   * @throws GitError `missing` if a base no longer exists.
    */
   async *bytes(): AsyncGenerator<Uint8Array> {
     const { table } = this;
@@ -83,7 +87,7 @@ export class ThinPackCompletion {
     yield trailer;
   }
 
-  /** An entry as it is stored elsewhere; a delta names its base by id. */
+  /** Copies an entry of another pack. A delta refers to its base by id. */
   private async *copy(oid: Oid, stored: StoredEntry): AsyncGenerator<Uint8Array> {
     const { table } = this;
     const { source, start, end } = stored;
@@ -119,24 +123,24 @@ export class ThinPackCompletion {
   }
 
   /**
-   * The entries to append. A base that turned out to be in the pack after all, as a delta, is not
-   * among them: no object may be there twice. A large one comes as it is stored, with what it is a
-   * delta of.
+   * Lists the entries to append. An external base that the pack contains as a delta is skipped: no
+   * object may be in a pack twice. A large base is copied as stored, together with the bases of its
+   * own chain.
    */
   private listAppended(): Appended[] {
     const { table, externalOids } = this;
     const { count } = table;
     const order = sortByOid(table.oids, count);
-    const places = new Map<Oid, number>();
+    const appendedEntries = new Map<Oid, number>();
     const appended: Appended[] = [];
     const raw = new Uint8Array(OID_BYTES);
     const find = (oid: Oid): number => {
       writeOid(oid, raw);
-      return places.get(oid) ?? findOid(table.oids, order, raw);
+      return appendedEntries.get(oid) ?? findOid(table.oids, order, raw);
     };
     const add = (oid: Oid): Appended => {
       const each: Appended = { oid };
-      places.set(oid, count + appended.length);
+      appendedEntries.set(oid, count + appended.length);
       appended.push(each);
       return each;
     };
@@ -144,16 +148,18 @@ export class ThinPackCompletion {
       const known = find(external);
       if (known >= 0) return known;
       const chain = this.bases.findLarge?.(external);
-      const place = count + appended.length;
+      const newEntry = count + appended.length;
       if (!chain) {
         add(external);
-        return place;
+        return newEntry;
       }
       let last: StoredEntry | undefined;
-      // From the object down: what is appended already has all that it needs below it.
+      // From the object down to its last base: an entry that was appended before has its own bases
+      // already.
       for (const entry of chain.entries.toReversed()) {
         const found = find(entry.oid);
-        // SECURITY: an entry of the pack itself may be a delta of this very object.
+        // SECURITY: the entry in the pack itself may be a delta of this very object, which would
+        // form a cycle.
         if (found >= 0 && found < count) throw overLimit("pack: base of a large object again");
         if (last)
           last.base = { entry: found >= 0 ? found : count + appended.length, oid: entry.oid };
@@ -162,7 +168,7 @@ export class ThinPackCompletion {
         last = { ...entry, kind: KIND_CODES[chain.kind] };
         each.stored = last;
       }
-      return place;
+      return newEntry;
     });
     for (let entry = 0; entry < count; entry++) {
       const base = table.bases[entry] as number;
@@ -172,11 +178,11 @@ export class ThinPackCompletion {
   }
 }
 
-/** An entry that is stored elsewhere and is to be copied. */
+/** An entry of another pack that is copied. */
 interface StoredEntry extends EntryRange {
   readonly kind: number;
   readonly sizeBytes: number;
-  /** Of a delta: its base, and the entry of that in the new pack. */
+  /** The base of a delta: its entry in the new pack, and its id. */
   base?: { readonly entry: number; readonly oid: Oid };
 }
 

@@ -3,13 +3,13 @@ import { NumberList } from "./number-list.ts";
 const START_COMMITS = 1024;
 
 /**
- * The commits of a pack, with links as numbers in the pool: about 30 bytes each. They are named by
- * the order in which they were added.
+ * The commits of a pack, with links as ids of the `OidPool`: about 30 bytes per commit. Commits are
+ * numbered in insertion order.
  */
 export class CommitLinks {
   private readonly entries = new NumberList();
   private readonly treeIds = new NumberList();
-  /** Where the parents of each commit end. */
+  /** End of each commit's parents in `allParentIds`. */
   private readonly parentEnds = new NumberList();
   private readonly allParentIds = new NumberList();
   private times = new Float64Array(START_COMMITS);
@@ -18,13 +18,13 @@ export class CommitLinks {
     return this.entries.length;
   }
 
-  /** Bytes of all columns. */
+  /** Memory held in bytes. */
   get heldBytes(): number {
     const lists = [this.entries, this.treeIds, this.parentEnds, this.allParentIds];
     return lists.reduce((sum, { heldBytes }) => sum + heldBytes, this.times.byteLength);
   }
 
-  /** @param timeSeconds Committer's time, in seconds since 1970. */
+  /** @param timeSeconds Committer time, in seconds since 1970. */
   add(entry: number, treeId: number, parentIds: readonly number[], timeSeconds: number): void {
     if (this.length === this.times.length) {
       const larger = new Float64Array(this.times.length * 2);
@@ -50,7 +50,7 @@ export class CommitLinks {
     return this.times[commit] as number;
   }
 
-  /** As a view that the next `add` may leave behind. */
+  /** Returns the parents as a view, which is stale after the next `add`. */
   parentIds(commit: number): Uint32Array {
     const start = commit === 0 ? 0 : this.parentEnds.at(commit - 1);
     return this.allParentIds.view(start, this.parentEnds.at(commit));

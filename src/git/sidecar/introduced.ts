@@ -8,25 +8,26 @@ import { NumberList } from "./number-list.ts";
 import type { PackInspector } from "./pack-inspector.ts";
 import { isTreeLink, linkId } from "./tree-links.ts";
 
-/** Which objects each commit introduces: lists laid one behind the other. */
+/** The objects that each commit introduces, as concatenated lists. */
 export interface Introduced {
-  /** Where the list of each commit starts, in the inspector's order; one more for the end. */
+  /** Start of each commit's list, in the inspector's order, followed by the end of the last one. */
   readonly starts: Uint32Array;
-  /** Trees and blobs by their number in the pool. */
+  /** Pool ids of trees and blobs. */
   readonly ids: NumberList;
-  /** Bytes that finding them held beside the two lists. */
+  /** Memory used in addition to the two lists, in bytes. */
   readonly workBytes: number;
 }
 
 /**
- * Finds the objects that each commit of a pack introduces: what its tree leads to and none of its
- * parents' trees holds at the same depth of the same directory.
+ * Finds the objects that each commit of a pack introduces: the objects reachable from its tree that
+ * no parent's tree contains at the same depth of the same directory.
  *
- * Their union over a range of commits is all that the range needs beyond what lies behind it: an
- * object left out of one commit's list is in a parent's tree. Trees are compared by their children
- * as sets, without names, so a file renamed inside its directory is not introduced again.
+ * The union over a range of commits contains every object that the range needs beyond its excluded
+ * ancestors, because an object that is left out of a commit's list is in a parent's tree. Trees are
+ * compared by their children as sets, without names, so a file renamed inside its directory is not
+ * introduced again.
  *
- * @param objects Reads what lies outside of the pack: parents and their trees.
+ * @param objects Reads parents and their trees outside of the pack.
  */
 export async function findIntroduced(
   inspector: PackInspector,
@@ -41,9 +42,12 @@ class IntroducedFinder {
   private readonly inspector: PackInspector;
   private readonly objects: ObjectReader;
   private readonly ids = new NumberList();
-  /** Root tree of each commit of the pack, by number. */
+  /** Root tree of each commit of the pack, by pool id. */
   private readonly roots = new Map<number, number>();
-  /** Which round last marked an id: in a parent's tree, and in the list of this commit. */
+  /**
+   * The round that last marked an id, as part of a parent's tree and as part of the current
+   * commit's list.
+   */
   private oldRound = new Uint32Array(0);
   private listRound = new Uint32Array(0);
   private round = 0;
@@ -75,9 +79,11 @@ class IntroducedFinder {
     return { starts, ids: this.ids, workBytes };
   }
 
-  /** Lists `tree` and what is new below it, where `olds` are the trees it is compared with. */
+  /**
+   * Adds `tree` and the new objects below it to the list. `olds` are the trees to compare it with.
+   */
   private async introduce(tree: number, olds: readonly number[]): Promise<void> {
-    // A stack instead of recursion: trees from outside may be nested as deep as they like.
+    // A stack instead of recursion, because untrusted trees may be nested to any depth.
     const stack = [{ tree, olds }];
     for (let item = stack.pop(); item; item = stack.pop()) {
       if (item.olds.includes(item.tree) || !this.list(item.tree)) continue;
@@ -98,7 +104,7 @@ class IntroducedFinder {
         else this.list(id);
       }
       if (changed.length === 0) continue;
-      // Only trees that went away can be what a new one is made of.
+      // A new tree can only be an edited version of a removed one.
       const keptRound = ++this.round;
       for (const link of links) this.oldRound[linkId(link)] = keptRound;
       const gone = new Set<number>();
@@ -112,7 +118,7 @@ class IntroducedFinder {
     }
   }
 
-  /** Adds an object to the commit's list; false if it is there already. */
+  /** Adds an object to the commit's list; false if the list contains it. */
   private list(id: number): boolean {
     this.reserve();
     if (this.listRound[id] === this.listed) return false;
@@ -133,7 +139,7 @@ class IntroducedFinder {
     this.listRound = listRound;
   }
 
-  /** Children of a tree, unless it lies outside of the pack and was not met lately. */
+  /** Returns the children of a tree; undefined if it is outside of the pack and not cached. */
   private known(tree: number): Uint32Array | undefined {
     const { trees } = this.inspector;
     return trees.has(tree) ? trees.children(tree) : trees.recall(tree);

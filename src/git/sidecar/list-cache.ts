@@ -1,6 +1,6 @@
 /**
- * Lists of numbers by a number, as many as fit. What was not asked for while half of the room was
- * filled goes first.
+ * A bounded cache of number lists by key. Evicts the lists that were not used while half of the
+ * capacity was filled.
  */
 export class ListCache {
   private readonly numbersMax: number;
@@ -9,12 +9,12 @@ export class ListCache {
   private older = new Map<number, Uint32Array>();
   private olderNumbers = 0;
 
-  /** @param numbersMax Numbers of all lists together, four bytes each. */
+  /** @param numbersMax Capacity: total length of all lists, at four bytes per number. */
   constructor(numbersMax: number) {
     this.numbersMax = numbersMax;
   }
 
-  /** Bytes of the lists. */
+  /** Size of the lists in bytes. */
   get heldBytes(): number {
     return (this.recentNumbers + this.olderNumbers) * 4;
   }

@@ -8,18 +8,18 @@ import { NumberList } from "./number-list.ts";
 import type { PackInspector } from "./pack-inspector.ts";
 import type { Sidecar } from "./sidecar-file.ts";
 
-/** What the repository knows of commits that are in no new pack. */
+/** Looks up commits of the repository that are outside of the new pack. */
 export interface KnownCommits {
-  /** The generation of a commit, undefined if it is not known. */
+  /** Returns the generation of a commit, undefined if it is unknown. */
   generation(commitOid: Oid): number | undefined;
 }
 
 /**
- * Makes the sidecar of a pack that both passes are through with.
+ * Builds the sidecar of a pack after both passes.
  *
  * @param checksum The pack's trailing hash, in hex.
- * @param objects Reads parents and their trees that lie outside of the pack.
- * @param gauge Told what is held beside the table and the inspector.
+ * @param objects Reads parents and their trees outside of the pack.
+ * @param gauge Receives the memory held in addition to the table and the inspector, in bytes.
  */
 export async function makeSidecar(
   table: PackTable,
@@ -40,7 +40,8 @@ export async function makeSidecar(
     positions[order[position] as number] = position;
   }
 
-  // From a number in the pool to what the sidecar calls it. Ids outside get their row when met.
+  // Maps pool ids to object references of the sidecar. Objects outside of the pack get a row when
+  // first referred to.
   const unknown = 0xffffffff;
   const refs = new Uint32Array(pool.count + count).fill(unknown);
   for (let entry = 0; entry < count; entry++) {
@@ -100,7 +101,7 @@ export async function makeSidecar(
     outsideOids.set(pool.oids.subarray(at, at + OID_BYTES), row * OID_BYTES);
   }
   const parentRefs = parents.view().slice();
-  // The numbers of objects, four bytes each; the lists, of which two are copied; and the columns.
+  // Numbers of objects, four bytes each; the lists, two of which are copied; and the columns.
   const numberBytes = refs.byteLength + order.byteLength + positions.byteLength;
   const rowBytes = commitCount * 28 + outsideOids.length + count * 13;
   const copiedBytes = 2 * (parents.heldBytes + introducedRefs.heldBytes) + outside.heldBytes;
@@ -127,8 +128,8 @@ export async function makeSidecar(
 }
 
 /**
- * Generations of commits: parents first, without recursion. A parent outside that is not known
- * counts as a root.
+ * Computes the generations of commits, parents first and without recursion. An unknown parent
+ * outside of the pack counts as a root.
  */
 function findGenerations(
   commits: Uint32Array,

@@ -4,17 +4,17 @@ import { NumberList } from "./number-list.ts";
 import { OidPool } from "./oid-pool.ts";
 import type { Sidecar } from "./sidecar-file.ts";
 
-/** No reference yet. */
+/** Marks a reference that is not mapped yet. */
 const UNKNOWN = 0xffffffff;
 
 /**
- * The sidecar of a merged pack, put together from those of its parts: no object is read.
+ * Builds the sidecar of a merged pack from the sidecars of its parts, without reading objects.
  *
- * A commit or tag is taken from the oldest pack whose sidecar tells of it. What a base that completed
- * a thin pack leads to, its pack does not tell.
+ * A commit or tag is taken from the oldest pack whose sidecar has a row for it. A base appended to
+ * complete a thin pack has no row in that pack's sidecar.
  *
- * @param checksum Hash of the merged pack, hex.
- * @param bases Base of each object as the merged pack stores it, -1 for a whole one.
+ * @param checksum Hash of the merged pack, in hex.
+ * @param bases Base of each object in the merged pack, -1 for an object stored whole.
  */
 export function mergeSidecars(
   objects: MergedObjects,
@@ -70,11 +70,11 @@ export function mergeSidecars(
   };
 }
 
-/** From what one pack's sidecar calls an object to what the merged one does. */
+/** Maps object references of the parts' sidecars to those of the merged sidecar. */
 class RefMap {
   private readonly objects: MergedObjects;
   private readonly outside = new OidPool();
-  /** The merged reference of each row of each pack's `outsideOids`, once it was asked for. */
+  /** The merged reference of each row of each pack's `outsideOids`, mapped on first use. */
   private readonly rows: readonly Uint32Array[];
 
   constructor(objects: MergedObjects) {
@@ -103,7 +103,7 @@ class RefMap {
   }
 }
 
-/** Rows of a table of all sidecars, each object once, in the order of objects. */
+/** Rows of one table of all sidecars, one per object, sorted by object. */
 interface Sources {
   readonly objects: Uint32Array;
   readonly packs: Uint16Array;
@@ -114,7 +114,7 @@ function findSources(
   objects: MergedObjects,
   positionsOf: (sidecar: Sidecar) => Uint32Array,
 ): Sources {
-  // Pack and row of each object that has one, plus one.
+  // Pack and row plus one of each object that has a row.
   const packs = new Uint16Array(objects.count);
   const rows = new Uint32Array(objects.count);
   let count = 0;

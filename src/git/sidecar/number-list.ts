@@ -1,7 +1,7 @@
-/** How much more room there is when numbers have filled what there was. */
+/** Growth factor of a full array. */
 const GROWTH = 1.5;
 
-/** Whole numbers below 2^32, appended one by one, four bytes each. */
+/** A growing list of integers below 2^32, four bytes each. */
 export class NumberList {
   length = 0;
   private numbers: Uint32Array<ArrayBuffer>;
@@ -10,7 +10,7 @@ export class NumberList {
     this.numbers = new Uint32Array(capacity);
   }
 
-  /** Bytes of the list, with its room to grow. */
+  /** Allocated size in bytes. */
   get heldBytes(): number {
     return this.numbers.byteLength;
   }
@@ -28,7 +28,7 @@ export class NumberList {
     return this.numbers[index] as number;
   }
 
-  /** A view that the next `push` may leave behind. */
+  /** Returns a view, which is stale after the next `push`. */
   view(start = 0, end = this.length): Uint32Array<ArrayBuffer> {
     return this.numbers.subarray(start, end);
   }

@@ -1,29 +1,29 @@
 import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
 
 const START_IDS = 1024;
-/** How much more room there is when ids have filled what there was. */
+/** Growth factor of a full array. */
 const GROWTH = 1.25;
 
 /**
- * Gives each object id a small number, so that links between objects are numbers.
+ * Assigns a small number to each object id, so that links between objects are stored as numbers.
  *
- * Cost: about 30 bytes an id. The slots are found by the id's own first bytes, which are a hash
- * already; a pusher could choose ids that collide only by computing them, one hash a try.
+ * Cost: about 30 bytes per id. Slots are chosen by bytes of the id itself, which is a hash already;
+ * a pusher can produce colliding ids only by trying, at one hash per attempt.
  */
 export class OidPool {
   count = 0;
-  /** Raw ids, 20 bytes each. Replaced when it grows. */
+  /** Raw ids, 20 bytes each. Replaced when the pool grows. */
   oids = new Uint8Array(START_IDS * OID_BYTES);
-  /** Number of an id plus one, 0 for a free slot. Twice as many slots as ids, at least. */
+  /** Number of an id plus one, 0 for a free slot. There are at least twice as many slots as ids. */
   private slots = new Uint32Array(START_IDS * 2);
   private readonly raw = new Uint8Array(OID_BYTES);
 
-  /** Bytes of ids and slots. */
+  /** Memory held in bytes. */
   get heldBytes(): number {
     return this.oids.length + this.slots.byteLength;
   }
 
-  /** The number of the raw id at `bytes[offset..]`, which is given one if it has none. */
+  /** Returns the number of the raw id at `bytes[offset..]`, and adds the id if it is new. */
   add(bytes: Uint8Array, offset: number): number {
     const mask = this.slots.length - 1;
     let slot = this.slotOf(bytes, offset) & mask;
@@ -49,7 +49,8 @@ export class OidPool {
   }
 
   private slotOf(bytes: Uint8Array, offset: number): number {
-    // The last bytes: abbreviations are made of the first, and look-alikes are sought there.
+    // The last bytes: ids that look alike are crafted to share their first bytes, which
+    // abbreviations show.
     return (
       (bytes[offset + 16] as number) |
       ((bytes[offset + 17] as number) << 8) |

@@ -15,32 +15,36 @@ import { CommitLinks } from "./commit-links.ts";
 import { OidPool } from "./oid-pool.ts";
 import { TreeLinks } from "./tree-links.ts";
 
-/** A tag of the pack. */
+/** An annotated tag of the pack. */
 export interface TagLinks {
   readonly entry: number;
   readonly targetId: number;
 }
 
-/** What is wrong with which object. */
+/** A finding and its object. */
 export interface ObjectFinding extends Finding {
   readonly oid: Oid;
   readonly kind: ObjectKind;
 }
 
-/** An object that the pack refers to and does not hold. */
+/** An object that the pack refers to and does not contain. */
 export interface OutsideLink {
   readonly oid: Oid;
-  /** What it must be. */
+  /** The kind that the link requires. */
   readonly kind: ObjectKind;
 }
 
-/** Findings that are kept; one is enough to refuse, and a hostile pack could hold millions. */
+/**
+ * Maximum number of findings recorded: one is enough to refuse the pack, and a hostile pack could
+ * cause millions.
+ */
 const FINDINGS_MAX = 100;
 
 /**
  * Checks the objects of a pack while it is indexed, and collects the links between them.
  *
- * Its two methods are the listeners of the two passes. It keeps numbers, no contents.
+ * `onWhole` and `onResolved` are the listeners of the two passes. The inspector stores numbers and
+ * no contents.
  */
 export class PackInspector {
   pool = new OidPool();
@@ -52,7 +56,7 @@ export class PackInspector {
     gitmodulesOids: new Set(),
     gitattributesOids: new Set(),
   };
-  /** What each id of the pool must be, by the links to it: a bit for each kind. */
+  /** The kinds required by links to each pool id, as one bit per kind. */
   private expected = new Uint8Array(1024);
   private readonly table: PackTable;
   private readonly isStrict: boolean;
@@ -62,13 +66,13 @@ export class PackInspector {
     this.isStrict = isStrict;
   }
 
-  /** Bytes of what is collected. */
+  /** Memory held in bytes. */
   get heldBytes(): number {
     const { pool, trees, expected, commits } = this;
     return pool.heldBytes + trees.heldBytes + expected.length + commits.heldBytes;
   }
 
-  /** For the first pass: an object that is stored whole. */
+  /** Listener of the first pass: receives each object that is stored whole. */
   readonly onWhole = (entry: number, kind: number, content: Uint8Array): void => {
     this.inspect(entry, kind, content, (isSound) => {
       this.trees.add(this.idOf(entry), content, isSound);
@@ -76,7 +80,7 @@ export class PackInspector {
     });
   };
 
-  /** For the second pass: an object that is stored as a delta. */
+  /** Listener of the second pass: receives each object that is stored as a delta. */
   readonly onResolved = (
     entry: number,
     kind: number,
@@ -98,7 +102,7 @@ export class PackInspector {
     }
     this.inspect(entry, kind, content, (isSound) => {
       const id = this.idOf(entry);
-      // A base outside of the pack has no list here to differ from.
+      // The children of a base outside of the pack are not recorded here.
       if (baseId < 0 || !trees.has(baseId)) {
         trees.add(id, content, isSound);
         this.expectChildren(content);
@@ -108,7 +112,10 @@ export class PackInspector {
     });
   };
 
-  /** @param linkTree Told of a tree without errors, and whether nothing at all was found. */
+  /**
+   * @param linkTree Called for a tree without errors; `isSound` is true if the tree has no findings
+   * at all.
+   */
   private inspect(
     entry: number,
     kind: number,
@@ -172,9 +179,9 @@ export class PackInspector {
   }
 
   /**
-   * Refuses the pack for its objects' faults, once both passes are through.
+   * Refuses the pack if an object has an error. Call it after both passes.
    *
-   * @throws GitError `corrupt`, naming the first error in git's words.
+   * @throws GitError `corrupt`, with git's id of the first error.
    */
   refuseErrors(): void {
     const error = this.findings.find((finding) => finding.severity === "error");
@@ -182,10 +189,11 @@ export class PackInspector {
   }
 
   /**
-   * What the pack refers to and does not hold. All of it must exist where the pack is stored, or
-   * some object would lead nowhere.
+   * Lists the objects that the pack refers to and does not contain. The caller must check that all
+   * of them exist in the repository, so that no link dangles.
    *
-   * @throws GitError `corrupt` if a link leads to an object of another kind, or to two kinds.
+   * @throws GitError `corrupt` if a link requires another kind than its object has, or links to one
+   * object require two kinds.
    */
   listOutsideLinks(): OutsideLink[] {
     const { pool, table } = this;
@@ -204,7 +212,7 @@ export class PackInspector {
     return outside;
   }
 
-  /** Gives back what was collected of links. What is wrong, and what blobs are to be read, stays. */
+  /** Releases the memory of the links. Findings and the ids of special blobs stay. */
   releaseLinks(): void {
     this.pool = new OidPool();
     this.trees = new TreeLinks(this.pool);
@@ -214,7 +222,7 @@ export class PackInspector {
   }
 
   /**
-   * Checks the blobs that trees name as configuration files. They are few, and read one by one.
+   * Checks the blobs that trees name as configuration files. They are few, and are read one by one.
    *
    * @param blobs Reads objects of this pack and of the repository.
    */

@@ -4,50 +4,59 @@ import { formatOid, OID_BYTES, oidBytes } from "../oid.ts";
 
 const MAGIC = 0x45464753;
 const VERSION = 1;
-/** Magic, version, five counts and a spare word, four bytes each; then the pack's checksum, padded. */
+/** Magic, version and six counts, four bytes each; then the pack's checksum, padded. */
 const HEADER_BYTES = 32 + 24;
 
 /**
- * What is known of a pack beyond git's index: enough to walk history and to decide what a fetch
- * needs, without reading one object.
+ * Data about a pack beyond git's index: enough to walk history and to compute the objects of a
+ * fetch without reading any object.
  *
- * Objects are in the order of the index, commits in ascending order of their position. A reference to an object is
- * its position, or beyond the last position a row of `outsideOids`.
+ * Objects are in index order, commits in ascending order of their position. A reference to an object is
+ * its position in the index, or the number of objects plus a row of `outsideOids`.
  */
 export interface Sidecar {
-  /** Hash of the pack that this belongs to, hex. */
+  /** Hash of the pack that the sidecar belongs to, in hex. */
   readonly packChecksum: string;
   /** Kind of each object, 1 to 4. */
   readonly kinds: Uint8Array;
-  /** Size of each object in bytes, inflated. */
+  /** Inflated size of each object in bytes. */
   readonly sizes: Float64Array;
   /** Position of each delta's base, -1 for an object stored whole. */
   readonly bases: Int32Array;
-  /** Raw ids, 20 bytes each, of objects that are referred to and lie in other packs. */
+  /** Raw ids, 20 bytes each, of objects in other packs that this pack refers to. */
   readonly outsideOids: Uint8Array;
   /** Position of each commit. */
   readonly commits: Uint32Array;
   /** Root tree of each commit. */
   readonly roots: Uint32Array;
-  /** Committer's time of each commit, in seconds since 1970. */
+  /** Committer time of each commit, in seconds since 1970. */
   readonly times: Float64Array;
-  /** One more than the highest generation among the parents, of each commit; 1 without parents. */
+  /**
+   * Generation of each commit: one more than the highest generation of its parents, 1 without
+   * parents.
+   */
   readonly generations: Uint32Array;
-  /** Where each commit's parents start in `parents`; one more for the end. */
+  /** Start of each commit's parents in `parents`, followed by the end of the last ones. */
   readonly parentStarts: Uint32Array;
   readonly parents: Uint32Array;
-  /** Where the objects that each commit introduces start in `introduced`; one more for the end. */
+  /**
+   * Start of the objects that each commit introduces in `introduced`, followed by the end of the
+   * last ones.
+   */
   readonly introducedStarts: Uint32Array;
   readonly introduced: Uint32Array;
-  /** Position of each annotated tag, and what it points at. */
+  /** Position and target of each annotated tag. */
   readonly tags: Uint32Array;
   readonly tagTargets: Uint32Array;
 }
 
-/** One array of the file: its element size in bytes, and how many elements it has. */
+/** An array of the file: its field, its element size in bytes, and its length. */
 type Section = readonly [name: keyof Sidecar, elementBytes: 1 | 4 | 8, length: number];
 
-/** The layout, which follows from the counts alone. Wide elements come first: all are aligned. */
+/**
+ * Returns the layout, which depends only on the counts. Wide elements come first, so that all
+ * arrays are aligned.
+ */
 function layout(
   objects: number,
   outside: number,
@@ -75,8 +84,8 @@ function layout(
 }
 
 /**
- * A sidecar's bytes: a header of counts, the arrays as they are in memory (little-endian), and a
- * SHA-1 of it all.
+ * Formats a sidecar: a header of counts, the arrays as they are in memory (little-endian), and a
+ * SHA-1 of everything before.
  */
 export function formatSidecar(sidecar: Sidecar, codec: Codec): Uint8Array {
   const counts = [
@@ -108,10 +117,11 @@ export function formatSidecar(sidecar: Sidecar, codec: Codec): Uint8Array {
 }
 
 /**
- * Reads a sidecar. Its arrays are views where memory is aligned, and one copy where it is not.
+ * Parses a sidecar. Its arrays are views of `bytes` if those are aligned, and of one copy
+ * otherwise.
  *
  * @throws GitError `unsupported` for another version, `corrupt` for a length or checksum that does
- * not match. A sidecar can be made anew from its pack.
+ * not match. A sidecar can be rebuilt from its pack.
  */
 export function parseSidecar(bytes: Uint8Array, codec: Codec): Sidecar {
   if (bytes.length < HEADER_BYTES + OID_BYTES) throw corrupt("sidecar: cut off");

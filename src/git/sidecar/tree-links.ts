@@ -5,33 +5,36 @@ import { ListCache } from "./list-cache.ts";
 import { NumberList } from "./number-list.ts";
 import type { OidPool } from "./oid-pool.ts";
 
-/** Lists of children kept for reuse, in numbers of four bytes. */
+/** Capacity of the cache of child lists, in numbers of four bytes. */
 const CACHE_NUMBERS_MAX = 2 * 1024 * 1024;
 
 /**
- * A link from a tree: the child's number in the pool, twice, plus one if the child is a tree.
- * Links to commits of other repositories are left out.
+ * A link from a tree: twice the child's pool id, plus one if the child is a tree. Submodule links,
+ * to commits of other repositories, are left out.
  */
 export type Link = number;
 
 export const linkId = (link: Link): number => link >>> 1;
 export const isTreeLink = (link: Link): boolean => (link & 1) === 1;
 
-/** Numbers of a row: base, where its links start, how many are removed, how many added, soundness. */
+/**
+ * Numbers per row: base, start of its links, number of removed links, number of added links,
+ * soundness.
+ */
 const ROW_NUMBERS = 5;
-/** In place of a base: the tree stands for itself. */
+/** The base of a tree that is recorded by all its children. */
 const NO_BASE = 0xffffffff;
 
 /**
  * The children of every tree of a pack.
  *
- * A tree stored as a delta is kept as what it adds to and takes from its base, a few numbers: the
- * links of a long history, written out, take tens of megabytes, as differences a twentieth.
- * Lists are bags, not sets: a child that stands twice in a tree may go once.
+ * A tree stored as a delta is recorded by the links that it adds to and removes from its base: full
+ * lists of a long history take tens of megabytes, differences a twentieth of that. Lists are
+ * multisets: one edit may remove one of two equal links.
  */
 export class TreeLinks {
   private readonly pool: OidPool;
-  /** Row of each tree by its number in the pool, counted from one; 0 for what is no tree. */
+  /** Row of each tree by pool id, counted from one; 0 if the id is not a recorded tree. */
   private rowOf = new Uint32Array(1024);
   private readonly rows = new NumberList();
   private readonly links = new NumberList();
@@ -41,18 +44,18 @@ export class TreeLinks {
     this.pool = pool;
   }
 
-  /** Bytes of rows, links and lists kept for reuse. */
+  /** Memory held in bytes: rows, links and cached lists. */
   get heldBytes(): number {
     const { rowOf, rows, links, cache } = this;
     return rowOf.byteLength + rows.heldBytes + links.heldBytes + cache.heldBytes;
   }
 
-  /** @param tree The tree's number in the pool. */
+  /** @param tree The tree's pool id. */
   has(tree: number): boolean {
     return tree < this.rowOf.length && this.rowOf[tree] !== 0;
   }
 
-  /** True for a recorded tree of which nothing bad is known. */
+  /** True for a recorded tree without findings. */
   isSound(tree: number): boolean {
     return this.has(tree) && this.rows.at(this.row(tree) + 4) === 1;
   }
@@ -66,7 +69,11 @@ export class TreeLinks {
     this.addRow(tree, NO_BASE, start, start, isSound);
   }
 
-  /** Records a tree by how it differs from another that was recorded. */
+  /**
+   * Records a tree by its difference from another recorded tree.
+   *
+   * @param link Called for each added entry.
+   */
   addDifference(
     tree: number,
     content: Uint8Array,
@@ -94,9 +101,10 @@ export class TreeLinks {
   }
 
   /**
-   * Records a tree that differs from a sound one in ids alone.
+   * Records a tree that differs from a sound one only in the ids of entries.
    *
-   * @param entries Where the entries with another id start, in both contents.
+   * @param entries Offsets of the changed entries, equal in both contents.
+   * @param link Called for each changed entry.
    */
   addEdit(
     tree: number,
@@ -121,7 +129,10 @@ export class TreeLinks {
     this.addRow(tree, base, start, middle, true);
   }
 
-  /** Links of a tree, in no order. Cost: the differences down its chain, unless it was asked for lately. */
+  /**
+   * Returns the links of a tree, in no particular order. Cost: the differences along its delta
+   * chain, unless cached.
+   */
   children(tree: number): Uint32Array {
     const chain: number[] = [];
     let links = this.cache.get(tree);
@@ -138,7 +149,7 @@ export class TreeLinks {
         links = this.cache.get(base);
       }
     }
-    // Neighbours in a chain are neighbours in history: they are asked for next.
+    // Trees adjacent in a chain are adjacent in history, so they are requested next.
     for (let at = chain.pop(); at !== undefined; at = chain.pop()) {
       links = this.apply(links, this.row(at));
       this.cache.set(at, links);
@@ -146,12 +157,12 @@ export class TreeLinks {
     return links;
   }
 
-  /** Keeps a list that was made elsewhere, of a tree that is not in the pack. */
+  /** Caches the links of a tree outside of the pack. */
   remember(tree: number, links: Uint32Array): void {
     this.cache.set(tree, links);
   }
 
-  /** A list kept by `remember` or `children`, if it is still there. */
+  /** Returns a list cached by `remember` or `children`, if it was not evicted. */
   recall(tree: number): Uint32Array | undefined {
     return this.cache.get(tree);
   }
@@ -160,7 +171,10 @@ export class TreeLinks {
     return ((this.rowOf[tree] as number) - 1) * ROW_NUMBERS;
   }
 
-  /** Records a tree whose removed links start at `start`, and whose added ones go from `middle` to the end. */
+  /**
+   * Adds the row of a tree. Its removed links start at `start`, its added links go from `middle` to
+   * the end.
+   */
   private addRow(
     tree: number,
     base: number,
@@ -168,7 +182,8 @@ export class TreeLinks {
     middle: number,
     isSound: boolean,
   ): void {
-    // SECURITY: a pack that holds a tree twice could make it a difference from itself.
+    // SECURITY: in a pack that contains a tree twice, the tree could become a difference from
+    // itself, a cycle.
     if (this.has(tree)) return;
     if (tree >= this.rowOf.length) {
       const larger = new Uint32Array(Math.max(tree + 1, this.rowOf.length * 2));
@@ -191,13 +206,13 @@ export class TreeLinks {
     const { links } = this;
     const result = new Uint32Array(base.length + end - middle);
     result.set(base);
-    // What is added takes the places of what is removed; the last one fills a place left over.
+    // Added links overwrite removed ones; remaining gaps are filled from the end.
     let { length } = base;
     let added = middle;
     for (let removed = start; removed < middle; removed++) {
-      const place = result.indexOf(links.at(removed));
-      if (place < 0) throw new Error("a tree lacks what its difference removes");
-      result[place] = added < end ? links.at(added++) : (result[--length] as number);
+      const index = result.indexOf(links.at(removed));
+      if (index < 0) throw new Error("a tree lacks what its difference removes");
+      result[index] = added < end ? links.at(added++) : (result[--length] as number);
     }
     for (; added < end; added++) result[length++] = links.at(added);
     return length === result.length ? result : result.slice(0, length);

@@ -2,26 +2,26 @@ import type { Oid } from "../oid.ts";
 import { OID_BYTES } from "../oid.ts";
 import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 
-/** A parent that is in no pack. */
+/** Stands for a commit that is in no pack. */
 export const NO_NODE = -1;
 
-/** A commit by its number in the graph. */
+/** The number of a commit in the graph. */
 export type Node = number;
 
 /**
- * All commits of a repository, from the sidecars of its packs: about 40 bytes each, and no object
- * is read for it.
+ * All commits of a repository, loaded from the sidecars of its packs: about 40 bytes per commit, without
+ * reading any object.
  *
- * A commit that lies in several packs is the node of the oldest; its other rows are never reached.
+ * A commit in several packs is represented by its row in the oldest pack; its other rows are never reached.
  */
 export class CommitGraph {
   readonly count: number;
-  /** Committer's time of each node, in seconds since 1970. */
+  /** Committer time of each node, in seconds since 1970. */
   readonly times: Float64Array;
-  /** Generation of each node: larger than that of any parent. */
+  /** Generation number of each node: larger than that of any parent. */
   readonly generations: Uint32Array;
   private readonly catalog: PackCatalog;
-  /** First node of each pack, and behind the last. */
+  /** The first node of each pack; one more element holds the end of the last pack. */
   private readonly firsts: Uint32Array;
   private readonly parentStarts: Uint32Array;
   private readonly parentNodes: Int32Array;
@@ -57,7 +57,7 @@ export class CommitGraph {
     if (!this.areGenerationsSound()) this.countGenerations();
   }
 
-  /** Bytes of the tables. */
+  /** Size of the tables in bytes. */
   get heldBytes(): number {
     const { times, generations, parentStarts, parentNodes } = this;
     return [times, generations, parentStarts, parentNodes].reduce(
@@ -66,13 +66,13 @@ export class CommitGraph {
     );
   }
 
-  /** The node of a commit, `NO_NODE` if it is in no pack or no commit. */
+  /** The node of a commit; `NO_NODE` if the object is in no pack or is not a commit. */
   find(commitOid: Oid): Node {
     const location = this.catalog.find(commitOid);
     return location ? this.nodeAt(location) : NO_NODE;
   }
 
-  /** The node of the commit at `place`, `NO_NODE` if it is no commit. */
+  /** The node of the commit at a location; `NO_NODE` if the object is not a commit. */
   nodeAt({ pack, position }: ObjectLocation): Node {
     const { commits } = this.catalog.pack(pack).sidecar;
     let low = 0;
@@ -97,24 +97,24 @@ export class CommitGraph {
     return this.catalog.oid(this.location(node));
   }
 
-  /** Parents in the commit's own order, as a view. One that is in no pack is `NO_NODE`. */
+  /** Parents in the order the commit lists them, as a view. A parent that is in no pack is `NO_NODE`. */
   parents(node: Node): Int32Array {
     return this.parentNodes.subarray(this.parentStarts[node], this.parentStarts[node + 1]);
   }
 
-  /** The root tree of a commit, undefined if it is in no pack. */
+  /** The location of a commit's root tree; undefined if the tree is in no pack. */
   root(node: Node): ObjectLocation | undefined {
     const { pack, row } = this.rowOf(node);
     return this.locationOfRef(pack, this.catalog.pack(pack).sidecar.roots[row] as number);
   }
 
-  /** The id of a commit's root tree, undefined if it is in no pack. */
+  /** The id of a commit's root tree; undefined if the tree is in no pack. */
   rootOid(node: Node): Oid | undefined {
     const location = this.root(node);
     return location && this.catalog.oid(location);
   }
 
-  /** Calls `visit` for each object that the commit introduces and that a pack holds. */
+  /** Calls `visit` for each object that the commit introduces and that is in a pack. */
   visitIntroduced(node: Node, visit: (location: ObjectLocation) => void): void {
     const { pack, row } = this.rowOf(node);
     const { introduced, introducedStarts } = this.catalog.pack(pack).sidecar;
@@ -125,7 +125,7 @@ export class CommitGraph {
     }
   }
 
-  /** How many objects the commit introduces, beside itself. */
+  /** The number of objects that the commit introduces, not counting itself. */
   introducedCount(node: Node): number {
     const { pack, row } = this.rowOf(node);
     const { introducedStarts } = this.catalog.pack(pack).sidecar;
@@ -161,7 +161,7 @@ export class CommitGraph {
     return true;
   }
 
-  /** Counts generations anew, for packs that were indexed before what they build on was known. */
+  /** Recomputes generations, for packs that were indexed before the commits they build on. */
   private countGenerations(): void {
     const { generations } = this;
     generations.fill(0);

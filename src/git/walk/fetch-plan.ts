@@ -11,21 +11,21 @@ import { peel, tagTarget } from "./peel.ts";
 import type { ShallowCut } from "./shallow.ts";
 import { walkTree } from "./tree-walk.ts";
 
-/** Commits of the client's, latest first, whose objects may be bases of a thin pack. */
+/** How many of the client's commits, latest first, provide delta bases for a thin pack. */
 const BASE_COMMITS_MAX = 2000;
 
-/** What a client wants and what it has. */
+/** The wants and haves of a client, and the options of its fetch. */
 export interface FetchNeeds {
-  /** Objects of any kind. SECURITY: that they may be seen is the caller's to check. */
+  /** Objects of any kind. SECURITY: the caller checks that the client may read them. */
   readonly wantOids: readonly Oid[];
-  /** What the client has: ids that are not known here are passed over. */
+  /** Objects that the client has; unknown ids are ignored. */
   readonly haveOids: readonly Oid[];
   /** Commits that the client has without their parents. */
   readonly clientShallowOids: readonly Oid[];
-  /** Where the history that is sent is cut. */
+  /** The boundary at which the history sent to the client is cut. */
   readonly cut: ShallowCut | undefined;
   readonly filter: ObjectFilter | undefined;
-  /** Annotated tags, each sent along if what it points to is sent. */
+  /** Annotated tags; each is included if the object it points to is sent. */
   readonly tags: readonly { readonly tagOid: Oid; readonly peeledOid: Oid }[];
   /** The pack may be thin. */
   readonly isThin: boolean;
@@ -33,16 +33,15 @@ export interface FetchNeeds {
 
 export interface FetchPlan {
   readonly wanted: LocationSet;
-  /** What the client has for certain, undefined unless the pack may be thin. */
+  /** Objects that the client certainly has; undefined unless the pack may be thin. */
   readonly receiverHas: LocationSet | undefined;
 }
 
 /**
- * The objects that a client needs to have all that its wants reach.
+ * Selects the objects that a client lacks of everything its wants reach.
  *
- * For plain fetches no object is read: the commits of the range bring the lists of what they
- * introduce. Trees are read only where history is cut, where the cut hides a list, or where a
- * filter counts depth.
+ * A plain fetch reads no object: the graph lists the objects that each commit introduces. Trees are read
+ * only where history is cut, where the cut makes such a list incomplete, or for a filter by tree depth.
  *
  * @throws GitError `missing` if a wanted object does not exist.
  */
@@ -62,9 +61,9 @@ class FetchPlanner {
   private readonly packed: PackedObjects;
   private readonly needs: FetchNeeds;
   private readonly wanted: LocationSet;
-  /** Asked for by id: sent whatever the filter says. */
-  private readonly asked: LocationSet;
-  /** Least depth at which each tree was gone into, for filters that count it. */
+  /** Objects requested by id; they are sent even if the filter excludes them. */
+  private readonly requested: LocationSet;
+  /** The least depth at which each tree was entered, for filters by tree depth. */
   private readonly depths = new Map<string, number>();
 
   constructor(graph: CommitGraph, catalog: PackCatalog, packed: PackedObjects, needs: FetchNeeds) {
@@ -73,7 +72,7 @@ class FetchPlanner {
     this.packed = packed;
     this.needs = needs;
     this.wanted = new LocationSet(catalog);
-    this.asked = new LocationSet(catalog);
+    this.requested = new LocationSet(catalog);
   }
 
   async run(): Promise<FetchPlan> {
@@ -101,11 +100,11 @@ class FetchPlanner {
     return { wanted, receiverHas: this.findReceiverHas(haves, clientCut) };
   }
 
-  /** Takes a want: a tag with what it points to, a commit, or another object. */
+  /** Adds a want: a commit to `tips`, a tree or blob to `loose`; a tag is added with its target. */
   private async addWant(oid: Oid, tips: Node[], loose: ObjectLocation[]): Promise<void> {
     const location = this.catalog.find(oid);
     if (!location) throw missing(`wanted object ${oid}`);
-    this.asked.add(location);
+    this.requested.add(location);
     const kind = this.catalog.kind(location);
     if (kind === COMMIT) {
       tips.push(this.graph.nodeAt(location));
@@ -130,8 +129,9 @@ class FetchPlanner {
   }
 
   /**
-   * The commits to send; those whose list of introduced objects is enough; and those whose tree is
-   * needed whole, because a parent that the list is relative to is not with the client.
+   * Finds the commits to send. `listed` holds the commits whose list of introduced objects is enough;
+   * `whole` holds the commits whose complete tree is needed, because the client lacks a parent that the
+   * list is relative to.
    */
   private findCommits(
     tips: readonly Node[],
@@ -145,7 +145,8 @@ class FetchPlanner {
   } {
     const { graph } = this;
     const { cut } = this.needs;
-    // The client's own cut ends what its haves exclude; a tip behind it is below the cut.
+    // The haves exclude history only down to the client's own boundary. Where the new cut is deeper, the
+    // parents of that boundary are further tips.
     const below = cut ? [...clientCut].filter((node) => cut.nodes.has(node)) : [];
     const starts = [...tips];
     for (const node of below) {
@@ -171,7 +172,7 @@ class FetchPlanner {
     return this.catalog.sizeBytes(location) < limit;
   }
 
-  /** Adds whole trees, without what the trees of `have` commits hold. */
+  /** Adds complete trees, except for objects in the trees of the `have` commits. */
   private async addWholeTrees(nodes: readonly Node[], have: ReadonlySet<Node>): Promise<void> {
     if (nodes.length === 0) return;
     const { graph, catalog, packed, wanted } = this;
@@ -181,19 +182,19 @@ class FetchPlanner {
       const root = node === NO_NODE ? undefined : graph.root(node);
       if (root) await walkTree(catalog, packed, root, (location) => held.add(location));
     }
-    const gone = new LocationSet(catalog);
+    const visited = new LocationSet(catalog);
     for (const node of nodes) {
       const root = graph.root(node);
       if (!root) continue;
       await walkTree(catalog, packed, root, (location) => {
-        if (held.has(location) || !gone.add(location)) return false;
+        if (held.has(location) || !visited.add(location)) return false;
         if (this.passes(location)) wanted.add(location);
         return catalog.kind(location) === TREE;
       });
     }
   }
 
-  /** Adds what lies less deep than the filter's limit. */
+  /** Adds the objects of a tree at depths below the filter's limit. */
   private async addTreeToDepth(root: ObjectLocation | undefined, startDepth = 0): Promise<void> {
     const limit = this.needs.filter?.treeDepthLimit ?? Number.POSITIVE_INFINITY;
     if (!root) return;
@@ -208,18 +209,18 @@ class FetchPlanner {
     });
   }
 
-  /** A tree or blob that was asked for by id, with what it leads to. */
+  /** Adds a tree or blob that was requested by id, with everything it reaches. */
   private async addLoose(root: ObjectLocation): Promise<void> {
     this.wanted.add(root);
     if (this.needs.filter?.treeDepthLimit !== undefined) {
-      // What a given tree holds is as deep as a commit's root: git counts from there.
+      // Git counts depth from a requested tree: its entries have depth 0, like a commit's root tree.
       await this.addTreeToDepth(root, -1);
       return;
     }
-    const gone = new LocationSet(this.catalog);
+    const visited = new LocationSet(this.catalog);
     await walkTree(this.catalog, this.packed, root, (location) => {
-      if (!gone.add(location)) return false;
-      if (this.asked.has(location) || this.passes(location)) this.wanted.add(location);
+      if (!visited.add(location)) return false;
+      if (this.requested.has(location) || this.passes(location)) this.wanted.add(location);
       return true;
     });
   }
@@ -228,7 +229,7 @@ class FetchPlanner {
     for (const { tagOid, peeledOid } of this.needs.tags) {
       const target = this.catalog.find(peeledOid);
       if (!target || !this.wanted.has(target)) continue;
-      // A tag of a tag brings the whole chain.
+      // For a tag of a tag, the whole chain is sent.
       for (let at = this.catalog.find(tagOid); at && this.catalog.kind(at) === TAG;) {
         this.wanted.add(at);
         at = tagTarget(this.catalog, at);
@@ -237,9 +238,9 @@ class FetchPlanner {
   }
 
   /**
-   * What the client holds for certain: all that its latest commits introduced, where bases of new
-   * objects are found. A client that is shallow or
-   * partial is not asked what it lacks, so for it nothing is certain.
+   * The objects that the client certainly has: those that its latest commits introduced, which are likely
+   * delta bases of new objects. The protocol does not report which objects a shallow or partial client
+   * lacks, so for such a client no object is certain.
    */
   private findReceiverHas(
     haves: readonly Node[],

@@ -6,28 +6,28 @@ import type { PackedObjects } from "../pack/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration } from "./node-queue.ts";
 
-/** Trees of which is remembered what stands at wanted names, so that each is read once for a run of commits. */
-const REMEMBERED_MAX = 10_000;
+/** How many trees have their wanted entries cached, so that a tree is read once for a run of commits. */
+const CACHED_MAX = 10_000;
 
-/** What stands at a path: its mode and id as one text, "" where nothing does. */
+/** The mode and id of the entry at a path as one text; "" if the path does not exist. */
 type Occupant = string;
 
-/** Names that are wanted in a directory. */
+/** The wanted names of a directory. */
 interface Wanted {
-  /** Paths that end here or below, by their numbers. */
+  /** The numbers of the paths that end here or below. */
   readonly paths: number[];
   readonly below: Map<string, Wanted>;
 }
 
 /**
- * The commit that last changed each of some paths, as `git log -1 -- <path>` finds it: where one
- * parent has what stands there as it is, its history is that parent's.
+ * Finds the commit that last changed each of `paths`, as `git log -1 -- <path>` does: if one parent has the
+ * same entry at the path, the path's history continues in that parent only.
  *
- * Cost: each commit until all are found is looked at once, whatever the number of paths. Of it and
- * its parents those trees are read that lead to paths still looked for and that differ.
+ * Cost: each commit until all paths are found is visited once, whatever the number of paths. For each
+ * commit and its parents, only the trees are read that lead to paths not found yet and that differ.
  *
  * @param paths Names separated by slashes.
- * @returns One for each path, undefined where nothing ever stood.
+ * @returns One commit for each path; undefined for a path that never existed.
  */
 export async function findLastCommitsOfPaths(
   graph: CommitGraph,
@@ -38,7 +38,7 @@ export async function findLastCommitsOfPaths(
 ): Promise<(Node | undefined)[]> {
   const comparer = new PathComparer(catalog, packed, paths);
   const found: (Node | undefined)[] = paths.map(() => undefined);
-  /** Paths whose last change is in a commit or before it. */
+  /** For each queued commit: the paths whose last change is in the commit or in its ancestors. */
   const waiting = new Map<Node, Set<number>>([[tip, new Set(paths.keys())]]);
   const queue = byGeneration(graph);
   queue.push(tip);
@@ -56,7 +56,7 @@ export async function findLastCommitsOfPaths(
       for (const path of same) left.delete(path);
     }
     for (const path of left) found[path] = node;
-    // What is not in the first commit either never was.
+    // A path that does not exist in the root commit either never existed.
     const isFirst = graph.parents(node).length === 0;
     for (const path of isFirst ? await comparer.findSame(own, "", left) : []) {
       found[path] = undefined;
@@ -74,8 +74,8 @@ class PathComparer {
   private readonly catalog: PackCatalog;
   private readonly packed: PackedObjects;
   private readonly wanted: Wanted = { paths: [], below: new Map() };
-  private readonly remembered = new Map<Wanted, Map<Occupant, ReadonlyMap<string, Occupant>>>();
-  private rememberedCount = 0;
+  private readonly cached = new Map<Wanted, Map<Occupant, ReadonlyMap<string, Occupant>>>();
+  private cachedCount = 0;
 
   constructor(catalog: PackCatalog, packed: PackedObjects, paths: readonly ByteText[]) {
     this.catalog = catalog;
@@ -92,7 +92,7 @@ class PathComparer {
     }
   }
 
-  /** Those of `paths` at which the same stands in two trees; also where nothing does in either. */
+  /** The paths with equal entries in two trees, including paths that exist in neither. */
   async findSame(
     ours: Occupant,
     theirs: Occupant,
@@ -123,9 +123,9 @@ class PathComparer {
     }
   }
 
-  /** What stands at the wanted names of a tree. */
+  /** The entries of a tree at the wanted names. */
   private async read(wanted: Wanted, tree: Occupant): Promise<ReadonlyMap<string, Occupant>> {
-    const known = this.remembered.get(wanted)?.get(tree);
+    const known = this.cached.get(wanted)?.get(tree);
     if (known) return known;
     const entries = new Map<string, Occupant>();
     const location = tree.startsWith("40000 ") ? this.catalog.find(tree.slice(6)) : undefined;
@@ -140,18 +140,18 @@ class PathComparer {
         entries.set(name, `${kind} ${formatOid(content, oidOffset)}`);
       });
     }
-    this.remember(wanted, tree, entries);
+    this.cache(wanted, tree, entries);
     return entries;
   }
 
-  private remember(wanted: Wanted, tree: Occupant, entries: ReadonlyMap<string, Occupant>): void {
-    if (this.rememberedCount >= REMEMBERED_MAX) {
-      this.remembered.clear();
-      this.rememberedCount = 0;
+  private cache(wanted: Wanted, tree: Occupant, entries: ReadonlyMap<string, Occupant>): void {
+    if (this.cachedCount >= CACHED_MAX) {
+      this.cached.clear();
+      this.cachedCount = 0;
     }
-    const known = this.remembered.get(wanted) ?? new Map<Occupant, ReadonlyMap<string, Occupant>>();
+    const known = this.cached.get(wanted) ?? new Map<Occupant, ReadonlyMap<string, Occupant>>();
     known.set(tree, entries);
-    this.remembered.set(wanted, known);
-    this.rememberedCount++;
+    this.cached.set(wanted, known);
+    this.cachedCount++;
   }
 }

@@ -6,17 +6,17 @@ import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration } from "./node-queue.ts";
 import { PathFinder } from "./path-finder.ts";
 
-/** Directories that are kept parsed: a commit's and its parents'. */
+/** How many parsed directories are cached: a commit's and its parents'. */
 const PARSED_MAX = 4;
 
 type Entries = ReadonlyMap<ByteText, string>;
 
 /**
- * The commit that last changed each of some entries of one directory, as `git log -1 -- <path>`
- * finds it: where one parent has the entry as it is, its history is that parent's.
+ * Finds the commit that last changed each of `names` in one directory, as `git log -1 -- <path>` does: if
+ * one parent has the same entry, the entry's history continues in that parent only.
  *
- * Cost: each commit until all are found is looked at once, whatever the number of entries: its
- * trees down to the directory, and the directory where it changed.
+ * Cost: each commit until all names are found is visited once, whatever the number of names. For each
+ * commit, the trees down to the directory are read, and the directory itself if it changed.
  *
  * @param directory Names separated by slashes; "" is the root.
  */
@@ -47,7 +47,7 @@ export async function findLastCommits(
   };
 
   const found = new Map<ByteText, Node>();
-  /** Entries whose last change is in a commit or before it. */
+  /** For each queued commit: the names whose last change is in the commit or in its ancestors. */
   const waiting = new Map<Node, Set<ByteText>>([[tip, new Set(names)]]);
   const queue = byGeneration(graph);
   const pass = (node: Node, name: ByteText): void => {

@@ -3,25 +3,25 @@ import { followedParents, type LogRange } from "./log.ts";
 import { byTime, type NodeQueue } from "./node-queue.ts";
 import type { PathFinder } from "./path-finder.ts";
 
-/** Marks of a commit, after git's own. */
+/** Marks of a commit, modeled on git's own. */
 const SEEN = 1;
 const EXCLUDED = 2;
-/** Excluded by name. */
+/** Excluded explicitly by the range, not as an ancestor. */
 const BOTTOM = 4;
-/** What stands at the path came from its parents. */
+/** The entry at the path is equal to that of a parent. */
 const UNCHANGED = 8;
 const PARSED = 16;
 const QUEUED = 32;
 
-/** Excluded commits that are looked at beyond the last that could matter: clocks may be wrong. */
+/** How many more excluded commits are visited when none should matter any more: clocks may be wrong. */
 const SLOP = 5;
 
 /**
- * Commits of a range that changed a path, as `git log <tips> ^<excluded> -- <path>` tells them: to the
- * last one, also where it depends on the order in which git comes to know that a commit is excluded. A
- * merge follows a side that left the path as it is unless it knows by then that the side is excluded.
+ * Lists the commits of a range that changed a path, exactly as `git log <tips> ^<excluded> -- <path>` does,
+ * even where the result depends on the order in which git discovers that a commit is excluded. A merge
+ * follows a side that left the path unchanged unless that side is already known to be excluded.
  *
- * Cost: the range, and what is excluded as far as its times reach.
+ * Cost: the range, and the excluded commits down to the earliest commit time of the range.
  *
  * @see `limit_list` and `try_to_simplify_commit` in git's revision.c
  */
@@ -39,9 +39,9 @@ class LimitedWalk {
   private readonly range: LogRange;
   private readonly queue: NodeQueue;
   private readonly marks: Uint8Array;
-  /** The one parent that a commit is followed to, where it has the path as it is. */
+  /** For a commit whose path is equal to a parent's: the only parent that is followed. */
   private readonly simplified = new Map<Node, Node>();
-  /** Commits in the queue that are not excluded. */
+  /** Number of queued commits that are not excluded. */
   private wantedQueued = 0;
 
   constructor(graph: CommitGraph, finder: PathFinder, range: LogRange) {
@@ -109,10 +109,10 @@ class LimitedWalk {
     return node;
   }
 
-  /** Parents that are there; of a commit that was simplified, the one. */
+  /** The parents that exist in a pack; for a simplified commit, only the parent to follow. */
   private parents(node: Node): Iterable<Node> {
-    const one = this.simplified.get(node);
-    if (one !== undefined) return [one];
+    const followed = this.simplified.get(node);
+    if (followed !== undefined) return [followed];
     return followedParents(this.graph, node, this.range.isFirstParent).filter(
       (parent) => parent !== NO_NODE,
     );
@@ -124,7 +124,7 @@ class LimitedWalk {
     this.mark(node, EXCLUDED);
   }
 
-  /** Excludes what a commit reaches, as far as it was read. */
+  /** Excludes the ancestors of a commit as far as they have been read. */
   private excludeParents(node: Node): void {
     const stack = [...this.parents(node)];
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
@@ -143,7 +143,7 @@ class LimitedWalk {
     }
   }
 
-  /** How many more excluded commits are looked at; none, once no wanted one can come any more. */
+  /** How many more excluded commits to visit; counts down to 0 once no wanted commit can follow. */
   private nextSlop(time: number, slop: number): number {
     const next = this.queue.first;
     if (next === undefined) return 0;
@@ -151,7 +151,7 @@ class LimitedWalk {
     return mayCome ? SLOP : slop - 1;
   }
 
-  /** Finds whether a commit changed the path, and the one parent to follow if it did not. */
+  /** Determines whether a commit changed the path and, if it did not, which parent to follow. */
   private async simplify(node: Node): Promise<void> {
     const own = await this.finder.findAt(this.graph, node);
     const parents = [...this.parents(node)];
@@ -173,7 +173,7 @@ class LimitedWalk {
       isRelevantChanged ||= isRelevant && !isSame;
       isChanged ||= !isSame;
     }
-    // Sides that are excluded count only where there is no other.
+    // Excluded parents count only if every parent is excluded.
     if (hasRelevant ? !isRelevantChanged : !isChanged) this.mark(node, UNCHANGED);
   }
 }

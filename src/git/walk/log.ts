@@ -1,30 +1,30 @@
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration, byTime } from "./node-queue.ts";
 
-/** Marks of a node that a walk has met. */
+/** Marks of a node that the walk has visited. */
 const WANTED = 1;
 const EXCLUDED = 2;
 
-/** What part of history is walked. */
+/** The part of history to walk. */
 export interface LogRange {
   readonly tips: readonly Node[];
-  /** Commits that are left out with all that they reach. */
+  /** Commits that are left out, with all their ancestors. */
   readonly excluded?: readonly Node[];
   /** Follow only the first parent of each commit, as `git log --first-parent`. */
   readonly isFirstParent?: boolean;
-  /** Commits of an earlier time are left out, with what only they lead to, as `--since` does. */
+  /** Earlier commits are left out, with ancestors reachable only through them, as with `--since`. */
   readonly sinceSeconds?: number;
 }
 
 /**
- * Commits latest first, as `git log` shows them without options. Made one by one: taking the first
- * page of a long history costs that page, unless something is excluded.
+ * Yields commits latest first, as `git log` shows them without options. The generator is lazy: reading the
+ * first page of a long history costs only that page, unless the range excludes commits.
  */
 export function logByTime(graph: CommitGraph, range: LogRange): Generator<Node> {
   return walkByTime(graph, range.tips, findWanted(graph, range), range.isFirstParent);
 }
 
-/** The same where it is known what is wanted: a commit that is not ends the walk there. */
+/** Like `logByTime`, with a given predicate: the walk does not go beyond a commit that is not wanted. */
 export function* walkByTime(
   graph: CommitGraph,
   tips: readonly Node[],
@@ -45,7 +45,7 @@ export function* walkByTime(
   }
 }
 
-/** How many commits a walk gives that `isCounted`. Cost: the walk, in any order. */
+/** Counts the commits of a walk for which `isCounted` holds. Cost: the walk, without sorting. */
 export function countWalk(
   graph: CommitGraph,
   tips: readonly Node[],
@@ -67,11 +67,10 @@ export function countWalk(
 }
 
 /**
- * Commits with every child before its parents, and lines of history kept together, as
- * `git log --topo-order`. With `isByTime`, latest first where parentage leaves the choice, as
- * `--date-order`.
+ * Yields every child before its parents and keeps lines of history together, as `git log --topo-order`
+ * does. With `isByTime`, commits not ordered by ancestry come latest first, as with `--date-order`.
  *
- * Cost: the whole range, before the first commit.
+ * Cost: the whole range is walked before the first commit is yielded.
  */
 export function* logByTopology(
   graph: CommitGraph,
@@ -79,7 +78,7 @@ export function* logByTopology(
   isByTime = false,
 ): Generator<Node> {
   const nodes = [...logByTime(graph, range)];
-  /** Children of each node that were not given yet. */
+  /** For each node, the number of children not yielded yet. */
   const waiting = new Map<Node, number>(nodes.map((node) => [node, 0]));
   for (const node of nodes) {
     for (const parent of followedParents(graph, node, range.isFirstParent)) {
@@ -106,38 +105,38 @@ export function* logByTopology(
   }
 }
 
-/** The parents that a walk goes on to. */
+/** The parents that a walk follows. */
 export function followedParents(graph: CommitGraph, node: Node, isFirstParent = false): Int32Array {
   const parents = graph.parents(node);
   return isFirstParent ? parents.subarray(0, 1) : parents;
 }
 
-/** A test for the commits of a range: late enough, and reached by nothing that is excluded. */
+/** A predicate for the commits of a range: late enough, and not reachable from an excluded commit. */
 export function findWanted(graph: CommitGraph, range: LogRange): (node: Node) => boolean {
   const { tips, excluded = [], sinceSeconds = Number.NEGATIVE_INFINITY } = range;
   const isLate = (node: Node): boolean => (graph.times[node] as number) >= sinceSeconds;
   if (excluded.length === 0) return isLate;
   const { nodes } = findRange(graph, tips, excluded);
-  // As in git: where something is excluded, so is all that a commit too old reaches.
+  // As in git: if the range excludes commits, the ancestors of commits that are too old are excluded too.
   const old = [...nodes].filter((node) => !isLate(node));
   const wanted = old.length > 0 ? findRange(graph, tips, [...excluded, ...old]).nodes : nodes;
   return (node) => wanted.has(node);
 }
 
 export interface CommitRange {
-  /** What the tips reach and nothing excluded does. */
+  /** Commits reachable from the tips and not from an excluded commit. */
   readonly nodes: ReadonlySet<Node>;
   /** Excluded commits that are parents of commits in the range. */
   readonly boundary: ReadonlySet<Node>;
 }
 
 /**
- * The commits that `tips` reach and `excluded` do not.
+ * Finds the commits reachable from `tips` and not from `excluded`.
  *
- * Exact whatever the clocks say: nodes are taken by generation, so each has all its marks when its
- * turn comes. Cost: the range, and what is excluded down to the lowest generation of the range.
+ * Exact even if commit times are wrong: nodes are visited by generation, so each has all its marks when it
+ * is visited. Cost: the range, and the excluded commits down to the lowest generation of the range.
  *
- * @param cut Commits whose parents do not count on the excluded side: a shallow client's boundary.
+ * @param cut Excluded commits whose parents are not excluded: a shallow client's boundary.
  */
 export function findRange(
   graph: CommitGraph,

@@ -4,13 +4,14 @@ import { byGeneration } from "./node-queue.ts";
 const LEFT = 1;
 const RIGHT = 2;
 const BOTH = LEFT | RIGHT;
-/** Below a merge base: common, and none itself. */
+/** An ancestor of a merge base: common to both sides, but not a best common ancestor. */
 const STALE = 4;
 
 /**
- * Passes marks from tips to ancestors, children first, until `isOver` of what is still queued.
+ * Passes marks from tips to ancestors, children first, until `isIdle` holds for all queued nodes.
  *
- * @param visit Receives each node once, with all its marks, and answers the marks to pass on.
+ * @param isIdle True if a queued node with these marks cannot change the result any more.
+ * @param visit Receives each node once, with all its marks, and returns the marks to pass to its parents.
  */
 function paint(
   graph: CommitGraph,
@@ -21,7 +22,7 @@ function paint(
   const marks = new Uint8Array(graph.count);
   const queued = new Uint8Array(graph.count);
   const queue = byGeneration(graph);
-  /** Queued nodes whose marks can still change the outcome. */
+  /** Number of queued nodes whose marks can still change the result. */
   let busy = 0;
   const mark = (node: Node, added: number): void => {
     if (node === NO_NODE) return;
@@ -45,8 +46,8 @@ function paint(
 }
 
 /**
- * All best common ancestors of `left` and of a merge of `rights`: those that are no ancestor of
- * another. Latest generation first.
+ * All best common ancestors of `left` and of a hypothetical merge of `rights`: common ancestors that are not
+ * ancestors of another common ancestor. Highest generation first.
  *
  * Cost: the commits between the tips and their bases.
  *
@@ -68,19 +69,19 @@ export function findMergeBases(graph: CommitGraph, left: Node, rights: readonly 
   return bases;
 }
 
-/** Where two histories have gone apart. */
+/** How two histories have diverged. */
 export interface Divergence {
-  /** Commits that only the one reaches, children before their parents. */
+  /** Commits reachable from the left tip only, children before their parents. */
   readonly left: readonly Node[];
-  /** Commits that only the other reaches. */
+  /** Commits reachable from the right tip only, in the same order. */
   readonly right: readonly Node[];
-  /** Their best common ancestors, as `findMergeBases` finds them. */
+  /** The best common ancestors, as `findMergeBases` finds them. */
   readonly bases: readonly Node[];
 }
 
 /**
- * Tells two histories apart: `git rev-list --left-right left...right`, and `git merge-base --all`, in
- * one walk. Cost: the commits between the tips and their bases.
+ * Compares two histories: `git rev-list --left-right left...right` and `git merge-base --all` in one walk.
+ * Cost: the commits between the tips and their bases.
  */
 export function findDivergence(graph: CommitGraph, left: Node, right: Node): Divergence {
   const lefts: Node[] = [];
@@ -107,14 +108,14 @@ export function findDivergence(graph: CommitGraph, left: Node, right: Node): Div
 }
 
 /**
- * True if `descendant` reaches `ancestor`, or is it. Cost: the commits of later generations than the
- * ancestor.
+ * True if `ancestor` is reachable from `descendant`, or equal to it. Cost: the commits of higher generations
+ * than the ancestor.
  */
 export function isAncestor(graph: CommitGraph, ancestor: Node, descendant: Node): boolean {
   return findAncestors(graph, descendant, [ancestor]).length > 0;
 }
 
-/** Those of `candidates` that `tip` reaches. One walk for all of them. */
+/** The candidates reachable from `tip`, found in a single walk. */
 export function findAncestors(graph: CommitGraph, tip: Node, candidates: readonly Node[]): Node[] {
   const sought = new Set(candidates);
   const generations = candidates.map((node) => graph.generations[node] as number);

@@ -1,9 +1,9 @@
 import type { CommitGraph, Node } from "./commit-graph.ts";
 
-/** A queue that gives the smallest first; of equals, the one that came first. */
+/** A priority queue: the smallest node comes out first; equal nodes come out in insertion order. */
 export class NodeQueue {
   private readonly nodes: Node[] = [];
-  /** When each node of the heap was put in. */
+  /** The insertion number of each node of the heap. */
   private readonly turns: number[] = [];
   private turn = 0;
   private readonly compare: (a: Node, b: Node) => number;
@@ -16,7 +16,7 @@ export class NodeQueue {
     return this.nodes.length;
   }
 
-  /** The next to be taken. */
+  /** The node that `pop` returns next. */
   get first(): Node | undefined {
     return this.nodes[0];
   }
@@ -68,8 +68,8 @@ export function byTime(graph: CommitGraph): NodeQueue {
 }
 
 /**
- * Children before parents, whatever their clocks say: the order in which marks are passed on, so
- * that a node has all its marks when it is taken out.
+ * Children before parents, even if commit times are wrong. Walks that pass marks to parents use this
+ * order, so that a node has all its marks when it is popped.
  */
 export function byGeneration(graph: CommitGraph): NodeQueue {
   return new NodeQueue(

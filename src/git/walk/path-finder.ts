@@ -6,28 +6,28 @@ import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 import type { PackedObjects } from "../pack/packed-objects.ts";
 import type { CommitGraph, Node } from "./commit-graph.ts";
 
-/** What stands at a path: its mode and id as one text, "" where nothing does. */
+/** The mode and id of the entry at a path as one text; "" if the path does not exist. */
 export type Occupant = string;
 
-/** Occupants remembered by tree, so that a directory is read once for a run of commits. */
-const REMEMBERED_MAX = 10_000;
+/** How many trees have their entry cached per name, so that a directory is read once for a run of commits. */
+const CACHED_MAX = 10_000;
 
 interface Found {
   readonly occupant: Occupant;
-  /** Where it is, if it is a tree. */
+  /** The location of the entry, if it is a tree. */
   readonly tree: ObjectLocation | undefined;
 }
 
 const NOTHING: Found = { occupant: "", tree: undefined };
 
-/** Finds what stands at one path in one tree after another. */
+/** Finds the entry at one path in a series of root trees. */
 export class PathFinder {
   private readonly catalog: PackCatalog;
   private readonly packed: PackedObjects;
-  /** Bytes of the names down the path. */
+  /** The bytes of each name of the path. */
   private readonly names: readonly Uint8Array[];
-  /** For each name, what was found by the trees it was looked for in. */
-  private readonly remembered: readonly Map<number, Found>[];
+  /** For each name of the path: the entries found so far, by the tree that was searched. */
+  private readonly cached: readonly Map<number, Found>[];
 
   /** @param path Names separated by slashes; "" is the root. */
   constructor(catalog: PackCatalog, packed: PackedObjects, path: ByteText) {
@@ -35,10 +35,10 @@ export class PathFinder {
     this.packed = packed;
     const names = path.split("/").filter((name) => name !== "") as ByteText[];
     this.names = names.map(byteTextBytes);
-    this.remembered = names.map(() => new Map());
+    this.cached = names.map(() => new Map());
   }
 
-  /** In the tree of a commit; nothing where that is in no pack. */
+  /** Finds the entry in the root tree of a commit; "" if that tree is in no pack. */
   async findAt(graph: CommitGraph, node: Node): Promise<Occupant> {
     const root = graph.root(node);
     return root ? this.find(root) : "";
@@ -49,9 +49,9 @@ export class PathFinder {
     for (const [depth, name] of this.names.entries()) {
       if (!found.tree) return "";
       const { tree } = found;
-      const known = this.remembered[depth] as Map<number, Found>;
+      const known = this.cached[depth] as Map<number, Found>;
       const key = tree.pack * 2 ** 32 + tree.position;
-      // Known ones are not waited for: most commits change other files.
+      // A cached entry is used without an await: most commits change other files, so this is the common case.
       found = known.get(key) ?? (await this.look(known, key, tree, name));
     }
     return this.names.length === 0 ? `40000 ${this.catalog.oid(root)}` : found.occupant;
@@ -74,7 +74,7 @@ export class PathFinder {
         tree: isTree ? location : undefined,
       };
     }
-    if (known.size >= REMEMBERED_MAX) known.clear();
+    if (known.size >= CACHED_MAX) known.clear();
     known.set(key, found);
     return found;
   }

@@ -5,12 +5,12 @@ import { byTime } from "./node-queue.ts";
 import type { PathFinder } from "./path-finder.ts";
 
 /**
- * Commits that changed a path, latest first, as `git log -- <path>` shows them: where one side of a
- * merge left the path as it is, only that side is followed.
+ * Yields the commits that changed a path, latest first, as `git log -- <path>` shows them: if one side of a
+ * merge left the path unchanged, only that side is followed.
  *
- * Cost: for each commit walked, the trees down to the path that were not met before.
+ * Cost: for each commit walked, the trees down to the path that have not been read before.
  *
- * @param range With `isFirstParent`, a merge counts with all that it brought.
+ * @param range With `isFirstParent`, a merge counts as one change with everything it merged.
  */
 export async function* logPath(
   graph: CommitGraph,

@@ -2,7 +2,9 @@ import { TAG } from "../object/kind.ts";
 import { OID_BYTES } from "../oid.ts";
 import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
 
-/** What the annotated tag at `place` points at; undefined if it is no tag, or that is in no pack. */
+/**
+ * The target of the annotated tag at `location`; undefined if it is not a tag or the target is in no pack.
+ */
 export function tagTarget(
   catalog: PackCatalog,
   location: ObjectLocation,
@@ -15,7 +17,7 @@ export function tagTarget(
   return catalog.findRaw(sidecar.outsideOids, (ref - idx.count) * OID_BYTES);
 }
 
-/** What tags of tags lead to in the end: the first object that is no tag. */
+/** Follows a chain of tags to the first object that is not a tag; undefined if that object is in no pack. */
 export function peel(catalog: PackCatalog, location: ObjectLocation): ObjectLocation | undefined {
   let at: ObjectLocation | undefined = location;
   while (at && catalog.kind(at) === TAG) at = tagTarget(catalog, at);

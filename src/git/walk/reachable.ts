@@ -6,11 +6,10 @@ import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { tagTarget } from "./peel.ts";
 
 /**
- * All objects that can be reached from `tipOids`: what may be given to whoever sees these.
+ * All objects reachable from `tipOids`: a client that may read the tips may read these objects.
  *
- * No object is read: commits bring the lists of what they introduce. Trees and blobs that are
- * reached without a commit, as tips or as targets of tags, count by themselves, without what lies
- * in them.
+ * No object is read: the graph lists the objects that each commit introduces. A tree or blob reached without
+ * a commit, as a tip or as the target of a tag, is included without the entries below it.
  */
 export function findReachable(
   catalog: PackCatalog,
@@ -35,7 +34,7 @@ export function findReachable(
   return reached;
 }
 
-/** For each commit of the graph 1 if `tips` reach it. */
+/** For each commit of the graph: 1 if it is reachable from `tips`, else 0. */
 export function markReachable(graph: CommitGraph, tips: readonly Node[]): Uint8Array {
   const marks = new Uint8Array(graph.count);
   const stack = [...tips];
@@ -49,8 +48,8 @@ export function markReachable(graph: CommitGraph, tips: readonly Node[]): Uint8A
 }
 
 /**
- * True if each of `wants` is, or descends from, one of `common`: then nothing more has to be known
- * of the client to make a good pack.
+ * True if each of `wants` is a commit of `common` or a descendant of one: then negotiation can end, because
+ * the server knows enough to build a good pack.
  */
 export function areAllBasedOn(
   graph: CommitGraph,
@@ -70,7 +69,7 @@ export function areAllBasedOn(
     seen.add(node);
     if (!bases.has(node)) for (const parent of graph.parents(node)) stack.push(parent);
   }
-  // Parents have smaller generations: in this order they are decided before their children.
+  // Parents have lower generations, so this order decides them before their children.
   const order = [...seen].toSorted(
     (a, b) => (graph.generations[a] as number) - (graph.generations[b] as number),
   );

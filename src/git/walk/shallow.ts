@@ -1,7 +1,7 @@
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { findRange } from "./log.ts";
 
-/** Where history is cut. */
+/** A history cut for a shallow clone. */
 export interface ShallowCut {
   /** Commits that are sent without their parents. */
   readonly boundary: ReadonlySet<Node>;
@@ -10,15 +10,15 @@ export interface ShallowCut {
 }
 
 /**
- * Cuts history by depth: the tips have depth 1, and commits of `depth` are the boundary, unless
- * they have no parents.
+ * Cuts history by depth: the tips have depth 1, and the commits at `depth` that have parents are the
+ * boundary.
  *
  * @param depth At least 1.
  */
 export function cutByDepth(graph: CommitGraph, tips: readonly Node[], depth: number): ShallowCut {
   const nodes = new Set<Node>();
   const boundary = new Set<Node>();
-  // Level by level: a node is met first at its least depth.
+  // Level by level, so that each node is first visited at its least depth.
   let level = tips.filter((node) => node !== NO_NODE);
   for (let at = 1; level.length > 0; at++) {
     const next: Node[] = [];
@@ -35,10 +35,10 @@ export function cutByDepth(graph: CommitGraph, tips: readonly Node[], depth: num
 }
 
 /**
- * Cuts history by time and by refs: what remains is of `sinceSeconds` or later and not reached by
- * `excluded`. A commit with a parent that does not remain is of the boundary.
+ * Cuts history by time and by refs: keeps the commits of `sinceSeconds` or later that are not reachable from
+ * `excluded`. A kept commit with a parent that is not kept belongs to the boundary.
  *
- * As in git, a commit too old hides what lies behind it, whatever its time.
+ * As in git, a commit that is too old hides its ancestors, whatever their times.
  */
 export function cutByRange(
   graph: CommitGraph,
@@ -60,7 +60,7 @@ export function cutByRange(
       else boundary.add(node);
     }
   }
-  // A commit of the boundary has no parents at all any more, so what only it leads to goes too.
+  // A boundary commit loses all its parents, so commits reachable only through it are dropped too.
   const nodes = new Set<Node>();
   const left = tips.filter(isKept);
   for (let node = left.pop(); node !== undefined; node = left.pop()) {
@@ -82,7 +82,7 @@ export function cutRelative(
   clientBoundary: ReadonlySet<Node>,
   depth: number,
 ): ShallowCut {
-  // Where the client is cut, count from there; elsewhere it has all, and nothing needs a cut.
+  // Depth is counted from the client's boundary. Above it the client has all history, so no cut is needed.
   const below = cutByDepth(graph, [...clientBoundary], depth + 1);
   const nodes = new Set<Node>(below.nodes);
   const stack = tips.filter((node) => node !== NO_NODE);

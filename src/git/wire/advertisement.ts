@@ -6,11 +6,11 @@ import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
 
-/** A ref as it is told to a client. */
+/** A ref as it is advertised to a client. */
 export interface AdvertisedRef {
   readonly name: ByteText;
   readonly oid: Oid;
-  /** What an annotated tag leads to in the end. */
+  /** For an annotated tag: the object it finally points to. */
   readonly peeledOid?: Oid | undefined;
   /** For a symbolic ref: the ref it names. */
   readonly symrefTarget?: ByteText | undefined;
@@ -18,7 +18,7 @@ export interface AdvertisedRef {
 
 export type ServiceName = "git-upload-pack" | "git-receive-pack";
 
-/** The first lines of a smart HTTP answer in versions 0 and 1. @see gitprotocol-http(5). */
+/** The first lines of a smart HTTP response in versions 0 and 1. @see gitprotocol-http(5). */
 export function formatServiceHeader(service: ServiceName): Uint8Array {
   return joinBytes([formatLine(`# service=${service}`), FLUSH_PKT]);
 }
@@ -26,8 +26,8 @@ export function formatServiceHeader(service: ServiceName): Uint8Array {
 /**
  * The ref advertisement of versions 0 and 1.
  *
- * Refs come in the caller's order, which is by name with HEAD first. A repository without refs
- * advertises its capabilities on a line of their own.
+ * Refs are written in the caller's order, which must be by name with HEAD first. For a repository without
+ * refs, the capabilities are advertised on a separate line.
  *
  * @see gitprotocol-pack(5), "Reference Discovery".
  */
@@ -56,14 +56,14 @@ export function formatCapabilityAdvertisement(capabilities: Capabilities): Uint8
 export interface Advertisement {
   readonly version: 0 | 1 | 2;
   readonly capabilities: Capabilities;
-  /** Empty in version 2, whose refs are asked for with `ls-refs`. */
+  /** Empty in version 2, where refs are requested with `ls-refs`. */
   readonly refs: readonly AdvertisedRef[];
 }
 
 /**
  * Reads a server's advertisement of any version, with or without the header of smart HTTP.
  *
- * @returns Undefined while it is incomplete.
+ * @returns Undefined while the message is incomplete.
  */
 export function parseAdvertisement(
   bytes: Uint8Array,
@@ -105,7 +105,7 @@ export function parseAdvertisement(
   });
 }
 
-/** Adds the targets that version 0 tells in `symref=HEAD:refs/heads/main` capabilities. */
+/** Adds the symref targets that version 0 sends as capabilities, as in `symref=HEAD:refs/heads/main`. */
 function withSymrefs(refs: readonly AdvertisedRef[], capabilities: Capabilities): AdvertisedRef[] {
   const targets = new Map<string, ByteText>();
   for (const value of capabilities.get("symref") ?? []) {
@@ -119,9 +119,9 @@ function withSymrefs(refs: readonly AdvertisedRef[], capabilities: Capabilities)
 }
 
 /**
- * The protocol version that a client asks for in its `Git-Protocol` header or `GIT_PROTOCOL`.
+ * The protocol version that a client requests in its `Git-Protocol` header or `GIT_PROTOCOL`.
  *
- * The highest version named wins, unknown ones count as 0. @see gitprotocol-http(5).
+ * The highest version listed wins; unknown versions count as 0. @see gitprotocol-http(5).
  */
 export function requestedVersion(header: string | undefined): 0 | 1 | 2 {
   let version: 0 | 1 | 2 = 0;
@@ -132,12 +132,12 @@ export function requestedVersion(header: string | undefined): 0 | 1 | 2 {
   return version;
 }
 
-/** The error that ends a conversation in any version. @see gitprotocol-pack(5), "ERR". */
+/** The error packet that ends the exchange in any version. @see gitprotocol-pack(5), "ERR". */
 export function formatErrorPkt(message: string): Uint8Array {
   return formatLine(`ERR ${message}`);
 }
 
-/** The message of an `ERR` packet, undefined for any other payload. */
+/** The message of an `ERR` packet; undefined for any other payload. */
 export function parseErrorPkt(payload: Uint8Array): ByteText | undefined {
   const text = readByteText(payload, 0, Math.min(payload.length, 4));
   return text === "ERR " ? readByteText(payload, 4) : undefined;

@@ -1,9 +1,11 @@
 import type { ByteText } from "../byte-text.ts";
 
-/** Capabilities by name. One without a value has the empty text; one may stand several times. */
+/**
+ * Capability values by name. A capability without a value has the empty text; a name may occur repeatedly.
+ */
 export type Capabilities = ReadonlyMap<string, readonly ByteText[]>;
 
-/** Reads `name` and `name=value` words. */
+/** Parses words of the form `name` or `name=value`. */
 export function parseCapabilities(words: Iterable<string>): Capabilities {
   const capabilities = new Map<string, ByteText[]>();
   for (const word of words) {
@@ -18,7 +20,7 @@ export function parseCapabilities(words: Iterable<string>): Capabilities {
   return capabilities;
 }
 
-/** `name` and `name=value` words, in order. */
+/** Words of the form `name` or `name=value`, in order of insertion. */
 export function formatCapabilities(capabilities: Capabilities): string[] {
   return [...capabilities].flatMap(([name, values]) =>
     values.map((value) => (value === "" ? name : `${name}=${value}`)),

@@ -6,21 +6,21 @@ import { formatFilterSpec, type ObjectFilter, parseFilterSpec } from "./filter-s
 import { readNumberText, readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 
-/** The depth with which git says "all of it". */
+/** The depth that git uses for unlimited history. */
 const DEPTH_INFINITE = 0x7fffffff;
 
-/** How much history a client wants, where it does not want all. */
+/** The limits of a shallow fetch. */
 interface Deepen {
-  /** Commits from the wanted ones on, which count as 1; relative to the boundary if `isRelative`. */
+  /** Depth in commits; a wanted commit has depth 1. Relative to the client's boundary if `isRelative`. */
   readonly depth?: number;
   readonly isRelative: boolean;
-  /** Only commits of this second and later. */
+  /** Only commits of this time and later, in seconds since 1970. */
   readonly sinceSeconds?: number;
-  /** Only commits that these refs do not reach. */
+  /** Only commits that are not reachable from these refs. */
   readonly notRefs: readonly ByteText[];
 }
 
-/** What a client asks for in `fetch` of version 2, or in the upload request of versions 0 and 1. */
+/** A client's `fetch` request of version 2, or its upload request of versions 0 and 1. */
 export interface FetchRequest {
   readonly wantOids: readonly Oid[];
   /** Refs wanted by name (version 2 only). */
@@ -28,25 +28,25 @@ export interface FetchRequest {
   readonly haveOids: readonly Oid[];
   /** The client's boundary: commits it has without their parents. */
   readonly shallowOids: readonly Oid[];
-  /** Undefined where the history is wanted whole. */
+  /** Undefined if the client wants the complete history. */
   readonly deepen: Deepen | undefined;
   readonly filter: ObjectFilter | undefined;
-  /** No more negotiation: the pack comes next. */
+  /** The client ends negotiation: the pack is sent next. */
   readonly isDone: boolean;
-  /** Deltas may refer to objects that the client has. */
+  /** Deltas may use bases that the client has and the pack omits. */
   readonly isThin: boolean;
-  /** Deltas may name their base by offset. */
+  /** Deltas may refer to their base by offset. */
   readonly takesOfsDelta: boolean;
-  /** Annotated tags come along with what they tag. */
+  /** Annotated tags are sent along with the objects they point to. */
   readonly includesTags: boolean;
   readonly wantsProgress: boolean;
-  /** Never to answer `ready` (version 2 only). */
+  /** The server must not send `ready` (version 2 only). */
   readonly waitsForDone: boolean;
-  /** The whole answer in side-bands (version 2 only). */
+  /** The whole response is sent in side-bands (version 2 only). */
   readonly isSidebandAll: boolean;
 }
 
-/** Ids in one request before it is refused. */
+/** Requests that list more ids or refs of one kind are refused. */
 const OIDS_MAX = 300_000;
 
 class RequestBuilder {
@@ -61,7 +61,7 @@ class RequestBuilder {
   filter: ObjectFilter | undefined;
   readonly flags = new Set<string>();
 
-  /** Takes a line that both versions know; false for any other. */
+  /** Parses a line that exists in all versions; returns false for any other line. */
   takeLine(line: ByteText): boolean {
     const space = line.indexOf(" ");
     const word = space < 0 ? line : line.slice(0, space);
@@ -78,7 +78,7 @@ class RequestBuilder {
         return true;
       case "deepen":
         this.depth = readNumberText(value, DEPTH_INFINITE);
-        // A depth of 0 asks for nothing special, as in git.
+        // As in git, a depth of 0 sets no limit.
         if (this.depth === 0) this.depth = undefined;
         return true;
       case "deepen-since":
@@ -159,7 +159,7 @@ export function parseFetchArgs(args: readonly ByteText[]): FetchRequest {
     else if (arg.startsWith("want-ref ")) {
       builder.add(builder.wantRefs, arg.slice(9) as ByteText);
     }
-    // No pack lies elsewhere, so where it might be fetched from does not matter.
+    // Ignored: this server never sends packs by URI.
     else if (arg.startsWith("packfile-uris ")) continue;
     else if (!builder.takeLine(arg)) {
       throw new GitError("protocol", `fetch: unknown argument ${JSON.stringify(arg)}`);
@@ -191,18 +191,19 @@ export function formatFetchArgs(request: FetchRequest): ByteText[] {
   return args as ByteText[];
 }
 
-/** A request of versions 0 and 1, with what the client said that it can do. */
+/** A request of versions 0 and 1, with the client's capabilities. */
 export interface UploadRequest extends FetchRequest {
   readonly capabilities: Capabilities;
 }
 
 /**
- * Reads the body of one `git-upload-pack` request of versions 0 and 1 over HTTP: wants, then what
- * the client has so far.
+ * Reads the body of one `git-upload-pack` request of versions 0 and 1 over HTTP: the wants, then the haves
+ * that the client lists so far.
  *
- * @param isBodyComplete True if no more bytes follow. Over HTTP a client may stop behind its wants,
- * to learn its new boundary first.
+ * @param isBodyComplete True if no more bytes follow. Over HTTP a client may end its request after the
+ * wants, to receive its new boundary first.
  * @returns Undefined while the body is incomplete, or if it is empty.
+ * @throws GitError `protocol` for a line that is unknown or not allowed at its position.
  * @see gitprotocol-pack(5), "Packfile Negotiation".
  */
 export function parseUploadRequest(
@@ -223,7 +224,7 @@ export function parseUploadRequest(
         throw new GitError("protocol", `unexpected line ${JSON.stringify(line)}`);
       }
     }
-    // The haves come in rounds that end in a flush, and the last one in "done".
+    // Each round of haves ends with a flush, the last round with "done".
     for (;;) {
       if (builder.flags.has("done") || (isBodyComplete && cursor.isAtEnd)) break;
       const line = cursor.lineOr("flush");

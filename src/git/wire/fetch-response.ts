@@ -6,17 +6,17 @@ import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { DELIMITER_PKT, FLUSH_PKT, formatLine, joinBytes, pktText } from "./pkt-line.ts";
 
-/** How a client's boundary moves. */
+/** How a client's shallow boundary changes. */
 export interface ShallowUpdate {
   /** Commits whose parents the client will not have. */
   readonly shallowOids: readonly Oid[];
-  /** Commits of its boundary whose parents it will have. */
+  /** Commits of the client's old boundary whose parents it will have. */
   readonly unshallowOids: readonly Oid[];
 }
 
-/** What stands in front of the pack in an answer to `fetch` of version 2. */
+/** The sections of a version 2 `fetch` response before the pack. */
 export interface FetchResponse {
-  /** Undefined where the client said `done`, which leaves the section out. */
+  /** Undefined if the client sent `done`; the section is omitted then. */
   readonly acknowledgments?: { readonly commonOids: readonly Oid[]; readonly isReady: boolean };
   readonly shallow?: ShallowUpdate;
   readonly wantedRefs?: readonly { readonly oid: Oid; readonly name: ByteText }[];
@@ -25,10 +25,10 @@ export interface FetchResponse {
 }
 
 /**
- * The answer to `fetch` of version 2 up to the pack.
+ * The response to `fetch` of version 2 up to the pack.
  *
- * With a pack the answer stops behind the line that announces it; the side-bands and a last flush
- * are the caller's. Without one it is complete.
+ * With a pack, the response ends after the line `packfile`; the caller sends the side-bands and the final
+ * flush. Without a pack, it is complete.
  *
  * @see gitprotocol-v2(5), "fetch", the grammar of the output.
  */
@@ -64,16 +64,16 @@ function shallowLines({ shallowOids, unshallowOids }: ShallowUpdate): Uint8Array
   ];
 }
 
-/** The boundary as versions 0 and 1 tell it, in front of the acknowledgments. */
+/** The boundary as versions 0 and 1 send it, before the acknowledgments. */
 export function formatShallowUpdate(update: ShallowUpdate): Uint8Array {
   return joinBytes([...shallowLines(update), FLUSH_PKT]);
 }
 
 /**
- * Reads an answer to `fetch` of version 2 up to the pack, whose side-bands start at `next`.
+ * Reads a response to `fetch` of version 2 up to the pack, whose side-bands start at `next`.
  *
- * @returns Undefined while it is incomplete.
- * @throws GitError `protocol` if the server refuses, with its words, or breaks the grammar.
+ * @returns Undefined while the response is incomplete.
+ * @throws GitError `protocol` if the server refuses, with its message, or violates the grammar.
  */
 export function parseFetchResponse(
   bytes: Uint8Array,
@@ -119,15 +119,15 @@ export function parseFetchResponse(
   });
 }
 
-/** How a client of versions 0 and 1 wants its haves answered. */
+/** The acknowledgment mode that a client of versions 0 and 1 negotiated. */
 export type AckMode = "single" | "multi" | "detailed";
 
 /**
- * The lines with which versions 0 and 1 answer one round of haves over HTTP.
+ * The acknowledgment lines of versions 0 and 1 for one round of haves over HTTP.
  *
- * @param commonOids What the server has of the client's haves, in the client's order.
- * @param isReady The server knows enough to make the pack.
- * @param isDone The client said `done`: the pack follows.
+ * @param commonOids The client's haves that the server has too, in the client's order.
+ * @param isReady The server knows enough to build the pack.
+ * @param isDone The client sent `done`: the pack follows.
  * @see gitprotocol-pack(5), "Packfile Negotiation".
  */
 export function formatAcks(

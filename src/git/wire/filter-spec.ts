@@ -1,7 +1,7 @@
 import { GitError } from "../error.ts";
 import { readNumberText } from "./oid-text.ts";
 
-/** What a partial clone leaves out. Undefined bounds leave nothing out. */
+/** The objects that a partial clone leaves out. An undefined bound leaves nothing out. */
 export interface ObjectFilter {
   /** Blobs of this size and larger are left out; 0 leaves out every blob. */
   readonly blobBytesLimit?: number;
@@ -14,8 +14,8 @@ const SCALES: Readonly<Record<string, number>> = { k: 2 ** 10, m: 2 ** 20, g: 2 
 /**
  * Reads a filter.
  *
- * @throws GitError `unsupported` for the filters that need more than sizes and depths, `protocol`
- * for anything else.
+ * @throws GitError `unsupported` for filters by anything other than size and depth, and for nested
+ * `combine`; `protocol` for an invalid filter.
  * @see git-rev-list(1), `--filter`.
  */
 export function parseFilterSpec(spec: string): ObjectFilter {
@@ -34,7 +34,7 @@ export function parseFilterSpec(spec: string): ObjectFilter {
   throw new GitError("protocol", `invalid filter ${JSON.stringify(spec)}`);
 }
 
-/** Filters joined by `+`, each percent-encoded: what passes must pass them all. */
+/** Parses filters joined by `+`, each percent-encoded. An object must pass all of them. */
 function parseCombined(specs: string): ObjectFilter {
   let combined: ObjectFilter = {};
   for (const encoded of specs.split("+")) {

@@ -5,17 +5,19 @@ import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
 
-/** Which refs a client wants to know, and what about them. */
+/** The refs that a client requests, and their attributes. */
 export interface LsRefsRequest {
-  /** Beginnings of names. None means all refs. */
+  /** Prefixes of ref names. An empty list means all refs. */
   readonly prefixes: readonly ByteText[];
   readonly wantsSymrefs: boolean;
   readonly wantsPeeled: boolean;
-  /** Tell of a HEAD whose branch does not exist yet. */
+  /** Report a HEAD whose branch does not exist yet. */
   readonly wantsUnborn: boolean;
 }
 
-/** Prefixes that are kept. With more, git answers all refs, which is allowed: they are a hint. */
+/**
+ * With more prefixes than this, all refs are sent, as in git. The protocol allows it: prefixes are a hint.
+ */
 const PREFIXES_MAX = 65_536;
 
 const FLAGS: ReadonlySet<string> = new Set(["symrefs", "peel", "unborn"]);
@@ -51,13 +53,14 @@ export function formatLsRefsArgs(request: LsRefsRequest): ByteText[] {
 }
 
 /**
- * A test for names that start with one of `prefixes`, or for any name if there are none.
+ * A predicate for names that start with one of `prefixes`; without prefixes, every name matches.
  *
- * Cost of a name: a binary search. Clients may send tens of thousands of prefixes.
+ * Cost per name: a binary search. Clients may send tens of thousands of prefixes.
  */
 function prefixTest(prefixes: readonly ByteText[]): (name: ByteText) => boolean {
   if (prefixes.length === 0) return () => true;
-  // Without those that another one covers: then only the last one up to a name can be its prefix.
+  // Prefixes covered by a shorter one are dropped. Then only the last prefix that sorts up to a name can
+  // match it.
   const sorted: ByteText[] = [];
   for (const prefix of prefixes.toSorted((a, b) => (a < b ? -1 : Number(a > b)))) {
     const last = sorted.at(-1);
@@ -77,9 +80,9 @@ function prefixTest(prefixes: readonly ByteText[]): (name: ByteText) => boolean 
 }
 
 /**
- * The answer to `ls-refs`: the refs of `refs` that were asked for, in the caller's order.
+ * The response to `ls-refs`: the requested refs among `refs`, in the caller's order.
  *
- * @param unbornTarget The branch that HEAD names, if HEAD leads nowhere yet.
+ * @param unbornTarget The branch that HEAD names, if that branch does not exist yet.
  */
 export function formatLsRefsResponse(
   request: LsRefsRequest,
@@ -109,7 +112,7 @@ export interface LsRefsResponse {
   readonly unbornTarget: ByteText | undefined;
 }
 
-/** Reads the answer to `ls-refs`; undefined while it is incomplete. */
+/** Reads the response to `ls-refs`; undefined while it is incomplete. */
 export function parseLsRefsResponse(
   bytes: Uint8Array,
   offset = 0,

@@ -4,10 +4,10 @@ import type { Oid } from "../oid.ts";
 import { readOidText } from "./oid-text.ts";
 import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
 
-/** Ids in one request before it is refused. */
+/** Requests with more ids are refused. */
 const OIDS_MAX = 100_000;
 
-/** Objects whose size a client asks for without fetching them. */
+/** A client's request for the sizes of objects without fetching them. */
 export interface ObjectInfoRequest {
   readonly wantsSize: boolean;
   readonly oids: readonly Oid[];
@@ -16,7 +16,7 @@ export interface ObjectInfoRequest {
 /**
  * Reads the arguments of `object-info`.
  *
- * @throws GitError `protocol` for an argument that does not exist.
+ * @throws GitError `protocol` for an argument that does not exist, `limit` for too many ids.
  * @see gitprotocol-v2(5), "object-info".
  */
 export function parseObjectInfoArgs(args: readonly ByteText[]): ObjectInfoRequest {
@@ -31,7 +31,7 @@ export function parseObjectInfoArgs(args: readonly ByteText[]): ObjectInfoReques
   return { wantsSize, oids };
 }
 
-/** The answer. An object without size does not exist, or may not be seen. */
+/** The response. An object without a size does not exist, or the caller may not read it. */
 export function formatObjectInfo(
   request: ObjectInfoRequest,
   sizesBytes: ReadonlyMap<Oid, number>,

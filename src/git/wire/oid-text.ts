@@ -2,9 +2,9 @@ import { GitError } from "../error.ts";
 import { isOid, type Oid } from "../oid.ts";
 
 /**
- * An object id in a message.
+ * Parses an object id in a message.
  *
- * @throws GitError `protocol` if it is none: other lengths belong to another hash.
+ * @throws GitError `protocol` if the text is not a SHA-1 object id; other lengths belong to other hashes.
  */
 export function readOidText(text: string): Oid {
   if (!isOid(text)) throw new GitError("protocol", `${JSON.stringify(text)} is not an object id`);
@@ -12,9 +12,9 @@ export function readOidText(text: string): Oid {
 }
 
 /**
- * A whole number in a message.
+ * Parses a whole number in a message.
  *
- * @throws GitError `protocol` unless it is written in digits and at most `max`.
+ * @throws GitError `protocol` unless the text consists of digits and the number is at most `max`.
  */
 export function readNumberText(text: string, max: number): number {
   if (!/^\d{1,16}$/.test(text) || Number(text) > max) {

@@ -2,14 +2,14 @@ import type { ByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import { type Pkt, pktText, readPkt } from "./pkt-line.ts";
 
-/** Thrown inside a parser where the bytes end too early, and turned into its answer. */
+/** Thrown inside a parser when the bytes end too early; `parseMessage` turns it into `undefined`. */
 const needMore = Symbol("need more");
 
 /**
  * Steps through the pkt-lines of a message.
  *
- * A parser is a function over a cursor, run by `parseMessage`: it reads as if everything were
- * there, and starts over when more has arrived.
+ * A parser is a function over a cursor, run by `parseMessage`. It reads as if the message were complete;
+ * when more bytes arrive, the caller runs it again from the start.
  */
 export class PktCursor {
   private readonly bytes: Uint8Array;
@@ -43,10 +43,10 @@ export class PktCursor {
 }
 
 /**
- * Runs a parser over what has arrived so far.
+ * Runs a parser over the bytes received so far.
  *
- * @returns What it read and the offset behind it, or undefined while the message is incomplete.
- * @throws GitError whatever the parser refuses.
+ * @returns The parsed value and the offset after it; undefined while the message is incomplete.
+ * @throws GitError as the parser does.
  */
 export function parseMessage<T>(
   bytes: Uint8Array,

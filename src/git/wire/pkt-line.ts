@@ -1,7 +1,7 @@
 import { type ByteText, readByteText } from "../byte-text.ts";
 import { corrupt, GitError } from "../error.ts";
 
-/** Longest pkt-line, in bytes with its four digits. */
+/** Longest pkt-line in bytes, including its four length digits. */
 export const PKT_BYTES_MAX = 65520;
 
 /** One packet: a payload, or a marker between payloads. */
@@ -19,7 +19,7 @@ export const DELIMITER_PKT = Uint8Array.of(0x30, 0x30, 0x30, 0x31);
 /**
  * Reads the pkt-line that starts at `offset`.
  *
- * @param bytes What has arrived of the stream so far. A payload is a view into it, not a copy.
+ * @param bytes The bytes of the stream received so far. A payload is a view into them, not a copy.
  * @param offset Start of the line, in bytes.
  * @returns The packet and the offset after it, or undefined while the packet is incomplete.
  * @throws GitError `corrupt` if the length is not four hex digits, is 0003, or is over 65520.
@@ -47,7 +47,7 @@ export function readPkt(bytes: Uint8Array, offset: number): { pkt: Pkt; next: nu
   return { pkt: { kind: "data", payload: bytes.subarray(offset + 4, next) }, next };
 }
 
-/** The length that four hex digits stand for, -1 if they are none. */
+/** The value of four hex digits; -1 if they are not hex digits. */
 function readLength(bytes: Uint8Array, offset: number): number {
   let length = 0;
   for (let at = offset; at < offset + 4; at++) {
@@ -60,17 +60,17 @@ function readLength(bytes: Uint8Array, offset: number): number {
   return length;
 }
 
-/** The text of a line: its payload without the line feed at its end. */
+/** The text of a line: the payload without its final line feed. */
 export function pktText(payload: Uint8Array): ByteText {
   const end = payload.at(-1) === 0x0a ? payload.length - 1 : payload.length;
   return readByteText(payload, 0, end);
 }
 
 /**
- * A packet that holds `payload`.
+ * A packet with `payload`.
  *
- * @throws GitError `limit` if it does not fit one packet: the engine's own lines always do, so a
- * longer one quotes something that nobody bounded.
+ * @throws GitError `limit` if the payload does not fit in one packet. The engine's own lines always fit, so
+ * a longer line contains input whose length was not limited.
  */
 export function formatPkt(payload: Uint8Array | ByteText): Uint8Array {
   const length = payload.length + 4;
@@ -85,12 +85,12 @@ export function formatPkt(payload: Uint8Array | ByteText): Uint8Array {
   return bytes;
 }
 
-/** A packet of `text` and a line feed. `text` is byte text, or plain ASCII. */
+/** A packet with `text` and a line feed. `text` is byte text or plain ASCII. */
 export function formatLine(text: string): Uint8Array {
   return formatPkt(`${text}\n` as ByteText);
 }
 
-/** Writes the four digits of `length`, which counts them too. */
+/** Writes `length` as four hex digits. `length` includes these digits. */
 export function writePktLength(bytes: Uint8Array, offset: number, length: number): void {
   for (let digit = 0; digit < 4; digit++) {
     const value = (length >>> (12 - 4 * digit)) & 15;
@@ -98,7 +98,7 @@ export function writePktLength(bytes: Uint8Array, offset: number, length: number
   }
 }
 
-/** Several packets as one piece of bytes. */
+/** Concatenates byte arrays. */
 export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;

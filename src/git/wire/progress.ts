@@ -1,8 +1,8 @@
-/** Least time between two lines that tell of the same work, in milliseconds. */
+/** Minimum time between two updates of a meter, in milliseconds. */
 const INTERVAL_MS = 500;
 
 /**
- * A counter as git shows it: a line that is written over until the work is done.
+ * A progress counter as git shows it: a line that is overwritten until the work is done.
  *
  * @see git's progress.c, for the wording.
  */
@@ -22,7 +22,7 @@ export class ProgressMeter {
     this.writtenAt = now();
   }
 
-  /** Writes a line if the percentage has changed and the last one is some time ago. */
+  /** Writes a line if the percentage has changed and the last line is at least `INTERVAL_MS` old. */
   update(done: number): void {
     const percent = Math.floor((done * 100) / this.total);
     if (percent === this.writtenPercent) return;
@@ -33,7 +33,7 @@ export class ProgressMeter {
     this.write(`${this.line(done)}\r`);
   }
 
-  /** The last line. @param words What stands behind the numbers. */
+  /** Writes the last line. @param words Text after the numbers. */
   finish(words = "done."): void {
     this.write(`${this.line(this.total)}, ${words}\n`);
   }

@@ -5,12 +5,12 @@ import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
 
-/** What became of one command. */
+/** The result of one command. */
 export type RefResult =
   | { readonly kind: "ok"; readonly ref: ByteText; readonly rewritten?: RewrittenRef }
   | { readonly kind: "refused"; readonly ref: ByteText; readonly reason: string };
 
-/** What the server did instead of the command (`report-status-v2`). */
+/** The update that the server made instead of the requested one (`report-status-v2`). */
 interface RewrittenRef {
   readonly ref?: ByteText;
   readonly oldOid?: Oid;
@@ -19,19 +19,18 @@ interface RewrittenRef {
 }
 
 export interface ReceiveReport {
-  /** Why the pack was refused, undefined if it was taken. */
+  /** Why the pack was refused; undefined if it was accepted. */
   readonly unpackError: string | undefined;
   readonly results: readonly RefResult[];
 }
 
-/** A reason on one line: what a client prints behind the ref. */
+/** Puts a reason on one line; the client prints it after the ref. */
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, 1000);
 
 /**
- * The report behind a push.
+ * The status report of a push.
  *
- * @param isV2 Options of rewritten refs are told only to clients that asked for
- * `report-status-v2`.
+ * @param isV2 The client requested `report-status-v2`; only then are rewritten refs reported.
  * @see gitprotocol-pack(5), "Report Status".
  */
 export function formatReceiveReport(report: ReceiveReport, isV2: boolean): Uint8Array {
@@ -52,7 +51,7 @@ export function formatReceiveReport(report: ReceiveReport, isV2: boolean): Uint8
   return joinBytes([...lines.map(formatLine), FLUSH_PKT]);
 }
 
-/** Reads the report behind a push; undefined while it is incomplete. */
+/** Reads the status report of a push; undefined while it is incomplete. */
 export function parseReceiveReport(
   bytes: Uint8Array,
   offset = 0,

@@ -6,7 +6,7 @@ import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { FLUSH_PKT, formatLine, formatPkt, joinBytes } from "./pkt-line.ts";
 
-/** One ref to move. A null id stands for "does not exist". */
+/** One ref to create, update or delete. A null id stands for "does not exist". */
 export interface RefCommand {
   readonly oldOid: Oid;
   readonly newOid: Oid;
@@ -15,18 +15,18 @@ export interface RefCommand {
 
 export const isDelete = (command: RefCommand): boolean => command.newOid === NULL_OID;
 
-/** What a client sends to `git-receive-pack` in front of the pack. */
+/** The part of a client's `git-receive-pack` request before the pack. */
 export interface ReceiveRequest {
   readonly commands: readonly RefCommand[];
   /** The pusher's boundary, if it pushes from a shallow clone. */
   readonly shallowOids: readonly Oid[];
   readonly capabilities: Capabilities;
   readonly pushOptions: readonly ByteText[];
-  /** False if all commands delete: then nothing follows. */
+  /** False if every command is a deletion: then no pack follows. */
   readonly hasPack: boolean;
 }
 
-/** Bounds for what a push may announce. */
+/** Limits on the number of commands and options of a push. */
 export interface ReceiveLimits {
   readonly commandsMax: number;
   readonly pushOptionsMax: number;
@@ -37,14 +37,14 @@ const DEFAULT_LIMITS: ReceiveLimits = { commandsMax: 100_000, pushOptionsMax: 10
 /**
  * Reads the commands of a push. The pack starts at `next`.
  *
- * SECURITY: a list that cannot be read whole refuses the whole push. There is no partial answer
- * that protection rules could be checked against.
+ * SECURITY: one malformed line refuses the whole push. Otherwise the protection rules would be checked
+ * against an incomplete list of commands.
  *
- * Names are as the client sent them: whoever moves a ref judges its name.
+ * Ref names are returned as the client sent them: the code that updates the refs validates them.
  *
  * @returns Undefined while the list is incomplete.
- * @throws GitError `protocol` for a line that is no command or a ref named twice; `unsupported` for
- * a signed push or another hash; `limit` for a list over its bounds.
+ * @throws GitError `protocol` for a line that is not a command or a ref that is listed twice; `unsupported`
+ * for a signed push or another hash; `limit` for a list over its limits.
  * @see gitprotocol-pack(5), "Reference Update Request and Packfile Transfer".
  */
 export function parseReceiveRequest(
@@ -111,7 +111,7 @@ function parseCommand(line: ByteText): RefCommand {
   return { oldOid, newOid, ref };
 }
 
-/** The bytes of a push in front of the pack. */
+/** The bytes of a push before the pack. */
 export function formatReceiveRequest(request: Omit<ReceiveRequest, "hasPack">): Uint8Array {
   const words = formatCapabilities(request.capabilities).join(" ");
   const pieces = request.shallowOids.map((oid) => formatLine(`shallow ${oid}`));

@@ -2,13 +2,13 @@ import { byteTextBytes, encodeText, readByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import { joinBytes, PKT_BYTES_MAX, readPkt, writePktLength } from "./pkt-line.ts";
 
-/** What a frame carries: the pack or report, words for the user, or the reason of a failure. */
+/** The content of a frame: the pack or report, progress text for the user, or an error message. */
 export const BAND_DATA = 1;
 const BAND_PROGRESS = 2;
 const BAND_ERROR = 3;
 export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 
-/** Digits and band number in front of a frame's payload, in bytes. */
+/** Length digits and band number before a frame's payload, in bytes. */
 const FRAME_HEADER_BYTES = 5;
 /** Largest payload of a frame of `side-band-64k`, in bytes. */
 export const FRAME_PAYLOAD_MAX = PKT_BYTES_MAX - FRAME_HEADER_BYTES;
@@ -19,8 +19,8 @@ export const SMALL_FRAME_PAYLOAD_MAX = 1000 - FRAME_HEADER_BYTES;
 export const KEEPALIVE_FRAME = Uint8Array.of(0x30, 0x30, 0x30, 0x35, BAND_PROGRESS);
 
 /**
- * Writes the header of a frame whose payload the caller puts behind it, so that a large pack is
- * framed without being copied twice.
+ * Writes the header of a frame. The caller writes the payload after it, so that a large pack is framed with a
+ * single copy.
  */
 function writeFrameHeader(
   bytes: Uint8Array,
@@ -32,7 +32,7 @@ function writeFrameHeader(
   bytes[offset + 4] = band;
 }
 
-/** `payload` as frames of at most `payloadMax` bytes each. */
+/** Splits `payload` into frames of at most `payloadMax` payload bytes each. */
 export function formatFrames(
   band: Band,
   payload: Uint8Array,
@@ -51,10 +51,10 @@ export function formatFrames(
 }
 
 /**
- * The packets of `message` with their payloads in `BAND_DATA`, as `sideband-all` has them; flush
- * and delimiter stay outside.
+ * Wraps the payloads of `message` in frames of `BAND_DATA`, as `sideband-all` requires; flush and delimiter
+ * packets stay unwrapped.
  *
- * @param message Whole packets, none longer than a frame can hold.
+ * @param message Complete packets, none longer than a frame can hold.
  */
 export function frameMessage(message: Uint8Array): Uint8Array {
   const pieces: Uint8Array[] = [];
@@ -70,17 +70,17 @@ export function frameMessage(message: Uint8Array): Uint8Array {
   return joinBytes(pieces);
 }
 
-/** What ends a conversation in side-bands. Its words are shown to the user. */
+/** The error frame that ends a side-band response. The client shows the message to the user. */
 export function formatBandError(message: string, payloadMax = FRAME_PAYLOAD_MAX): Uint8Array {
   return formatFrames(BAND_ERROR, byteTextBytes(encodeText(`${message}\n`)), payloadMax);
 }
 
-/** Words for the user, as `remote:` lines in their terminal. */
+/** Progress text that the client shows as `remote:` lines in the terminal. */
 export function formatProgress(text: string, payloadMax = FRAME_PAYLOAD_MAX): Uint8Array {
   return formatFrames(BAND_PROGRESS, byteTextBytes(encodeText(text)), payloadMax);
 }
 
-/** One frame, or the flush behind the last. */
+/** One frame, or the flush after the last frame. */
 export type Frame =
   | { readonly kind: "frame"; readonly band: Band; readonly payload: Uint8Array }
   | { readonly kind: "flush" };
@@ -88,8 +88,8 @@ export type Frame =
 /**
  * Reads the frame that starts at `offset`. The payload is a view.
  *
- * @returns Undefined while it is incomplete.
- * @throws GitError `protocol` for a packet without band; for one of `BAND_ERROR`, with its words.
+ * @returns Undefined while the frame is incomplete.
+ * @throws GitError `protocol` for a packet without a band, and for a frame of `BAND_ERROR`, with its message.
  */
 export function readFrame(
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 import { ENTRY_BASE, ENTRY_END, ENTRY_INVALID, ENTRY_LITERAL } from "./huffman.ts";
 
-/** Order in which a dynamic block lists the lengths of its code length code. */
+/** Order in which a dynamic block lists the lengths of the code length code. */
 export const CODE_LENGTH_ORDER = Uint8Array.of(
   16,
   17,

@@ -3,11 +3,11 @@ import { corrupt } from "../error.ts";
 /** Longest code of the format, in bits. */
 const CODE_BITS_MAX = 15;
 
-// A table entry is one integer, so that the decoder needs one lookup for each symbol:
+// A table entry is one integer, so that the decoder needs one lookup per symbol:
 //   bits 0-3   length of the code in bits; an entry of 0 is a code longer than the table's index
-//   bits 4-7   extra bits that follow the code
-//   bits 8-9   what the symbol is
-//   bits 16-31 the byte, or the base that the extra bits are added to
+//   bits 4-7   number of extra bits after the code
+//   bits 8-9   type of the symbol
+//   bits 16-31 the byte, or the base to which the extra bits are added
 export const ENTRY_LITERAL = 0 << 8;
 export const ENTRY_BASE = 1 << 8;
 export const ENTRY_END = 2 << 8;
@@ -15,19 +15,19 @@ export const ENTRY_INVALID = 3 << 8;
 export const ENTRY_KIND = 3 << 8;
 
 /**
- * A decoding table for one Huffman code, reused from block to block.
+ * A decoding table for one Huffman code, reused for every block.
  *
- * Codes up to `indexBits` long take one lookup; the rare longer ones are decoded bit by bit from
- * the canonical order, which keeps building cheap: most git objects are small, and there the table
- * costs more than the decoding.
+ * Codes of up to `indexBits` take one lookup. The rare longer codes are decoded bit by bit from the
+ * canonical order, which keeps building cheap: most git objects are small, and for them building
+ * the table costs more than decoding.
  */
 export class HuffmanTable {
   readonly indexBits: number;
-  /** Entry for each value of the next `indexBits` bits. */
+  /** The entry for each value of the next `indexBits` bits. */
   readonly entries: Int32Array;
-  /** What each symbol means: an entry without its code length. */
+  /** The entry of each symbol without its code length. */
   private readonly meanings: Int32Array;
-  /** Codes of each length, 1 to 15. */
+  /** Number of codes of each length, 1 to 15. */
   private readonly counts = new Int32Array(CODE_BITS_MAX + 1);
   /** Symbols in canonical order. */
   private readonly sorted: Int32Array;
@@ -44,9 +44,9 @@ export class HuffmanTable {
   /**
    * Builds the table for symbols whose code lengths are `lengths[start..end)`.
    *
-   * @param mayBeIncomplete True if a code that leaves bit patterns unused is refused only when it
-   * has more than one symbol, as RFC 1951 allows for a single distance code.
-   * @throws GitError `corrupt` if the lengths are no prefix code.
+   * @param mayBeIncomplete True to accept an incomplete code if it has at most one symbol, as RFC
+   * 1951 allows for a single distance code.
+   * @throws GitError `corrupt` if the lengths do not form a prefix code.
    */
   build(lengths: Uint8Array, start: number, end: number, mayBeIncomplete: boolean): void {
     const { counts, entries, indexBits, meanings, nextCode, nextSorted, sorted } = this;
@@ -89,12 +89,12 @@ export class HuffmanTable {
   }
 
   /**
-   * Decodes a code that the table does not hold.
+   * Decodes a code that is too long for the table.
    *
    * @param hold The next bits of the stream, first bit lowest.
-   * @param bits How many of them there are.
-   * @returns The entry, 0 if `bits` are too few to tell.
-   * @throws GitError `corrupt` if no code starts like this.
+   * @param bits Number of bits in `hold`.
+   * @returns The entry, or 0 if more bits are needed.
+   * @throws GitError `corrupt` if no code starts with these bits.
    */
   decodeLong(hold: number, bits: number): number {
     const { counts, sorted } = this;

@@ -9,22 +9,29 @@ import {
 } from "./deflate-codes.ts";
 import { ENTRY_BASE, ENTRY_INVALID, ENTRY_KIND, ENTRY_LITERAL, HuffmanTable } from "./huffman.ts";
 
-/** How far back a match may reach, in bytes: what a caller must keep in front of fresh output. */
+/**
+ * Maximum distance of a match, in bytes: the caller must keep this much earlier output in front of
+ * the buffer.
+ */
 export const WINDOW_BYTES = 32768;
 
-/** Matches longer than this are copied faster by the runtime than by a loop. Measured. */
+/**
+ * Matches longer than this, in bytes, are copied faster by the runtime than by a loop (measured).
+ */
 const COPY_BYTES_MIN = 64;
 
-/** Input that the fast loop may read ahead of a symbol: two codes, their extra bits, and slack. */
+/**
+ * Maximum bytes that the fast loop reads for one symbol: two codes, their extra bits, and slack.
+ */
 const SYMBOL_BYTES_MAX = 10;
 
 /**
- * What stopped the inflater: the stream's end, the end of the input, or a full output. After
- * `need-input` the caller gives the unread bytes again, with more behind them.
+ * Why the inflater stopped: the end of the stream, the end of the input, or a full output. After
+ * `need-input` the caller passes the unread bytes again, followed by more.
  */
 export type InflateStatus = "done" | "need-input" | "output-full";
 
-// What the next bits of the stream are.
+// States: the element that comes next in the stream.
 const header = 0;
 const block = 1;
 const stored = 2;
@@ -37,27 +44,27 @@ const done = 7;
 let fixed: { literals: HuffmanTable; distances: HuffmanTable } | undefined;
 
 /**
- * A resumable zlib decoder with exact boundaries: it never reads a byte behind the stream, and says
- * where the stream ended, which is the only way to find the next entry of a pack.
+ * A resumable zlib decoder with exact boundaries: it never reads a byte past the end of the stream,
+ * and reports where the stream ended, which is the only way to find the next entry of a pack.
  *
- * It allocates nothing while it runs. Output goes into the caller's buffer, which therefore bounds
- * it; matches are copied from the same buffer, so a caller that empties it keeps the last
+ * It allocates nothing while it runs. Output goes into the caller's buffer, so the caller bounds
+ * it. Matches are copied from the same buffer, so a caller that empties it keeps the last
  * `WINDOW_BYTES` in front.
  *
  * @see RFC 1950 (zlib), RFC 1951 (deflate).
  */
 export class Inflater {
-  /** After `run`: the offset of the first input byte that does not belong to what was decoded. */
+  /** After `run`: offset of the first unconsumed input byte. */
   inputOffset = 0;
-  /** After `run`: the offset behind the last byte written. */
+  /** After `run`: offset after the last byte written. */
   outputOffset = 0;
 
   private mode = header;
   private isLastBlock = false;
-  /** Bits read and not used: fewer than eight between runs. First bit lowest. */
+  /** Unused bits already read: fewer than eight between runs. First bit lowest. */
   private hold = 0;
   private holdBits = 0;
-  /** Bytes left of a stored block, or of a match that did not fit the output. */
+  /** Remaining bytes of a stored block, or of a match that did not fit the output. */
   private leftBytes = 0;
   private matchDistance = 0;
   private adler = 1;
@@ -73,7 +80,7 @@ export class Inflater {
     this.distances = this.ownDistances;
   }
 
-  /** Prepares for another stream. */
+  /** Resets the state for the next stream. */
   reset(): void {
     this.mode = header;
     this.isLastBlock = false;
@@ -85,9 +92,9 @@ export class Inflater {
   /**
    * Decodes until the stream ends, the input runs out or the output is full.
    *
-   * @param output Receives from `outputStart` up to `outputEnd`; holds the bytes written before in
-   * front of it.
-   * @throws GitError `corrupt` if the bytes are no zlib stream or the checksum does not match.
+   * @param output Receives bytes from `outputStart` to `outputEnd`; holds the earlier output before
+   * `outputStart`.
+   * @throws GitError `corrupt` if the bytes are not a zlib stream or the checksum does not match.
    */
   run(
     input: Uint8Array,
@@ -161,7 +168,7 @@ export class Inflater {
     return value;
   }
 
-  /** Gives whole unused bytes back to the input. */
+  /** Returns whole unused bytes to the input. */
   private unread(): void {
     this.inputOffset -= this.holdBits >>> 3;
     this.holdBits &= 7;
@@ -194,7 +201,7 @@ export class Inflater {
     const start = this.take(3);
     switch (start >>> 1) {
       case 0: {
-        // The rest of this byte is padding; then come the length and its complement.
+        // The rest of this byte is padding; the length and its complement follow.
         this.take(this.holdBits & 7);
         if (!this.need(input, inputEnd, 16)) return this.rewind(inputOffset, hold, holdBits);
         const length = this.take(16);
@@ -250,7 +257,9 @@ export class Inflater {
     return true;
   }
 
-  /** Reads the codes of a dynamic block, again from its start if the input ends inside. */
+  /**
+   * Reads the codes of a dynamic block. If the input ends inside them, the next run starts over.
+   */
   private readTables(input: Uint8Array, inputEnd: number): boolean {
     const { inputOffset, hold, holdBits, lengths, codeLengths } = this;
     if (!this.need(input, inputEnd, 14)) return this.rewind(inputOffset, hold, holdBits);
@@ -296,7 +305,7 @@ export class Inflater {
     return true;
   }
 
-  /** Decodes symbols until the block ends or a buffer does; false if the input is short. */
+  /** Decodes symbols until the block or a buffer ends; false if more input is needed. */
   private decode(
     input: Uint8Array,
     inputEnd: number,
@@ -311,9 +320,10 @@ export class Inflater {
   }
 
   /**
-   * Decodes symbols while the input cannot end inside one, which saves looking at its end.
+   * Decodes symbols as long as the input cannot end inside one, which saves checks for its end.
    *
-   * @returns True if the symbols ended: with the block, or with a match that fills the output.
+   * @returns True if decoding stopped at the end of the block, or at a match that does not fit the
+   * output.
    */
   private decodeFar(
     input: Uint8Array,
@@ -401,9 +411,9 @@ export class Inflater {
   }
 
   /**
-   * Decodes one symbol where a buffer may end inside it.
+   * Decodes one symbol in a position where a buffer may end inside it.
    *
-   * @returns False, with the state of before the symbol, if not all its bits are there.
+   * @returns False, with the state as before the symbol, if bits are missing.
    */
   private decodeNear(
     input: Uint8Array,
@@ -420,7 +430,7 @@ export class Inflater {
     }
     if ((entry & ENTRY_KIND) === ENTRY_LITERAL) {
       if (this.outputOffset >= outputEnd) {
-        // Nothing is pending but the output: the symbol is read again when there is room.
+        // Only output space is missing: the symbol is read again when there is room.
         this.rewind(inputOffset, hold, holdBits);
         this.leftBytes = 0;
         this.mode = match;

@@ -4,9 +4,10 @@ import { adler32 } from "../hash/adler32.ts";
 const BLOCK_BYTES_MAX = 0xffff;
 
 /**
- * A zlib stream of what comes, uncompressed: for what is too large to be deflated at once.
+ * Wraps pieces in a zlib stream of stored (uncompressed) blocks, for contents too large to be
+ * deflated at once.
  *
- * Each piece is read before the next is asked for.
+ * Each piece is consumed before the next one is requested.
  *
  * @see RFC 1950; RFC 1951, section 3.2.4.
  */

@@ -19,7 +19,7 @@ import { gitReader } from "../support/sidecars.ts";
 // Each comparison starts git several times.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** What became of a patch: a tree, or why there is none. */
+/** The result of a patch: a tree, or the error message of a refusal. */
 type Outcome = { tree: string } | { error: string };
 
 async function applyByUs(
@@ -51,8 +51,8 @@ function applyByGit(repository: string, rootOid: string, patch: Uint8Array): Out
   const env = { GIT_INDEX_FILE: index };
   git(repository, ["read-tree", rootOid], { env });
   const args = ["apply", "--cached", "--whitespace=nowarn", "-"];
-  const said = git(repository, args, { env, input: patch, mayFail: true });
-  const [, error] = /^error: (.*)$/m.exec(said) ?? [];
+  const output = git(repository, args, { env, input: patch, mayFail: true });
+  const [, error] = /^error: (.*)$/m.exec(output) ?? [];
   const tree = error === undefined ? git(repository, ["write-tree"], { env }) : "";
   rmSync(index, { force: true });
   return error === undefined ? { tree } : { error };
@@ -63,11 +63,11 @@ const treeOf = (repository: string, commit: string): string =>
 
 const ANY_ERROR = { error: expect.any(String) };
 
-/** What comes of a patch, by us and by git: alike but for the words of a refusal. */
+/** The results of `applyPatch` and of git for a patch, comparable except for error messages. */
 async function applyByBoth(repository: string, rootOid: string, patch: Uint8Array) {
   const ours = await applyByUs(gitReader(repository), rootOid, patch);
   const theirs = applyByGit(repository, rootOid, patch);
-  // Git takes a line that ends the file for one that does not, and joins it with what follows.
+  // Git accepts an unterminated context line in the middle of a file and joins it with the following line.
   const isJoined = "error" in ours && /^ .*\n\\ No newline/m.test(patch.toString());
   const expected = "error" in theirs || isJoined ? ANY_ERROR : theirs;
   return {
@@ -83,7 +83,7 @@ const STYLES: readonly (readonly string[])[] = [
   ["--binary", "--no-renames", "--patience", "-U20"],
 ];
 
-describe("what git diff prints", () => {
+describe("the output of git diff", () => {
   it.each(["renames", "history", "merges"])("applies: %s", async (fixture) => {
     const repository = makeFixture(fixture);
     const log = git(repository, ["rev-list", "--all", "--parents"]).split("\n").slice(0, 25);
@@ -100,7 +100,7 @@ describe("what git diff prints", () => {
         patch.toString(),
         { tree: treeOf(repository, commit) },
       ]);
-      // The other way round, of which names are swapped and new files are deleted ones.
+      // The reverse diff has swapped names, and deleted files instead of new ones.
       const back = gitBytes(repository, ["diff", ...options, commit, parent]);
       expect(await applyByUs(gitReader(repository), treeOf(repository, commit), back)).toEqual({
         tree: before,
@@ -108,7 +108,7 @@ describe("what git diff prints", () => {
     }
   });
 
-  it("applies as mails, several files and commits in a row", async () => {
+  it("applies as format-patch mails for each commit of a history", async () => {
     const repository = makeFixture("renames");
     const commits = git(repository, ["rev-list", "--first-parent", "--reverse", "HEAD"]).split(
       "\n",
@@ -123,7 +123,7 @@ describe("what git diff prints", () => {
     }
   });
 
-  it("applies where files have changed, or does not, as git says", async () => {
+  it("applies or fails as with git where files have changed", async () => {
     const repository = makeFixture("renames");
     const commits = git(repository, ["rev-list", "--first-parent", "--reverse", "HEAD"]).split(
       "\n",
@@ -144,7 +144,7 @@ describe("what git diff prints", () => {
   });
 });
 
-/** A text of lines of which some are alike, and the same text edited in a few places. */
+/** Edits lines in a few random positions. */
 function editText(random: Random, lines: readonly string[], edits: number): string[] {
   const edited = [...lines];
   for (let edit = 0; edit < edits; edit++) {
@@ -156,7 +156,7 @@ function editText(random: Random, lines: readonly string[], edits: number): stri
 }
 
 describe("hunks", () => {
-  it("are found where git finds them", async () => {
+  it("apply at the positions where git applies them", async () => {
     const repository = makeDirectory();
     git(repository, ["init", "--quiet"]);
     const random = makeRandom(21);
@@ -170,7 +170,7 @@ describe("hunks", () => {
       const base = Array.from({ length: 5 + random.below(40) }, () => `line ${random.below(12)}`);
       const old = store(base, random.below(4) > 0);
       const fresh = store(editText(random, base, 1 + random.below(3)), random.below(4) > 0);
-      // Moved up or down, or edited elsewhere.
+      // The target text is shifted, or edited elsewhere.
       const head = Array.from({ length: random.below(6) }, () => `line ${random.below(12)}`);
       const onto = store(
         editText(random, [...head, ...base], random.below(2)),
@@ -193,7 +193,7 @@ const HEAD = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n";
 const HUNK = "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
 const ZERO = "0".repeat(40);
 
-describe("patches that somebody wrote", () => {
+describe("handwritten patches", () => {
   const repository = makeDirectory();
   git(repository, ["init", "--quiet"]);
   const add = (mode: string, name: string, input: string): string => {
@@ -225,118 +225,127 @@ describe("patches that somebody wrote", () => {
 
   it.each([
     ["with a git header", HEAD + HUNK],
-    ["without", `--- a/a.txt\n+++ b/a.txt\n${HUNK}`],
+    ["without a git header", `--- a/a.txt\n+++ b/a.txt\n${HUNK}`],
     [
-      "of a tool with times",
+      "of diff -u, with times",
       `--- a/a.txt\t2020-01-01 10:00:00.123 +0100\n+++ b/a.txt\t2020-01-01 10:00:00 +0100\n${HUNK}`,
     ],
-    ["of a tool with names alone", `--- a.txt\n+++ a.txt\n${HUNK}`],
-    ["of a tool and a copy", `--- x/a.txt\n+++ x/a.txt.orig\n${HUNK}`],
-    ["with words around", `Hello\n\n---\n a.txt | 2 +-\n\n${HEAD}${HUNK}-- \n2.39.5\n\nmore\n`],
-    ["twice on one file", `${HEAD}${HUNK}${HEAD}@@ -1,3 +1,3 @@\n 1\n-two\n+2\n 3\n`],
+    ["of diff -u, with names only", `--- a.txt\n+++ a.txt\n${HUNK}`],
+    ["of diff -u, against a backup copy", `--- x/a.txt\n+++ x/a.txt.orig\n${HUNK}`],
+    ["with surrounding text", `Hello\n\n---\n a.txt | 2 +-\n\n${HEAD}${HUNK}-- \n2.39.5\n\nmore\n`],
+    ["that change one file twice", `${HEAD}${HUNK}${HEAD}@@ -1,3 +1,3 @@\n 1\n-two\n+2\n 3\n`],
     ["to an executable", "--- a/run\n+++ b/run\n@@ -1 +1 @@\n-x\n+y\n"],
     [
       "to lines that end in CR",
       "--- a/crlf\n+++ b/crlf\n@@ -1,3 +1,3 @@\n 1\r\n-2\r\n+two\r\n 3\r\n",
     ],
-    ["with an empty line for context", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n 1\n+\n 2\n"],
+    ["with an empty line as context", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n 1\n+\n 2\n"],
     [
       "to a file without a last line feed",
       "--- a/noend\n+++ b/noend\n@@ -1,2 +1,2 @@\n 1\n-2\n\\ No newline at end of file\n+3\n\\ No newline at end of file\n",
     ],
     [
-      "that ends a file",
+      "that add the final line feed of a file",
       "--- a/noend\n+++ b/noend\n@@ -1,2 +1,2 @@\n 1\n-2\n\\ No newline at end of file\n+2\n",
     ],
     [
-      "that creates a file",
+      "that create a file",
       "diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+n\n",
     ],
-    ["that creates an empty file", "diff --git a/x/n b/x/n\nnew file mode 100644\n"],
-    ["that creates a file without saying so", "--- a/n\n+++ b/n\n@@ -0,0 +1 @@\n+n\n"],
+    ["that create an empty file", "diff --git a/x/n b/x/n\nnew file mode 100644\n"],
+    ["that create a file without a header for it", "--- a/n\n+++ b/n\n@@ -0,0 +1 @@\n+n\n"],
     [
-      "that creates a file by its time",
+      "that create a file, marked by its time",
       "--- a/n\t1970-01-01 01:00:00 +0100\n+++ b/n\t2020-01-01 10:00:00 +0100\n@@ -0,0 +1 @@\n+n\n",
     ],
     [
-      "that creates a link",
+      "that create a symlink",
       "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+a.txt\n\\ No newline at end of file\n",
     ],
     [
-      "that deletes a file",
+      "that delete a file",
       "diff --git a/a.txt b/a.txt\ndeleted file mode 100644\n--- a/a.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-1\n-2\n-3\n",
     ],
-    ["that deletes a file, of a tool", "--- a/a.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-1\n-2\n-3\n"],
-    ["that deletes an empty file", "diff --git a/d/empty b/d/empty\ndeleted file mode 100644\n"],
-    ["that fills an empty file", "--- a/d/empty\n+++ b/d/empty\n@@ -0,0 +1 @@\n+n\n"],
-    ["of a mode", "diff --git a/run b/run\nold mode 100755\nnew mode 100644\n"],
-    ["of a mode that is another", "diff --git a/a.txt b/a.txt\nold mode 100755\nnew mode 100644\n"],
+    ["of diff -u, that delete a file", "--- a/a.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-1\n-2\n-3\n"],
+    ["that delete an empty file", "diff --git a/d/empty b/d/empty\ndeleted file mode 100644\n"],
+    ["that fill an empty file", "--- a/d/empty\n+++ b/d/empty\n@@ -0,0 +1 @@\n+n\n"],
+    ["that change a mode", "diff --git a/run b/run\nold mode 100755\nnew mode 100644\n"],
     [
-      "that renames",
+      "that change a mode from another than the file has",
+      "diff --git a/a.txt b/a.txt\nold mode 100755\nnew mode 100644\n",
+    ],
+    [
+      "that rename a file",
       "diff --git a/a.txt b/z\nsimilarity index 100%\nrename from a.txt\nrename to z\n",
     ],
     [
-      "that renames and changes",
+      "that rename and change a file",
       `diff --git a/a.txt b/z\nsimilarity index 50%\nrename from a.txt\nrename to z\n--- a/a.txt\n+++ b/z\n${HUNK}`,
     ],
-    ["that copies", "diff --git a/a.txt b/z\nsimilarity index 100%\ncopy from a.txt\ncopy to z\n"],
     [
-      "that turns a file into a link",
+      "that copy a file",
+      "diff --git a/a.txt b/z\nsimilarity index 100%\ncopy from a.txt\ncopy to z\n",
+    ],
+    [
+      "that turn a file into a symlink",
       "diff --git a/run b/run\ndeleted file mode 100755\n--- a/run\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\ndiff --git a/run b/run\nnew file mode 120000\n--- /dev/null\n+++ b/run\n@@ -0,0 +1 @@\n+y\n\\ No newline at end of file\n",
     ],
     [
-      "that moves a link on",
+      "that change the target of a symlink",
       "diff --git a/link b/link\n--- a/link\n+++ b/link\n@@ -1 +1 @@\n-a.txt\n\\ No newline at end of file\n+run\n\\ No newline at end of file\n",
     ],
     [
-      "that moves a submodule on",
+      "that change the commit of a submodule",
       `diff --git a/module b/module\nindex 1111111..2222222 160000\n--- a/module\n+++ b/module\n@@ -1 +1 @@\n-Subproject commit ${"1".repeat(40)}\n+Subproject commit ${"2".repeat(40)}\n`,
     ],
     [
-      "of a name in quotes",
+      "with a quoted name",
       'diff --git "a/sp ace\\t\\303\\274" "b/sp ace\\t\\303\\274"\n--- "a/sp ace\\t\\303\\274"\n+++ "b/sp ace\\t\\303\\274"\n@@ -1 +1 @@\n-1\n+2\n',
     ],
     [
-      "of a name with a space",
+      "with a name that contains a space",
       "diff --git a/b c b/b c\n--- a/b c\t\n+++ b/b c\t\n@@ -1 +1 @@\n-1\n+2\n",
     ],
     [
-      "of a mode of a name with a space",
+      "that change a mode, with a name that contains a space",
       "diff --git a/b c b/b c\nold mode 100644\nnew mode 100755\n",
     ],
     [
-      "that replaces a file by a directory",
+      "that replace a file by a directory",
       "diff --git a/run b/run\ndeleted file mode 100755\n--- a/run\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\ndiff --git a/run/x b/run/x\nnew file mode 100644\n--- /dev/null\n+++ b/run/x\n@@ -0,0 +1 @@\n+y\n",
     ],
     ["with a hunk without counts", "--- a/run\n+++ b/run\n@@ -1 +1 @@ func()\n-x\n+y\n"],
     [
-      "of a mode that git keeps in another way",
+      "with a mode that git normalizes",
       "diff --git a/n b/n\nnew file mode 100775\ndiff --git a/m b/m\nnew file mode 100664\n",
     ],
-  ])("apply %s", async (_, patch) => {
+  ])("%s apply", async (_, patch) => {
     const { ours, theirs } = await run(patch);
     expect(ours).toEqual(theirs);
     expect(ours).toHaveProperty("tree");
   });
 
   it.each([
-    ["nothing", ""],
-    ["words alone", "Hello\nthere\n"],
-    ["a hunk alone", HUNK],
-    ["a header alone", HEAD],
-    ["nothing behind a header", `diff --git a/run b/run\nsomething else\n${HEAD}${HUNK}`],
-    ["a hunk that is cut off", (HEAD + HUNK).slice(0, -3)],
-    ["a last line that is cut off", (HEAD + HUNK).slice(0, -1)],
+    ["no content", ""],
+    ["only text", "Hello\nthere\n"],
+    ["only a hunk", HUNK],
+    ["only a header", HEAD],
+    ["a header without changes", `diff --git a/run b/run\nsomething else\n${HEAD}${HUNK}`],
+    ["a truncated hunk", (HEAD + HUNK).slice(0, -3)],
+    ["an unterminated last line", (HEAD + HUNK).slice(0, -1)],
     ["a wrong count", HEAD + HUNK.replace("-1,3", "-1,4")],
     ["a hunk that changes nothing", `${HEAD}@@ -1,1 +1,1 @@\n 1\n`],
-    ["a hunk for what another has left", `${HEAD}${HUNK}@@ -2,2 +2,2 @@\n-two\n+zwei\n 3\n`],
-    ["a mark that is none", HEAD + HUNK.replace("+two", "*two")],
-    ["another context", HEAD + HUNK.replace(" 3", " 4")],
-    ["an end that is none", `${HEAD}@@ -1,2 +1,2 @@\n 1\n-2\n+two\n`],
-    ["a file that is not there", HEAD.replaceAll("a.txt", "none") + HUNK],
+    ["a hunk that overlaps an earlier hunk", `${HEAD}${HUNK}@@ -2,2 +2,2 @@\n-two\n+zwei\n 3\n`],
+    ["an unknown line marker", HEAD + HUNK.replace("+two", "*two")],
+    ["context that does not match", HEAD + HUNK.replace(" 3", " 4")],
+    [
+      "a hunk without trailing context before the end of the file",
+      `${HEAD}@@ -1,2 +1,2 @@\n 1\n-2\n+two\n`,
+    ],
+    ["a file that does not exist", HEAD.replaceAll("a.txt", "none") + HUNK],
     ["a directory", HEAD.replaceAll("a.txt", "d") + HUNK],
     [
-      "a new file that is there",
+      "a new file that already exists",
       "diff --git a/run b/run\nnew file mode 100644\n--- /dev/null\n+++ b/run\n@@ -0,0 +1 @@\n+n\n",
     ],
     [
@@ -344,7 +353,7 @@ describe("patches that somebody wrote", () => {
       "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -1 +1 @@\n-x\n+n\n",
     ],
     [
-      "a rename onto a file",
+      "a rename to an existing file",
       "diff --git a/a.txt b/run\nsimilarity index 100%\nrename from a.txt\nrename to run\n",
     ],
     [
@@ -357,16 +366,16 @@ describe("patches that somebody wrote", () => {
     ],
     ["a deletion without lines", "diff --git a/a.txt b/a.txt\ndeleted file mode 100644\n"],
     [
-      "a deletion that adds",
+      "a deletion that adds lines",
       "diff --git a/a.txt b/a.txt\ndeleted file mode 100644\n--- a/a.txt\n+++ /dev/null\n@@ -1,3 +1 @@\n-1\n-2\n-3\n+4\n",
     ],
     [
-      "a link that is a file",
+      "a symlink's mode for a file",
       "diff --git a/a.txt b/a.txt\nold mode 120000\nnew mode 120000\n--- a/a.txt\n+++ b/a.txt\n" +
         HUNK,
     ],
     [
-      "a file that becomes a link by its mode",
+      "a mode change from file to symlink",
       "diff --git a/run b/run\nold mode 100755\nnew mode 120000\n",
     ],
     [
@@ -374,7 +383,7 @@ describe("patches that somebody wrote", () => {
       "diff --git a/run/x b/run/x\nnew file mode 100644\n--- /dev/null\n+++ b/run/x\n@@ -0,0 +1 @@\n+y\n",
     ],
     [
-      "a file below a link",
+      "a file below a symlink",
       "diff --git a/link/x b/link/x\nnew file mode 100644\n--- /dev/null\n+++ b/link/x\n@@ -0,0 +1 @@\n+y\n",
     ],
     [
@@ -382,29 +391,29 @@ describe("patches that somebody wrote", () => {
       `diff --git a/a.txt b/a.txt\nrename from a.txt\nrename to z\n--- a/run\n+++ b/z\n${HUNK}`,
     ],
     ["two names without a rename", "diff --git a/a.txt b/run\nold mode 100644\nnew mode 100755\n"],
-    ["a mode that is none", "diff --git a/run b/run\nold mode 100755\nnew mode 9\n"],
+    ["an invalid mode", "diff --git a/run b/run\nold mode 100755\nnew mode 9\n"],
     [
-      "bytes that it does not bring",
+      "a binary change without data",
       `diff --git a/a.txt b/a.txt\nindex ${oids["a.txt"]}..${oids["run"]}x 100644\nBinary files a/a.txt and b/a.txt differ\n`,
     ],
     [
-      "bytes of a file that it does not know",
+      "binary data and abbreviated ids",
       "diff --git a/a.txt b/a.txt\nindex 1234567..89abcde 100644\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\n",
     ],
     [
-      "bytes that are not whole",
+      "truncated binary data",
       `diff --git a/n b/n\nnew file mode 100644\nindex ${ZERO}..${"1".repeat(40)}\nGIT binary patch\nliteral 1\nIcmZPo00031\n\n`,
     ],
     [
-      "bytes that are none",
+      "binary data that is not base 85",
       `diff --git a/n b/n\nnew file mode 100644\nindex ${ZERO}..${"1".repeat(40)}\nGIT binary patch\nliteral 1\nA~~~~"\n\n`,
     ],
     [
-      "bytes of another file",
+      "binary data that does not match the new id",
       `diff --git a/n b/n\nnew file mode 100644\nindex ${ZERO}..${"1".repeat(40)}\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\n`,
     ],
     [
-      "nothing of bytes",
+      "a binary header without data",
       `diff --git a/n b/n\nnew file mode 100644\nindex ${ZERO}..${"1".repeat(40)}\nGIT binary patch\n\n`,
     ],
   ])("are refused with %s", async (_, patch) => {
@@ -413,30 +422,31 @@ describe("patches that somebody wrote", () => {
     expect(ours).toHaveProperty("error");
   });
 
-  it("are refused in git's own words", async () => {
-    const said = async (patch: string) => (await run(patch)).ours;
-    expect(await said(HEAD + HUNK.replace(" 3", " 4"))).toMatchObject({
+  it("are refused with git's error messages", async () => {
+    const resultOf = async (patch: string) => (await run(patch)).ours;
+    expect(await resultOf(HEAD + HUNK.replace(" 3", " 4"))).toMatchObject({
       error: "patch failed: a.txt:1: a.txt: patch does not apply",
     });
-    expect(await said((HEAD + HUNK).slice(0, -1))).toMatchObject({
+    expect(await resultOf((HEAD + HUNK).slice(0, -1))).toMatchObject({
       error: "corrupt patch at line 8",
     });
-    expect(await said("x\n")).toMatchObject({ error: "No valid patches in input" });
-    expect(await said(HEAD.replaceAll("a.txt", "none") + HUNK)).toMatchObject({
+    expect(await resultOf("x\n")).toMatchObject({ error: "No valid patches in input" });
+    expect(await resultOf(HEAD.replaceAll("a.txt", "none") + HUNK)).toMatchObject({
       error: "none: does not exist in index",
     });
   });
 
-  // SECURITY: git takes the new content from its store if it is there. Here it may be anybody's.
-  it("never bring what they merely name", async () => {
+  // SECURITY: git takes the new content from its object store if it exists there. Here the store may hold
+  // objects that the author of the patch may not read.
+  it("cannot add stored content by its id alone", async () => {
     const patch = `diff --git a/a.txt b/a.txt\nindex ${oids["a.txt"]}..${oids["run"]} 100644\nBinary files a/a.txt and b/a.txt differ\n`;
     expect(applyByGit(repository, root, Buffer.from(patch))).toHaveProperty("tree");
     const ours = await applyByUs(gitReader(repository), root, Buffer.from(patch));
     expect(ours).toMatchObject({ error: expect.stringContaining("missing binary patch data") });
   });
 
-  // SECURITY: memory and time are bounded, whatever a patch claims.
-  it("claim no more than there is room for", async () => {
+  // SECURITY: memory and time are bounded, whatever sizes a patch claims.
+  it("are refused when they need too much memory or time", async () => {
     const { deflated, claim } = { deflated: "IcmZPo000310RR91", claim: "literal 9999999999" };
     const oid = "1".repeat(40);
     const large = `diff --git a/n b/n\nnew file mode 100644\nindex ${ZERO}..${oid}\nGIT binary patch\n${claim}\n${deflated}\n\n`;
@@ -452,8 +462,8 @@ describe("patches that somebody wrote", () => {
     const same = "\n".repeat(40_000);
     const blob = git(repository, ["hash-object", "-w", "--stdin"], { input: same });
     const wide = git(repository, ["mktree"], { input: `100644 blob ${blob}\tf\n` });
-    const lost = ` \n`.repeat(20_000);
-    const hunk = `@@ -9,20002 +9,20002 @@\n${lost}-x\n+y\n \n \n`
+    const unmatched = ` \n`.repeat(20_000);
+    const hunk = `@@ -9,20002 +9,20002 @@\n${unmatched}-x\n+y\n \n \n`
       .replace("9,20002", "9,20003")
       .replace("9,20002", "9,20003");
     const patch = Buffer.from(`--- a/f\n+++ b/f\n${hunk}`);
@@ -462,7 +472,7 @@ describe("patches that somebody wrote", () => {
     });
   });
 
-  it("are refused as damaged, never by a failure of ours", async () => {
+  it("are refused with a GitError when damaged, never with another error", async () => {
     const stored = gitReader(repository);
     const known = new Map<string, ReturnType<ObjectReader["readObject"]>>();
     const objects: ObjectReader = {
@@ -472,7 +482,7 @@ describe("patches that somebody wrote", () => {
       },
     };
     const empty = git(repository, ["mktree"]);
-    const whole = gitBytes(repository, ["diff", "--binary", "--full-index", empty, root]);
+    const forward = gitBytes(repository, ["diff", "--binary", "--full-index", empty, root]);
     const back = gitBytes(repository, [
       "diff",
       "--binary",
@@ -485,7 +495,7 @@ describe("patches that somebody wrote", () => {
     const random = makeRandom(31);
     let refused = 0;
     for (let round = 0; round < 400; round++) {
-      const patch = damage(random, random.pick([whole, back, Buffer.from(HEAD + HUNK)]));
+      const patch = damage(random, random.pick([forward, back, Buffer.from(HEAD + HUNK)]));
       const outcome = await applyByUs(objects, random.pick([root, empty]), patch);
       if ("error" in outcome) refused++;
     }

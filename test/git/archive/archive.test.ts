@@ -17,11 +17,11 @@ const random = makeRandom(11);
 const { repository, oids } = storeTrees(Array.from({ length: 40 }, () => makeSampleTree(random)));
 const history = await openHistory(repository);
 
-/** The refs that lead to a commit, as git names them. */
+/** The refs that point to a commit, as git shows them. */
 const decorationsOf = (oid: string): string[] =>
   oid === oids.at(-1) ? ["HEAD -> main", "tag: v2", "tag: v1", "other"] : [];
 
-/** Headers and contents of a tar file, for a look at what differs. */
+/** Headers and contents of a tar file as text, to show differences. */
 function listTar(tar: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < tar.length && tar[at] !== 0;) {
@@ -38,7 +38,7 @@ function listTar(tar: Buffer): string[] {
   return lines;
 }
 
-/** An entry of no repository. */
+/** An archive entry that is independent of a repository. */
 function makeEntry(fields: Partial<ArchiveEntry>): ArchiveEntry {
   const path = "top/file" as ByteText;
   const content = Buffer.from("content");
@@ -54,7 +54,7 @@ const listOf = <T>(items: Iterable<T>): AsyncIterable<T> => ({
 });
 
 describe("a tar file", () => {
-  it("is git's, whatever attributes say", async () => {
+  it("equals git's byte for byte, with any attributes", async () => {
     for (const oid of oids) {
       const { head, entries } = await openEntries(history, oid, decorationsOf(oid));
       const ours = await collect(formatTar(head, entries));
@@ -65,7 +65,7 @@ describe("a tar file", () => {
     }
   });
 
-  it("says what does not fit its fields", async () => {
+  it("stores values that do not fit its fields in extended headers", async () => {
     const head = { commitOid: "2".repeat(40), timeSeconds: 2 ** 33 + 1 };
     const entry = makeEntry({ sizeBytes: 2 ** 33, content: listOf<Uint8Array>([]) });
     const tar = await collect(formatTar(head, listOf([entry])));
@@ -80,7 +80,7 @@ describe("a tar file", () => {
 });
 
 describe("a zip file", () => {
-  it("tells and holds what git's does, whatever attributes say", async () => {
+  it("has the same metadata and contents as git's, with any attributes", async () => {
     for (const oid of oids) {
       const { head, entries } = await openEntries(history, oid, decorationsOf(oid));
       const ours = readZip(await collect(formatZip(head, entries, compressor)));
@@ -88,7 +88,7 @@ describe("a zip file", () => {
     }
   });
 
-  it("gives modes of old trees as git takes them", async () => {
+  it("interprets the modes of old trees as git does", async () => {
     const blob = git(repository, ["hash-object", "-w", "--stdin"], { input: "old" });
     const rows = ["100664 blob", "100775 blob", "100600 blob", "100700 blob", "120777 blob"];
     const input = rows.map((row, at) => `${row} ${blob}\tfile-${at}\n`).join("");
@@ -101,11 +101,11 @@ describe("a zip file", () => {
     expect(ours.entries.length).toBe(1 + rows.length);
   });
 
-  it("streams a large file, and knows at the end what it came to", async () => {
+  it("streams a large file and records its sizes at the end", async () => {
     const pieces = [Buffer.alloc(100_000, 1), Buffer.from(random.bytes(50_000))];
     const content = listOf<Uint8Array>(pieces);
     const head = { commitOid: "2".repeat(40), timeSeconds: 1_700_000_000 };
-    // What is said to be this large gets fields of 64 bits, whatever it comes to.
+    // An entry announced at the second size gets 64-bit fields, even though its content is small.
     for (const sizeBytes of [150_000, 2 ** 32 - 10]) {
       const entries = [makeEntry({ sizeBytes, content }), makeEntry({})];
       const zip = await collect(formatZip(head, listOf(entries), compressor));
@@ -115,7 +115,7 @@ describe("a zip file", () => {
     }
   });
 
-  it("holds more entries than 16 bits count", async () => {
+  it("can have more entries than a 16-bit count allows", async () => {
     const head = { commitOid: "2".repeat(40), timeSeconds: 1_700_000_000 };
     const quick = { ...compressor, deflateRaw: (bytes: Uint8Array) => bytes };
     const entries = Array.from({ length: 65_536 }, (_, at) =>
@@ -128,21 +128,21 @@ describe("a zip file", () => {
 });
 
 describe("compression", () => {
-  it("gives what went in, in pieces of any size", async () => {
+  it("round-trips pieces of any size", async () => {
     const pieces = [1, 100_000, 0, 70_000].map((length) => Buffer.from(random.bytes(length)));
     const deflating = compressor.open("gzip");
-    const made: Uint8Array[] = [];
-    for (const piece of pieces) made.push(...(await deflating.push(piece)));
-    made.push(...(await deflating.finish()));
+    const compressed: Uint8Array[] = [];
+    for (const piece of pieces) compressed.push(...(await deflating.push(piece)));
+    compressed.push(...(await deflating.finish()));
     deflating.close();
-    expect(gunzipSync(Buffer.concat(made)).equals(Buffer.concat(pieces))).toBe(true);
+    expect(gunzipSync(Buffer.concat(compressed)).equals(Buffer.concat(pieces))).toBe(true);
     const text = Buffer.from("text ".repeat(100));
     expect(Buffer.from(compressor.deflateRaw(text)).equals(deflateRawSync(text))).toBe(true);
   });
 });
 
-describe("a measure", () => {
-  it("counts what a tree holds, without reading it", async () => {
+describe("measureTree", () => {
+  it("counts the entries, content bytes and longest path of a tree", async () => {
     const oid = oids.at(-1) ?? "";
     const list = git(repository, ["ls-tree", "-r", "-t", "-l", "-z", "--full-tree", oid]).split(
       "\0",

@@ -1,7 +1,7 @@
 import { type Random } from "../support/random.ts";
 import { git, gitBytes, makeRepository } from "../support/git.ts";
 
-/** Bytes of a file, or of where a symlink leads; the id of a commit for a submodule. */
+/** `content` is the bytes of a file, the target of a symlink, or the commit id of a submodule. */
 interface SampleFile {
   readonly mode: "100644" | "100755" | "120000" | "160000";
   readonly content: Buffer;
@@ -120,7 +120,7 @@ const TEXTS = [
   "bare\rreturn\n",
 ];
 
-/** Files at random paths, with attributes among them that say all that an archive heeds. */
+/** Files at random paths, with `.gitattributes` files that use every attribute relevant for archives. */
 export function makeSampleTree(random: Random): SampleTree {
   const files = new Map<string, SampleFile>();
   const taken = new Set<string>();
@@ -157,7 +157,7 @@ function makeFile(random: Random): SampleFile {
   return { mode, content };
 }
 
-/** A bare repository with a commit for each tree, one on the other; and their ids, oldest first. */
+/** A bare repository with a linear history of one commit per tree, and the commit ids, oldest first. */
 export function storeTrees(trees: readonly SampleTree[]): { repository: string; oids: string[] } {
   const repository = makeRepository();
   const pieces: Buffer[] = [];

@@ -19,7 +19,7 @@ export async function openEntries(
   decorations: readonly string[] = [],
 ): Promise<{ head: ArchiveHead; entries: AsyncIterable<ArchiveEntry> }> {
   const found = await objects.readObject(oid);
-  if (!found) throw new Error(`${oid} is not there`);
+  if (!found) throw new Error(`${oid} does not exist`);
   const commit = toUtf8(parseCommit(found.content));
   const root = catalog.find(commit.treeOid);
   if (!root) throw new Error("no root");

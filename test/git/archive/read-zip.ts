@@ -1,10 +1,10 @@
 import { crc32, inflateRawSync } from "node:zlib";
 
-/** All that a zip file tells of an entry but how well it is compressed, and the content. */
+/** The metadata of a zip entry, except for its compression, and its content. */
 interface ZipEntry {
   readonly name: string;
   readonly fields: Readonly<Record<string, number | string>>;
-  /** One char a byte. */
+  /** One char for each byte. */
   readonly content: string;
 }
 
@@ -13,7 +13,7 @@ export interface Zip {
   readonly entries: readonly ZipEntry[];
 }
 
-/** Reads a zip file from its end, as readers do, with sizes of 64 bits; fails where it does not hold together. */
+/** Reads a zip file from its end, as readers do, with 64-bit sizes. @throws Error if it is inconsistent. */
 export function readZip(zip: Buffer): Zip {
   const end = zip.lastIndexOf(Buffer.from("PK\x05\x06"));
   const comment = zip.subarray(end + 22, end + 22 + zip.readUInt16LE(end + 20)).toString();
@@ -35,7 +35,7 @@ export function readZip(zip: Buffer): Zip {
       name: zip.subarray(at + 46, extraAt).toString("latin1"),
       fields: {
         madeOn: zip.readUInt16LE(at + 4),
-        // A stream's sizes stand behind it, which is nobody's concern.
+        // Ignores the flag for a data descriptor: git streams other entries than this implementation.
         flags: zip.readUInt16LE(at + 8) & ~8,
         time: zip.readUInt32LE(at + 12),
         crc: zip.readUInt32LE(at + 16),
@@ -52,7 +52,7 @@ export function readZip(zip: Buffer): Zip {
 }
 
 function readContent(zip: Buffer, at: number, extra: Buffer): string {
-  // The extra field of 64 bits holds those values alone that do not fit.
+  // The 64-bit extra field holds only the values that do not fit in 32 bits.
   const wide: number[] = [];
   for (let field = 0; field < extra.length; field += 4 + extra.readUInt16LE(field + 2)) {
     if (extra.readUInt16LE(field) !== 1) continue;

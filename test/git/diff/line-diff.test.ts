@@ -9,7 +9,7 @@ import { makeRandom, type Random } from "../support/random.ts";
 
 const directory = makeDirectory();
 
-/** What git shows for two texts, from the first hunk on. */
+/** Git's diff of two texts, from the first hunk on. */
 function diffByGit(
   left: string,
   right: string,
@@ -30,7 +30,7 @@ function diffByUs(left: string, right: string, context = 3): string {
   return makeHunks(diff, context).map(formatHunk).join("");
 }
 
-/** Code-like text: blocks, blank lines, repeated closings. */
+/** Code-like text with blocks, blank lines and repeated closing braces. */
 function makeText(random: Random, lines: number, words: number): string {
   let text = "";
   let depth = 0;
@@ -46,7 +46,7 @@ function makeText(random: Random, lines: number, words: number): string {
   return random.below(4) === 0 ? text.trimEnd() : text;
 }
 
-/** Edits by inserting, removing, repeating and moving runs of lines. */
+/** Edits a text by inserting, removing, repeating and moving runs of lines. */
 function edit(random: Random, text: string, times: number): string {
   const lines = text.split("\n");
   for (let round = 0; round < times; round++) {
@@ -70,7 +70,7 @@ function edit(random: Random, text: string, times: number): string {
 }
 
 describe("a line diff", () => {
-  it("is git's, for texts of many shapes", () => {
+  it("equals git's for texts of many shapes", () => {
     const random = makeRandom(11);
     for (let round = 0; round < 150; round++) {
       const left = makeText(
@@ -84,7 +84,7 @@ describe("a line diff", () => {
     }
   });
 
-  it("is git's histogram of them, for merges", () => {
+  it("equals git's histogram diff for merges", () => {
     const random = makeRandom(13);
     for (let round = 0; round < 60; round++) {
       const left = makeText(random, random.below(300), random.pick([2, 20, 500]));
@@ -99,8 +99,8 @@ describe("a line diff", () => {
     }
   });
 
-  // Texts that have little in common drive the search into its shortcuts.
-  it("is git's where the shortest script would take too long", () => {
+  // Texts with little in common make the search use its shortcuts.
+  it("equals git's where finding the shortest script would take too long", () => {
     const random = makeRandom(12);
     for (const [lines, words] of [
       [3000, 40],
@@ -122,17 +122,17 @@ describe("a line diff", () => {
     ["a\r\nb\r\n", "a\nb\n"],
     ["x\n".repeat(50), "x\n".repeat(52)],
     ["f() {\n  a\n}\n\ng() {\n  b\n}\n", "f() {\n  a\n}\n\nh() {\n  c\n}\n\ng() {\n  b\n}\n"],
-  ])("of %j and %j is git's", (left, right) => {
+  ])("of %j and %j equals git's", (left, right) => {
     expect(diffByUs(left, right)).toBe(diffByGit(left, right));
   });
 
-  it("knows what git takes for binary", () => {
+  it("treats content as binary if git does", () => {
     expect(isBinary(Buffer.from("text"))).toBe(false);
     expect(isBinary(Buffer.from("a\0b"))).toBe(true);
     expect(isBinary(Buffer.concat([Buffer.alloc(8000, "a"), Buffer.alloc(1)]))).toBe(false);
   });
 
-  it("is git's along a history", () => {
+  it("equals git's for each version of a file in a history", () => {
     const repository = makeFixture("history");
     const blobs = git(repository, ["rev-list", "main", "--", "src/numbers.txt"])
       .split("\n")

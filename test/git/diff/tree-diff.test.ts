@@ -22,7 +22,7 @@ import { gitReader } from "../support/sidecars.ts";
 const options = { changesMax: 1000 };
 const repositories = [makeFixture("history"), makeFixture("renames")];
 
-/** The contents of one change, "" where there is none. */
+/** The old and new content of a change; a missing side is empty. */
 async function readContents(objects: ObjectReader, change: PathChange) {
   const read = async (entry: PathEntry | undefined): Promise<Uint8Array> => {
     if (!entry) return Buffer.alloc(0);
@@ -50,7 +50,7 @@ async function statOf(objects: ObjectReader, change: PathChange): Promise<string
   return `${added}\t${removed}\n`;
 }
 
-/** Trees of every commit and its first parent. */
+/** The trees of every commit and its first parent, where they differ. */
 function listTreePairs(repository: string): (readonly [old: string, fresh: string])[] {
   const rows = git(repository, ["log", "--all", "--format=%H %T %P"])
     .split("\n")
@@ -66,7 +66,7 @@ describe("a tree diff", () => {
   it.each([
     ["-M", findRenames],
     ["-C", findCopies],
-  ] as const)("gives git's patches and counts along a history, with %s", async (option, find) => {
+  ] as const)("produces git's patches and counts for a history, with %s", async (option, find) => {
     const count = { renamed: 0, copied: 0 };
     for (const repository of repositories) {
       const { objects } = await openHistory(repository);
@@ -99,7 +99,7 @@ describe("a tree diff", () => {
     ["-M", findRenames],
     ["-C", findCopies],
   ] as const)(
-    "pairs files as git does among trees that changed at random, with %s",
+    "pairs files as git does in randomly changed trees, with %s",
     async (option, find) => {
       const random = makeRandom(31);
       const writer = new HistoryWriter();
@@ -129,7 +129,7 @@ describe("a tree diff", () => {
     },
   );
 
-  it("against nothing adds everything", async () => {
+  it("reports every file as added when there is no old tree", async () => {
     const [repository = ""] = repositories;
     const objects = gitReader(repository);
     const treeOid = git(repository, ["rev-parse", "main^{tree}"]);
@@ -140,7 +140,7 @@ describe("a tree diff", () => {
     );
   });
 
-  it("can be narrowed to a path", async () => {
+  it("can be restricted to a path", async () => {
     const [repository = ""] = repositories;
     const objects = gitReader(repository);
     const treeOid = git(repository, ["rev-parse", "main^{tree}"]);
@@ -149,7 +149,7 @@ describe("a tree diff", () => {
     expect(changes).toMatchObject([{ kind: "added", new: { path: "docs/deep/er/one.txt" } }]);
   });
 
-  it("of more files than allowed is refused", async () => {
+  it("is refused when it has more changes than allowed", async () => {
     const [repository = ""] = repositories;
     const treeOid = git(repository, ["rev-parse", "main^{tree}"]);
     await expect(

@@ -1,10 +1,10 @@
 import { joinBytes } from "../../../src/git/wire/pkt-line.ts";
 import type { Random } from "../support/random.ts";
 
-/** Bytes that mean something to one parser or another. */
+/** Bytes that are special to some parser. */
 const EXTREMES = [0, 1, 0x7f, 0x80, 0xff, 0x0a, 0x20, 0x30, 0x39, 0x3c, 0x3e];
 
-/** Damages bytes as transport, disks and enemies do: flips, cuts, repeats, extreme values. */
+/** Damages bytes as faulty networks, faulty disks and attackers do: flips, cuts, repeats, extreme values. */
 export function damage(random: Random, from: Uint8Array): Uint8Array {
   let bytes = from.slice();
   for (let times = 1 + random.below(3); times > 0; times--) {
@@ -36,8 +36,8 @@ export function damage(random: Random, from: Uint8Array): Uint8Array {
 }
 
 /**
- * Damages a message of pkt-lines line by line, and gives each line its right length again: what is
- * wrong then is what the lines say.
+ * Damages a message of pkt-lines line by line and recomputes the length of each line, so that only the
+ * content of the lines is wrong.
  */
 export function damageLines(random: Random, lines: readonly string[]): Uint8Array {
   const changed = [...lines];
@@ -63,7 +63,7 @@ export function damageLines(random: Random, lines: readonly string[]): Uint8Arra
   return pktLines(...changed);
 }
 
-/** Lines as packets; what is four characters long stands for itself. */
+/** Formats lines as packets; a line of four characters is a marker and is written as it is. */
 export function pktLines(...lines: string[]): Uint8Array {
   const framed = lines.map((line) =>
     line.length === 4 ? line : (line.length + 4).toString(16).padStart(4, "0") + line,

@@ -3,15 +3,15 @@ import { makeRandom } from "../support/random.ts";
 import type { Target } from "./targets.ts";
 
 /**
- * Bytes of one array at most while a target runs: its limits, and what the engine holds whatever
- * it is given.
+ * Largest array in bytes while a target runs. It allows for the target's limits and for the arrays that the
+ * engine allocates for any input.
  */
 export const ARRAY_BYTES_MAX = 4 * 1024 * 1024;
 
-/** What a round came to. */
+/** The outcome of a round. */
 type Outcome = "answered" | "refused";
 
-/** A round that ended in what must not happen, with the input that led there. */
+/** A round that failed with an unexpected error, with its input. */
 export class Finding extends Error {
   readonly target: string;
   readonly input: Uint8Array;
@@ -24,19 +24,19 @@ export class Finding extends Error {
   }
 }
 
-/** The input of a round. Rounds do not depend on one another. */
+/** The input of a round. Rounds are independent of each other. */
 export function makeInput(target: Target, seed: number, round: number): Uint8Array {
   return target.makeInput(makeRandom(Math.imul(seed, 0x9e3779b1) + Math.imul(round, 0x85ebca6b)));
 }
 
 /**
- * Gives one input to its parser, which answers or refuses.
+ * Runs a target's parser on one input, which must return or throw a `GitError`.
  *
- * @throws Finding for any other end.
+ * @throws Finding for any other error.
  */
 export async function tryInput(target: Target, input: Uint8Array): Promise<Outcome> {
   try {
-    // The parser's own copy: it may change it.
+    // A copy, because the parser may modify its input.
     await target.run(input.slice());
     return "answered";
   } catch (error) {

@@ -1,8 +1,8 @@
 /**
- * `npm run fuzz -- --minutes 10 --seed 7`: goes on where the test of the parsers stops.
+ * `npm run fuzz -- --minutes 10 --seed 7`: runs the targets of `parsers.test.ts` for longer.
  *
- * `--target <name>` takes one target alone; `--input <file>` with it repeats an input that was
- * saved. What is found is saved in the directory for temporary files, and named.
+ * `--target <name>` selects a single target; together with it, `--input <file>` repeats a saved input. The
+ * input of a finding is saved in the directory for temporary files, and its path is printed.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { tryInput } from "./fuzz.ts";
 import { makeTargets } from "./targets.ts";
 import { INPUT_BYTES_MAX, type Job, type Report } from "./worker.ts";
 
-/** An input that takes longer than this hangs, in milliseconds. */
+/** An input that takes longer than this counts as a hang, in milliseconds. */
 const HANG_MS = 20_000;
 
 const { values } = parseArgs({
@@ -38,7 +38,7 @@ async function fuzz(minutes: number, seed: number, target: string | undefined): 
   if (!(minutes > 0) || !Number.isSafeInteger(seed))
     throw new Error("--minutes and --seed are numbers");
   console.log(`seed ${seed}, ${minutes} minutes`);
-  // The input of the round that runs, for when it never ends: its length, then its bytes.
+  // The round number, then the length and bytes of its input, readable here even if the round never ends.
   const shared = new SharedArrayBuffer(8 + INPUT_BYTES_MAX);
   const job: Job = { seed, endsAt: Date.now() + minutes * 60_000, target, shared };
   const worker = new Worker(new URL("worker.ts", import.meta.url), { workerData: job });

@@ -3,7 +3,7 @@ import { boundAllocations } from "./allocations.ts";
 import { ARRAY_BYTES_MAX, Finding, makeInput, tryInput } from "./fuzz.ts";
 import { makeTargets } from "./targets.ts";
 
-/** Rounds of each target: all of them together take some seconds. `npm run fuzz` goes on. */
+/** Rounds per target. All targets together take some seconds; `npm run fuzz` runs for longer. */
 const ROUNDS = 2000;
 const SEED = 1;
 
@@ -13,7 +13,7 @@ let release: (() => void) | undefined;
 beforeAll(() => void (release = boundAllocations(ARRAY_BYTES_MAX)));
 afterAll(() => release?.());
 
-it.each(targets)("$name", async (target) => {
+it.each(targets)("parses or refuses damaged input: $name", async (target) => {
   let refused = 0;
   const rounds = Math.ceil(ROUNDS / (target.weight ?? 1));
   for (let round = 0; round < rounds; round++) {
@@ -26,6 +26,6 @@ it.each(targets)("$name", async (target) => {
       throw new Error(`round ${round}: ${text}`, { cause: error });
     }
   }
-  // Damage that is never noticed would mean that nothing was tested.
+  // If no input were refused, the damage would not have reached the parser's checks.
   expect(refused).toBeGreaterThan(0);
 });

@@ -51,17 +51,17 @@ import { gitReader, storePack } from "../support/sidecars.ts";
 import { makeReader, MemoryScratch, MemorySource } from "../support/sources.ts";
 import { damage, damageLines, pktLines } from "./damage.ts";
 
-/** A parser, and inputs that it should not have been given. */
+/** A parser and a source of damaged inputs for it. */
 export interface Target {
   readonly name: string;
-  /** How long a round takes, compared with the others: 1 where nothing is said. */
+  /** Duration of a round relative to other targets; 1 by default. */
   readonly weight?: number;
   makeInput(random: Random): Uint8Array;
-  /** Answers or throws a GitError. Any other error is a finding, and so is not ending. */
+  /** Returns or throws a GitError. Any other error is a finding, and so is a hang. */
   run(input: Uint8Array): unknown;
 }
 
-// Limits are low here, so that a round which claims much is refused and not merely slow.
+// Low limits, so that an input which claims large sizes is refused instead of making the round slow.
 const limits = {
   ...DEFAULT_PACK_LIMITS,
   objectsMax: 100_000,
@@ -78,7 +78,7 @@ const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
 const linesOf = (bytes: Uint8Array) => textOf(bytes).split("\n") as ByteText[];
 
-/** Every parser that reads what strangers send, and those of the files that the service keeps. */
+/** Every parser of data sent by clients, and the parsers of the files that the service stores. */
 export async function makeTargets(): Promise<Target[]> {
   const repository = makeFixture("history");
   return [
@@ -96,13 +96,14 @@ const SIGNED_COMMIT = [
   "gpgsig-sha256 x\n y\ngpgsig -----BEGIN\n \n abc\n -----END\nencoding x\n z\n\nmessage\n\n m\n",
 ].join("\n");
 
-/** What is shown of a commit must be what is signed of it. */
+/** Checks that the commit as displayed equals the commit as signed. */
 function requireSame(shown: Commit, signed: Commit): void {
-  const told = ({ headers, ...rest }: Commit): string => {
+  const describeContent = ({ headers, ...rest }: Commit): string => {
     const others = headers.filter(({ name }) => !name.startsWith("gpgsig"));
     return JSON.stringify([rest, others]);
   };
-  if (told(shown) !== told(signed)) throw new Error("what is shown is not what is signed");
+  if (describeContent(shown) !== describeContent(signed))
+    throw new Error("what is shown is not what is signed");
 }
 
 const damaged = (seeds: readonly Uint8Array[]) => (random: Random) =>
@@ -359,7 +360,7 @@ function compressionTargets(): Target[] {
       },
     },
     {
-      name: "delta of our own",
+      name: "delta round trip",
       makeInput: damaged([text]),
       run: (bytes) => {
         const delta = new DeltaEncoder(text).encode(bytes, 1 << 20);
@@ -384,7 +385,7 @@ function compressionTargets(): Target[] {
   ];
 }
 
-/** What a stream holds, read in pieces of any length; undefined for what is none. */
+/** Inflates a stream in pieces of random length; undefined for an invalid stream. */
 function inflate(bytes: Uint8Array): string | undefined {
   const random = makeRandom(bytes.length);
   const inflater = new Inflater();
@@ -414,7 +415,7 @@ function inflateByZlib(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Puts a right hash at the end, so that damage is found by what it is and not by the trailer. */
+/** Replaces the trailer by the right hash, so that the parser finds the damage itself, not a wrong hash. */
 function sign(pack: Uint8Array): Uint8Array {
   return trailed(pack.slice(0, Math.max(0, pack.length - 20)));
 }
@@ -440,13 +441,13 @@ function packTargets(repository: string): Target[] {
       run: (bytes) => scan(bytes, 1 + makeRandom(bytes.length).below(bytes.length + 1), limits),
     },
     {
-      name: "pack, as it is pushed",
+      name: "pushed pack",
       weight: 4,
       makeInput: (random) => sign(damage(random, random.pick(seeds))),
       run: (bytes) => receive(bytes, objects),
     },
     {
-      name: "pack of damaged objects, as it is pushed",
+      name: "pushed pack of damaged objects",
       weight: 4,
       makeInput: (random) => makeWildPack(random, objects),
       run: (bytes) => receive(bytes, objects),
@@ -460,7 +461,7 @@ interface KnownObject {
   readonly content: Uint8Array;
 }
 
-/** Every object of the repository but large ones. */
+/** Every object of the repository under 2000 bytes. */
 function listObjects(repository: string): KnownObject[] {
   return git(repository, ["cat-file", "--batch-all-objects", "--batch-check"])
     .split("\n")
@@ -472,7 +473,7 @@ function listObjects(repository: string): KnownObject[] {
     });
 }
 
-/** A pack whose entries are well packed, and whose objects, bases and deltas need not be well. */
+/** A pack with well-formed entries, whose objects, bases and deltas may be damaged. */
 function makeWildPack(random: Random, objects: readonly KnownObject[]): Uint8Array {
   const count = 1 + random.below(8);
   const pieces = [formatPackHeader(count)];
@@ -511,7 +512,7 @@ function makeWildPack(random: Random, objects: readonly KnownObject[]): Uint8Arr
   return trailed(joinBytes(pieces));
 }
 
-/** All that happens to a pack that is pushed, up to where it is stored. */
+/** Processes a pushed pack completely, except for storing it. */
 async function receive(bytes: Uint8Array, objects: readonly KnownObject[]): Promise<void> {
   const known = new Map(objects.map((object) => [object.oid, object]));
   const bases = makeReader(known);

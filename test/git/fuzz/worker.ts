@@ -3,28 +3,28 @@ import { boundAllocations } from "./allocations.ts";
 import { ARRAY_BYTES_MAX, Finding, makeInput, tryInput } from "./fuzz.ts";
 import { makeTargets } from "./targets.ts";
 
-/** Longest input that is kept for when it hangs, in bytes. */
+/** Longest input in bytes that is saved when a round hangs; longer inputs are truncated. */
 export const INPUT_BYTES_MAX = 1 << 20;
 
-/** What the fuzzer in its own thread is to do. */
+/** The task of the fuzzer in its worker thread. */
 export interface Job {
   readonly seed: number;
-  /** In milliseconds. */
+  /** In milliseconds since 1970. */
   readonly endsAt: number;
-  /** The one target to take; undefined for all. */
+  /** The only target to run; undefined for all. */
   readonly target: string | undefined;
   /** Number of the round, length of its input, and the input. */
   readonly shared: SharedArrayBuffer;
 }
 
-/** What it says meanwhile. */
+/** The messages that the worker sends. */
 export type Report =
   | { readonly kind: "target"; readonly name: string }
   | { readonly kind: "counted"; readonly words: string }
   | { readonly kind: "found"; readonly words: string; readonly input: Uint8Array }
   | { readonly kind: "ended" };
 
-/** Each target runs this long, times its weight, before the next has its turn, in milliseconds. */
+/** How long a target of weight 1 runs before the next target, in milliseconds. */
 const TURN_MS = 300;
 
 if (parentPort) await work(parentPort, workerData as Job);
@@ -32,7 +32,7 @@ if (parentPort) await work(parentPort, workerData as Job);
 async function work(port: MessagePort, job: Job): Promise<void> {
   const { seed, endsAt, target: chosen, shared } = job;
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  const tell = (report: Report): void => port.postMessage(report);
+  const send = (report: Report): void => port.postMessage(report);
   const all = await makeTargets();
   const targets = all.filter(({ name }) => chosen === undefined || name === chosen);
   if (targets.length === 0) throw new Error(`no target "${chosen}"`);
@@ -43,7 +43,7 @@ async function work(port: MessagePort, job: Job): Promise<void> {
   try {
     while (Date.now() < endsAt) {
       for (const target of targets) {
-        tell({ kind: "target", name: target.name });
+        send({ kind: "target", name: target.name });
         const count = counts.get(target.name) ?? { rounds: 0, refused: 0 };
         counts.set(target.name, count);
         const turnEndsAt = Math.min(endsAt, Date.now() + TURN_MS * (target.weight ?? 1));
@@ -59,13 +59,13 @@ async function work(port: MessagePort, job: Job): Promise<void> {
   } catch (error) {
     if (!(error instanceof Finding)) throw error;
     const stack = error.cause instanceof Error ? error.cause.stack : String(error.cause);
-    tell({ kind: "found", words: `${error.message}\n${stack}`, input: error.input });
+    send({ kind: "found", words: `${error.message}\n${stack}`, input: error.input });
     return;
   } finally {
     release();
   }
   for (const [name, { rounds, refused }] of counts) {
-    tell({ kind: "counted", words: `${name}: ${rounds} rounds, ${refused} refused` });
+    send({ kind: "counted", words: `${name}: ${rounds} rounds, ${refused} refused` });
   }
-  tell({ kind: "ended" });
+  send({ kind: "ended" });
 }

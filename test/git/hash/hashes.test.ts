@@ -8,8 +8,8 @@ import { hashObject } from "../../../src/git/object/hash-object.ts";
 import { codec } from "../support/codec.ts";
 import { makeRandom } from "../support/random.ts";
 
-// Every length around the block and padding boundaries, cut at every kind of place.
-it("hashes as the platform does, however the input is cut", () => {
+// Every length around the block and padding boundaries, cut at random offsets.
+it("computes the host's SHA-1 for input cut at any offset", () => {
   const random = makeRandom(1);
   const sha1 = new Sha1();
   for (let length = 0; length < 300; length++) {
@@ -22,7 +22,7 @@ it("hashes as the platform does, however the input is cut", () => {
   }
 });
 
-it("computes the CRC-32 of zlib, also in pieces", () => {
+it("computes zlib's CRC-32 in pieces", () => {
   const random = makeRandom(2);
   for (let length = 0; length < 100; length++) {
     const bytes = random.bytes(length);
@@ -31,16 +31,16 @@ it("computes the CRC-32 of zlib, also in pieces", () => {
   }
 });
 
-// 0xff makes the sums as large as they get: this is where a lazy modulus would overflow.
+// 0xff bytes make the sums as large as possible, so a modulus applied too late would overflow here.
 it("computes the Adler-32 that ends a zlib stream", () => {
   const bytes = new Uint8Array(100_000).fill(0xff);
   const stream = zlib.deflateSync(bytes);
   expect(adler32(bytes, 0, bytes.length, 1)).toBe(stream.readInt32BE(stream.length - 4));
 });
 
-it("gives the same object id with the engine's hash and the platform's", () => {
+it("computes the same object id with the engine's hash and with the host's", () => {
   const content = makeRandom(3).bytes(10_000);
-  const bare = hashObject("blob", content);
-  expect(bare).toBe(createHash("sha1").update("blob 10000\0").update(content).digest("hex"));
-  expect(hashObject("blob", content, codec)).toBe(bare);
+  const oid = hashObject("blob", content);
+  expect(oid).toBe(createHash("sha1").update("blob 10000\0").update(content).digest("hex"));
+  expect(hashObject("blob", content, codec)).toBe(oid);
 });

@@ -23,7 +23,7 @@ async function readCommit({ objects }: StoredHistory, oid: string) {
   return toUtf8(parseCommit(found.content));
 }
 
-/** The mail of a commit, "" for one that changes nothing. */
+/** Returns the mail of a commit, "" for a commit without changes. */
 async function mailOf(history: StoredHistory, oid: string): Promise<string> {
   const { objects, catalog } = history;
   const commit = await readCommit(history, oid);
@@ -31,30 +31,37 @@ async function mailOf(history: StoredHistory, oid: string): Promise<string> {
   const old = parent === undefined ? undefined : (await readCommit(history, parent)).treeOid;
   const found = await diffTrees(objects, old, commit.treeOid, { changesMax: 1000 });
   if (found.length === 0) return "";
-  const told = await formatChanges(objects, await findRenames(objects, found), {
+  const formatted = await formatChanges(objects, await findRenames(objects, found), {
     codec,
     abbreviate: (each) => abbreviate(catalog, each),
     contentBytesMax: 1_000_000,
     patchBytesMax: 1_000_000,
   });
-  return formatMail({ commitOid: oid, commit, number: 1, total: 1, ...told, signature: SIGNATURE });
+  return formatMail({
+    commitOid: oid,
+    commit,
+    number: 1,
+    total: 1,
+    ...formatted,
+    signature: SIGNATURE,
+  });
 }
 
-/** The encoded data of what is no text is as good as the compression that made it: git's is its own. */
+/** Removes the data of binary patches, which depends on the compressor: git uses its own zlib. */
 const withoutData = (mail: string): string =>
   mail.replaceAll(/^(?:literal|delta) \d+\n(?:[A-Za-z][^\n]+\n)*/gm, "data\n");
 
-const made = makeMailedHistory(makeRandom(21), 150);
-const { repository } = made;
+const mailed = makeMailedHistory(makeRandom(21), 150);
+const { repository } = mailed;
 const history = await openHistory(repository);
-/** Ids of all commits but merges, and of what each is based on; "" for nothing. */
-const commits = git(repository, ["rev-list", "--no-walk=unsorted", "--parents", ...made.oids])
+/** Ids of all commits except merges, with the parent's id; "" for a root commit. */
+const commits = git(repository, ["rev-list", "--no-walk=unsorted", "--parents", ...mailed.oids])
   .split("\n")
   .map((line) => line.split(" "))
   .filter(({ length }) => length < 3)
   .map(([oid = "", parent = ""]) => ({ oid, parent }));
 
-it("a mail is git's, byte for byte but for compressed data", async () => {
+it("formats a mail like git, byte for byte except for compressed data", async () => {
   expect(commits.length).toBeGreaterThan(90);
   for (const { oid } of commits) {
     const args = ["format-patch", "--stdout", "-1", `--signature=${SIGNATURE}`, oid];
@@ -63,7 +70,7 @@ it("a mail is git's, byte for byte but for compressed data", async () => {
   }
 });
 
-it("git makes the new tree of the old by a mail, and the old of the new, bytes that are no text too", async () => {
+it("formats binary patches that git applies forwards and in reverse", async () => {
   const index = { GIT_INDEX_FILE: join(makeDirectory(), "index") };
   const run = (args: readonly string[], input = ""): string =>
     git(repository, args, { env: index, input: Buffer.from(input, "latin1") });
@@ -100,7 +107,7 @@ function makeCommit(message: string): Commit {
   );
 }
 
-it("refuses contents and patches that are larger than asked for", async () => {
+it("refuses contents and patches over their size limits", async () => {
   const { oid, parent } = commits.at(-1) ?? { oid: "", parent: "" };
   const changes = await diffTrees(
     history.objects,

@@ -2,8 +2,8 @@ import { git, makeRepository } from "../support/git.ts";
 import type { Random } from "../support/random.ts";
 
 /**
- * There in every commit, and never moved: git scores the likeness of files whose last line has no end
- * in another way since 2.44.
+ * A file in every commit that is never moved: since version 2.44, git computes the similarity of
+ * files whose last line has no line feed differently.
  */
 const ENDLESS = "endless.txt";
 
@@ -54,13 +54,13 @@ const PEOPLE = [
 ];
 const ZONES = ["+0000", "-0000", "+0100", "-0330", "+1245"];
 
-/** Cut at 80 bytes, in the middle of a character, where it heads a part of a diff. */
+/** A line cut at 80 bytes, within a character, when it is the heading of a hunk. */
 const LONG = `a${"ä".repeat(60)}`;
 
 const makeLine = (random: Random): string =>
   random.pick(["one", "two", "three", "", "  four", "5"]);
 
-/** Text of some lines, or bytes, with an end. */
+/** Returns some lines of text or random bytes, ending in a line feed. */
 function makeContent(random: Random): Buffer {
   const roll = random.below(12);
   if (roll === 0) return Buffer.alloc(0);
@@ -80,7 +80,9 @@ interface File {
   readonly content: Buffer;
 }
 
-/** The same with a small change, so that it counts as the same file elsewhere. */
+/**
+ * Returns the file with a small change, so that git detects it as the same file at another path.
+ */
 function change(random: Random, { mode, content }: File): File {
   const at = content.indexOf("\n", random.below(content.length + 1)) + 1;
   const isSmall = random.below(2) === 0;
@@ -114,14 +116,17 @@ function changeFiles(random: Random, files: Map<string, File>): void {
   }
 }
 
-/** A bare repository whose commits are all that a mail can be made of; their ids, oldest first. */
+/**
+ * Makes a bare repository whose commits cover the cases of mail formatting; returns it with the ids
+ * of its commits, oldest first.
+ */
 export function makeMailedHistory(random: Random, count: number) {
   const repository = makeRepository();
   const pieces: Buffer[] = [];
   const write = (text: string): void => void pieces.push(Buffer.from(text));
   const files = new Map<string, File>();
   for (let at = 0; at < count; at++) {
-    // Now and then nothing changes.
+    // Some commits change nothing.
     const isIdle = random.below(12) === 0;
     if (!isIdle) changeFiles(random, files);
     const end = random.pick(["", "\n", "\r\n"]);

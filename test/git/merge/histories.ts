@@ -8,7 +8,7 @@ import type { StoredObject } from "../../../src/git/store.ts";
 import { git, makeRepository } from "../support/git.ts";
 import { openHistory, type StoredHistory } from "../support/history.ts";
 
-/** A file of a made-up tree. The content of a submodule is its commit's id. */
+/** A file of a generated tree. The content of a submodule is its commit id. */
 export interface MadeFile {
   readonly mode: "100644" | "100755" | "120000" | "160000";
   readonly content: string;
@@ -16,7 +16,7 @@ export interface MadeFile {
 
 export type MadeTree = ReadonlyMap<string, MadeFile>;
 
-/** Collects commits and stores them all at once. */
+/** Collects commits and stores them together. */
 export class HistoryWriter {
   private readonly lines: string[] = [];
   private count = 0;
@@ -24,7 +24,7 @@ export class HistoryWriter {
   /** @returns The commit's mark. */
   commit(tree: MadeTree, parents: readonly number[]): number {
     const mark = ++this.count;
-    // Each its own second, so that no order is left to chance.
+    // Every commit has a different time, so that the order of commits is deterministic.
     const who = `A <a@example.com> ${1_700_000_000 + mark} +0000`;
     this.lines.push(`commit refs/heads/c${mark}`, `mark :${mark}`, `committer ${who}`, "data 0");
     for (const [at, parent] of parents.entries()) {
@@ -57,7 +57,7 @@ export class HistoryWriter {
   }
 }
 
-/** What became of two commits: the tree, and each conflicted entry as git lists it. */
+/** The result of merging two commits: the tree, and each conflicted entry in git's format. */
 export interface Outcome {
   readonly isClean: boolean;
   readonly treeOid: string;
@@ -65,8 +65,8 @@ export interface Outcome {
 }
 
 /**
- * Merges pairs of commits by `git merge-tree`, many in one process. Undefined where git itself fails
- * an assertion, which some versions do on renames of renames.
+ * Merges pairs of commits with `git merge-tree`, many in one process. An outcome is undefined if git itself
+ * fails an assertion, as some versions do for renames of renames.
  */
 export function mergeByGit(
   repository: string,
@@ -104,7 +104,7 @@ export function mergeByGit(
   });
 }
 
-/** The same by us, with what was handed to the sink. */
+/** Merges a pair of commits with `mergeCommits`; `written` holds the objects passed to the sink. */
 export async function mergeByUs(
   { graph, objects }: StoredHistory,
   [ours, theirs]: readonly [string, string],

@@ -18,8 +18,8 @@ import { changeTree, makeTree, mixTrees } from "./random-trees.ts";
 type Pair = readonly [ours: string, theirs: string];
 
 /**
- * Where git's own answer cannot be: it loses what a moved directory puts below a file, and before
- * 2.51 what it puts where the base had a file.
+ * True for merges in which git's result is wrong: git loses a file that a directory rename moves below a
+ * file, and before 2.51 a file that it moves to a path where the base had a file.
  */
 function isBeyondGit(
   { repository }: StoredHistory,
@@ -42,7 +42,7 @@ function isBeyondGit(
   });
 }
 
-/** Merges all pairs by git and by us, and counts. */
+/** Merges all pairs with git and with `mergeCommits`, compares the results and counts them. */
 async function compareAll(history: StoredHistory, pairs: readonly Pair[]) {
   const outcomes = mergeByGit(history.repository, pairs);
   const count = { clean: 0, conflicted: 0, leftOut: 0 };
@@ -61,7 +61,7 @@ async function compareAll(history: StoredHistory, pairs: readonly Pair[]) {
   return count;
 }
 
-/** Stores what `makeCase` commits, case by case, and answers the pairs to merge. */
+/** Stores the commits of `count` cases made by `makeCase`, and returns the pairs to merge. */
 async function makeCases(
   seed: number,
   count: number,
@@ -75,12 +75,12 @@ async function makeCases(
   return { history, pairs };
 }
 
-interface Made {
+interface CommittedTree {
   readonly tree: MadeTree;
   readonly mark: number;
 }
 
-/** Two commits that both merge all of `width` others, `levels` times over. */
+/** Two commits that both merge the same `width` commits, with `levels` such levels below each other. */
 function crissCross(
   random: Random,
   writer: HistoryWriter,
@@ -88,11 +88,11 @@ function crissCross(
   levels: number,
 ): readonly [number, number] {
   const base = makeTree(random);
-  const root: Made = { tree: base, mark: writer.commit(base, []) };
-  let made: Made[] = [root];
+  const root: CommittedTree = { tree: base, mark: writer.commit(base, []) };
+  let commits: CommittedTree[] = [root];
   for (let level = 0; level <= levels; level++) {
-    const from = made;
-    made = Array.from({ length: level === levels ? 2 : width }, () => {
+    const from = commits;
+    commits = Array.from({ length: level === levels ? 2 : width }, () => {
       const tree = changeTree(
         random,
         mixTrees(
@@ -109,11 +109,11 @@ function crissCross(
       };
     });
   }
-  return made.map((commit) => commit.mark) as [number, number];
+  return commits.map((commit) => commit.mark) as [number, number];
 }
 
 describe("mergeCommits agrees with git merge-tree", { timeout: 60_000 }, () => {
-  it("on trees that changed at random", async () => {
+  it("on randomly changed trees", async () => {
     const { history, pairs } = await makeCases(11, 300, (random, writer) =>
       crissCross(random, writer, 1, 0),
     );
@@ -147,7 +147,9 @@ describe("mergeCommits agrees with git merge-tree", { timeout: 60_000 }, () => {
   });
 });
 
-/** Files by path; a word stands for a text of its own, with "+…" for one that differs a little. */
+/**
+ * Files by path. Each word stands for a different text; "+…" after a word makes a slightly different text.
+ */
 type Sketch = Readonly<Record<string, string>>;
 
 function treeOf(sketch: Sketch): MadeTree {
@@ -162,8 +164,8 @@ function treeOf(sketch: Sketch): MadeTree {
   );
 }
 
-/** Directories that one side renames, and what the other side does to them meanwhile. */
-const DIRECTORY_RENAMES: readonly [what: string, base: Sketch, ours: Sketch, theirs: Sketch][] = [
+/** Directory and file renames on one side, combined with changes on the other side. */
+const DIRECTORY_RENAMES: readonly [name: string, base: Sketch, ours: Sketch, theirs: Sketch][] = [
   [
     "added to",
     { "z/b": "b", "z/c": "c" },
@@ -265,7 +267,7 @@ const DIRECTORY_RENAMES: readonly [what: string, base: Sketch, ours: Sketch, the
 ];
 
 describe("mergeCommits follows renames as git merge-tree does", () => {
-  it("on every row of the table, either way round", async () => {
+  it("on every row of the table, in both directions", async () => {
     const writer = new HistoryWriter();
     const marks = DIRECTORY_RENAMES.map(([, base, ours, theirs]) => {
       const root = writer.commit(treeOf(base), []);
@@ -280,14 +282,14 @@ describe("mergeCommits follows renames as git merge-tree does", () => {
         const oids = pair.map((mark) => history.oidOf(mark)) as [string, string];
         const [expected] = mergeByGit(history.repository, [oids]);
         const { isClean, treeOid, entries } = await mergeByUs(history, oids);
-        const what = DIRECTORY_RENAMES[at]?.[0];
-        expect({ what, isClean, treeOid, entries }).toEqual({ what, ...expected });
+        const name = DIRECTORY_RENAMES[at]?.[0];
+        expect({ name, isClean, treeOid, entries }).toEqual({ name, ...expected });
       }
     }
   });
 
-  // What cannot be merged stays as it was in the merge base, when merge bases are merged.
-  it("where merge bases have conflicts of their own", async () => {
+  // When merge bases are merged, a file that cannot be merged keeps its version of their merge base.
+  it("where merging the merge bases has conflicts itself", async () => {
     const base = { link: "->a", file: "file", bin: "bin", gone: "gone" };
     const left = { link: "->b", file: "file+1", bin: "bin+1", gone: "gone+1" };
     const right = { link: "->c", file: "file+2", bin: "bin+2" };
@@ -318,7 +320,7 @@ const fixture = await openHistory(makeFixture("merges"));
 const branches = new Map(branchesOf(fixture).map(({ name, oid }) => [name, oid]));
 const tip = (name: string): string => branches.get(name) ?? "";
 
-describe("mergeCommits on branches that each do one thing", () => {
+describe("mergeCommits on branches with one change each", () => {
   it("agrees with git merge-tree on every pair", { timeout: 60_000 }, async () => {
     const all = [...branches.values()];
     const pairs = all.flatMap((a) => all.filter((b) => b !== a).map((b) => [a, b] as const));
@@ -342,7 +344,7 @@ describe("mergeCommits on branches that each do one thing", () => {
     ["run-edit", "directory-for-file", ["modify-delete run.sh~ours", "file-directory run.sh~ours"]],
     ["move-directory", "add-to-directory", ["directory-rename moved/fresh.txt"]],
     ["rename-onto", "add", ["add-add new.txt"]],
-  ])("tells why %s and %s conflict", async (ours, theirs, expected) => {
+  ])("reports why %s and %s conflict", async (ours, theirs, expected) => {
     const { merge } = await mergeByUs(fixture, [tip(ours), tip(theirs)], {
       labels: { ours: "ours", theirs: "theirs" },
     });
@@ -350,7 +352,7 @@ describe("mergeCommits on branches that each do one thing", () => {
     expect(conflicts.map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected);
   });
 
-  it("shows a conflict between markers, under the caller's names", async () => {
+  it("shows a conflict between markers with the caller's labels", async () => {
     const { merge } = await mergeByUs(fixture, [tip("edit-top"), tip("edit-top-too")], {
       labels: { ours: "main", theirs: "feature/x" },
     });
@@ -365,8 +367,8 @@ describe("mergeCommits on branches that each do one thing", () => {
   });
 });
 
-describe("mergeCommits hands over", () => {
-  it("what is new of a clean merge, children first, and nothing that is stored", async () => {
+describe("mergeCommits writes", () => {
+  it("the new objects of a clean merge, children first, and no stored object", async () => {
     const pair = [tip("edit-top"), tip("edit-end")] as const;
     const { treeOid, written } = await mergeByUs(fixture, pair);
     expect([...written].map(([, { kind }]) => kind)).toEqual(["blob", "tree"]);
@@ -375,18 +377,18 @@ describe("mergeCommits hands over", () => {
     for (const oid of written.keys()) expect(await stored.objects.readObject(oid)).toBeUndefined();
   });
 
-  it("nothing of a merge that only takes one side", async () => {
+  it("nothing for a merge that only takes one side", async () => {
     const { isClean, written } = await mergeByUs(fixture, [tip("base"), tip("deep")]);
     expect([isClean, written.size]).toEqual([true, 0]);
   });
 
-  it("nothing of a merge with conflicts", async () => {
+  it("nothing for a merge with conflicts", async () => {
     const { isClean, written } = await mergeByUs(fixture, [tip("deep"), tip("deep-too")]);
     expect([isClean, written.size]).toEqual([false, 0]);
   });
 
-  // The merged merge bases are not of the result.
-  it("nothing of what merge bases were merged to", async () => {
+  // The trees of merged merge bases are not part of the result.
+  it("no objects of merged merge bases", async () => {
     const { history, pairs } = await makeCases(5, 40, (random, writer) =>
       crissCross(random, writer, 2, 1),
     );
@@ -419,7 +421,7 @@ describe("mergeCommits refuses", () => {
   const oidOf = (name: string): string => git(fixture.repository, ["rev-parse", name]);
 
   it.each(["edit-top^{tree}", "edit-top:a.txt", "base:a.txt"])(
-    "to go on without %s",
+    "a merge in which %s is missing",
     async (name) => {
       await expect(merge(oidOf(name))).rejects.toMatchObject({ code: "missing" });
     },
@@ -439,7 +441,7 @@ describe("mergeCommits refuses", () => {
     },
   );
 
-  it("no large file, but takes it as binary", async () => {
+  it("no large file, but treats it as binary", async () => {
     await expect(merge("", { contentBytesMax: 100 })).resolves.toMatchObject({
       kind: "conflicts",
       conflicts: [{ path: "a.txt", kind: "binary" }],

@@ -4,7 +4,7 @@ import { HistoryWriter, type MadeFile, mergeByGit, mergeByUs } from "./histories
 
 const TEXTS = 300;
 
-/** Lines as they are in code: many alike, some indented, some blank, at times with CR LF. */
+/** Code-like lines: many equal, some indented, some blank, sometimes with CRLF line ends. */
 function makeText(random: Random): string[] {
   const end = random.below(8) === 0 ? "\r\n" : "\n";
   const lines = Array.from({ length: random.below(40) }, () => {
@@ -19,7 +19,7 @@ function makeText(random: Random): string[] {
     ]);
     return `${indent}${body}${end}`;
   });
-  // A line that is nearly everywhere sends a comparison to its other algorithm.
+  // A very frequent line makes the comparison fall back to its other algorithm.
   if (random.below(10) === 0) lines.push(...Array.from({ length: 90 }, () => "same\n"));
   return lines;
 }
@@ -40,7 +40,7 @@ const fileOf = (lines: readonly string[]): MadeFile => ({
   content: lines.join(""),
 });
 
-/** One merge of many files: git's whole answer is one tree, conflict markers and all. */
+/** A history whose single merge covers many files, so that git's result is one tree with conflict markers. */
 async function makeHistory() {
   const random = makeRandom(21);
   const [base, ours, theirs] = [new Map(), new Map(), new Map()] as Map<string, MadeFile>[];
@@ -52,7 +52,7 @@ async function makeHistory() {
     ours?.set(path, fileOf(ourText));
     theirs?.set(path, fileOf(edit(random, random.below(6) === 0 ? ourText : text)));
   }
-  // What both sides add is merged too, against nothing.
+  // Files that both sides add are merged too, without a base.
   for (let number = 0; number < TEXTS / 10; number++) {
     const text = makeText(random);
     ours?.set(`added${number}`, fileOf(edit(random, text)));
@@ -71,7 +71,7 @@ async function makeHistory() {
 
 describe("mergeLines", () => {
   it.each(["merge", "diff3"] as const)(
-    "gives the texts and markers of git in the style %s",
+    "produces the texts and markers of git in the style %s",
     async (style) => {
       const { history, pair } = await makeHistory();
       const [theirs] = mergeByGit(history.repository, [pair], [`merge.conflictStyle=${style}`]);

@@ -4,7 +4,7 @@ import type { MadeFile, MadeTree } from "./histories.ts";
 const DIRECTORIES = ["", "a/", "b/", "a/x/", "c/"];
 const NAMES = ["f", "g", "h", "README", "main.c"];
 
-/** Text whose lines are mostly its own, with some that stand in every text. */
+/** A text of mostly unique lines, with some lines that occur in every text. */
 function makeText(random: Random, lines: number): string {
   const own = random.below(10_000);
   return Array.from({ length: lines }, (_, line) =>
@@ -39,8 +39,8 @@ function makeFile(random: Random): MadeFile {
 const makePath = (random: Random): string => random.pick(DIRECTORIES) + random.pick(NAMES);
 
 /**
- * Puts a file at a path; what is in its way goes. No content stands in a tree twice: of two equal
- * files git takes one as the source of a rename by no rule that is told.
+ * Puts a file at a path and removes files in its way. No content occurs twice in a tree: which of two equal
+ * files git takes as the source of a rename is not documented.
  */
 function put(tree: Map<string, MadeFile>, path: string, file: MadeFile): void {
   const hasSame = [...tree.values()].some((other) => other.content === file.content);
@@ -58,7 +58,7 @@ export function makeTree(random: Random): MadeTree {
   return tree;
 }
 
-/** Does to a tree what people do in a few commits. */
+/** Changes a tree as a few typical commits would. */
 export function changeTree(random: Random, from: MadeTree): MadeTree {
   const tree = new Map(from);
   for (let left = 1 + random.below(4); left > 0; left--) {
@@ -106,7 +106,7 @@ function moveDirectory(random: Random, tree: Map<string, MadeFile>): void {
   }
 }
 
-/** What somebody might make of several trees: of each path what one of them has. */
+/** A plausible merge result of several trees: each path is taken from one of them. */
 export function mixTrees(random: Random, trees: readonly MadeTree[]): MadeTree {
   const mixed = new Map<string, MadeFile>();
   for (const path of new Set(trees.flatMap((tree) => [...tree.keys()]))) {

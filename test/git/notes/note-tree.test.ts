@@ -7,12 +7,12 @@ import { git, makeDirectory } from "../support/git.ts";
 import { makeRandom } from "../support/random.ts";
 import { gitReader } from "../support/sidecars.ts";
 
-// Each step starts git several times.
+// Each step runs git several times.
 vi.setConfig({ testTimeout: 60_000 });
 
 const BLOB = hashObject("blob", new Uint8Array());
 
-/** A repository of git's, and what we have written beside it. */
+/** Makes a repository for git, and a reader that also returns the trees we have written. */
 function makeNotes() {
   const directory = makeDirectory();
   git(directory, ["init", "--quiet"]);
@@ -34,10 +34,10 @@ function makeNotes() {
   return { directory, reader, objects, write };
 }
 
-/** Notes on objects that need not be there, as `git notes add` and `remove` make them. */
-class ByGit {
+/** Writes notes with `git notes add` and `git notes remove`. */
+class GitNotes {
   private readonly directory: string;
-  /** Ids of objects whose ids are spread as they come. */
+  /** Ids of the objects, in pseudo-random order. */
   readonly oids: string[];
 
   constructor(directory: string, count: number) {
@@ -52,11 +52,11 @@ class ByGit {
       "--batch-all-objects",
       "--batch-check=%(objectname)",
     ]);
-    // In no order: by the sum of some digits.
+    // Sorted by some middle digits, which is a pseudo-random order.
     this.oids = listed.split("\n").toSorted((a, b) => (a.slice(9, 16) < b.slice(9, 16) ? -1 : 1));
   }
 
-  /** Notes of the empty blob on each, in one go; the tree afterwards. */
+  /** Adds the empty blob as a note to each object in one run; returns the new tree. */
   add(oids: readonly string[]): string {
     const [first = ""] = oids;
     git(this.directory, ["notes", "add", "--allow-empty", "-f", "-C", BLOB, first]);
@@ -74,11 +74,11 @@ class ByGit {
 }
 
 describe("NoteTree", () => {
-  it("writes the trees that git writes, as notes come and go", async () => {
+  it("writes the same trees as git while notes are added and removed", async () => {
     const { directory, objects, write } = makeNotes();
-    const theirs = new ByGit(directory, 700);
+    const theirs = new GitNotes(directory, 700);
     let root: string | undefined;
-    // git's own structure grows one directory deep between some 60 and 100 notes.
+    // Git's fanout grows to one directory level between about 60 and 100 notes.
     const adding = theirs.oids.slice(0, 120);
     for (let at = 0; at < adding.length; at += 8) {
       const some = adding.slice(at, at + 8);
@@ -98,9 +98,9 @@ describe("NoteTree", () => {
     }
   });
 
-  it("draws directories together when many notes go at once", async () => {
+  it("collapses directories when many notes are removed at once", async () => {
     const { directory, objects, write } = makeNotes();
-    const theirs = new ByGit(directory, 700);
+    const theirs = new GitNotes(directory, 700);
     const random = makeRandom(6);
     for (let round = 0; round < 5; round++) {
       const some = theirs.oids.filter(() => random.below(700) < 110 + 12 * round);
@@ -114,9 +114,9 @@ describe("NoteTree", () => {
     }
   });
 
-  it("reads and writes two directories where there are many, and keeps the others", async () => {
+  it("reads and writes only the directories on the path with a fanout of two, and keeps the others", async () => {
     const { directory, reader, objects, write } = makeNotes();
-    // So many that git keeps them in a directory, and those that begin alike in two.
+    // Enough notes that git uses one directory level, and two for the keys that share a prefix.
     const random = makeRandom(8);
     const oids = Array.from({ length: 2400 }, (_, at) => {
       const digits = Buffer.from(random.bytes(20)).toString("hex");
@@ -125,7 +125,7 @@ describe("NoteTree", () => {
     const head = "commit refs/notes/commits\ncommitter A <a@b> 1700000000 +0000\ndata 0\n";
     const lines = oids.map((oid) => `M 100644 ${BLOB} ${oid}\n`);
     git(directory, ["fast-import", "--quiet"], { input: head + lines.join("") });
-    const theirs = new ByGit(directory, 1500);
+    const theirs = new GitNotes(directory, 1500);
     const [first = "", second = ""] = theirs.oids.filter((oid) => oid.startsWith("00"));
     const before = theirs.add([first]);
     expect(git(directory, ["ls-tree", "-r", "--name-only", before])).toMatch(/^00\/..\/.{36}$/m);
@@ -145,9 +145,9 @@ describe("NoteTree", () => {
     expect(root).toBe(theirs.add([second]));
   });
 
-  it("keeps what is no note, and finds notes in directories that git would not make", async () => {
+  it("keeps entries that are not notes, and finds notes at a fanout that git would not choose", async () => {
     const { directory, objects, write } = makeNotes();
-    const theirs = new ByGit(directory, 40);
+    const theirs = new GitNotes(directory, 40);
     const [a = "", b = "", c = "", d = ""] = theirs.oids;
     const deep = `${a.slice(0, 2)}/${a.slice(2, 4)}/${a.slice(4)}`;
     const half = `${b.slice(0, 2)}/${b.slice(2)}`;
@@ -174,9 +174,9 @@ describe("NoteTree", () => {
     expect(await notes.write(write)).toBe(theirs.add([d]));
   });
 
-  it("refuses two notes on one object, of which it would lose one", async () => {
+  it("refuses two notes on one object, since one would be lost", async () => {
     const { directory, objects } = makeNotes();
-    const [a = ""] = new ByGit(directory, 3).oids;
+    const [a = ""] = new GitNotes(directory, 3).oids;
     const other = git(directory, ["hash-object", "-w", "--stdin"], { input: "other" });
     const input = `100644 ${BLOB}\t${a}\n100644 ${other}\t${a.slice(0, 2)}/${a.slice(2)}\n`;
     git(directory, ["update-index", "--index-info"], { input });

@@ -18,7 +18,10 @@ const TREE_OID = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const latin1 = (text: string): Uint8Array => Buffer.from(text, "latin1");
 
-/** A tree of entries written `mode name`, each leading to an empty blob, tree or nothing. */
+/**
+ * Builds a tree of entries written as `mode name`. Each entry refers to an empty blob or an empty
+ * tree.
+ */
 function tree(...entries: string[]): Uint8Array {
   return Buffer.concat(
     entries.map((entry) => {
@@ -37,19 +40,19 @@ const TREES: [string, Uint8Array, FindingId[]][] = [
   ["another short name", tree("100644 git~2"), []],
   ["trailing dots and spaces", tree("100644 .git . ."), ["hasDotgit"]],
   ["an alternate stream", tree("100644 .git::$INDEX_ALLOCATION"), ["hasDotgit"]],
-  ["a backslash behind .git", tree("100644 .git\\config"), ["hasDotgit"]],
+  ["a backslash after .git", tree("100644 .git\\config"), ["hasDotgit"]],
   ["a backslash before .git", tree("100644 a\\.git"), ["hasDotgit"]],
   ["a backslash before git~1", tree("100644 a\\b\\git~1"), ["hasDotgit"]],
-  ["a mark that HFS+ ignores", tree("100644 .g\xe2\x80\x8cit"), ["hasDotgit"]],
-  ["a mark in front", tree("100644 \xe2\x80\x8e.git"), ["hasDotgit"]],
+  ["a character that HFS+ ignores", tree("100644 .g\xe2\x80\x8cit"), ["hasDotgit"]],
+  ["an ignored character in front", tree("100644 \xe2\x80\x8e.git"), ["hasDotgit"]],
   ["a byte order mark", tree("100644 .gi\xef\xbb\xbft"), ["hasDotgit"]],
-  ["a mark that HFS+ keeps", tree("100644 .g\xe2\x80\x90it"), []],
+  ["a character that HFS+ does not ignore", tree("100644 .g\xe2\x80\x90it"), []],
   ["a longer name", tree("100644 .gitx"), []],
   [".", tree("40000 ."), ["hasDot"]],
   ["..", tree("40000 .."), ["hasDotdot"]],
   ["a slash", tree("100644 a/b"), ["fullPathname"]],
   ["zero padding", tree("040000 a"), ["zeroPaddedFilemode"]],
-  ["a mode of no use", tree("100600 a"), ["badFilemode"]],
+  ["an invalid mode", tree("100600 a"), ["badFilemode"]],
   ["a group-writable file", tree("100664 a"), ["badFilemode"]],
   ["a device", tree("020000 a"), ["zeroPaddedFilemode", "badFilemode"]],
   ["a name twice", tree("100644 a", "100644 a"), ["duplicateEntries"]],
@@ -61,7 +64,7 @@ const TREES: [string, Uint8Array, FindingId[]][] = [
   ],
   ["names out of order", tree("100644 b", "100644 a"), ["treeNotSorted"]],
   ["a tree sorted like a file", tree("40000 a", "100644 a.b"), ["treeNotSorted"]],
-  ["no object", Buffer.concat([latin1("100644 a\0"), Buffer.alloc(20)]), ["nullSha1"]],
+  ["a null id", Buffer.concat([latin1("100644 a\0"), Buffer.alloc(20)]), ["nullSha1"]],
   [".gitmodules as a link", tree("120000 .gitmodules"), ["gitmodulesSymlink"]],
   [".gitmodules by short name", tree("120000 GITMOD~1"), ["gitmodulesSymlink"]],
   [".gitmodules by hashed name", tree("120000 gi7eba~1"), ["gitmodulesSymlink"]],
@@ -112,7 +115,7 @@ const COMMITS: [string, Uint8Array, FindingId[]][] = [
       ["a date of letters", "A <a@b> now +0000", "badDate"],
       ["a zero-padded date", "A <a@b> 01 +0000", "zeroPaddedDate"],
       ["a date too far", "A <a@b> 18446744073709551616 +0000", "badDateOverflow"],
-      ["letters behind the date", "A <a@b> 1x +0000", "badDate"],
+      ["letters after the date", "A <a@b> 1x +0000", "badDate"],
       ["no zone", "A <a@b> 1 ", "badTimezone"],
       ["a short zone", "A <a@b> 1 +000", "badTimezone"],
       ["a zone without sign", "A <a@b> 1 0000", "badTimezone"],
@@ -180,7 +183,8 @@ describe("checkObject", () => {
     expect(found.map((finding) => finding.id)).toEqual(ids);
   });
 
-  // One run over all rows: what `git fsck --strict` prints is the expectation of the table above.
+  // One run over all rows: the expectations of the tables above are the output of `git fsck
+  // --strict`.
   it("agrees with git fsck --strict, id by id and severity by severity", () => {
     const directory = makeRepository();
     git(directory, ["hash-object", "-w", "--stdin"]);
@@ -192,10 +196,10 @@ describe("checkObject", () => {
       });
       expect(oid).toBe(hashObject(kind, content));
       const found = checkObject(kind, content, true, noSpecial());
-      const told = found.filter((finding) => finding.severity !== "ignore");
+      const reported = found.filter((finding) => finding.severity !== "ignore");
       expected.set(
         oid,
-        told
+        reported
           .map(({ id, severity }) => `${severity === "error" ? "error" : "warning"} ${id}`)
           .toSorted(),
       );
@@ -218,19 +222,19 @@ describe("checkObject", () => {
     ["no name", latin1("100644 \0aaaaaaaaaaaaaaaaaaaa")],
     ["half an id", latin1("100644 a\0aaaaaaaaaa")],
     ["no NUL", latin1("100644 aaaaaaaaaaaaaaaaaaaaaa")],
-  ])("calls a tree with %s unreadable", (_, content) => {
+  ])("reports badTree for a tree with %s", (_, content) => {
     expect(checkObject("tree", content, true, noSpecial())).toEqual([
       { id: "badTree", severity: "error" },
     ]);
   });
 
-  it("takes warnings for warnings unless it is strict", () => {
+  it("reports warnings as warnings when it is not strict", () => {
     expect(checkObject("tree", tree("040000 a"), false, noSpecial())).toEqual([
       { id: "zeroPaddedFilemode", severity: "warn" },
     ]);
   });
 
-  it("names the blobs that are configuration files under any disguise", () => {
+  it("collects the blobs under names that resolve to configuration files", () => {
     const special = noSpecial();
     checkObject("tree", tree("100644 .gitattributes", "100644 gitmod~1"), true, special);
     expect(special).toEqual({
@@ -245,7 +249,7 @@ const section = (setting: string): string => `[submodule "a"]\n\tpath = a\n\t${s
 describe("checkGitmodules", () => {
   const cases: [string, string, FindingId[]][] = [
     ["a sound file", section("url = https://example.com/a.git"), []],
-    ["a relative address", section("url = ../a.git"), []],
+    ["a relative URL", section("url = ../a.git"), []],
     [
       "a name that climbs",
       '[submodule "../a"]\n\turl = https://example.com/a\n',
@@ -256,13 +260,13 @@ describe("checkGitmodules", () => {
       '[submodule "a\\\\..\\\\b"]\n\turl = https://example.com/a\n',
       ["gitmodulesName"],
     ],
-    ["an address that is an option", section("url = -u./payload"), ["gitmodulesUrl"]],
+    ["a URL that is an option", section("url = -u./payload"), ["gitmodulesUrl"]],
     [
-      "an address with an escaped line feed",
+      "a URL with an escaped line feed",
       section("url = https://example.com/%0ahost=x"),
       ["gitmodulesUrl"],
     ],
-    ["an address without host", section("url = https:///example.com/a"), ["gitmodulesUrl"]],
+    ["a URL without host", section("url = https:///example.com/a"), ["gitmodulesUrl"]],
     ["a path that is an option", section("path = --upload-pack=x"), ["gitmodulesPath"]],
     ["a command", section("update = !touch x"), ["gitmodulesUpdate"]],
     ["a harmless update", section("update = rebase"), []],
@@ -289,7 +293,7 @@ describe("checkGitmodules", () => {
 
 const lines = (length: number) => encodeUtf8(`* text\n${"a".repeat(length)}\n`);
 
-it("refuses attribute lines that git's reader would cut", () => {
+it("reports attribute lines that git's reader would cut", () => {
   expect(checkGitattributes(lines(2047), true)).toEqual([]);
   expect(checkGitattributes(lines(2048), true)).toMatchObject([{ id: "gitattributesLineLength" }]);
 });

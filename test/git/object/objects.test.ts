@@ -35,7 +35,7 @@ describe("trees", () => {
     expect(formatTree(parseTree(content))).toEqual(content);
   });
 
-  it("keep names that are no UTF-8", () => {
+  it("keep names that are not UTF-8", () => {
     const content = Buffer.concat([
       Buffer.from("100644 \xff\xfe\0", "latin1"),
       Buffer.alloc(20, 1),
@@ -45,7 +45,7 @@ describe("trees", () => {
 });
 
 describe("commits", () => {
-  it("come back byte for byte, with all that git puts into them", () => {
+  it("are parsed and formatted byte for byte as git writes them", () => {
     const directory = makeRepository();
     const treeOid = git(directory, ["mktree"]);
     const oid = git(directory, ["commit-tree", treeOid, "-m", "Füße\n\nbody"], {
@@ -63,7 +63,7 @@ describe("commits", () => {
     expect(hashObject("commit", formatCommit(commit))).toBe(oid);
   });
 
-  it("keep their headers in order, also those of several lines", () => {
+  it("keep their headers in order, multi-line headers included", () => {
     const text = [
       `tree ${"1".repeat(40)}`,
       `parent ${"2".repeat(40)}`,
@@ -91,13 +91,13 @@ describe("commits", () => {
     );
   });
 
-  // As git does, so that both sign and verify the same bytes.
+  // As in git, so that git and we sign and verify the same bytes.
   it.each([
     ["of another hash", "gpgsig-sha256 x\n y\ngpgsig a\n b\nencoding c\n", "a\nb", "encoding c\n"],
     ["twice", "gpgsig a\nencoding c\ngpgsig b\n", "a\nb", "encoding c\n"],
-    ["with a name that goes on", "gpgsig a\ngpgsigned b\n c\nx d\n", "a", "x d\n"],
-    ["of no line", "gpgsig \n", "", ""],
-  ])("leave signatures out of what is signed: %s", (_, headers, signature, kept) => {
+    ["with a longer header name", "gpgsig a\ngpgsigned b\n c\nx d\n", "a", "x d\n"],
+    ["that are empty", "gpgsig \n", "", ""],
+  ])("exclude signatures from the signed bytes: %s", (_, headers, signature, kept) => {
     const who = `tree ${"1".repeat(40)}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n`;
     const split = splitSignature(bytes(`${who}${headers}\nmessage\n\ngpgsig x\n`));
     expect(split?.signature).toBe(signature);
@@ -107,7 +107,7 @@ describe("commits", () => {
   });
 
   it.each([
-    ["in front of the author", `tree ${"1".repeat(40)}\ngpgsig a\nauthor A\ncommitter A\n\n`],
+    ["before the author", `tree ${"1".repeat(40)}\ngpgsig a\nauthor A\ncommitter A\n\n`],
     ["in the message", `tree ${"1".repeat(40)}\nauthor A\ncommitter A\n\ngpgsig a\n`],
     ["of another hash alone", `tree ${"1".repeat(40)}\nauthor A\ncommitter A\ngpgsig-sha256 a\n\n`],
     ["without an end", `tree ${"1".repeat(40)}\nauthor A\ncommitter A\ngpgsig a`],
@@ -116,7 +116,7 @@ describe("commits", () => {
   });
 
   it.each([
-    ["nothing", ""],
+    ["no content", ""],
     ["no tree", "author A <a@b> 1 +0000\n\n"],
     ["a short tree", `tree ${"1".repeat(39)}\n\n`],
     ["a parent of letters", `tree ${"1".repeat(40)}\nparent x\n\n`],
@@ -126,7 +126,7 @@ describe("commits", () => {
 });
 
 describe("tags", () => {
-  it("come back byte for byte", () => {
+  it("are parsed and formatted byte for byte", () => {
     const directory = makeRepository();
     const treeOid = git(directory, ["mktree"]);
     const input = `object ${treeOid}\ntype tree\ntag v1\ntagger A <a@b> 1 +0000\n\nfirst\n`;
@@ -144,7 +144,7 @@ describe("tags", () => {
 });
 
 describe("identities", () => {
-  // Lines as they stand in old histories: shown as far as they can be read, never refused.
+  // Malformed lines of old histories: parsed as far as possible, never refused.
   it.each([
     ["A U <a@b> 1 +0200", { name: "A U", email: "a@b", timeSeconds: 1, zone: "+0200" }],
     ["<a@b> 1 +0200", { name: "", email: "a@b", timeSeconds: 1, zone: "+0200" }],
@@ -155,11 +155,11 @@ describe("identities", () => {
     expect(parseIdentity(encodeText(line))).toEqual(identity);
   });
 
-  it("lose what would end them early", () => {
+  it("are cleaned of the characters that delimit an identity", () => {
     expect(cleanIdentityText(encodeText(" .A\n<B>, Jr.\n"))).toBe("AB, Jr");
   });
 
-  it("tell their zone in minutes", () => {
+  it("have a zone in minutes", () => {
     expect([zoneMinutes("-0330"), zoneMinutes("+0200"), zoneMinutes("")]).toEqual([-210, 120, 0]);
   });
 });

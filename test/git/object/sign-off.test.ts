@@ -9,7 +9,7 @@ import { makeRandom } from "../support/random.ts";
 const PERSON = "C O Mitter <committer@example.com>";
 const SIGNED = `Signed-off-by: ${PERSON}`;
 
-/** Lines that a message may hold, and that git reads in different ways. */
+/** Lines that git classifies in different ways. */
 const LINES = [
   "",
   "",
@@ -57,11 +57,11 @@ describe("addSignOff", () => {
     "subject\n\nSigned-off-by: A <a@example.com>\none\ntwo\nthree\n",
     "subject\n\nA: b\n folded\n",
     "subject\n\nA: b\n# a comment\n",
-  ])("does what git does with %j", (message) => {
+  ])("edits %j as git does", (message) => {
     expect(byUs(message)).toBe(byGit(message));
   });
 
-  it("does what git does with any lines", () => {
+  it("edits random messages as git does", () => {
     const random = makeRandom(7);
     for (let round = 0; round < 60; round++) {
       const lines = Array.from({ length: 1 + random.below(8) }, () => random.pick(LINES));
@@ -72,7 +72,7 @@ describe("addSignOff", () => {
 });
 
 describe("stripSpace", () => {
-  it("does what git stripspace does", () => {
+  it("cleans random texts as git stripspace does", () => {
     const random = makeRandom(9);
     const directory = makeDirectory();
     for (let round = 0; round < 60; round++) {

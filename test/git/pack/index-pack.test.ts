@@ -20,10 +20,10 @@ const packs: [string, Buffer][] = [
   ["with deltas by offset", makePack(repository, [], ["--all", "--delta-base-offset"])],
   ["with deltas by id", makePack(repository, [], ["--all"])],
   ["without deltas", makePack(repository, [], ["--all", "--depth=0"])],
-  ["of nothing", makePack(repository, [])],
+  ["without objects", makePack(repository, [])],
 ];
 
-/** A pack of the given entries, with a right trailer. */
+/** Builds a pack of the given entries with a valid trailer. */
 function pack(...entries: Uint8Array[]): Buffer {
   const body = Buffer.concat([formatPackHeader(entries.length), ...entries]);
   const hash = codec.createSha1();
@@ -47,12 +47,12 @@ const delta = (...bytes: number[]) => String.fromCharCode(...bytes);
 const ref = (oid: string) => entry(7, delta(5, 5, 0x90, 5), 4, oidBytes(oid));
 
 describe("indexing a pack", () => {
-  it.each(packs)("%s gives git's own index, byte for byte", async (_, bytes) => {
+  it.each(packs)("%s produces git's index, byte for byte", async (_, bytes) => {
     const { table, checksum } = await index(bytes);
     expect(Buffer.from(formatIdx(table, checksum, codec))).toEqual(indexByGit(bytes).idx);
   });
 
-  it.each(packs)("%s does not depend on how the stream is cut", (_, bytes) => {
+  it.each(packs)("%s produces the same table for any chunk size", (_, bytes) => {
     const whole = scan(bytes);
     for (const chunkBytes of [1, 2, 3, 7, 19, 20, 21, 100, 4096]) {
       const { table, checksum, sizeBytes } = scan(bytes, chunkBytes);
@@ -63,7 +63,7 @@ describe("indexing a pack", () => {
     }
   });
 
-  it("tells types, sizes, depths and bases as git verify-pack does", async () => {
+  it("reports types, sizes, depths and bases as git verify-pack does", async () => {
     const [, bytes] = packs[0] ?? ["", Buffer.alloc(0)];
     const { table } = await index(bytes);
     const { directory, name } = indexByGit(bytes);
@@ -85,8 +85,8 @@ describe("indexing a pack", () => {
     expect(ours.toSorted()).toEqual(theirs.toSorted().map((line) => line.replace("  ", "  ")));
   });
 
-  // Bases that do not fit wait in scratch, and nothing else changes.
-  it("resolves under any budget", async () => {
+  // Bases that exceed the budget are spilled to scratch; the result is the same.
+  it("resolves deltas with any memory budget", async () => {
     let spilledBytes = 0;
     for (const [, bytes] of packs) {
       const scratch = new MemoryScratch();
@@ -100,11 +100,12 @@ describe("indexing a pack", () => {
     expect(spilledBytes).toBeGreaterThan(0);
   });
 
-  // Counted by the code itself: what waits as a base stays within the budget and one object more.
-  it("holds no more than its budget, whatever the pack holds", async () => {
+  // Peak memory as counted by the code: waiting bases stay within the budget plus one object.
+  it("holds no more than its budget when every base waits", async () => {
     const random = makeRandom(31);
     const builder = new PackBuilder(codec);
-    // Forty files of 64 KB, then a second version of each: every base waits for the other end.
+    // Forty files of 64 KB, then a second version of each, so that every base waits until the
+    // second half.
     const first = Array.from({ length: 40 }, () => random.bytes(65_536));
     const oids = first.map((content) => builder.add("blob", content));
     for (const [at, content] of first.entries()) {
@@ -119,14 +120,14 @@ describe("indexing a pack", () => {
     expect(Buffer.from(formatIdx(table, checksum, codec))).toEqual(indexByGit(bytes).idx);
   });
 
-  it("reads the pack in order and a few times only", async () => {
+  it("reads a small pack in a single read", async () => {
     const [, bytes] = packs[0] ?? ["", Buffer.alloc(0)];
     const source = new MemorySource(bytes);
     await index(bytes, { source });
     expect(source.reads).toBe(1);
   });
 
-  it("hands out the content of every object once", async () => {
+  it("passes the content of every object to a listener once", async () => {
     const [, bytes] = packs[0] ?? ["", Buffer.alloc(0)];
     const contents = new Map<number, string>();
     const take = (at: number, kind: number, content: Uint8Array): void => {
@@ -144,7 +145,7 @@ describe("indexing a pack", () => {
 });
 
 describe("a thin pack", () => {
-  it("becomes whole with the bases it left out", async () => {
+  it("is completed with the missing bases", async () => {
     const thin = makePack(
       repository,
       ["main", "--not", "main~3"],
@@ -165,7 +166,7 @@ describe("a thin pack", () => {
     for await (const piece of completion.bytes()) pieces.push(piece);
     const whole = Buffer.concat(pieces);
     expect(whole.length).toBe(completion.sizeBytes);
-    // Git indexes it without the repository that the bases came from, and so do we.
+    // Git, and our code, index it without the repository that contains the bases.
     const idx = indexByGit(whole).idx;
     expect(Buffer.from(formatIdx(table, completion.checksum, codec))).toEqual(idx);
     const again = await index(whole);
@@ -173,17 +174,18 @@ describe("a thin pack", () => {
     expect(again.report.sweeps).toBeLessThanOrEqual(2);
   });
 
-  it("without its bases is missing them", async () => {
+  it("is refused as missing its bases", async () => {
     const thin = makePack(repository, ["main", "--not", "main~3"], ["--thin"]);
     await expect(index(thin)).rejects.toMatchObject({ code: "missing" });
   });
 });
 
 describe("the index file", () => {
-  it("is read back", async () => {
+  it("is parsed as it was formatted", async () => {
     const [, bytes] = packs[0] ?? ["", Buffer.alloc(0)];
     const { table, checksum } = await index(bytes);
-    // Offsets from 100 on go through the table of 64-bit numbers, as beyond 2 GB.
+    // Offsets of at least 100 are stored in the table of 64-bit numbers, as offsets beyond 2 GB
+    // are.
     for (const largeOffset of [100, 2 ** 31]) {
       const idx = formatIdx(table, checksum, codec, largeOffset);
       verifyIdx(idx, codec);
@@ -201,7 +203,7 @@ describe("the index file", () => {
     }
   });
 
-  it("that was damaged is refused", async () => {
+  it("is refused when damaged", async () => {
     const [, bytes] = packs[0] ?? ["", Buffer.alloc(0)];
     const { table, checksum } = await index(bytes);
     const idx = formatIdx(table, checksum, codec);
@@ -216,7 +218,7 @@ describe("the index file", () => {
   });
 });
 
-describe("a pack that is wrong", () => {
+describe("a malformed pack", () => {
   const good = pack(entry(3, "hello"));
   const ofs = (content: string, distance: number) =>
     entry(6, content, content.length, Uint8Array.of(distance));
@@ -253,13 +255,13 @@ describe("a pack that is wrong", () => {
     ["a result too short", delta(5, 6, 0x90, 5)],
     ["another base size", delta(4, 4, 0x90, 4)],
     ["sizes cut off", delta(0x85, 0x85)],
-  ])("in a delta with %s is refused in the second", async (_, content) => {
+  ])("with %s in a delta is refused in the second pass", async (_, content) => {
     await expect(async () => index(pack(blob, ofs(content, blob.length)))).rejects.toMatchObject({
       code: "corrupt",
     });
   });
 
-  it("with one object twice has no index", async () => {
+  it("with a duplicate object is refused by the index", async () => {
     const twice = pack(blob, blob);
     const { table, checksum } = await index(twice);
     expect(() => formatIdx(table, checksum, codec)).toThrow(
@@ -267,7 +269,7 @@ describe("a pack that is wrong", () => {
     );
   });
 
-  it("with deltas in a circle is refused", async () => {
+  it("with deltas of unknown bases is refused", async () => {
     await expect(index(pack(ref("1".repeat(40)), ref("2".repeat(40))))).rejects.toMatchObject({
       code: "missing",
     });
@@ -282,15 +284,16 @@ describe("a pack that is wrong", () => {
       pack(blob, ofs(delta(5, 0xff, 0x7f), blob.length)),
       { objectBytesMax: 100 },
     ],
-    ["bytes in all", good, { inflatedBytesMax: 4 }],
+    ["bytes in total", good, { inflatedBytesMax: 4 }],
   ])("with more %s than allowed is refused", (_, bytes, limits) => {
     expect(() => scan(bytes, bytes.length, { ...DEFAULT_PACK_LIMITS, ...limits })).toThrow(
       expect.objectContaining({ code: "limit" }),
     );
   });
 
-  // A claim of four billion objects, or of a terabyte, must cost nothing before it is refused.
-  it("with absurd claims is refused before memory is taken", () => {
+  // A header that announces four billion objects or a terabyte must not cost memory before it is
+  // refused.
+  it("with huge announced sizes is refused before memory is allocated", () => {
     const many = Buffer.from(good);
     many.writeUInt32BE(0xffffffff, 8);
     expect(() => scan(many)).toThrow(expect.objectContaining({ code: "limit" }));
@@ -298,7 +301,7 @@ describe("a pack that is wrong", () => {
     expect(() => scan(huge)).toThrow(expect.objectContaining({ code: "limit" }));
   });
 
-  it("as a chain of deltas too long is refused", async () => {
+  it("with a delta chain over the limit is refused", async () => {
     const entries = [blob];
     let text = "hello";
     for (let at = 0; at < 5; at++) {

@@ -11,13 +11,15 @@ import { git, makeDirectory } from "../support/git.ts";
 import { index, indexByGit, makePack, scan } from "../support/packs.ts";
 import { MemoryScratch, MemorySource } from "../support/sources.ts";
 
-/** Everything above a few bytes is large to these. */
+/** Limits that make every version of the test file large. */
 const limits = { ...DEFAULT_PACK_LIMITS, deltaObjectBytesMax: 100_000, deltaBytesMax: 1000 };
 
-/** What the way through scratch holds: a file, blocks of bases, and the buffers of an inflater. */
+/** Memory for resolving in scratch: a file, blocks of bases, and the buffers of an inflater. */
 const HELD_BYTES_MAX = 12 * 2 ** 20;
 
-/** Lines, of which every one below `changed` that is a multiple of seven differs. */
+/**
+ * Returns `lines` lines of text; every seventh line below `changed` differs from the base version.
+ */
 function makeText(lines: number, changed: number): string {
   const parts: string[] = [];
   for (let at = 0; at < lines; at++) {
@@ -27,7 +29,7 @@ function makeText(lines: number, changed: number): string {
   return parts.join("");
 }
 
-/** A repository whose file of 3 MB changes, moves its halves, and shrinks. */
+/** Makes a repository whose file of 3 MB is changed, has its halves swapped, and shrinks. */
 function makeRepository(): string {
   const directory = makeDirectory();
   git(directory, ["init", "--quiet", "--initial-branch=main"]);
@@ -51,7 +53,7 @@ function makeRepository(): string {
 const repository = makeRepository();
 const pack = makePack(repository, ["main"], ["--delta-base-offset"]);
 
-it("resolves deltas larger than memory as git does, and holds little", async () => {
+it("resolves deltas larger than memory as git does, in bounded memory", async () => {
   const scratch = new MemoryScratch();
   const { table, checksum, report } = await index(pack, { limits, scratch });
   expect(table.largeDeltas.size).toBeGreaterThan(2);
@@ -61,7 +63,7 @@ it("resolves deltas larger than memory as git does, and holds little", async () 
   expect(report.peakBytes).toBeLessThan(HELD_BYTES_MAX);
 });
 
-it("comes to the same as in memory, with bases by name too", async () => {
+it("resolves the same objects as in memory, with bases by id too", async () => {
   const named = makePack(repository, ["main"]);
   const expected = await index(named);
   const { table } = await index(named, { limits });
@@ -73,7 +75,7 @@ it("comes to the same as in memory, with bases by name too", async () => {
 it("refuses a large delta that does not fit its base", async () => {
   const { table } = scan(pack, pack.length, limits);
   const [first] = table.largeDeltas;
-  // The scan takes it for what it says; a base of another size is found when it is applied.
+  // The scan accepts the announced base size; the mismatch is found when the delta is applied.
   const entry = first as number;
   const other = [...table.largeDeltas].find((each) => table.bases[each] !== table.bases[entry]);
   table.bases[entry] = table.bases[other as number] as number;

@@ -47,14 +47,16 @@ const text = makeTextHistory(300);
 const textPushes = await receivePushes(text.directory, text.tips);
 const textWrites = await receiveWrites(text);
 
-/** Deltas of the longest chain, by git, which checks every object on the way. */
+/**
+ * Returns the length of the longest delta chain, from `git verify-pack`, which checks every object.
+ */
 function longestChain(directory: string, { idx }: KeptPack): number {
   const file = `objects/pack/pack-${idx.packChecksum}.idx`;
   const found = git(directory, ["verify-pack", "-v", file]).matchAll(/^chain length = (\d+)/gm);
   return Math.max(0, ...Array.from(found, ([, length]) => Number(length)));
 }
 
-/** What a sidecar says, in ids and without order where order means nothing. */
+/** Describes a sidecar in ids, sorted where the order has no meaning. */
 function describeSidecar({ sidecar, idx }: Pick<KeptPack, "sidecar" | "idx">) {
   const oid = (ref: number): string => refOid(sidecar, idx, ref);
   const row = (starts: Uint32Array, refs: Uint32Array, at: number): string[] =>
@@ -81,7 +83,7 @@ function describeSidecar({ sidecar, idx }: Pick<KeptPack, "sidecar" | "idx">) {
 }
 
 describe("mergePacks", { timeout: 60_000 }, () => {
-  it("makes one pack that git takes, with every object once and as it was", async () => {
+  it("writes one pack that git accepts, with every object once and unchanged", async () => {
     const merged = await merge(fixturePushes);
     const all = makeRepositoryOf(fixturePushes, git(fixture, ["rev-parse", "pages"]));
     const one = makeRepositoryOf([merged], git(fixture, ["rev-parse", "pages"]));
@@ -97,7 +99,7 @@ describe("mergePacks", { timeout: 60_000 }, () => {
     expect(Buffer.from(merged.idxBytes).equals(indexByGit(merged.pack).idx)).toBe(true);
   });
 
-  it("lays commits first, then tags, trees and blobs, bases before their deltas", async () => {
+  it("writes commits first, then tags, trees and blobs, bases before their deltas", async () => {
     const { idx, sidecar } = await merge(fixturePushes);
     const positions = Array.from(sidecar.kinds.keys()).toSorted(
       (a, b) => idx.offset(a) - idx.offset(b),
@@ -114,7 +116,7 @@ describe("mergePacks", { timeout: 60_000 }, () => {
     }
   });
 
-  it("tells of the merged pack what indexing it would tell", async () => {
+  it("builds the same sidecar as indexing the merged pack", async () => {
     const generations = new Map<string, number>();
     for (const { commits } of fixturePushes.map(describeSidecar)) {
       for (const { oid, generation } of commits) generations.set(oid, generation ?? 0);
@@ -127,7 +129,8 @@ describe("mergePacks", { timeout: 60_000 }, () => {
     expect(describeSidecar(all)).toEqual(describeSidecar(allAnew));
     expect([...all.sidecar.bases]).toEqual([...allAnew.sidecar.bases]);
 
-    // Bases that completed thin packs lie here without rows: older packs tell of them.
+    // The bases that completed thin packs have no rows in the newer packs: older packs have their
+    // rows.
     const newer = await merge(fixturePushes.slice(3));
     const ours = describeSidecar(newer);
     const rows = new Set(ours.commits.map(({ oid }) => oid));
@@ -136,7 +139,7 @@ describe("mergePacks", { timeout: 60_000 }, () => {
     expect(ours).toMatchObject({ ...anew, commits });
   });
 
-  it("merges the newest packs beside older ones that they lead to", async () => {
+  it("merges the newest packs when they refer to older ones", async () => {
     const tip = text.tips.at(-1) ?? "";
     const merged = await merge(textPushes.slice(200));
     const directory = makeRepositoryOf([...textPushes.slice(0, 200), merged], tip);
@@ -149,7 +152,7 @@ describe("mergePacks", { timeout: 60_000 }, () => {
 });
 
 describe("mergePacks against git gc", { timeout: 60_000 }, () => {
-  it("keeps 300 pushes of one commit as small as git does", async () => {
+  it("packs 300 pushes of one commit as small as git does", async () => {
     const tip = text.tips.at(-1) ?? "";
     const merged = await merge(textPushes);
     const directory = makeRepositoryOf([merged], tip);
@@ -158,7 +161,7 @@ describe("mergePacks against git gc", { timeout: 60_000 }, () => {
     expect(merged.pack.length / gcBytes(makeRepositoryOf(textPushes, tip))).toBeLessThan(1.1);
   });
 
-  it("makes deltas of what 300 writes through the API stored whole", async () => {
+  it("makes deltas of objects that 300 writes through the API stored whole", async () => {
     const tip = text.tips.at(-1) ?? "";
     const merged = await merge(textWrites);
     const directory = makeRepositoryOf([merged], tip);
@@ -168,11 +171,11 @@ describe("mergePacks against git gc", { timeout: 60_000 }, () => {
   });
 });
 
-/** Packs of these sizes, of few objects. */
+/** Returns packs of these sizes, with few objects. */
 const sized = (packBytes: readonly number[]) =>
   packBytes.map((bytes) => ({ packBytes: bytes, objectCount: 10 }));
 
-/** Sizes of the packs after `pushes` packs were received and merged as `findMerge` says. */
+/** Receives packs of the given sizes one by one, and merges after each as `findMerge` selects. */
 function simulate(pushes: readonly number[]): {
   sizes: number[];
   mostPacks: number;
@@ -206,20 +209,20 @@ describe("findMerge", () => {
     [[30, 10, 5, 5], 0],
     [[5, 100], 0],
     [[100, 5, 10], 1],
-  ])("of %j: from %s on", (packBytes, from) => {
+  ])("merges packs of sizes %j from %s on", (packBytes, from) => {
     expect(findMerge(sized(packBytes))).toBe(from);
   });
 
   const atMost = (packBytes: number, objectCount = 1000) => ({ packBytes, objectCount });
 
-  it("leaves alone what would make a pack too large, with all that is older", () => {
+  it("skips a pack that would exceed the limits, and all older ones", () => {
     expect(findMerge(sized([100, 60, 5, 5]), atMost(150))).toBe(2);
     expect(findMerge(sized([100, 60, 50]), atMost(120))).toBe(1);
     expect(findMerge(sized([100, 60, 50]), atMost(80))).toBeUndefined();
     expect(findMerge(sized([100, 60, 50]), atMost(1000, 25))).toBe(1);
   });
 
-  it("keeps few packs and writes each byte few times, whatever is pushed", () => {
+  it("keeps few packs and writes each byte few times, for any sizes of pushes", () => {
     const random = makeRandom(9);
     const rows = [
       Array.from({ length: 4096 }, () => 1),
@@ -269,7 +272,10 @@ describe("merging after every push", { timeout: 60_000 }, () => {
   });
 });
 
-/** A pack whose entries may name their bases by id, in any order. Nothing in it is compressed. */
+/**
+ * Builds packs whose entries may name their bases by id, in any order. Whole entries are not
+ * compressed.
+ */
 class PackForge {
   private readonly entries: Buffer[] = [];
 
@@ -306,7 +312,7 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
     return readAllByGit(directory);
   }
 
-  it("takes bases named by id, behind their deltas", async () => {
+  it("accepts bases referred to by id that come after their deltas", async () => {
     const forge = new PackForge();
     forge.deltaOf(hashObject("blob", second), encode(second, third));
     forge.deltaOf(hashObject("blob", first), encode(first, second));
@@ -324,8 +330,8 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
     expect(merged.sidecar.bases.filter((base) => base >= 0)).toHaveLength(2);
   });
 
-  // Each of the two packs stores both objects, one as a delta of the other, the other way round.
-  it("takes an object that lies in several packs from the oldest", async () => {
+  // Each of the two packs stores both objects, one as a delta of the other, in opposite directions.
+  it("takes an object in several packs from the oldest", async () => {
     const forge = new PackForge();
     forge.whole(BLOB, first);
     forge.deltaOf(hashObject("blob", first), encode(first, second));
@@ -345,7 +351,7 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
     expect(bases[firstAt]).toBe("");
   });
 
-  it("takes a pack with nothing but a tag of what lies elsewhere", async () => {
+  it("accepts a pack that contains only a tag of an object in another pack", async () => {
     const tip = text.tips[0] ?? "";
     const tag = `object ${tip}\ntype commit\ntag v1\ntagger A <a@b> 1 +0000\n\nfirst\n`;
     const [push] = textPushes;
@@ -360,20 +366,22 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
     expect(describeSidecar(await merge([push, tagPack])).outside).toEqual([]);
   });
 
-  it("refuses an entry of which a bit has changed", async () => {
+  it("refuses an entry with a flipped bit", async () => {
     const [push] = textPushes;
     if (!push) throw new Error("no push");
     for (const position of [0, 7, push.idx.count - 1]) {
       const pack = Buffer.from(push.pack);
       const at = push.idx.offset(position) + 5;
       pack[at] = (pack[at] ?? 0) ^ 1;
-      const rotten = { ...push, source: new MemorySource(pack) };
-      await expect(merge([rotten])).rejects.toMatchObject({ code: "corrupt" });
-      await expect(merge([rotten], { settledPacks: 0 })).rejects.toMatchObject({ code: "corrupt" });
+      const corrupted = { ...push, source: new MemorySource(pack) };
+      await expect(merge([corrupted])).rejects.toMatchObject({ code: "corrupt" });
+      await expect(merge([corrupted], { settledPacks: 0 })).rejects.toMatchObject({
+        code: "corrupt",
+      });
     }
   });
 
-  it("copies a large object by ranges, and holds little of anything", async () => {
+  it("copies a large object by ranges in bounded memory", async () => {
     const large = Buffer.alloc(40 * 1024 * 1024, random.bytes(1000));
     const forge = new PackForge();
     forge.whole(BLOB, large);
@@ -415,7 +423,7 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
   it("reads and copies offsets that take 64 bits in the index", async () => {
     const [push] = textPushes;
     if (!push) throw new Error("no push");
-    // The same pack, as if all but its first entries lay far behind: only the index and source know.
+    // The same pack with an offset added to all entries, known only to the index and the source.
     const gap = 2 ** 33;
     const table = new PackTable();
     for (const position of Array.from({ length: push.idx.count }, (_, at) => at)) {
@@ -437,7 +445,7 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
     expect(await listContents(merged)).toEqual(await listContents(await merge([push])));
   });
 
-  it("reads here and there in a large pack no more often than it may", async () => {
+  it("limits its scattered reads in a large pack", async () => {
     const forge = new PackForge();
     forge.whole(BLOB, Buffer.alloc(5 * 1024 * 1024, 1));
     const padding = await receivePack([], forge.build());
@@ -462,7 +470,7 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
     expect(bound.bytes).toBeGreaterThan(free.bytes);
   });
 
-  it("stays within its budget of comparing, and copies what is left as it is", async () => {
+  it("stays within its budget of compared bytes, and copies the remaining objects", async () => {
     const idle = await merge(textWrites, { workBytesMax: 0, treeBytesMax: 0 });
     const busy = await merge(textWrites);
     expect(idle.sidecar.bases.every((base) => base < 0)).toBe(true);

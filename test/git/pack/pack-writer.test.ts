@@ -21,7 +21,7 @@ import { makeTextHistory, readAllByGit } from "../support/text-history.ts";
 const repository = makeFixture("history");
 const reader = gitReader(repository);
 
-/** A catalog of packs as pushes would have left them: each thin against what came before. */
+/** Opens the packs of pushes of each tip, each thin against the tips before. */
 async function openPushes(...tips: string[]): Promise<PackCatalog> {
   const packs: OpenPack[] = [];
   const before: string[] = [];
@@ -42,7 +42,7 @@ const lines = (text: string): string[] => text.split("\n").filter((line) => line
 const listObjects = (...revisions: string[]): string[] =>
   lines(git(repository, ["rev-list", "--objects", "--no-object-names", ...revisions]));
 
-function placesOf(catalog: PackCatalog, oids: readonly string[]): LocationSet {
+function locationsOf(catalog: PackCatalog, oids: readonly string[]): LocationSet {
   const set = new LocationSet(catalog);
   for (const oid of oids) {
     const location = catalog.find(oid);
@@ -58,14 +58,14 @@ async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe("writePack", () => {
-  it("sends what was asked for, from one pack or many, as git takes it", async () => {
+  it("writes the wanted objects from one pack or many, as a pack that git accepts", async () => {
     for (const tips of [["main"], ["main~6", "main~3", "main~1", "main"]]) {
       const catalog = await openPushes(...tips);
       const objects = new PackedObjects(catalog);
       for (const revisions of [["main"], ["main~3"], ["main", "^main~2"]]) {
         for (const takesOfsDelta of [true, false]) {
           const oids = listObjects(...revisions);
-          const wanted = placesOf(catalog, oids);
+          const wanted = locationsOf(catalog, oids);
           const pack = await collect(writePack(catalog, objects, wanted, { codec, takesOfsDelta }));
           const directory = makeRepository();
           git(directory, ["index-pack", "--stdin"], { input: pack });
@@ -80,21 +80,21 @@ describe("writePack", () => {
     }
   });
 
-  it("passes git index-pack --strict with a whole history", async () => {
+  it("writes a whole history that passes git index-pack --strict", async () => {
     const catalog = await openPushes("main~4", "main");
-    const wanted = placesOf(catalog, listObjects("main"));
+    const wanted = locationsOf(catalog, listObjects("main"));
     const options = { codec, takesOfsDelta: true };
     const pack = await collect(writePack(catalog, new PackedObjects(catalog), wanted, options));
     const answer = git(makeRepository(), ["index-pack", "--strict", "--stdin"], { input: pack });
     expect(answer).toMatch(/^pack\t[0-9a-f]{40}$/);
   });
 
-  // A delta whose base stays behind is sent as a delta only to a receiver that has the base.
-  it("keeps deltas of what the receiver has, and no others", async () => {
+  // A delta whose base is not sent stays a delta only if the receiver has the base.
+  it("keeps deltas against unsent bases only if the receiver has the base", async () => {
     const catalog = await openPushes("main");
     const objects = new PackedObjects(catalog);
-    const wanted = placesOf(catalog, listObjects("main", "^main~8"));
-    const receiverHas = placesOf(catalog, listObjects("main~8"));
+    const wanted = locationsOf(catalog, listObjects("main", "^main~8"));
+    const receiverHas = locationsOf(catalog, listObjects("main~8"));
     const whole = await collect(
       writePack(catalog, objects, wanted, { codec, takesOfsDelta: true }),
     );
@@ -106,7 +106,7 @@ describe("writePack", () => {
     expect(thin.length).toBeLessThanOrEqual(whole.length);
   });
 
-  // A file of a hundred megabytes must not pass through memory whole.
+  // A file of a hundred megabytes must never be in memory whole.
   it("copies a large object in pieces, between others", async () => {
     const builder = new PackBuilder(codec);
     const random = makeRandom(7);
@@ -119,7 +119,7 @@ describe("writePack", () => {
       return source.read(start, end);
     };
     const catalog = new PackCatalog([{ ...stored, source: { sizeBytes: source.sizeBytes, read } }]);
-    const wanted = placesOf(catalog, oids);
+    const wanted = locationsOf(catalog, oids);
     const options = { codec, takesOfsDelta: true };
     const pieces: Uint8Array[] = [];
     for await (const piece of writePack(catalog, new PackedObjects(catalog), wanted, options)) {
@@ -132,10 +132,10 @@ describe("writePack", () => {
     expect(bytes.equals(stored.pack)).toBe(true);
   });
 
-  it("makes nothing before it is asked for", async () => {
+  it("reads nothing before a piece is requested", async () => {
     const catalog = await openPushes("main");
     const source = catalog.pack(0).source as MemorySource;
-    const wanted = placesOf(catalog, listObjects("main"));
+    const wanted = locationsOf(catalog, listObjects("main"));
     const options = { codec, takesOfsDelta: true };
     const pieces = writePack(catalog, new PackedObjects(catalog), wanted, options);
     expect(source.reads).toBe(0);
@@ -144,7 +144,7 @@ describe("writePack", () => {
   });
 });
 
-describe("writePack of a tip whose objects are deltas of what is not sent", () => {
+describe("writePack of a tip whose objects are deltas of unsent bases", () => {
   const history = makeTextHistory(60);
   const objects = readAllByGit(history.directory);
   const tip = history.tips.at(-1) ?? "";
@@ -153,7 +153,7 @@ describe("writePack of a tip whose objects are deltas of what is not sent", () =
   );
 
   async function writeTip(catalog: PackCatalog): Promise<Buffer> {
-    const wanted = placesOf(catalog, oids);
+    const wanted = locationsOf(catalog, oids);
     const options = { codec, takesOfsDelta: true };
     return collect(writePack(catalog, new PackedObjects(catalog), wanted, options));
   }
@@ -164,7 +164,7 @@ describe("writePack of a tip whose objects are deltas of what is not sent", () =
     return readAllByGit(directory);
   }
 
-  it("makes them in a few reads, however long their chains are", async () => {
+  it("resolves the objects in a few reads, for chains of any length", async () => {
     const merged = await merge(await receivePushes(history.directory, history.tips));
     const catalog = new PackCatalog([merged]);
     const source = merged.source as MemorySource;
@@ -174,8 +174,8 @@ describe("writePack of a tip whose objects are deltas of what is not sent", () =
     for (const [oid, object] of contents) expect(object).toEqual(objects.get(oid));
   });
 
-  // A base that was appended to a thin pack lies behind its deltas.
-  it("makes them where bases lie behind their deltas", async () => {
+  // A base that was appended to a thin pack comes after its deltas.
+  it("resolves the objects when bases come after their deltas", async () => {
     const tips = [history.tips[0] ?? "", tip];
     const catalog = new PackCatalog(await receivePushes(history.directory, tips));
     const contents = contentsOf(await writeTip(catalog));
@@ -212,7 +212,7 @@ describe("PackedObjects", () => {
     const stored = await storePack(builder.build(), reader);
     const catalog = new PackCatalog([{ ...stored, source: new MemorySource(stored.pack) }]);
     const location = catalog.find(oid) ?? { pack: 0, position: 0 };
-    // A piece lives until the next: collecting must copy.
+    // A piece is valid until the next one is requested, so collecting must copy.
     const pieces: Buffer[] = [];
     for await (const piece of new PackedObjects(catalog).streamAt(location)) {
       pieces.push(Buffer.from(piece));
@@ -222,7 +222,7 @@ describe("PackedObjects", () => {
 });
 
 describe("DeltaEncoder", () => {
-  it("makes deltas that come out right, and short ones of what is alike", () => {
+  it("makes deltas that apply correctly, and short ones for similar contents", () => {
     const random = makeRandom(6);
     for (let round = 0; round < 60; round++) {
       const base = random.bytes(random.below(4000)).map((byte) => byte % random.pick([2, 8, 256]));
@@ -253,7 +253,8 @@ describe("DeltaEncoder", () => {
     }
   });
 
-  // What lies before a match is taken into it, which must not make it longer than one copy can be.
+  // A match is extended backwards over the bytes before it, which must not make it longer than one
+  // copy instruction allows.
   it("copies runs of more than 64 KB that begin between two blocks of the base", () => {
     const base = makeRandom(7).bytes(200_000);
     for (const start of [1, 7, 15, 17]) {
@@ -267,14 +268,14 @@ describe("DeltaEncoder", () => {
     }
   });
 
-  it("gives up on what does not pay", () => {
+  it("returns no delta over the given size", () => {
     const random = makeRandom(8);
     expect(new DeltaEncoder(random.bytes(5000)).encode(random.bytes(5000), 2500)).toBeUndefined();
   });
 });
 
 describe("PackBuilder", () => {
-  it("makes a pack that git takes, with deltas where they were allowed", () => {
+  it("builds a pack that git accepts, with deltas where a base was given", () => {
     const builder = new PackBuilder(codec);
     const text = "a line of text\n".repeat(500);
     const first = builder.add("blob", Buffer.from(text));

@@ -12,7 +12,7 @@ import { makeRandom } from "../support/random.ts";
 const OFS_DELTA = 6;
 const oidOf = (number: number): string => number.toString(16).padStart(40, "a");
 
-/** A pack's trees, told to an inspector as both passes do. */
+/** Passes trees to an inspector as the two passes over a pack do. */
 class Trees {
   readonly table = new PackTable();
   readonly inspector = new PackInspector(this.table, true);
@@ -31,7 +31,7 @@ class Trees {
     return entry;
   }
 
-  /** The children of a tree as `<oid>` and for trees `<oid>/`, sorted. */
+  /** Returns the children of a tree as `<oid>`, or `<oid>/` for trees, sorted. */
   children(entry: number): string[] {
     const { pool, trees } = this.inspector;
     const links = trees.children(pool.add(this.table.oids, entry * OID_BYTES));
@@ -58,8 +58,8 @@ const file = (name: string, oid: string, mode = MODE_FILE): TreeEntry => ({
 });
 const findings = ({ inspector }: Trees): string[] => inspector.findings.map(({ id }) => id);
 
-describe("an inspector of packs", () => {
-  it("knows the children of every tree, however it is stored", () => {
+describe("PackInspector", () => {
+  it("records the children of every tree, stored whole or as a delta", () => {
     const random = makeRandom(7);
     const trees = new Trees();
     const versions: TreeEntry[][] = [];
@@ -73,7 +73,7 @@ describe("an inspector of packs", () => {
       for (let change = 0; change <= random.below(4); change++) {
         const name = names[random.below(names.length)] as ByteText;
         if (random.below(5) === 0) entries.delete(name);
-        // Few ids, so that one stands in a tree more than once.
+        // Few ids, so that one id occurs in a tree more than once.
         else
           entries.set(
             name,
@@ -93,15 +93,16 @@ describe("an inspector of packs", () => {
     }
   });
 
-  // A tree that differs in ids alone is not checked whole; what an id can do wrong is.
-  it("finds a null id in a tree that differs in ids alone", () => {
+  // A tree that differs from a sound tree only in ids is not fully checked, but its changed ids
+  // are.
+  it("finds a null id in a tree that differs only in ids", () => {
     const trees = new Trees();
     const base = trees.whole(formatTree([file("a", oidOf(1)), file("b", oidOf(2))]));
     trees.delta(formatTree([file("a", oidOf(1)), file("b", NULL_OID)]), base);
     expect(findings(trees)).toEqual(["nullSha1"]);
   });
 
-  it("finds what is wrong with a tree again in a tree that differs in ids alone", () => {
+  it("reports the findings of a tree again for a tree that differs only in ids", () => {
     const trees = new Trees();
     const odd = file("a", oidOf(1), 0o100640);
     const base = trees.whole(formatTree([odd, file("b", oidOf(2))]));
@@ -109,7 +110,7 @@ describe("an inspector of packs", () => {
     expect(findings(trees)).toEqual(["badFilemode", "badFilemode"]);
   });
 
-  it("finds what a tree does wrong beside ids, however like its base it is", () => {
+  it("finds faults other than ids in a tree of the same size as its base", () => {
     const trees = new Trees();
     const base = trees.whole(formatTree([file("a", oidOf(1)), file("b", oidOf(2))]));
     const same = formatTree([file("a", oidOf(1)), file("a", oidOf(2))]);
@@ -117,21 +118,21 @@ describe("an inspector of packs", () => {
     expect(findings(trees)).toEqual(["duplicateEntries"]);
   });
 
-  it("asks for every .gitmodules of a tree that differs in ids alone", async () => {
+  it("checks every .gitmodules of a tree that differs only in ids", async () => {
     const trees = new Trees();
     const base = trees.whole(formatTree([file(".gitmodules", oidOf(1))]));
     trees.delta(formatTree([file(".gitmodules", oidOf(2))]), base);
-    const asked: string[] = [];
+    const readOids: string[] = [];
     await trees.inspector.checkSpecialBlobs({
       readObject: async (oid) => {
-        asked.push(oid);
+        readOids.push(oid);
         return { kind: "blob", content: new Uint8Array(0) };
       },
     });
-    expect(asked).toEqual([oidOf(1), oidOf(2)]);
+    expect(readOids).toEqual([oidOf(1), oidOf(2)]);
   });
 
-  it("asks for what a tree that differs in ids alone leads to", () => {
+  it("lists the links of a tree that differs only in ids", () => {
     const trees = new Trees();
     const base = trees.whole(formatTree([file("a", oidOf(1)), file("b", oidOf(2), MODE_TREE)]));
     trees.delta(formatTree([file("a", oidOf(3)), file("b", oidOf(4), MODE_TREE)]), base);
@@ -144,8 +145,8 @@ describe("an inspector of packs", () => {
     ]);
   });
 
-  // Of such a pack no index can be made, but that comes later.
-  it("comes to an end with a tree that is there twice, as a difference from itself", () => {
+  // Building the index refuses such a pack, but only later.
+  it("terminates for a tree that is stored twice, as a difference from itself", () => {
     const trees = new Trees();
     const [a, b] = [1, 2].map((id) => formatTree([file("a", oidOf(id))]));
     const first = trees.whole(a as Uint8Array);

@@ -11,9 +11,12 @@ import { gitReader, type StoredPack, storePack } from "../support/sidecars.ts";
 
 const repository = makeFixture("history");
 const objects = gitReader(repository);
-const whole = await storePack(makePack(repository, [], ["--all", "--delta-base-offset"]), objects);
+const fullHistory = await storePack(
+  makePack(repository, [], ["--all", "--delta-base-offset"]),
+  objects,
+);
 
-/** What a commit of a sidecar introduces, as ids. */
+/** Returns the ids of the objects that a commit introduces. */
 function introducedBy({ sidecar, idx }: StoredPack, commitOid: string): string[] {
   const row = [...sidecar.commits].findIndex((position) => idx.oid(position) === commitOid);
   const [start, end] = [sidecar.introducedStarts[row], sidecar.introducedStarts[row + 1]];
@@ -22,7 +25,7 @@ function introducedBy({ sidecar, idx }: StoredPack, commitOid: string): string[]
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
-/** Trees and blobs that `revisions` reach, by git. */
+/** Returns the trees and blobs reachable from `revisions`, by git. */
 function reachedByGit(...revisions: string[]): string[] {
   const commits = new Set(lines(git(repository, ["rev-list", ...revisions])));
   return lines(git(repository, ["rev-list", "--objects", "--no-object-names", ...revisions]))
@@ -31,8 +34,8 @@ function reachedByGit(...revisions: string[]): string[] {
 }
 
 describe("a sidecar", () => {
-  it("tells kinds and sizes as git does", () => {
-    const { sidecar, idx } = whole;
+  it("records kinds and sizes as git reports them", () => {
+    const { sidecar, idx } = fullHistory;
     const oids = Array.from({ length: idx.count }, (_, at) => idx.oid(at));
     const ours = oids.map(
       (oid, at) => `${oid} ${kindOf(sidecar.kinds[at] ?? 0)} ${sidecar.sizes[at]}`,
@@ -41,8 +44,8 @@ describe("a sidecar", () => {
     expect(ours).toEqual(lines(git(repository, ["cat-file", "--batch-check"], { input })));
   });
 
-  it("tells parents, root, time and generation of every commit", () => {
-    const { sidecar, idx } = whole;
+  it("records parents, root, time and generation of every commit", () => {
+    const { sidecar, idx } = fullHistory;
     const generations = new Map<string, number>();
     for (const line of lines(
       git(repository, ["rev-list", "--all", "--topo-order", "--reverse", "--parents"]),
@@ -68,10 +71,10 @@ describe("a sidecar", () => {
     );
   });
 
-  it("lists what each commit introduces: all that its parents' trees lack, and nothing of elsewhere", () => {
+  it("lists the objects that each commit introduces: all that its parents' trees lack, and only objects of its own tree", () => {
     for (const commitOid of lines(git(repository, ["rev-list", "--all"]))) {
       const parents = lines(git(repository, ["rev-parse", `${commitOid}^@`]));
-      const introduced = introducedBy(whole, commitOid);
+      const introduced = introducedBy(fullHistory, commitOid);
       const trees = (oid: string): string[] =>
         lines(git(repository, ["rev-list", "--objects", "--no-object-names", "-1", oid])).slice(1);
       const before = new Set(parents.flatMap(trees));
@@ -83,7 +86,7 @@ describe("a sidecar", () => {
     }
   });
 
-  it("sums up to what git sends for a range", () => {
+  it("covers the objects that git sends for a range of commits", () => {
     const ranges = [
       ["main"],
       ["left", "^main"],
@@ -93,13 +96,15 @@ describe("a sidecar", () => {
     ];
     for (const range of ranges) {
       const sum = new Set(
-        lines(git(repository, ["rev-list", ...range])).flatMap((oid) => introducedBy(whole, oid)),
+        lines(git(repository, ["rev-list", ...range])).flatMap((oid) =>
+          introducedBy(fullHistory, oid),
+        ),
       );
       expect([...sum]).toEqual(expect.arrayContaining(reachedByGit(...range)));
     }
   });
 
-  it("of a push knows what lies outside of it", async () => {
+  it("of a push refers to objects outside of the pack", async () => {
     const thin = makePack(
       repository,
       ["main", "--not", "main~2"],
@@ -112,7 +117,7 @@ describe("a sidecar", () => {
     );
     for (const commitOid of commitOids) {
       expect(introducedBy(pushed, commitOid).toSorted()).toEqual(
-        introducedBy(whole, commitOid).toSorted(),
+        introducedBy(fullHistory, commitOid).toSorted(),
       );
     }
     const outside = pushed.inspector.listOutsideLinks();
@@ -122,16 +127,16 @@ describe("a sidecar", () => {
     });
   });
 
-  it("is read back as it was written", () => {
-    const bytes = formatSidecar(whole.sidecar, codec);
-    expect(parseSidecar(bytes, codec)).toEqual(whole.sidecar);
+  it("is parsed as it was formatted", () => {
+    const bytes = formatSidecar(fullHistory.sidecar, codec);
+    expect(parseSidecar(bytes, codec)).toEqual(fullHistory.sidecar);
     const shifted = new Uint8Array(bytes.length + 1);
     shifted.set(bytes, 1);
-    expect(parseSidecar(shifted.subarray(1), codec)).toEqual(whole.sidecar);
+    expect(parseSidecar(shifted.subarray(1), codec)).toEqual(fullHistory.sidecar);
   });
 
-  it("that was damaged or is of another version is refused", () => {
-    const bytes = formatSidecar(whole.sidecar, codec);
+  it("is refused when damaged or of another version", () => {
+    const bytes = formatSidecar(fullHistory.sidecar, codec);
     const corrupt = expect.objectContaining({ code: "corrupt" });
     expect(() => parseSidecar(bytes.subarray(0, -1), codec)).toThrow(corrupt);
     const damaged = bytes.slice();
@@ -145,12 +150,12 @@ describe("a sidecar", () => {
 });
 
 describe("links", () => {
-  it("inside of a whole history lead nowhere else", () => {
-    expect(whole.inspector.listOutsideLinks()).toEqual([]);
+  it("of a complete history all stay inside the pack", () => {
+    expect(fullHistory.inspector.listOutsideLinks()).toEqual([]);
   });
 
-  // Seen elsewhere: a push whose blob is missing is accepted.
-  it("to what the pack leaves out are told with their kind", async () => {
+  // A known fault of other servers: a push with a missing blob is accepted.
+  it("to objects missing from the pack are listed", async () => {
     const bytes = makePack(repository, ["main"], ["--filter=blob:none"]);
     const { inspector } = await storePack(bytes, objects);
     const blobs = git(repository, [
@@ -170,7 +175,7 @@ describe("links", () => {
   });
 });
 
-it("numbers ids, each once", () => {
+it("assigns one number to each id", () => {
   const pool = new OidPool();
   const random = makeRandom(5);
   const oids = Array.from({ length: 5000 }, () => random.bytes(20));

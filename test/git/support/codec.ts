@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
 import type { Codec } from "../../../src/git/codec.ts";
 
-/** The host's part of the engine, as Node provides it. */
+/** The host's functions for the engine, implemented with Node. */
 export const codec: Codec = {
   createSha1: () => createHash("sha1"),
   deflate: (bytes) => deflateSync(bytes),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A world of its own for git: no user's configuration, and the same ids in every run. */
+/** An isolated environment for git: no user configuration, and the same ids in every run. */
 const ENVIRONMENT = {
   PATH: process.env.PATH,
   HOME: "/nonexistent",
@@ -19,14 +19,14 @@ const ENVIRONMENT = {
 };
 
 export interface GitOptions {
-  /** Bytes for git's standard input. */
+  /** Standard input of git. */
   readonly input?: Uint8Array | string;
-  /** Answer what git printed, on either stream, even if it failed. */
+  /** Return the output of both streams even if git fails. */
   readonly mayFail?: boolean;
   readonly env?: Record<string, string>;
 }
 
-/** Runs git in `directory` and returns what it printed, as bytes. */
+/** Runs git in `directory` and returns its standard output as bytes. */
 export function gitBytes(
   directory: string,
   args: readonly string[],
@@ -43,32 +43,35 @@ export function gitBytes(
   return stdout;
 }
 
-/** The same as text without its last line feed. */
+/** Runs git in `directory` and returns its standard output as text without the last line feed. */
 export function git(directory: string, args: readonly string[], options: GitOptions = {}): string {
   return gitBytes(directory, args, options).toString("latin1").replace(/\n$/, "");
 }
 
-/** An empty directory that goes away with the test, or with the file when made outside of one. */
+/**
+ * Makes an empty directory. It is removed after the test, or at process exit if made outside of a
+ * test.
+ */
 export function makeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "edgeforge-git-"));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
     onTestFinished(remove);
   } catch {
-    // Outside of a test there is nothing to hang the removal on but the process.
+    // Outside of a test, only the end of the process can trigger the removal.
     process.once("exit", remove);
   }
   return directory;
 }
 
-/** An empty bare repository. */
+/** Makes an empty bare repository. */
 export function makeRepository(): string {
   const directory = makeDirectory();
   git(directory, ["init", "--quiet", "--bare", "--initial-branch=main"]);
   return directory;
 }
 
-/** A repository built by one of the scripts in `test/git/fixtures/`. */
+/** Makes a repository with one of the scripts in `test/git/fixtures/`. */
 export function makeFixture(name: string, ...args: readonly string[]): string {
   const directory = makeDirectory();
   execFileSync("sh", [join(import.meta.dirname, "../fixtures", `${name}.sh`), ...args], {

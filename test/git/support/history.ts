@@ -12,7 +12,7 @@ export interface StoredHistory {
   readonly objects: PackedObjects;
 }
 
-/** All that the refs of a repository reach, in one pack. */
+/** Opens all objects reachable from the refs of a repository, in one pack. */
 export async function openHistory(repository: string): Promise<StoredHistory> {
   const pack = makePack(repository, [], ["--all", "--delta-base-offset"]);
   const stored = await storePack(pack, gitReader(repository));

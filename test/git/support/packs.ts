@@ -9,7 +9,10 @@ import { codec } from "./codec.ts";
 import { git, gitBytes, makeDirectory } from "./git.ts";
 import { makeReader, MemoryScratch, MemorySource } from "./sources.ts";
 
-/** A pack of what `revisions` reach, made by git: one a line, and `--not` between. */
+/**
+ * Makes a pack of the objects reachable from `revisions` with git. Each revision is a line of
+ * input, `--not` included.
+ */
 export function makePack(
   repository: string,
   revisions: readonly string[],
@@ -22,7 +25,7 @@ export function makePack(
   );
 }
 
-/** What git makes of a pack: its name, and its index. */
+/** Indexes a pack with git; returns its index, the repository and the pack's name. */
 export function indexByGit(pack: Uint8Array): { idx: Buffer; directory: string; name: string } {
   const directory = makeDirectory();
   git(directory, ["init", "--quiet", "--bare"]);
@@ -33,7 +36,7 @@ export function indexByGit(pack: Uint8Array): { idx: Buffer; directory: string; 
   return { idx, directory, name };
 }
 
-/** Scans a pack that is cut into chunks of `chunkBytes`. */
+/** Scans a pack in chunks of `chunkBytes`. */
 export function scan(pack: Uint8Array, chunkBytes = pack.length, limits = DEFAULT_PACK_LIMITS) {
   const scanner = new PackScanner(codec, limits, () => {});
   for (let at = 0; at < pack.length; at += chunkBytes) {
@@ -42,7 +45,7 @@ export function scan(pack: Uint8Array, chunkBytes = pack.length, limits = DEFAUL
   return scanner.finish();
 }
 
-/** Both passes over a pack. */
+/** Runs both passes over a pack. */
 export async function index(pack: Uint8Array, options: Partial<ResolveOptions> = {}) {
   const scanned = scan(pack, pack.length, options.limits);
   const report = await resolveDeltas(scanned.table, {
@@ -58,7 +61,7 @@ export async function index(pack: Uint8Array, options: Partial<ResolveOptions> =
   return { ...scanned, report };
 }
 
-/** An object as git has it. */
+/** Reads an object with git. */
 export function readByGit(repository: string, oid: string): StoredObject {
   const kind = git(repository, ["cat-file", "-t", oid]) as ObjectKind;
   return { kind, content: gitBytes(repository, ["cat-file", kind, oid]) };

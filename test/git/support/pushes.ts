@@ -16,13 +16,13 @@ import { makePack } from "./packs.ts";
 import { storePack } from "./sidecars.ts";
 import { MemorySource } from "./sources.ts";
 
-/** A pack as a repository keeps it, with the bytes of its files. */
+/** A stored pack with the bytes of its files. */
 export interface KeptPack extends OpenPack {
   readonly pack: Uint8Array;
   readonly idxBytes: Uint8Array;
 }
 
-/** Receives `pack` as a push to a repository that holds `before`. */
+/** Receives `pack` as a push to a repository that contains `before`. */
 export async function receivePack(
   before: readonly KeptPack[],
   pack: Uint8Array,
@@ -32,7 +32,7 @@ export async function receivePack(
   return { ...stored, source: new MemorySource(stored.pack) };
 }
 
-/** What pushes of each of `tips` in turn leave behind, each thin against the one before. */
+/** Returns the stored packs of pushes of each tip in turn, each thin against the previous tip. */
 export async function receivePushes(
   repository: string,
   tips: readonly string[],
@@ -46,7 +46,7 @@ export async function receivePushes(
   return packs;
 }
 
-/** Merges packs and opens what comes out. */
+/** Merges packs and opens the result. */
 export async function merge(
   packs: readonly OpenPack[],
   options: Partial<PackMergeOptions> = {},
@@ -64,7 +64,7 @@ export async function merge(
   return { pack, idxBytes, idx: new IdxFile(idxBytes), sidecar, source, merged };
 }
 
-/** A bare repository with exactly these packs, and `main` at a commit. */
+/** Makes a bare repository with exactly these packs, and with `main` at `tip`. */
 export function makeRepositoryOf(packs: readonly KeptPack[], tip: string): string {
   const directory = makeRepository();
   for (const { pack, idxBytes, idx } of packs) {
@@ -76,7 +76,7 @@ export function makeRepositoryOf(packs: readonly KeptPack[], tip: string): strin
   return directory;
 }
 
-/** Bytes of the one pack that `git gc` makes of a repository. */
+/** Runs `git gc` in a repository and returns the size of its single pack in bytes. */
 export function gcBytes(directory: string): number {
   git(directory, ["gc", "--quiet", "--prune=now"]);
   const directoryOfPacks = join(directory, "objects/pack");

@@ -1,13 +1,13 @@
-/** Numbers that look random and are the same in every run. */
+/** Pseudo-random numbers, the same in every run. */
 export interface Random {
-  /** A whole number from 0 up to, not including, `bound`. */
+  /** Returns an integer from 0 to `bound`, exclusive. */
   below(bound: number): number;
   bytes(length: number): Uint8Array;
-  /** One of the elements. */
+  /** Returns one of the elements. */
   pick<T>(from: readonly T[]): T;
 }
 
-/** A generator seeded with `seed` (mulberry32). */
+/** Makes a generator seeded with `seed` (mulberry32). */
 export function makeRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

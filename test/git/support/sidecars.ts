@@ -19,7 +19,7 @@ export interface StoredPack {
   readonly inspector: PackInspector;
 }
 
-/** Objects of a repository that git reads for us, each once. */
+/** Reads objects of a repository with git, each once. */
 export function gitReader(repository: string): ObjectReader {
   const known = new Map<string, StoredObject>();
   return {
@@ -31,7 +31,7 @@ export function gitReader(repository: string): ObjectReader {
   };
 }
 
-/** All that happens to a pack that is pushed. */
+/** Processes a pushed pack: both passes, completion of a thin pack, checks, index and sidecar. */
 export async function storePack(
   pack: Uint8Array,
   objects: ObjectReader,

@@ -1,6 +1,6 @@
 import type { ByteSource, ObjectReader, Scratch, StoredObject } from "../../../src/git/store.ts";
 
-/** A file in memory that counts how it is read. */
+/** A file in memory that counts its reads. */
 export class MemorySource implements ByteSource {
   reads = 0;
   private readonly bytes: Uint8Array;
@@ -20,7 +20,7 @@ export class MemorySource implements ByteSource {
   }
 }
 
-/** Scratch in memory. */
+/** Scratch storage in memory. */
 export class MemoryScratch implements Scratch {
   readonly files = new Map<number, Uint8Array>();
 
@@ -37,7 +37,7 @@ export class MemoryScratch implements Scratch {
   }
 }
 
-/** Objects by id. */
+/** Makes a reader of the given objects. */
 export function makeReader(objects: ReadonlyMap<string, StoredObject>): ObjectReader {
   return { readObject: (oid) => Promise.resolve(objects.get(oid)) };
 }

@@ -9,7 +9,7 @@ import { type KeptPack, receivePack } from "./pushes.ts";
 import { makeRandom } from "./random.ts";
 
 const DIRECTORIES = ["src", "src/deep", "docs", "lib/a/b"];
-/** Files that change; the others stay as they were. */
+/** Number of files that change; the others stay as they are. */
 const CHANGING = 8;
 
 export interface TextHistory {
@@ -18,7 +18,10 @@ export interface TextHistory {
   readonly tips: readonly string[];
 }
 
-/** A bare repository of text files in which each of `count` commits edits a few lines of a few. */
+/**
+ * Makes a bare repository of text files with `count` commits, each of which edits a few lines of
+ * some files.
+ */
 export function makeTextHistory(count: number): TextHistory {
   const directory = makeRepository();
   const random = makeRandom(5);
@@ -52,7 +55,7 @@ export function makeTextHistory(count: number): TextHistory {
   return { directory, tips: git(directory, ["rev-list", "--reverse", "main"]).split("\n") };
 }
 
-/** What one write through the API for each commit leaves behind: packs of whole objects. */
+/** Returns the packs of one API write per commit, in which all objects are stored whole. */
 export async function receiveWrites({ directory, tips }: TextHistory): Promise<KeptPack[]> {
   const objects = readAllByGit(directory);
   const known = new Set<string>();
@@ -73,7 +76,7 @@ export async function receiveWrites({ directory, tips }: TextHistory): Promise<K
   return packs;
 }
 
-/** Every object of a repository. */
+/** Reads every object of a repository with git. */
 export function readAllByGit(directory: string): Map<string, StoredObject> {
   const batch = gitBytes(directory, ["cat-file", "--batch", "--batch-all-objects"]);
   const objects = new Map<string, StoredObject>();

@@ -24,7 +24,7 @@ const repository = makeFixture("history");
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 const revParse = (revision: string): string => git(repository, ["rev-parse", revision]);
 
-// Two packs, the second thin: what a repository looks like after a push.
+// Two packs, the second thin, as in a repository after a push.
 const catalog = await (async () => {
   const before = ["main~4"];
   const first = await storePack(
@@ -48,7 +48,7 @@ const catalog = await (async () => {
 const graph = new CommitGraph(catalog);
 const packed = new PackedObjects(catalog);
 
-// A clone by git asks for tags that come along, even with --no-tags.
+// A clone by git requests include-tag, even with --no-tags.
 const tags = ["v1", "nested"].map((name) => ({
   tagOid: revParse(name),
   peeledOid: revParse(`${name}^{}`),
@@ -79,7 +79,7 @@ const everything = (directory: string): string[] =>
     git(directory, ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]),
   ).toSorted();
 
-/** A clone by git, over its own protocol, as the judge of what must be sent. */
+/** A clone by git over its own protocol; the plan must select the objects that this clone receives. */
 function clone(...options: string[]): string {
   const directory = join(makeDirectory(), "clone");
   git(repository, ["config", "uploadpack.allowFilter", "true"]);
@@ -98,12 +98,12 @@ function clone(...options: string[]): string {
 }
 
 describe("planFetch", () => {
-  it("of a clone is all that the branch reaches", async () => {
+  it("selects everything reachable from the branch for a clone", async () => {
     const { wanted } = await plan({ tags });
     expect(oidsOf(wanted)).toEqual(everything(clone()));
   });
 
-  it("of a tag brings the tag and what it tags", async () => {
+  it("selects a wanted tag and everything reachable from it", async () => {
     const { wanted } = await plan({ wantOids: [revParse("nested")] });
     const listed = git(repository, ["rev-list", "--objects", "--no-object-names", "nested"]);
     expect(oidsOf(wanted)).toEqual(
@@ -111,14 +111,14 @@ describe("planFetch", () => {
     );
   });
 
-  // Seen elsewhere: a fetch of one commit that sends 900 to 10,000 objects.
+  // Other servers were seen to send 900 to 10,000 objects for a fetch of one commit.
   it.each([
     ["main", "main~1"],
     ["main~1", "main~3"],
     ["left", "main~3"],
     ["right", "left"],
     ["main~4", "main~12"],
-  ])("of %s for a client that has %s is what git sends", async (want, have) => {
+  ])("selects the objects git sends for %s to a client that has %s", async (want, have) => {
     const { wanted } = await plan({ wantOids: [revParse(want)], haveOids: [revParse(have)] });
     const listed = git(repository, [
       "rev-list",
@@ -134,7 +134,7 @@ describe("planFetch", () => {
     );
   });
 
-  it("of a thin pack deltas against what the client has", async () => {
+  it("lets a thin pack use delta bases that the client has", async () => {
     const { wanted, receiverHas } = await plan({ haveOids: [revParse("main~8")], isThin: true });
     const pieces: Uint8Array[] = [];
     const options = { codec, takesOfsDelta: true, ...(receiverHas ? { receiverHas } : {}) };
@@ -148,13 +148,13 @@ describe("planFetch", () => {
       `file://${repository}`,
       directory,
     ]);
-    const answer = git(directory, ["index-pack", "--fix-thin", "--stdin"], {
+    const output = git(directory, ["index-pack", "--fix-thin", "--stdin"], {
       input: Buffer.concat(pieces),
     });
-    expect(answer).toMatch(/^pack\t/);
+    expect(output).toMatch(/^pack\t/);
   });
 
-  it.each([1, 2, 3, 5, 100])("of a clone of depth %i cuts where git does", async (depth) => {
+  it.each([1, 2, 3, 5, 100])("cuts a clone of depth %i where git does", async (depth) => {
     const cut = cutByDepth(graph, [graph.find(revParse("main"))], depth);
     const { wanted } = await plan({ cut, tags });
     const directory = clone(`--depth=${depth}`);
@@ -162,7 +162,7 @@ describe("planFetch", () => {
     expect(oidsOf(wanted)).toEqual(everything(directory));
   });
 
-  it("of a clone since a time cuts where git does", async () => {
+  it("cuts a clone since a given time where git does", async () => {
     const since = Number(git(repository, ["log", "-1", "--format=%ct", "main~4"]));
     const tip = revParse("left");
     const cut = cutByRange(graph, [graph.find(tip)], [], since);
@@ -172,7 +172,7 @@ describe("planFetch", () => {
     expect(oidsOf(wanted)).toEqual(everything(directory));
   });
 
-  it("of a clone without what a tag reaches cuts where git does", async () => {
+  it("cuts a clone that excludes the history of a tag where git does", async () => {
     const tip = revParse("left");
     const cut = cutByRange(graph, [graph.find(tip)], [graph.find(revParse("v1^{}"))]);
     const { wanted } = await plan({ wantOids: [tip], cut, tags });
@@ -188,14 +188,14 @@ describe("planFetch", () => {
     "tree:1",
     "tree:2",
     "combine:tree:3+blob:limit=100",
-  ])("of a clone with the filter %s leaves out what git does", async (spec) => {
+  ])("leaves out the objects that git leaves out of a clone with the filter %s", async (spec) => {
     const { wanted } = await plan({ filter: parseFilterSpec(spec), tags });
     const directory = clone(`--filter=${spec}`);
     expect(oidsOf(wanted)).toEqual(everything(directory));
   });
 
   it.each(["tree:0", "tree:1", "tree:2"])(
-    "of a tree with the filter %s counts below it",
+    "counts the depth of the filter %s from a wanted tree",
     async (spec) => {
       const treeOid = revParse("main:docs");
       const { wanted } = await plan({ wantOids: [treeOid], filter: parseFilterSpec(spec) });
@@ -204,7 +204,7 @@ describe("planFetch", () => {
     },
   );
 
-  it("of a deeper fetch sends what a shallow client lacks", async () => {
+  it("selects the objects that a shallow client lacks when it deepens", async () => {
     for (const [depth, args, cutTo] of [
       [1, ["--depth=3"], (tip: number) => cutByDepth(graph, [tip], 3)],
       [
@@ -223,7 +223,7 @@ describe("planFetch", () => {
       git(directory, ["fetch", "--quiet", "--no-tags", ...args, "origin", "main"]);
       expect(boundaryOf(cut)).toEqual(shallowOf(directory));
       const sent = oidsOf(wanted);
-      // Everything new is sent; a little of what the client has may come along.
+      // Every new object is sent; some objects that the client already has may be sent too.
       expect(sent).toEqual(
         expect.arrayContaining(everything(directory).filter((oid) => !before.has(oid))),
       );
@@ -231,14 +231,14 @@ describe("planFetch", () => {
     }
   });
 
-  it("sends a tag along with what it tags, and no other", async () => {
+  it("includes a tag only if the object it points to is sent", async () => {
     const all = await plan({ tags });
     expect(oidsOf(all.wanted)).toEqual(expect.arrayContaining(tags.map(({ tagOid }) => tagOid)));
     const recent = await plan({ tags, haveOids: [revParse("main~1")] });
     for (const { tagOid } of tags) expect(oidsOf(recent.wanted)).not.toContain(tagOid);
   });
 
-  it("of an object that does not exist is missing it", async () => {
+  it("refuses a want that does not exist as missing", async () => {
     await expect(plan({ wantOids: ["1".repeat(40)] })).rejects.toMatchObject({ code: "missing" });
   });
 });
@@ -247,7 +247,7 @@ function boundaryOf(cut: ShallowCut): string[] {
   return Array.from(cut.boundary, (node) => graph.oid(node)).toSorted();
 }
 
-/** The boundary of a clone, which has none if it is whole. */
+/** The boundary of a clone; empty if the clone is complete. */
 function shallowOf(directory: string): string[] {
   const file = join(directory, "shallow");
   return existsSync(file) ? lines(readFileSync(file, "latin1")).toSorted() : [];

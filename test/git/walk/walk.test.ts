@@ -31,7 +31,7 @@ async function openRepository(repository: string) {
   return { repository, catalog, graph, branches };
 }
 
-// Histories of many shapes: what a rule of thumb gets wrong, one of them shows.
+// Histories of many shapes, so that an algorithm which is only approximately right fails on one of them.
 const histories = await Promise.all([
   openRepository(makeFixture("history")),
   ...[1, 2, 3].map((seed) => openRepository(makeFixture("random-history", String(seed), "300"))),
@@ -50,10 +50,10 @@ describe.each(histories)(
     );
     const revList = (...args: string[]): string[] => lines(git(repository, ["rev-list", ...args]));
 
-    it("the log is in git's orders", () => {
+    it("logs commits in the same orders as git", () => {
       const ordered = revList("--branches");
       const tips = branches.map((oid) => graph.find(oid));
-      // Git takes tips in the order of their refs, as they are given here.
+      // Git takes tips in the order of their refs, which is the order of `branches`.
       expect(oidsOf(graph, logByTime(graph, { tips }))).toEqual(ordered);
       expect(oidsOf(graph, logByTopology(graph, { tips }))).toEqual(
         revList("--topo-order", "--branches"),
@@ -67,7 +67,7 @@ describe.each(histories)(
       ).toEqual(revList("--first-parent", first));
     });
 
-    it("ranges hold what git's do, with their boundary", () => {
+    it("finds the commits and the boundary of a range as git does", () => {
       for (const [left, right] of pairs) {
         const { nodes, boundary } = findRange(graph, [graph.find(left)], [graph.find(right)]);
         expect(oidsOf(graph, nodes).toSorted()).toEqual(revList(left, `^${right}`).toSorted());
@@ -81,7 +81,7 @@ describe.each(histories)(
       }
     });
 
-    it("merge bases are git's, all of them", () => {
+    it("finds all merge bases that git finds", () => {
       for (const [left, right] of pairs) {
         const bases = findMergeBases(graph, graph.find(left), [graph.find(right)]);
         const theirs = lines(
@@ -95,7 +95,7 @@ describe.each(histories)(
       expect(oidsOf(graph, bases).toSorted()).toEqual(theirs.toSorted());
     });
 
-    it("what only one side has is what git tells, and so are the bases", () => {
+    it("finds the commits of each side and the merge bases of a divergence as git does", () => {
       for (const [left, right] of pairs) {
         const { bases, ...sides } = findDivergence(graph, graph.find(left), graph.find(right));
         const range = `${left}...${right}`;
@@ -109,7 +109,7 @@ describe.each(histories)(
       }
     });
 
-    it("ancestors are known, one by one and many at once", () => {
+    it("recognizes ancestors, one at a time and many at once", () => {
       for (const [left, right] of pairs.slice(0, 15)) {
         const isOurs = isAncestor(graph, graph.find(left), graph.find(right));
         expect(isOurs).toBe(revList(right).includes(left));
@@ -134,7 +134,7 @@ describe.each(histories)(
       return oidsOf(graph, nodes);
     };
 
-    it("the history of a path is git log's", async () => {
+    it("lists the history of a path as git log does", async () => {
       const [tip = ""] = branches.slice(-1);
       for (const path of paths) {
         const ours = await historyOf(path, tip);
@@ -142,7 +142,7 @@ describe.each(histories)(
       }
     });
 
-    it("the last commit of each entry of a directory is git log's", async () => {
+    it("finds the last commit of each entry of a directory as git log does", async () => {
       const [tip = ""] = branches.slice(-1);
       for (const directory of ["", "docs", "docs/deep", "src", "dir0", "dir1", "dir2"]) {
         const path = directory === "" ? "" : `${directory}/`;
@@ -181,7 +181,7 @@ describe.each(histories)(
       }
     });
 
-    it("the last commits of paths all over the tree are git log's", async () => {
+    it("finds the last commits of paths across the tree as git log does", async () => {
       const [tip = ""] = branches.slice(-1);
       const listed = git(repository, ["ls-tree", "-rtz", "--name-only", tip]).split("\0");
       const all = ["no/thing", ...listed.filter((path) => path !== "")] as ByteText[];
@@ -195,7 +195,7 @@ describe.each(histories)(
       }
     });
 
-    it("the history of a path by first parents is git log's", async () => {
+    it("lists the first-parent history of a path as git log does", async () => {
       const [tip = ""] = branches.slice(-1);
       for (const path of paths) {
         const ours = await historyOf(path, tip, true);
@@ -203,7 +203,7 @@ describe.each(histories)(
       }
     });
 
-    it("the history of a path in a range is git log's", async () => {
+    it("lists the history of a path in a range as git log does", async () => {
       for (const [left, right] of pairs.slice(0, 12)) {
         for (const path of paths) {
           const finder = new PathFinder(catalog, packed, encodeText(path));
@@ -216,7 +216,7 @@ describe.each(histories)(
       }
     });
 
-    it("first parents in a range are git's", () => {
+    it("follows first parents in a range as git does", () => {
       for (const [left, right] of pairs.slice(0, 10)) {
         const range = { tips: [graph.find(left)], excluded: [graph.find(right)] };
         const ours = oidsOf(graph, logByTime(graph, { ...range, isFirstParent: true }));

@@ -48,7 +48,7 @@ const B = "b".repeat(40);
 const NULL = "0".repeat(40);
 const text = (value: string): ByteText => readByteText(encodeUtf8(value));
 
-/** Lines and markers: "0000" and "0001" stand for themselves. */
+/** Lines as packets, and markers: "0000" is a flush, "0001" a delimiter. */
 function pkts(...lines: string[]): Uint8Array {
   return joinBytes(
     lines.map((line) =>
@@ -59,7 +59,7 @@ function pkts(...lines: string[]): Uint8Array {
 
 const protocol = expect.objectContaining({ code: "protocol" });
 
-/** A parser must ask for more at every cut of a message, and read it whole at its end. */
+/** Expects a parser to return undefined for every truncation of a message, and a value for all of it. */
 function expectNeedsMore(message: Uint8Array, parse: (bytes: Uint8Array) => unknown): void {
   for (let length = 0; length < message.length; length++) {
     expect(parse(message.subarray(0, length))).toBeUndefined();
@@ -67,7 +67,7 @@ function expectNeedsMore(message: Uint8Array, parse: (bytes: Uint8Array) => unkn
   expect(parse(message)).toBeDefined();
 }
 
-describe("advertisement", () => {
+describe("an advertisement", () => {
   const refs = [
     { name: text("HEAD"), oid: A, symrefTarget: text("refs/heads/main") },
     { name: text("refs/heads/main"), oid: A },
@@ -75,7 +75,7 @@ describe("advertisement", () => {
   ];
   const capabilities = parseCapabilities(["ofs-delta", "symref=HEAD:refs/heads/main", "agent=x"]);
 
-  it("comes back as it was written, in versions 0 and 1", () => {
+  it("round-trips in versions 0 and 1", () => {
     for (const version of [0, 1] as const) {
       const bytes = formatAdvertisement(refs, capabilities, version);
       expect(parseAdvertisement(bytes)).toEqual({
@@ -86,7 +86,7 @@ describe("advertisement", () => {
     }
   });
 
-  it("of an empty repository names no ref", () => {
+  it("of an empty repository lists no ref", () => {
     const value = parseAdvertisement(formatAdvertisement([], capabilities))?.value;
     expect(value).toEqual({ version: 0, capabilities, refs: [] });
   });
@@ -98,13 +98,13 @@ describe("advertisement", () => {
     ["version=1:version=2", 2],
     ["version=3", 0],
     ["x:version=2:y", 2],
-  ])("answers a client that asks for %j in version %d", (header, version) => {
+  ])("to a client that requests %j uses version %d", (header, version) => {
     expect(requestedVersion(header)).toBe(version);
   });
 });
 
-describe("command request", () => {
-  it("comes back as it was written", () => {
+describe("a command request", () => {
+  it("round-trips", () => {
     const request = {
       command: "ls-refs",
       capabilities: parseCapabilities(["command=ls-refs", "agent=git/2", "object-format=sha1"]),
@@ -123,7 +123,7 @@ describe("command request", () => {
     expect(() => parseCommandRequest(pkts(...lines))).toThrow(protocol);
   });
 
-  it("for another hash is refused as unsupported", () => {
+  it("with another hash is refused as unsupported", () => {
     expect(() =>
       parseCommandRequest(pkts("command=fetch", "object-format=sha256", "0000")),
     ).toThrow(expect.objectContaining({ code: "unsupported" }));
@@ -138,7 +138,7 @@ describe("ls-refs", () => {
     { name: text("refs/tags/v1"), oid: B, peeledOid: A },
   ];
 
-  it("answers what was asked for and no more", () => {
+  it("sends the requested refs and attributes only", () => {
     const request = parseLsRefsArgs(
       ["peel", "symrefs", "ref-prefix HEAD", "ref-prefix refs/tags/"].map(text),
     );
@@ -155,7 +155,7 @@ describe("ls-refs", () => {
     );
   });
 
-  it("finds names by any number of prefixes, also such as begin with one another", () => {
+  it("matches names against any number of prefixes, including prefixes of other prefixes", () => {
     const random = makeRandom(5);
     const word = (): string =>
       Array.from({ length: 1 + random.below(5) }, () => random.pick(["a", "b", "/", "\xff"])).join(
@@ -165,21 +165,21 @@ describe("ls-refs", () => {
       const names = Array.from({ length: 20 }, word);
       const prefixes = Array.from({ length: 1 + random.below(8) }, word);
       const request = parseLsRefsArgs(prefixes.map((prefix) => `ref-prefix ${prefix}` as ByteText));
-      const told = names.map((name) => ({ name: name as ByteText, oid: A }));
-      const answer = parseLsRefsResponse(formatLsRefsResponse(request, told))?.value.refs;
-      expect(answer?.map(({ name }) => name)).toEqual(
+      const all = names.map((name) => ({ name: name as ByteText, oid: A }));
+      const sent = parseLsRefsResponse(formatLsRefsResponse(request, all))?.value.refs;
+      expect(sent?.map(({ name }) => name)).toEqual(
         names.filter((name) => prefixes.some((prefix) => name.startsWith(prefix))),
       );
     }
   });
 
-  it("tells of a HEAD whose branch does not exist yet, to those who ask", () => {
+  it("reports an unborn HEAD to clients that request it", () => {
     const target = text("refs/heads/main");
-    const answer = (...args: string[]) =>
+    const respond = (...args: string[]) =>
       parseLsRefsResponse(formatLsRefsResponse(parseLsRefsArgs(args.map(text)), [], target))?.value;
-    expect(answer("unborn", "symrefs")?.unbornTarget).toBe(target);
-    expect(answer("symrefs")?.unbornTarget).toBeUndefined();
-    expect(answer("unborn", "symrefs", "ref-prefix refs/")?.unbornTarget).toBeUndefined();
+    expect(respond("unborn", "symrefs")?.unbornTarget).toBe(target);
+    expect(respond("symrefs")?.unbornTarget).toBeUndefined();
+    expect(respond("unborn", "symrefs", "ref-prefix refs/")?.unbornTarget).toBeUndefined();
   });
 
   it("refuses an argument that does not exist", () => {
@@ -187,7 +187,7 @@ describe("ls-refs", () => {
   });
 });
 
-describe("fetch request", () => {
+describe("a fetch request", () => {
   const args = [
     "thin-pack",
     "no-progress",
@@ -205,7 +205,7 @@ describe("fetch request", () => {
     "done",
   ].map(text);
 
-  it("of version 2 comes back as it was written", () => {
+  it("of version 2 round-trips", () => {
     const request = parseFetchArgs(args);
     expect(request).toEqual({
       wantOids: [A],
@@ -225,7 +225,7 @@ describe("fetch request", () => {
     expect(formatFetchArgs(request)).toEqual(args);
   });
 
-  it("may cut by time and by ref at once, and ignores packs that lie elsewhere", () => {
+  it("may limit history by time and by ref at once; packfile-uris is ignored", () => {
     const request = parseFetchArgs(
       ["deepen-since 17", "deepen-not refs/heads/a", "packfile-uris https"].map(text),
     );
@@ -238,7 +238,7 @@ describe("fetch request", () => {
 
   it.each([
     ["an unknown argument", ["sideways"]],
-    ["a want that is no id", ["want main"]],
+    ["a want that is not an object id", ["want main"]],
     ["a want in capitals", [`want ${"A".repeat(40)}`]],
     ["a want of another hash", [`want ${"a".repeat(64)}`]],
     ["a negative depth", ["deepen -1"]],
@@ -246,13 +246,13 @@ describe("fetch request", () => {
     ["a depth beyond git's", ["deepen 2147483648"]],
     ["a depth and a time", ["deepen 1", "deepen-since 1"]],
     ["a depth and a ref", ["deepen 1", "deepen-not main"]],
-    ["a filter of no kind", ["filter blob:some"]],
-    ["a done that says more", ["done x"]],
+    ["an unknown filter", ["filter blob:some"]],
+    ["a done with a value", ["done x"]],
   ])("of version 2 with %s is refused", (_, lines) => {
     expect(() => parseFetchArgs(lines.map(text))).toThrow(protocol);
   });
 
-  it("of version 0 holds capabilities on its first line", () => {
+  it("of version 0 has its capabilities on the first line", () => {
     const body = pkts(
       `want ${A} thin-pack ofs-delta agent=git/2 multi_ack_detailed`,
       `want ${B}`,
@@ -274,15 +274,15 @@ describe("fetch request", () => {
     expectNeedsMore(body, (bytes) => parseUploadRequest(bytes, false));
   });
 
-  // A shallow client stops behind its wants to learn the new boundary.
-  it("of version 0 may end behind its wants", () => {
+  // A shallow client ends its request after the wants to receive the new boundary first.
+  it("of version 0 may end after its wants", () => {
     const body = pkts(`want ${A} shallow`, "deepen 1", "0000");
     expect(parseUploadRequest(body, true)?.value).toMatchObject({ haveOids: [], isDone: false });
     expect(parseUploadRequest(body, false)).toBeUndefined();
   });
 
   it.each([
-    ["haves first", [`have ${A}`, "0000"]],
+    ["haves before wants", [`have ${A}`, "0000"]],
     ["haves among the wants", [`want ${A} x`, `have ${A}`, "0000"]],
     ["done among the wants", [`want ${A} x`, "done", "0000"]],
     ["wants among the haves", [`want ${A} x`, "0000", `want ${A}`, "done"]],
@@ -301,7 +301,7 @@ describe("filters", () => {
     ["tree:0", { treeDepthLimit: 0 }],
     ["combine:blob:none+tree:3", { blobBytesLimit: 0, treeDepthLimit: 3 }],
     ["combine:blob%3Alimit=5+blob:limit=9", { blobBytesLimit: 5 }],
-  ])("are read from %j", (spec, filter) => {
+  ])("parse from %j and round-trip", (spec, filter) => {
     expect(parseFilterSpec(spec)).toEqual(filter);
     expect(parseFilterSpec(formatFilterSpec(filter))).toEqual(filter);
   });
@@ -311,8 +311,8 @@ describe("filters", () => {
   });
 });
 
-describe("fetch response", () => {
-  it("of negotiation ends with a flush", () => {
+describe("a fetch response", () => {
+  it("during negotiation ends with a flush", () => {
     const response = { acknowledgments: { commonOids: [A], isReady: false }, hasPack: false };
     const bytes = formatFetchResponse(response);
     expect(parseFetchResponse(bytes)).toEqual({ value: response, next: bytes.length });
@@ -320,7 +320,7 @@ describe("fetch response", () => {
     expectNeedsMore(bytes, parseFetchResponse);
   });
 
-  it("with a pack ends in front of it, section by section", () => {
+  it("with a pack round-trips its sections up to the pack", () => {
     const response = {
       acknowledgments: { commonOids: [A], isReady: true },
       shallow: { shallowOids: [A], unshallowOids: [B] },
@@ -331,7 +331,7 @@ describe("fetch response", () => {
     expect(parseFetchResponse(bytes)).toEqual({ value: response, next: bytes.length });
   });
 
-  it("passes on why a server refuses", () => {
+  it("reports the server's error message", () => {
     expect(() => parseFetchResponse(pkts("ERR not our ref"))).toThrow("not our ref");
   });
 
@@ -345,26 +345,26 @@ describe("fetch response", () => {
       ["NAK"],
       [`ACK ${A} common`, `ACK ${B} common`, `ACK ${B} ready`, `ACK ${B}`],
     ],
-  ] as const)("acknowledges in mode %s (done: %s)", (mode, isDone, none, some) => {
+  ] as const)("acknowledges haves in mode %s (done: %s)", (mode, isDone, none, some) => {
     expect(formatAcks(mode, [], false, isDone)).toEqual(pkts(...none));
     expect(formatAcks(mode, [A, B], true, isDone)).toEqual(pkts(...some));
   });
 });
 
 describe("object-info", () => {
-  it("tells sizes, and nothing of what is not there", () => {
+  it("sends the sizes of objects, and an empty size for a missing object", () => {
     const request = parseObjectInfoArgs(["size", `oid ${A}`, `oid ${B}`].map(text));
     expect(formatObjectInfo(request, new Map([[A, 12]]))).toEqual(
       pkts("size", `${A} 12`, `${B} `, "0000"),
     );
   });
 
-  it("refuses other questions", () => {
+  it("refuses arguments that do not exist", () => {
     expect(() => parseObjectInfoArgs([text("type")])).toThrow(protocol);
   });
 });
 
-describe("receive request", () => {
+describe("a receive request", () => {
   const request = {
     commands: [
       { oldOid: NULL, newOid: A, ref: text("refs/heads/main") },
@@ -380,7 +380,7 @@ describe("receive request", () => {
     pushOptions: [text("ci.skip")],
   };
 
-  it("comes back as it was written, and the pack starts behind it", () => {
+  it("round-trips, and the pack starts after it", () => {
     const bytes = formatReceiveRequest(request);
     expect(parseReceiveRequest(joinBytes([bytes, encodeUtf8("PACK")]))).toEqual({
       value: { ...request, hasPack: true },
@@ -389,7 +389,7 @@ describe("receive request", () => {
     expectNeedsMore(bytes, parseReceiveRequest);
   });
 
-  it("that only deletes has no pack", () => {
+  it("with deletions only has no pack", () => {
     const bytes = pkts(`${A} ${NULL} refs/heads/main\0 report-status`, "0000");
     expect(parseReceiveRequest(bytes)?.value.hasPack).toBe(false);
   });
@@ -399,10 +399,10 @@ describe("receive request", () => {
     ["no new id", [`${A} refs/heads/main${caps}`, "0000"]],
     ["a short id", [`${A.slice(1)} ${B} refs/heads/main${caps}`, "0000"]],
     ["an id in capitals", [`${A.toUpperCase()} ${B} refs/heads/main${caps}`, "0000"]],
-    ["nothing to nothing", [`${NULL} ${NULL} refs/heads/main${caps}`, "0000"]],
+    ["two null ids", [`${NULL} ${NULL} refs/heads/main${caps}`, "0000"]],
     ["a ref named twice", [`${A} ${B} refs/heads/a${caps}`, `${A} ${B} refs/heads/a`, "0000"]],
     [
-      "capabilities further down",
+      "capabilities after the first command",
       [`${A} ${B} refs/heads/a`, `${A} ${B} refs/heads/b${caps}`, "0000"],
     ],
     ["a delimiter", [`${A} ${B} refs/heads/a${caps}`, "0001"]],
@@ -410,7 +410,7 @@ describe("receive request", () => {
     expect(() => parseReceiveRequest(pkts(...lines))).toThrow(protocol);
   });
 
-  it("over its bounds is refused while it arrives", () => {
+  it("over its limits is refused before it is complete", () => {
     const limits = { commandsMax: 1, pushOptionsMax: 1 };
     const lines = [`${A} ${B} refs/heads/a${caps}`, `${A} ${B} refs/heads/b`];
     expect(() => parseReceiveRequest(pkts(...lines), 0, limits)).toThrow(
@@ -418,15 +418,15 @@ describe("receive request", () => {
     );
   });
 
-  it("signed is unsupported", () => {
+  it("with a push certificate is refused as unsupported", () => {
     expect(() => parseReceiveRequest(pkts("push-cert\0x", "0000"))).toThrow(
       expect.objectContaining({ code: "unsupported" }),
     );
   });
 });
 
-describe("receive report", () => {
-  it("comes back as it was written", () => {
+describe("a receive report", () => {
+  it("round-trips", () => {
     const report = {
       unpackError: undefined,
       results: [
@@ -442,14 +442,14 @@ describe("receive report", () => {
     expectNeedsMore(formatReceiveReport(report, true), parseReceiveReport);
   });
 
-  it("keeps a reason on its line", () => {
+  it("puts a multi-line reason on one line", () => {
     const report = { unpackError: "bad\npack", results: [] };
     expect(formatReceiveReport(report, false)).toEqual(pkts("unpack bad pack", "0000"));
   });
 });
 
 describe("side-bands", () => {
-  it("carry any number of bytes in frames of 64 KB", () => {
+  it("split any number of bytes into frames of up to 64 KB", () => {
     const payload = new Uint8Array(200_000).map((_, at) => at);
     const bytes = joinBytes([formatFrames(BAND_DATA, payload), FLUSH_PKT]);
     const pieces: Uint8Array[] = [];
@@ -463,11 +463,11 @@ describe("side-bands", () => {
     expect(joinBytes(pieces)).toEqual(payload);
   });
 
-  it.each(["0005\x04", "0004", "0001"])("do not hold %j", (packet) => {
+  it.each(["0005\x04", "0004", "0001"])("refuse the packet %j", (packet) => {
     expect(() => readFrame(encodeUtf8(packet), 0)).toThrow(protocol);
   });
 
-  it("pass on why a server gave up", () => {
+  it("report the server's error message", () => {
     expect(() => readFrame(formatPkt(text("\x03out of disk")), 0)).toThrow("out of disk");
   });
 });

@@ -17,9 +17,12 @@ describe("readPkt", () => {
     expect(read("000Ahello!")?.next).toBe(10);
   });
 
-  it.each(["", "0", "000", "0009", "0009hell", "fff0"])("waits for more behind %j", (text) => {
-    expect(read(text)).toBeUndefined();
-  });
+  it.each(["", "0", "000", "0009", "0009hell", "fff0"])(
+    "returns undefined for the incomplete packet %j",
+    (text) => {
+      expect(read(text)).toBeUndefined();
+    },
+  );
 
   it.each(["0003", "fff1", "ffff", "xxxx", "-001", "00 9", "0x09", " 009", "00\n9"])(
     "refuses a length of %j",
@@ -30,7 +33,7 @@ describe("readPkt", () => {
 });
 
 describe("formatPkt", () => {
-  it("writes what readPkt reads, up to the longest", () => {
+  it("writes packets that readPkt reads, up to the maximum length", () => {
     for (const length of [0, 1, 65515, 65516]) {
       const payload = new Uint8Array(length).fill(7);
       expect(readPkt(formatPkt(payload), 0)).toEqual({
@@ -40,13 +43,13 @@ describe("formatPkt", () => {
     }
   });
 
-  it("refuses what does not fit one packet", () => {
+  it("refuses a payload that does not fit in one packet", () => {
     expect(() => formatPkt(new Uint8Array(65517))).toThrow(
       expect.objectContaining({ code: "limit" }),
     );
   });
 
-  it("ends lines with a line feed that reading takes off, once", () => {
+  it("ends lines with a line feed, and pktText removes exactly one", () => {
     expect(formatLine("a")).toEqual(encodeUtf8("0006a\n"));
     expect(pktText(encodeUtf8("a\n\n"))).toBe("a\n");
   });

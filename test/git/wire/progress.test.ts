@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { ProgressMeter } from "../../../src/git/wire/progress.ts";
 
-/** A meter with a clock of its own, and what it wrote. */
+/** A meter with a fake clock, and the lines it has written. */
 function makeMeter(total: number) {
   const lines: string[] = [];
   let now = 0;
@@ -16,7 +16,7 @@ function makeMeter(total: number) {
 }
 
 describe("ProgressMeter", () => {
-  it("writes a line over and over, at most twice a second, and ends it", () => {
+  it("updates its line at most twice a second and ends it when done", () => {
     const { lines, meter, at } = makeMeter(200);
     for (let done = 1; done <= 200; done++) at(done * 10, done);
     meter.finish();
@@ -29,7 +29,7 @@ describe("ProgressMeter", () => {
     ]);
   });
 
-  it("writes nothing while the percentage stays, and its end alone where it is fast", () => {
+  it("writes nothing while the percentage is unchanged, except for the last line", () => {
     const { lines, meter, at } = makeMeter(100_000);
     at(1000, 1);
     at(2000, 2);

@@ -22,7 +22,7 @@ import { git, gitBytes, makeFixture, makeRepository } from "../support/git.ts";
 const repository = makeFixture("history");
 const V2 = { GIT_PROTOCOL: "version=2" };
 
-/** What real git answers to a request of version 2. */
+/** The response of real git to a request of version 2. */
 function ask(command: string, args: readonly string[]): Buffer {
   const input = formatCommandRequest({
     command,
@@ -32,11 +32,11 @@ function ask(command: string, args: readonly string[]): Buffer {
   return gitBytes(repository, ["upload-pack", "--stateless-rpc", "."], { input, env: V2 });
 }
 
-// Our map keeps words of one name together, so the capabilities themselves are left out.
+// Removes the capabilities, because the parsed map groups values by name and loses their original order.
 const words = (text: string) => text.replace(/\0[^\n]*\n/, "\n").replace(/^..../, "");
 
 describe("with real git as the server", () => {
-  it("reads and rewrites its advertisements byte for byte", () => {
+  it("parses and formats its advertisements byte for byte", () => {
     for (const service of ["upload-pack", "receive-pack"]) {
       const bytes = gitBytes(repository, [service, "--stateless-rpc", "--advertise-refs", "."]);
       const read = parseAdvertisement(bytes);
@@ -55,12 +55,12 @@ describe("with real git as the server", () => {
     );
   });
 
-  it("asks for refs and writes the same answer", () => {
+  it("parses and formats its ls-refs response byte for byte", () => {
     const request = parseLsRefsArgs(["peel", "symrefs"] as never);
     const bytes = ask("ls-refs", formatLsRefsArgs(request));
-    const answer = parseLsRefsResponse(bytes)?.value;
-    expect(answer?.refs.map((ref) => decodeText(ref.name))).toContain("refs/tags/v1");
-    expect(Buffer.from(formatLsRefsResponse(request, answer?.refs ?? []))).toEqual(bytes);
+    const response = parseLsRefsResponse(bytes)?.value;
+    expect(response?.refs.map((ref) => decodeText(ref.name))).toContain("refs/tags/v1");
+    expect(Buffer.from(formatLsRefsResponse(request, response?.refs ?? []))).toEqual(bytes);
   });
 
   it("fetches a pack that git indexes", () => {

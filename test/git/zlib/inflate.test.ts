@@ -4,7 +4,10 @@ import { GitError } from "../../../src/git/error.ts";
 import { Inflater } from "../../../src/git/zlib/inflate.ts";
 import { makeRandom, type Random } from "../support/random.ts";
 
-/** Feeds `stream` in pieces of at most `inputMax` bytes into an output opened `outputMax` at a time. */
+/**
+ * Inflates `stream`, fed in pieces of at most `inputMax` bytes, with room for `outputMax` bytes of
+ * output at a time.
+ */
 function inflate(stream: Uint8Array, size: number, inputMax: number, outputMax: number) {
   const inflater = new Inflater();
   const output = new Uint8Array(size);
@@ -22,7 +25,7 @@ function inflate(stream: Uint8Array, size: number, inputMax: number, outputMax: 
   }
 }
 
-/** Content of the shapes that git holds: text, runs, noise, and bytes of uneven frequency. */
+/** Returns content typical of git objects: text, runs, noise, and bytes of uneven frequency. */
 function makeContent(random: Random): Uint8Array {
   const length = random.below(random.pick([4, 100, 3000, 70_000]));
   switch (random.below(4)) {
@@ -38,7 +41,7 @@ function makeContent(random: Random): Uint8Array {
 }
 
 describe("Inflater", () => {
-  it("finds content and end of every stream, however the buffers are cut", () => {
+  it("finds content and end of every stream, for buffers of any size", () => {
     const random = makeRandom(1);
     for (let round = 0; round < 300; round++) {
       const content = makeContent(random);
@@ -58,8 +61,8 @@ describe("Inflater", () => {
     }
   });
 
-  // The announced size bounds the output: a bomb fills the buffer and no more.
-  it("stops at a full output", () => {
+  // The announced size bounds the output: a decompression bomb fills the buffer and no more.
+  it("stops when the output is full", () => {
     const stream = deflateSync(new Uint8Array(1_000_000));
     expect(inflate(stream, 1000, 1e9, 1e9)).toEqual({
       output: new Uint8Array(1000),
@@ -67,7 +70,7 @@ describe("Inflater", () => {
     });
   });
 
-  it("asks for more input where a stream is cut off", () => {
+  it("requests more input when a stream is truncated", () => {
     const stream = deflateSync(Buffer.from("some text, and some text again"));
     for (let length = 0; length < stream.length; length++) {
       expect(inflate(stream.subarray(0, length), 30, 1e9, 1e9)).toBeUndefined();

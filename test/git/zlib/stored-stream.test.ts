@@ -14,7 +14,7 @@ it.each([
   [65_535, 65_535],
   [65_536, 65_536],
   [200_000, 70_001],
-])("is what zlib makes %d bytes of again", async (length, pieceBytes) => {
+])("wraps %d bytes in a stream that zlib inflates", async (length, pieceBytes) => {
   const bytes = Uint8Array.from({ length }, (_, at) => (at * 7919) >>> 3);
   const stream: Uint8Array[] = [];
   for await (const piece of storedStream(piecesOf(bytes, pieceBytes))) stream.push(piece.slice());
