@@ -2,7 +2,7 @@ import { sendPack } from "../domain/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import type { Oid } from "../git/oid.ts";
-import type { LocationSet } from "../git/pack/location-set.ts";
+import type { LocationSet } from "../git/catalog/location-set.ts";
 import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
 import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
 import { peel } from "../git/walk/peel.ts";

@@ -7,7 +7,7 @@ import { NULL_OID } from "../git/oid.ts";
 import type { RefResult } from "../git/wire/receive-report.ts";
 import type { RefCommand } from "../git/wire/receive-request.ts";
 import type { ReceiveProgress } from "../storage/pack-receiver.ts";
-import { encodePath, htmlUrlOf } from "../shapes/repos/urls.ts";
+import { encodePath, htmlUrlOf } from "../shapes/urls.ts";
 
 /** Checks that take less are not worth a line, in milliseconds: what git waits too. */
 const DELAY_MS = 2000;

@@ -1,5 +1,5 @@
 import type { Oid } from "./oid.ts";
-import type { PackCatalog } from "./pack/pack-catalog.ts";
+import type { PackCatalog } from "./catalog/pack-catalog.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./walk/commit-graph.ts";
 
 const DIGITS_MIN = 7;

@@ -3,7 +3,7 @@ import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listOrphaned } from "../domain/git/list-orphaned.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
-import { maintainHooks } from "../domain/webhooks/hooks/maintain-hooks.ts";
+import { maintainWebhooks } from "../domain/webhooks/maintain-webhooks.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { requeueDue } from "../domain/webhooks/delivery/requeue-due.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
@@ -91,7 +91,7 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   // None keeps another from its work.
   if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
-  else await settled([maintainStorage(ctx), maintainHooks(ctx)]);
+  else await settled([maintainStorage(ctx), maintainWebhooks(ctx)]);
 }
 
 async function maintainStorage(ctx: Ctx): Promise<void> {

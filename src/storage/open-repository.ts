@@ -1,5 +1,5 @@
-import { type OpenPack, PackCatalog } from "../git/pack/pack-catalog.ts";
-import { PackedObjects } from "../git/pack/packed-objects.ts";
+import { type OpenPack, PackCatalog } from "../git/catalog/pack-catalog.ts";
+import { PackedObjects } from "../git/catalog/packed-objects.ts";
 import type { Gauge } from "../git/store.ts";
 import { CommitGraph } from "../git/walk/commit-graph.ts";
 import type { ResultCache } from "./result-cache.ts";

@@ -1,5 +1,5 @@
 import { IdxFile } from "../git/pack/idx-file.ts";
-import type { OpenPack } from "../git/pack/pack-catalog.ts";
+import type { OpenPack } from "../git/catalog/pack-catalog.ts";
 import { parseSidecar } from "../git/sidecar/sidecar-file.ts";
 import type { PackFileKind, Scratch } from "../git/store.ts";
 import type { Bucket } from "./bucket.ts";

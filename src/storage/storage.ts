@@ -1,5 +1,5 @@
 import { type ByteText, byteTextBytes } from "../git/byte-text.ts";
-import { mergePacks } from "../git/pack/merge-packs.ts";
+import { mergePacks } from "../git/catalog/merge-packs.ts";
 import type { Gauge } from "../git/store.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";

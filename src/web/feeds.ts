@@ -21,7 +21,7 @@ import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
 import { renderFailure } from "./render-failure.ts";
-import { accountUrlOf, htmlUrlOf } from "../shapes/repos/urls.ts";
+import { accountUrlOf, htmlUrlOf } from "../shapes/urls.ts";
 
 /** What people do in a repository, or of an account, for readers of news. */
 export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });

@@ -5,7 +5,7 @@ import { listTree } from "../../domain/contents/list-tree.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed } from "../../lib/failure.ts";
 import { GitTreeResponse, toGitEntry } from "../../shapes/git/git-tree.ts";
-import { apiUrlOf } from "../../shapes/repos/urls.ts";
+import { apiUrlOf } from "../../shapes/urls.ts";
 import { json, refusals } from "../answers.ts";
 import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";

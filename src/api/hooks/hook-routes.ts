@@ -7,7 +7,7 @@ import { findHook } from "../../domain/webhooks/hooks/find-hook.ts";
 import { findTested } from "./find-tested.ts";
 import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
-import { testHook } from "../../domain/webhooks/hooks/test-hook.ts";
+import { testHook } from "../../domain/webhooks/dispatch/test-hook.ts";
 import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";

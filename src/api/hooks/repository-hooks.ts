@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
 
 import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
-import { testHook } from "../../domain/webhooks/hooks/test-hook.ts";
+import { testHook } from "../../domain/webhooks/dispatch/test-hook.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { empty, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

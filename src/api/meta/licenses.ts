@@ -5,7 +5,7 @@ import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
-import { apiRootOf } from "../../shapes/repos/urls.ts";
+import { apiRootOf } from "../../shapes/urls.ts";
 
 export const licenses = endpoints();
 

@@ -4,7 +4,7 @@ import { formatOid, type Oid } from "../../git/oid.ts";
 import type { Download } from "../../lib/download.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { apiUrlOf } from "../../shapes/repos/urls.ts";
+import { apiUrlOf } from "../../shapes/urls.ts";
 import { codec } from "../../storage/codec.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { type RepositorySnapshot, openSnapshot } from "../git/open-snapshot.ts";

@@ -9,7 +9,7 @@ import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { GitError, missing } from "../../git/error.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import { toUtf8 } from "../../git/object/reencode.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { compressor } from "../../storage/compressor.ts";

@@ -2,7 +2,7 @@ import { encodeText } from "../../git/byte-text.ts";
 import { TREE } from "../../git/object/kind.ts";
 import { isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "../../git/object/tree.ts";
 import type { Oid } from "../../git/oid.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { type Revision, findRevision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";

@@ -1,6 +1,6 @@
 import { isSubmoduleMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
 import { isOid } from "../../git/oid.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";

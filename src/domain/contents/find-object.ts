@@ -1,6 +1,6 @@
 import { COMMIT, TAG, TREE } from "../../git/object/kind.ts";
 import { isOid } from "../../git/oid.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { findReachable } from "../../git/walk/reachable.ts";
 import { findRevision, isPinned } from "../git/find-revision.ts";

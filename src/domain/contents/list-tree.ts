@@ -1,5 +1,5 @@
 import { isTreeMode, parseTree, type TreeEntry, visitTree } from "../../git/object/tree.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { formatOid, type Oid } from "../../git/oid.ts";

@@ -1,4 +1,4 @@
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { ReadBlob } from "../../shapes/git/git-blob.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { formatBase64 } from "../../lib/base64.ts";

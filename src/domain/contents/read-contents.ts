@@ -8,7 +8,7 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { findLastCommits } from "../../git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../git/walk/last-commits-of-paths.ts";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { LargeContents } from "../../git/pack/large-contents.ts";
 import { codec } from "../../storage/codec.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";

@@ -1,7 +1,7 @@
 import { type ByteText, decodeText, readByteText } from "../../git/byte-text.ts";
 import { parseSettings } from "../../git/object/parse-settings.ts";
 import { isTreeMode } from "../../git/object/tree.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findEntry } from "./find-entry.ts";
 

@@ -1,7 +1,7 @@
 import { decodeText, readByteText } from "../../git/byte-text.ts";
 import { isSymlinkMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
 import { matchGlob } from "../../git/glob/match-glob.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findEntries } from "../contents/find-entry.ts";
 import { type EditorConfig, parseEditorConfig } from "./parse-editorconfig.ts";

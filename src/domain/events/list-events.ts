@@ -81,7 +81,9 @@ const isCodeEvent = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
 )`;
 /** Of a repository that is gone nothing is told but that. */
-const isDeletionListed = sql`(${repositories.id} is null and ${events.type} = 'repository.deleted')`;
+const isDeletionListed = sql`(
+  ${repositories.id} is null and ${events.type} = 'repository.deleted'
+)`;
 
 /**
  * The condition for an event of a repository that the caller may see now.

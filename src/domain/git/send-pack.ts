@@ -1,4 +1,4 @@
-import { type PackReport, writePack } from "../../git/pack/pack-writer.ts";
+import { type PackReport, writePack } from "../../git/catalog/pack-writer.ts";
 import type { Scratch } from "../../git/store.ts";
 import type { FetchPlan } from "../../git/walk/fetch-plan.ts";
 import { codec } from "../../storage/codec.ts";

@@ -9,7 +9,7 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { type Language, type LanguageTable, loadLanguages } from "./language-table.ts";
 

@@ -1,6 +1,6 @@
 import { decodeText, readByteText } from "../../git/byte-text.ts";
 import { isSymlinkMode, isTreeMode, parseTree } from "../../git/object/tree.ts";
-import type { ObjectLocation } from "../../git/pack/pack-catalog.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { listLicenseTexts } from "../templates/licenses.ts";
 

@@ -8,7 +8,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isAccountNamed, isSeen, selectAccounts, toMembership } from "../accounts/find-account.ts";
 import { createRepository } from "./create-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
-import { apiRootOf } from "../../shapes/repos/urls.ts";
+import { apiRootOf } from "../../shapes/urls.ts";
 
 /** A repository that a push may bring into being. */
 export interface PushCreation {

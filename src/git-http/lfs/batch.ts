@@ -12,7 +12,7 @@ import type { GitHttpEnv } from "../env.ts";
 import { answerJson, MEDIA_TYPE } from "./dialect.ts";
 import { enterToWrite } from "./enter-lfs.ts";
 import { readJson } from "./read-json.ts";
-import { htmlUrlOf } from "../../shapes/repos/urls.ts";
+import { htmlUrlOf } from "../../shapes/urls.ts";
 
 const Batch = z.object({
   operation: z.enum(["upload", "download"], "upload or download is expected"),

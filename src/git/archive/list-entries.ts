@@ -14,8 +14,8 @@ import {
   type TreeEntry,
 } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
-import type { PackedObjects } from "../pack/packed-objects.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
+import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { EXPORT_ATTRIBUTES, type ExportRules, readExportRules } from "./export-content.ts";
 
 /** An archive entry whose content has not been read yet. */

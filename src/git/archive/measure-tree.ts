@@ -1,7 +1,7 @@
 import { overLimit } from "../error.ts";
 import { isSubmoduleMode, isTreeMode, parseTree } from "../object/tree.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
-import type { PackedObjects } from "../pack/packed-objects.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
+import type { PackedObjects } from "../catalog/packed-objects.ts";
 
 /** The totals of a tree and everything below it. */
 export interface TreeMeasure {

@@ -1,8 +1,8 @@
 import type { ByteText } from "../byte-text.ts";
 import { isRegularMode } from "../object/tree.ts";
-import { sweepChains } from "../pack/chain-sweep.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
-import type { PackedObjects } from "../pack/packed-objects.ts";
+import { sweepChains } from "../catalog/chain-sweep.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
+import type { PackedObjects } from "../catalog/packed-objects.ts";
 import type { Gauge } from "../store.ts";
 import { joinBytes } from "../wire/pkt-line.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";

@@ -1,6 +1,6 @@
 import type { Oid } from "../oid.ts";
 import { OID_BYTES } from "../oid.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
 
 /** Stands for a commit that is in no pack. */
 export const NO_NODE = -1;

@@ -1,9 +1,9 @@
 import { missing } from "../error.ts";
 import { BLOB, COMMIT, TAG, TREE } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
-import type { PackedObjects } from "../pack/packed-objects.ts";
-import { LocationSet } from "../pack/location-set.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
+import type { PackedObjects } from "../catalog/packed-objects.ts";
+import { LocationSet } from "../catalog/location-set.ts";
 import type { ObjectFilter } from "../wire/filter-spec.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { findRange, logByTime } from "./log.ts";

@@ -1,8 +1,8 @@
 import { type ByteText, readByteText } from "../byte-text.ts";
 import { isTreeMode, visitTree } from "../object/tree.ts";
 import { formatOid } from "../oid.ts";
-import type { PackCatalog } from "../pack/pack-catalog.ts";
-import type { PackedObjects } from "../pack/packed-objects.ts";
+import type { PackCatalog } from "../catalog/pack-catalog.ts";
+import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration } from "./node-queue.ts";
 

@@ -1,7 +1,7 @@
 import { type ByteText } from "../byte-text.ts";
 import { parseTree } from "../object/tree.ts";
-import type { PackCatalog } from "../pack/pack-catalog.ts";
-import type { PackedObjects } from "../pack/packed-objects.ts";
+import type { PackCatalog } from "../catalog/pack-catalog.ts";
+import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration } from "./node-queue.ts";
 import { PathFinder } from "./path-finder.ts";

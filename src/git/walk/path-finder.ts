@@ -2,8 +2,8 @@ import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import { TREE } from "../object/kind.ts";
 import { findTreeEntry } from "../object/tree.ts";
 import { formatOid } from "../oid.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
-import type { PackedObjects } from "../pack/packed-objects.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
+import type { PackedObjects } from "../catalog/packed-objects.ts";
 import type { CommitGraph, Node } from "./commit-graph.ts";
 
 /** The mode and id of the entry at a path as one text; "" if the path does not exist. */

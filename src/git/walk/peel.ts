@@ -1,6 +1,6 @@
 import { TAG } from "../object/kind.ts";
 import { OID_BYTES } from "../oid.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
 
 /**
  * The target of the annotated tag at `location`; undefined if it is not a tag or the target is in no pack.

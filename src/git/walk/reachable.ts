@@ -1,7 +1,7 @@
 import { COMMIT, TAG } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
-import { LocationSet } from "../pack/location-set.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
+import { LocationSet } from "../catalog/location-set.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { tagTarget } from "./peel.ts";
 

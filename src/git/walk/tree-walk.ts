@@ -1,8 +1,8 @@
 import { overLimit } from "../error.ts";
 import { TREE } from "../object/kind.ts";
 import { isSubmoduleMode, visitTree } from "../object/tree.ts";
-import type { PackCatalog, ObjectLocation } from "../pack/pack-catalog.ts";
-import type { PackedObjects } from "../pack/packed-objects.ts";
+import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
+import type { PackedObjects } from "../catalog/packed-objects.ts";
 
 /** Trees nested deeper than this are refused: no file system could hold a checkout of them. */
 const TREE_DEPTH_MAX = 2048;

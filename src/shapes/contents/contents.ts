@@ -5,7 +5,7 @@ import type { Oid } from "../../git/oid.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
-import { apiUrlOf, encodePath, htmlUrlOf } from "../repos/urls.ts";
+import { apiUrlOf, encodePath, htmlUrlOf } from "../urls.ts";
 import type { Viewer } from "../viewer.ts";
 
 const Url = z.string().openapi({ format: "uri" });

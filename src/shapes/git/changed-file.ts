@@ -6,7 +6,7 @@ import type { PathChange, PathEntry } from "../../git/diff/tree-diff.ts";
 import type { Oid } from "../../git/oid.ts";
 import { Int64 } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
-import { apiUrlOf, encodePath, htmlUrlOf } from "../repos/urls.ts";
+import { apiUrlOf, encodePath, htmlUrlOf } from "../urls.ts";
 import type { Viewer } from "../viewer.ts";
 
 const Url = z.string().openapi({ format: "uri" });

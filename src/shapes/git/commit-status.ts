@@ -9,7 +9,7 @@ import type { Oid } from "../../git/oid.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
 import { Repository, toRepository, type RepositoryContext } from "../repos/repository.ts";
-import { apiUrlOf } from "../repos/urls.ts";
+import { apiUrlOf } from "../urls.ts";
 import { toUser, User } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 

@@ -12,7 +12,7 @@ import type { RepositoryContext } from "../repos/repository.ts";
 import { toUser, User } from "../users/user.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "../viewer.ts";
-import { apiUrlOf, htmlUrlOf } from "../repos/urls.ts";
+import { apiUrlOf, htmlUrlOf } from "../urls.ts";
 
 export const CommitUser = z
   .object({

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { Oid } from "../../git/oid.ts";
 import { Int64 } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
-import { apiUrlOf } from "../repos/urls.ts";
+import { apiUrlOf } from "../urls.ts";
 import type { Viewer } from "../viewer.ts";
 
 export const GitBlobResponse = z

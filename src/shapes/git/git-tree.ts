@@ -4,7 +4,7 @@ import { isSubmoduleMode, isTreeMode } from "../../git/object/tree.ts";
 import type { Oid } from "../../git/oid.ts";
 import { Int64 } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
-import { apiUrlOf } from "../repos/urls.ts";
+import { apiUrlOf } from "../urls.ts";
 import type { Viewer } from "../viewer.ts";
 
 export const GitEntry = z

@@ -17,7 +17,7 @@ import {
   type Verification,
 } from "./verification.ts";
 import type { Viewer } from "../viewer.ts";
-import { htmlUrlOf } from "../repos/urls.ts";
+import { htmlUrlOf } from "../urls.ts";
 
 export const PayloadCommit = z
   .object({

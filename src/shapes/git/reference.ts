@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import type { ObjectKind } from "../../git/object/kind.ts";
 import type { Oid } from "../../git/oid.ts";
-import { apiUrlOf, encodePath, objectUrlOf } from "../repos/urls.ts";
+import { apiUrlOf, encodePath, objectUrlOf } from "../urls.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
 import type { Viewer } from "../viewer.ts";
 

@@ -4,7 +4,7 @@ import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { findTagSignature, type Tag as GitTag } from "../../git/object/tag.ts";
 import type { Oid } from "../../git/oid.ts";
 import { CommitMeta, CommitUser } from "./commit.ts";
-import { encodePath, htmlUrlOf, objectUrlOf } from "../repos/urls.ts";
+import { encodePath, htmlUrlOf, objectUrlOf } from "../urls.ts";
 import { NEVER } from "../json.ts";
 import { formatGitTime } from "./payload-commit.ts";
 import type { RepositoryContext } from "../repos/repository.ts";

@@ -6,7 +6,7 @@ import { Int64, Time, TimeOrNull } from "../json.ts";
 import { Repository, toRepository, type RepositoryContext } from "../repos/repository.ts";
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
-import { apiRootOf, apiUrlOf } from "../repos/urls.ts";
+import { apiRootOf, apiUrlOf } from "../urls.ts";
 
 export const PublicKey = z
   .object({

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { User as UserRow } from "../../db/schema/index.ts";
 import { Int64 } from "../json.ts";
 import type { Viewer } from "../viewer.ts";
-import { avatarUrlOf } from "../repos/urls.ts";
+import { avatarUrlOf } from "../urls.ts";
 
 export const Organization = z
   .object({

@@ -4,7 +4,7 @@ import { formatTime } from "../../lib/time.ts";
 import { Time } from "../json.ts";
 import type { RepositoryContext } from "./repository.ts";
 import type { Viewer } from "../viewer.ts";
-import { apiUrlOf } from "./urls.ts";
+import { apiUrlOf } from "../urls.ts";
 
 export const WatchInfo = z
   .object({

@@ -4,7 +4,7 @@ import type { User as UserRow } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, NEVER, Time } from "../json.ts";
 import type { Viewer } from "../viewer.ts";
-import { accountUrlOf, avatarUrlOf } from "../repos/urls.ts";
+import { accountUrlOf, avatarUrlOf } from "../urls.ts";
 
 export const User = z
   .object({

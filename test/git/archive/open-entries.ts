@@ -4,8 +4,8 @@ import { readEntries } from "../../../src/git/archive/read-entries.ts";
 import type { ByteText } from "../../../src/git/byte-text.ts";
 import { parseCommit } from "../../../src/git/object/commit.ts";
 import { toUtf8 } from "../../../src/git/object/reencode.ts";
-import type { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
-import type { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
+import type { PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
+import type { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 
 export interface OpenObjects {
   readonly catalog: PackCatalog;

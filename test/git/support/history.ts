@@ -1,5 +1,5 @@
-import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
-import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
+import { PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
+import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 import { CommitGraph } from "../../../src/git/walk/commit-graph.ts";
 import { makePack } from "./packs.ts";
 import { gitReader, storePack } from "./sidecars.ts";

@@ -5,9 +5,9 @@ import {
   type MergedPack,
   type PackMergeOptions,
   mergePacks,
-} from "../../../src/git/pack/merge-packs.ts";
-import { type OpenPack, PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
-import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
+} from "../../../src/git/catalog/merge-packs.ts";
+import { type OpenPack, PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
+import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 import { parseSidecar } from "../../../src/git/sidecar/sidecar-file.ts";
 import type { ByteSource } from "../../../src/git/store.ts";
 import { codec } from "./codec.ts";

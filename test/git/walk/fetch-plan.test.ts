@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
-import { writePack } from "../../../src/git/pack/pack-writer.ts";
-import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
-import type { LocationSet } from "../../../src/git/pack/location-set.ts";
+import { PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
+import { writePack } from "../../../src/git/catalog/pack-writer.ts";
+import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
+import type { LocationSet } from "../../../src/git/catalog/location-set.ts";
 import { CommitGraph } from "../../../src/git/walk/commit-graph.ts";
 import { type FetchNeeds, planFetch } from "../../../src/git/walk/fetch-plan.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ByteText, encodeText } from "../../../src/git/byte-text.ts";
-import { PackCatalog } from "../../../src/git/pack/pack-catalog.ts";
-import { PackedObjects } from "../../../src/git/pack/packed-objects.ts";
+import { PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
+import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 import { CommitGraph, type Node } from "../../../src/git/walk/commit-graph.ts";
 import { findLastCommits } from "../../../src/git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../../src/git/walk/last-commits-of-paths.ts";

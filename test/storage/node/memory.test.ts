@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import { streamOf } from "../../../src/lib/stream-of.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
-import { writePack } from "../../../src/git/pack/pack-writer.ts";
+import { writePack } from "../../../src/git/catalog/pack-writer.ts";
 import { planFetch } from "../../../src/git/walk/fetch-plan.ts";
 import { codec } from "../../../src/storage/codec.ts";
 import { packKey } from "../../../src/storage/keys.ts";

@@ -99,7 +99,10 @@ function acquireLease({ db }: Ctx, budget: WorkBudget) {
   const isBehind = sql`exists (
     select 1
     from ${events} x
-    where x.repo_id = e.repo_id and x.id < e.id and x.dispatch_at is not null and x.dispatch_at > ${now}
+    where x.repo_id = e.repo_id
+      and x.id < e.id
+      and x.dispatch_at is not null
+      and x.dispatch_at > ${now}
   )`;
   return db
     .update(events)
@@ -180,8 +183,9 @@ function shuffle<T>(list: readonly T[]): T[] {
 }
 
 /**
- * Finds out who is to hear of events. One that was begun too often is heard by nobody: the first of its
- * repository, since those behind it were taken along each time and may never have been begun.
+ * Matches events with the hooks that receive them. An event that was attempted too often is given up:
+ * only the first of its repository, since those behind it were leased along with it and may never have
+ * been attempted.
  */
 async function findDispatches(
   ctx: Ctx,
@@ -189,24 +193,24 @@ async function findDispatches(
   rows: readonly EventRow[],
 ): Promise<Dispatch[]> {
   const seen = new Set<number | null>();
-  const told = rows.map((row) => {
+  const derived = rows.map((row) => {
     const isFirst = !seen.has(row.repoId);
     seen.add(row.repoId);
     const isGivenUp = isFirst && row.dispatchAttempts > DISPATCH_ATTEMPTS_MAX;
-    return { row, webhookEvents: isGivenUp ? giveUp(row) : webhookEventsOf(row) };
+    return { row, list: isGivenUp ? giveUp(row) : webhookEventsOf(row) };
   });
   budget.consume(2);
-  const hear = await findHooks(
+  const hooksFor = await findHooks(
     ctx,
-    told.flatMap(({ row, webhookEvents }) => webhookEvents.map((each) => triggerOf(row, each))),
+    derived.flatMap(({ row, list }) => list.map((each) => triggerOf(row, each))),
   );
-  return told.map(({ row, webhookEvents }) => ({
+  return derived.map(({ row, list }) => ({
     row,
-    parts: webhookEvents
+    parts: list
       .map((webhookEvent, part) => ({
         part,
         webhookEvent,
-        hooks: hear(triggerOf(row, webhookEvent)),
+        hooks: hooksFor(triggerOf(row, webhookEvent)),
       }))
       .filter((each) => each.hooks.length > 0),
   }));
@@ -339,7 +343,9 @@ function write(
   const { now } = budget;
   budget.consume(2);
   const { id, dispatchAt } = row;
-  const isMine = sql`exists (select 1 from ${events} where id = ${id} and dispatch_at = ${dispatchAt})`;
+  const isMine = sql`exists (
+    select 1 from ${events} where id = ${id} and dispatch_at = ${dispatchAt}
+  )`;
   return [
     insertSelect(
       db,

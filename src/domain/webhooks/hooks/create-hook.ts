@@ -35,7 +35,9 @@ export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook
     throw invalid("Missing config option: channel");
   }
   const limit = ctx.config.hookCountMax;
-  const isWithinLimit = sql`(select count(*) from ${hooks} where ${belongsTo(hookOwner)}) < ${limit}`;
+  const isWithinLimit = sql`(
+    select count(*) from ${hooks} where ${belongsTo(hookOwner)}
+  ) < ${limit}`;
   const batch = ctx.db.batch([
     ctx.db
       .insert(hooks)

@@ -1,5 +1,5 @@
 import type { CommitState } from "../../../db/schema/index.ts";
-import { encodePath } from "../../../shapes/repos/urls.ts";
+import { encodePath } from "../../../shapes/urls.ts";
 import type { PushedCommit } from "../../../shapes/git/payload-commit.ts";
 import type { Repository } from "../../../shapes/repos/repository.ts";
 import type { User } from "../../../shapes/users/user.ts";

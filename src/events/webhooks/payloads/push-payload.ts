@@ -5,7 +5,7 @@ import {
   toPushedCommits,
 } from "../../../shapes/git/payload-commit.ts";
 import { type Repository, toRepository } from "../../../shapes/repos/repository.ts";
-import { encodePath, htmlUrlOf } from "../../../shapes/repos/urls.ts";
+import { encodePath, htmlUrlOf } from "../../../shapes/urls.ts";
 import type { User } from "../../../shapes/users/user.ts";
 import { kindOfRef, type RefChange, shortRef } from "./webhook-event.ts";
 import type { PayloadContext } from "./payload-context.ts";

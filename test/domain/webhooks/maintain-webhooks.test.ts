@@ -1,27 +1,27 @@
 import { asc, eq, inArray, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-import { seal, unseal } from "../../../../src/auth/seal.ts";
-import { parseConfig } from "../../../../src/config.ts";
+import { seal, unseal } from "../../../src/auth/seal.ts";
+import { parseConfig } from "../../../src/config.ts";
 import {
   webhookEvents,
   hookDeliveries,
   hooks,
   type Hook,
   type HookDelivery,
-} from "../../../../src/db/schema/index.ts";
-import { deliverDue } from "../../../../src/domain/webhooks/delivery/deliver-due.ts";
-import type { Ctx } from "../../../../src/context.ts";
-import { findHooks, type HookTrigger } from "../../../../src/domain/webhooks/hooks/find-hooks.ts";
-import { SEALED_FOR } from "../../../../src/domain/webhooks/hooks/hook-options.ts";
-import { resealSecrets } from "../../../../src/domain/webhooks/hooks/reseal-secrets.ts";
-import { sweepDeliveries } from "../../../../src/domain/webhooks/delivery/sweep-deliveries.ts";
-import { handleSchedule } from "../../../../src/jobs/index.ts";
-import { formatBase64 } from "../../../../src/lib/base64.ts";
-import { db } from "../../../support/db.ts";
-import { makeKeptDelivery, makeHook } from "../../../support/hooks.ts";
-import { make } from "../../../support/make.ts";
-import { systemCtx } from "../../../support/system.ts";
+} from "../../../src/db/schema/index.ts";
+import { deliverDue } from "../../../src/domain/webhooks/delivery/deliver-due.ts";
+import type { Ctx } from "../../../src/context.ts";
+import { findHooks, type HookTrigger } from "../../../src/domain/webhooks/hooks/find-hooks.ts";
+import { SEALED_FOR } from "../../../src/domain/webhooks/hooks/hook-options.ts";
+import { resealSecrets } from "../../../src/domain/webhooks/hooks/reseal-secrets.ts";
+import { sweepDeliveries } from "../../../src/domain/webhooks/delivery/sweep-deliveries.ts";
+import { handleSchedule } from "../../../src/jobs/index.ts";
+import { formatBase64 } from "../../../src/lib/base64.ts";
+import { db } from "../../support/db.ts";
+import { makeKeptDelivery, makeHook } from "../../support/hooks.ts";
+import { make } from "../../support/make.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TENDING = "*/10 * * * *";

@@ -18,8 +18,8 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { findRevision, type Revision } from "../../git/find-revision.ts";
 import { openSnapshot } from "../../git/open-snapshot.ts";
-import { type HookOwner, belongsTo } from "./hook-owner.ts";
-import { PUSHED_PARTS } from "../dispatch/read-pushed.ts";
+import { type HookOwner, belongsTo } from "../hooks/hook-owner.ts";
+import { PUSHED_PARTS } from "./read-pushed.ts";
 
 /**
  * Lets a hook be told of a push that changed nothing, to this one alone. One that is told

@@ -4,7 +4,7 @@ import { isSubmoduleMode } from "../object/tree.ts";
 import { OID_BYTES } from "../oid.ts";
 import { TREE } from "../object/kind.ts";
 import type { MergedObjects } from "./merged-objects.ts";
-import { NO_ENTRY } from "./pack-table.ts";
+import { NO_ENTRY } from "../pack/pack-table.ts";
 
 /** Hints about similar objects, from the trees of a history. */
 export interface PathHints {

@@ -4,11 +4,11 @@ import { crc32 } from "../hash/crc32.ts";
 import { ObjectHasher } from "../object/hash-object.ts";
 import { BLOB, COMMIT, kindOf, TAG, TREE } from "../object/kind.ts";
 import { compareOidBytes, formatOid, OID_BYTES } from "../oid.ts";
-import { mergeSidecars } from "../sidecar/merge-sidecars.ts";
+import { mergeSidecars } from "./merge-sidecars.ts";
 import { formatSidecar } from "../sidecar/sidecar-file.ts";
 import type { Gauge } from "../store.ts";
-import { applyDelta, readDeltaHeader } from "./delta.ts";
-import { DELTA_DEPTH_MAX, DeltaChains } from "./delta-chains.ts";
+import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
+import { DELTA_DEPTH_MAX, DeltaChains } from "../pack/delta-chains.ts";
 import { DeltaSearch, type FoundDelta } from "./delta-search.ts";
 import {
   type EntryHeader,
@@ -16,16 +16,16 @@ import {
   formatEntryHeader,
   OFS_DELTA,
   readEntryHeader,
-} from "./entry-header.ts";
-import { formatIdx } from "./idx-file.ts";
+} from "../pack/entry-header.ts";
+import { formatIdx } from "../pack/idx-file.ts";
 import { MergedObjects } from "./merged-objects.ts";
 import { BLOCK_BYTES, PackBlocks } from "./pack-blocks.ts";
 import { type OpenPack, PackCatalog } from "./pack-catalog.ts";
-import { formatPackHeader } from "./pack-scanner.ts";
-import { NO_ENTRY, PackTable } from "./pack-table.ts";
+import { formatPackHeader } from "../pack/pack-scanner.ts";
+import { NO_ENTRY, PackTable } from "../pack/pack-table.ts";
 import { PackedObjects, WHOLE_BYTES_MAX } from "./packed-objects.ts";
 import { readPathHints } from "./path-hints.ts";
-import { PieceOutput } from "./piece-output.ts";
+import { PieceOutput } from "../pack/piece-output.ts";
 
 /** A merged pack and the files that belong to it. */
 export interface MergedPack {

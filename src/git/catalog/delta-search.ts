@@ -1,8 +1,8 @@
 import { COMMIT } from "../object/kind.ts";
 import type { MergedObjects } from "./merged-objects.ts";
-import { DELTA_DEPTH_MAX, type DeltaChains } from "./delta-chains.ts";
-import { DeltaEncoder } from "./delta-encoder.ts";
-import { NO_ENTRY } from "./pack-table.ts";
+import { DELTA_DEPTH_MAX, type DeltaChains } from "../pack/delta-chains.ts";
+import { DeltaEncoder } from "../pack/delta-encoder.ts";
+import { NO_ENTRY } from "../pack/pack-table.ts";
 import type { PathHints } from "./path-hints.ts";
 
 /** Number of neighbours on each side that an object is compared with, as in git's window. */

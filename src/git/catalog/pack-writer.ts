@@ -8,11 +8,11 @@ import {
   OFS_DELTA,
   readEntryHeader,
   REF_DELTA,
-} from "./entry-header.ts";
-import { LargeContents } from "./large-contents.ts";
+} from "../pack/entry-header.ts";
+import { LargeContents } from "../pack/large-contents.ts";
 import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
 import type { PackedObjects } from "./packed-objects.ts";
-import { formatPackHeader } from "./pack-scanner.ts";
+import { formatPackHeader } from "../pack/pack-scanner.ts";
 import type { LocationSet } from "./location-set.ts";
 import type { Gauge, Scratch, StoredChain } from "../store.ts";
 import { storedStream } from "../zlib/stored-stream.ts";

@@ -1,8 +1,8 @@
 import { corrupt } from "../error.ts";
 import { compareOidBytes, formatOid, OID_BYTES } from "../oid.ts";
-import { sortByOid } from "./oid-order.ts";
+import { sortByOid } from "../pack/oid-order.ts";
 import type { OpenPack } from "./pack-catalog.ts";
-import { NO_ENTRY } from "./pack-table.ts";
+import { NO_ENTRY } from "../pack/pack-table.ts";
 
 /** Number of values of an id's first two bytes. */
 const FANOUT = 0x10000;

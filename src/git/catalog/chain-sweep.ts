@@ -1,8 +1,8 @@
 import { corrupt } from "../error.ts";
 import { Inflater } from "../zlib/inflate.ts";
-import { applyDelta, readDeltaHeader } from "./delta.ts";
-import { readEntryHeader } from "./entry-header.ts";
-import { inflateWhole } from "./entry-reader.ts";
+import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
+import { readEntryHeader } from "../pack/entry-header.ts";
+import { inflateWhole } from "../pack/entry-reader.ts";
 import type { PackCatalog } from "./pack-catalog.ts";
 import type { Gauge } from "../store.ts";
 

@@ -1,7 +1,7 @@
 import { type Oid, OID_BYTES, writeOid } from "../oid.ts";
 import type { Sidecar } from "../sidecar/sidecar-file.ts";
 import type { ByteSource } from "../store.ts";
-import type { IdxFile } from "./idx-file.ts";
+import type { IdxFile } from "../pack/idx-file.ts";
 
 /** A pack opened for reading, with index and sidecar in memory. Its bytes are read by range. */
 export interface OpenPack {

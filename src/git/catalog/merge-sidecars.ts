@@ -1,8 +1,8 @@
 import { OID_BYTES } from "../oid.ts";
-import type { MergedObjects } from "../pack/merged-objects.ts";
-import { NumberList } from "./number-list.ts";
-import { OidPool } from "./oid-pool.ts";
-import type { Sidecar } from "./sidecar-file.ts";
+import type { MergedObjects } from "./merged-objects.ts";
+import { NumberList } from "../sidecar/number-list.ts";
+import { OidPool } from "../sidecar/oid-pool.ts";
+import type { Sidecar } from "../sidecar/sidecar-file.ts";
 
 /** Marks a reference that is not mapped yet. */
 const UNKNOWN = 0xffffffff;

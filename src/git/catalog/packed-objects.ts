@@ -3,10 +3,10 @@ import { kindOf } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
 import type { Gauge, ObjectReader, StoredChain, StoredObject } from "../store.ts";
 import { Inflater } from "../zlib/inflate.ts";
-import { applyDelta, readDeltaHeader } from "./delta.ts";
-import { readEntryHeader } from "./entry-header.ts";
-import { inflateWhole } from "./entry-reader.ts";
-import { streamEntry } from "./entry-stream.ts";
+import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
+import { readEntryHeader } from "../pack/entry-header.ts";
+import { inflateWhole } from "../pack/entry-reader.ts";
+import { streamEntry } from "../pack/entry-stream.ts";
 import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
 
 /** Maximum size of cached contents, in bytes: the next object may be a delta of one of them. */

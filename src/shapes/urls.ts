@@ -1,5 +1,5 @@
-import type { ObjectKind } from "../../git/object/kind.ts";
-import type { Oid } from "../../git/oid.ts";
+import type { ObjectKind } from "../git/object/kind.ts";
+import type { Oid } from "../git/oid.ts";
 
 /** Where the service was reached: the address of its root, without a slash at the end. */
 interface Root {

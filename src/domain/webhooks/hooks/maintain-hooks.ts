@@ -1,9 +1,0 @@
-import type { Ctx } from "../../../context.ts";
-import { resealSecrets } from "./reseal-secrets.ts";
-import { sweepDeliveries } from "../delivery/sweep-deliveries.ts";
-
-/** Removes what hooks were told long ago, and seals their secrets by the newest key. */
-export async function maintainHooks(ctx: Ctx): Promise<void> {
-  await sweepDeliveries(ctx);
-  await resealSecrets(ctx);
-}
