@@ -436,10 +436,10 @@ describe("very many deliveries that failed", () => {
     await makeKeptDelivery(hook);
     const count = 1100;
     await db.run(
-      sql`insert into announcements (event_id, part, event, repo_id, payload, created_at) select -5000000 - value, 0, 'push', 0, '{}', 1 from json_each(${JSON.stringify(Array.from({ length: count }, (_, at) => at + 1))})`,
+      sql`insert into webhook_events (event_id, part, event, repo_id, payload, created_at) select -5000000 - value, 0, 'push', 0, '{}', 1 from json_each(${JSON.stringify(Array.from({ length: count }, (_, at) => at + 1))})`,
     );
     await db.run(
-      sql`insert into hook_deliveries (hook_id, announcement_id, uuid, event, status, created_at, updated_at) select ${hook.id}, id, 'u' || id, 'push', 'failed', 1, 1 from announcements where event_id < -5000000`,
+      sql`insert into hook_deliveries (hook_id, webhook_event_id, uuid, event, status, created_at, updated_at) select ${hook.id}, id, 'u' || id, 'push', 'failed', 1, 1 from webhook_events where event_id < -5000000`,
     );
     const path = `/user/hooks/${hook.id}/deliveries/attempts`;
 

@@ -110,9 +110,9 @@ describe("deliveries that are older than the configuration keeps", () => {
 
   it("go in several rounds where they are many", async () => {
     // What other tests made long ago, and what they made of the far future, whose ids come before.
-    const isFuture = sql`select id from announcements where created_at > ${now + DAY_MS}`;
+    const isFuture = sql`select id from webhook_events where created_at > ${now + DAY_MS}`;
     await db.batch([
-      db.delete(hookDeliveries).where(sql`announcement_id in (${isFuture})`),
+      db.delete(hookDeliveries).where(sql`webhook_event_id in (${isFuture})`),
       db.delete(webhookEvents).where(sql`id in (${isFuture})`),
     ]);
     for (let runs = 0; runs < 10; runs++) await sweepDeliveries(systemCtx({}, now));

@@ -26,10 +26,10 @@ async function makeHookWith(count: number) {
   // Below 0, where no event is.
   const eventId = sql`-${hook.id} * 1000000 - value`;
   await db.run(
-    sql`insert into announcements (event_id, part, event, repo_id, payload, created_at) select ${eventId}, 0, 'push', ${repoId}, '{}', ${NOW} from json_each(${numbers})`,
+    sql`insert into webhook_events (event_id, part, event, repo_id, payload, created_at) select ${eventId}, 0, 'push', ${repoId}, '{}', ${NOW} from json_each(${numbers})`,
   );
   await db.run(
-    sql`insert into hook_deliveries (hook_id, announcement_id, uuid, event, status, created_at, updated_at) select ${hook.id}, id, 'some-' || id, 'push', 'failed', ${NOW}, ${NOW} from announcements where repo_id = ${repoId} order by id`,
+    sql`insert into hook_deliveries (hook_id, webhook_event_id, uuid, event, status, created_at, updated_at) select ${hook.id}, id, 'some-' || id, 'push', 'failed', ${NOW}, ${NOW} from webhook_events where repo_id = ${repoId} order by id`,
   );
   return { hook, place: hookOwner };
 }
