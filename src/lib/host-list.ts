@@ -1,6 +1,6 @@
 import {
   type AddressKind,
-  hiddenIpv4,
+  embeddedIpv4,
   type IpAddress,
   isInNetwork,
   kindOfAddress,
@@ -62,12 +62,12 @@ function patternOf(glob: string): RegExp {
 }
 
 /** Whether a pattern of the list other than `*` matches `host`. */
-export function namesHost(list: HostList, host: string): boolean {
+export function matchesHost(list: HostList, host: string): boolean {
   return list.patterns.some((pattern) => pattern.test(host));
 }
 
 /** Whether the list contains the address, or contains `*` and the address is of a kind in `ANYWHERE`. */
-export function holdsAddress(list: HostList, address: IpAddress): boolean {
+export function containsAddress(list: HostList, address: IpAddress): boolean {
   const kind = kindOfAddress(address);
   if (list.kinds.has(kind) || (list.isAny && ANYWHERE.has(kind))) return true;
   return list.networks.some((network) => isInNetwork(address, network));
@@ -77,7 +77,9 @@ export function holdsAddress(list: HostList, address: IpAddress): boolean {
  * Whether a list of blocked hosts contains the address. `*` blocks every address, and an IPv4 address is also
  * blocked when it is embedded in an IPv6 address.
  */
-export function refusesAddress(list: HostList, address: IpAddress): boolean {
-  const hidden = hiddenIpv4(address);
-  return list.isAny || holdsAddress(list, address) || (!!hidden && holdsAddress(list, hidden));
+export function blocksAddress(list: HostList, address: IpAddress): boolean {
+  const hidden = embeddedIpv4(address);
+  return (
+    list.isAny || containsAddress(list, address) || (!!hidden && containsAddress(list, hidden))
+  );
 }

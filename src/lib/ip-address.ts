@@ -81,7 +81,7 @@ export function kindOfAddress(address: IpAddress): AddressKind {
  */
 function isOrdinary(address: IpAddress): boolean {
   if (address.kind() === "ipv4") return true;
-  return isInNetwork(address, GLOBAL_UNICAST) && !hiddenIpv4(address);
+  return isInNetwork(address, GLOBAL_UNICAST) && !embeddedIpv4(address);
 }
 
 /**
@@ -90,7 +90,7 @@ function isOrdinary(address: IpAddress): boolean {
  *
  * @see RFC 4291 section 2.5.5, RFC 2765, RFC 6052, RFC 8215, RFC 3056, RFC 4380, RFC 5214.
  */
-export function hiddenIpv4(address: IpAddress): IpAddress | undefined {
+export function embeddedIpv4(address: IpAddress): IpAddress | undefined {
   if (!(address instanceof ipaddr.IPv6)) return undefined;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = address.parts;
   const isZeroTo64 = a === 0 && b === 0 && c === 0 && d === 0;
