@@ -23,7 +23,7 @@ export const Reference = z
   })
   .openapi("Reference");
 
-/** A ref with what it holds: of an annotated tag that is the tag's own object. */
+/** A ref with its target: for an annotated tag, the tag object. */
 export interface RefEntry {
   /** The full name. */
   readonly name: ByteText;

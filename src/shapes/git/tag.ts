@@ -14,8 +14,12 @@ import type { Viewer } from "../viewer.ts";
 export const Tag = z
   .object({
     name: z.string().openapi({ example: "v1.0" }),
-    message: z.string().openapi({ description: "The commit's, if the tag has none of its own" }),
-    id: z.string().openapi({ description: "Of the tag's own object, or of the commit" }),
+    message: z
+      .string()
+      .openapi({ description: "The message of the tag; of the commit for a lightweight tag" }),
+    id: z
+      .string()
+      .openapi({ description: "Id of the tag object, or of the commit for a lightweight tag" }),
     commit: CommitMeta,
     zipball_url: z.string().openapi({ format: "uri" }),
     tarball_url: z.string().openapi({ format: "uri" }),
@@ -23,14 +27,14 @@ export const Tag = z
   .openapi("Tag");
 export type Tag = z.infer<typeof Tag>;
 
-/** A tag that leads to a commit. */
+/** A tag that points to a commit. */
 export interface TagEntry {
   readonly name: string;
-  /** What the ref holds: the tag's own object, or the commit. */
+  /** The target of the ref: the tag object, or the commit. */
   readonly oid: Oid;
   readonly commitOid: Oid;
   readonly message: ByteText;
-  /** When it was made, or the commit if the tag does not say, in seconds. */
+  /** Time of the tag, or of the commit if the tag has none, in seconds. */
   readonly timeSeconds: number;
 }
 
@@ -70,14 +74,14 @@ export const AnnotatedTag = z
   })
   .openapi("AnnotatedTag");
 
-/** The object of an annotated tag. */
+/** An annotated tag's object, with the verification of its signature. */
 export interface AnnotatedTagEntry {
   readonly oid: Oid;
   readonly tag: GitTag;
   readonly verification: Verification;
 }
 
-/** An annotated tag. Its message is shown without the signature at its end. */
+/** Formats an annotated tag. The signature at the end of its message is removed. */
 export function toAnnotatedTag(
   where: RepositoryContext,
   { oid, tag, verification }: AnnotatedTagEntry,
