@@ -78,8 +78,8 @@ export function containsAddress(list: HostList, address: IpAddress): boolean {
  * blocked when it is embedded in an IPv6 address.
  */
 export function blocksAddress(list: HostList, address: IpAddress): boolean {
-  const hidden = embeddedIpv4(address);
+  const embedded = embeddedIpv4(address);
   return (
-    list.isAny || containsAddress(list, address) || (!!hidden && containsAddress(list, hidden))
+    list.isAny || containsAddress(list, address) || (!!embedded && containsAddress(list, embedded))
   );
 }

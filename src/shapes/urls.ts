@@ -36,11 +36,11 @@ export const htmlUrlOf = ({ row, owner }: RepositoryNames, { rootUrl }: Root): s
 
 /** The API URL of a git object. */
 export const objectUrlOf = (
-  where: RepositoryNames,
+  repo: RepositoryNames,
   kind: ObjectKind,
   oid: Oid,
   root: Root,
-): string => `${apiUrlOf(where, root)}/git/${kind}s/${oid}`;
+): string => `${apiUrlOf(repo, root)}/git/${kind}s/${oid}`;
 
 /** Percent-encodes each segment of a path. */
 export const encodePath = (path: string): string =>

@@ -50,7 +50,7 @@ export async function listPushedCommits(
     for (const node of walkByTime(graph, [tip], isNew)) {
       if (latest.length === COMMITS_MAX) break;
       const oid = graph.oid(node);
-      latest.push(objects.readObject(oid).then((stored) => toKeptCommit(oid, stored?.content)));
+      latest.push(objects.readObject(oid).then((stored) => toStoredCommit(oid, stored?.content)));
     }
     pushed.set(ref, {
       commits: await Promise.all(latest),
@@ -60,7 +60,7 @@ export async function listPushedCommits(
   return pushed;
 }
 
-function toKeptCommit(oid: string, content: Uint8Array | undefined): StoredCommit {
+function toStoredCommit(oid: string, content: Uint8Array | undefined): StoredCommit {
   if (!content) throw new Error(`a push brought ${oid}, which is not there`);
   const { author, committer, message } = parseCommit(content);
   return {

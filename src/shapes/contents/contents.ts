@@ -27,7 +27,8 @@ export const ContentsResponse = z
     size: Int64,
     encoding: z.enum(["base64"]).nullable(),
     content: z.string().nullable().openapi({
-      description: "Base64 content of a single file up to 10 MiB; otherwise null",
+      description:
+        "Base64 content of a file up to 10 MiB; null for larger files and in directory listings",
     }),
     target: z.string().nullable().openapi({ description: "The target of a symlink" }),
     url: Url,

@@ -73,11 +73,11 @@ export interface ActivityEntry {
 }
 
 /** Number of activity ids reserved per event: a push event has at most this many ref updates. */
-const IDS_OF_EVENT = 64;
+const IDS_PER_EVENT = 64;
 
 /** The id of an activity. It is computed from the event's id and the position, so it never changes. */
 export const activityId = ({ event, position }: ActivityEntry): number =>
-  event.id * IDS_OF_EVENT + position;
+  event.id * IDS_PER_EVENT + position;
 
 /** Returns the kind of an activity, and the ref update for a push. */
 export function findOperation({ event, position }: ActivityEntry): {

@@ -56,7 +56,7 @@ export interface StatusEntry {
 }
 
 export function toCommitStatus(
-  where: RepositoryContext,
+  repo: RepositoryContext,
   { status, creator }: StatusEntry,
   viewer: Viewer,
 ): z.infer<typeof CommitStatus> {
@@ -67,7 +67,7 @@ export function toCommitStatus(
     context: status.context,
     description: status.description,
     target_url: status.targetUrl,
-    url: `${apiUrlOf(where, viewer)}/statuses/${status.commitOid}`,
+    url: `${apiUrlOf(repo, viewer)}/statuses/${status.commitOid}`,
     creator: creator ? toUser(creator, viewer) : null,
     created_at: createdAt,
     updated_at: createdAt,
@@ -84,17 +84,17 @@ export interface CombinedEntry {
 }
 
 export function toCombinedStatus(
-  where: RepositoryContext,
+  repo: RepositoryContext,
   { commitOid, state, items, total }: CombinedEntry,
   viewer: Viewer,
 ): z.infer<typeof CombinedStatus> {
-  const commitUrl = `${apiUrlOf(where, viewer)}/commits/${commitOid}`;
+  const commitUrl = `${apiUrlOf(repo, viewer)}/commits/${commitOid}`;
   return {
     state,
     sha: commitOid,
-    statuses: total === 0 ? null : items.map((item) => toCommitStatus(where, item, viewer)),
+    statuses: total === 0 ? null : items.map((item) => toCommitStatus(repo, item, viewer)),
     total_count: total,
-    repository: toRepository(where, viewer),
+    repository: toRepository(repo, viewer),
     commit_url: commitUrl,
     url: `${commitUrl}/status`,
   };

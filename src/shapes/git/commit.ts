@@ -92,12 +92,12 @@ export interface CommitEntry {
 
 /** Formats a commit for `viewer`. */
 export function toCommit(
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   entry: CommitEntry,
   viewer: Viewer,
 ): Commit {
   const { commitOid, commit, stat } = entry;
-  const gitUrl = `${apiUrlOf(where, viewer)}/git`;
+  const gitUrl = `${apiUrlOf(repo, viewer)}/git`;
   const url = `${gitUrl}/commits/${commitOid}`;
   const created = formatSeconds(commit.committer.timeSeconds);
   const decode = makeDecoder(commit);
@@ -105,7 +105,7 @@ export function toCommit(
     url,
     sha: commitOid,
     created,
-    html_url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
+    html_url: `${htmlUrlOf(repo, viewer)}/commit/${commitOid}`,
     commit: {
       url,
       author: toCommitUser(commit.author, decode),

@@ -45,12 +45,12 @@ export interface PayloadCommitEntry {
 
 /** Formats the head commit of a branch. The changed files are not listed. */
 export function toPayloadCommit(
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   entry: PayloadCommitEntry,
   viewer: Viewer,
 ): z.infer<typeof PayloadCommit> {
   return {
-    ...toCommitFields(where, entry, viewer),
+    ...toCommitFields(repo, entry, viewer),
     verification: toVerification(entry.verification),
     added: null,
     removed: null,
@@ -83,7 +83,7 @@ const PATHS_BYTES_MAX = 640 * 1024;
  * @param entries More important commits first, as they use the budget for files first.
  */
 export function toPushedCommits(
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   entries: readonly PushedCommitEntry[],
   viewer: Viewer,
 ): PushedCommit[] {
@@ -93,7 +93,7 @@ export function toPushedCommits(
     const bytes = files?.reduce((sum, { name }) => sum + jsonBytes(name) + 1, 0) ?? 0;
     const hasFiles = bytes <= bytesLeft;
     if (hasFiles) bytesLeft -= bytes;
-    return toPushedCommit(where, entry, viewer, hasFiles ? files : undefined);
+    return toPushedCommit(repo, entry, viewer, hasFiles ? files : undefined);
   });
 }
 
@@ -103,12 +103,12 @@ interface NamedFile {
 }
 
 function toPushedCommit(
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   entry: PushedCommitEntry,
   viewer: Viewer,
   files: readonly NamedFile[] | undefined,
 ): PushedCommit {
-  const { author, committer, ...fields } = toCommitFields(where, entry, viewer);
+  const { author, committer, ...fields } = toCommitFields(repo, entry, viewer);
   const list = (status: NamedFile["status"]): string[] | null =>
     files?.filter((file) => file.status === status).map(({ name }) => name) ?? null;
   return {
@@ -130,13 +130,13 @@ const cutUser = ({ name, email, username }: z.infer<typeof PayloadUser>) => ({
 });
 
 const toCommitFields = (
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   { commitOid, commit, author, committer }: Omit<PayloadCommitEntry, "verification">,
   viewer: Viewer,
 ) => ({
   id: commitOid,
   message: decodeText(commit.message),
-  url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
+  url: `${htmlUrlOf(repo, viewer)}/commit/${commitOid}`,
   author: toPayloadUser(commit.author, author),
   committer: toPayloadUser(commit.committer, committer),
   timestamp: formatGitTime(commit.author.timeSeconds),

@@ -32,14 +32,14 @@ export interface RefEntry {
 }
 
 export function toReference(
-  where: RepositoryContext,
+  repo: RepositoryContext,
   { name, oid, kind }: RefEntry,
   viewer: Viewer,
 ): z.infer<typeof Reference> {
   const ref = decodeText(name);
   return {
     ref,
-    url: `${apiUrlOf(where, viewer)}/git/${encodePath(ref)}`,
-    object: { type: kind, sha: oid, url: objectUrlOf(where, kind, oid, viewer) },
+    url: `${apiUrlOf(repo, viewer)}/git/${encodePath(ref)}`,
+    object: { type: kind, sha: oid, url: objectUrlOf(repo, kind, oid, viewer) },
   };
 }

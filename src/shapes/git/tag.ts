@@ -38,14 +38,14 @@ export interface TagEntry {
   readonly timeSeconds: number;
 }
 
-export function toTag(where: RepositoryContext, tag: TagEntry, viewer: Viewer): Tag {
-  const archive = `${htmlUrlOf(where, viewer)}/archive/${encodePath(tag.name)}`;
+export function toTag(repo: RepositoryContext, tag: TagEntry, viewer: Viewer): Tag {
+  const archive = `${htmlUrlOf(repo, viewer)}/archive/${encodePath(tag.name)}`;
   return {
     name: tag.name,
     message: decodeText(tag.message).trim(),
     id: tag.oid,
     commit: {
-      url: objectUrlOf(where, "commit", tag.commitOid, viewer),
+      url: objectUrlOf(repo, "commit", tag.commitOid, viewer),
       sha: tag.commitOid,
       created: formatGitTime(tag.timeSeconds),
     },
@@ -83,7 +83,7 @@ export interface AnnotatedTagEntry {
 
 /** Formats an annotated tag. The signature at the end of its message is removed. */
 export function toAnnotatedTag(
-  where: RepositoryContext,
+  repo: RepositoryContext,
   { oid, tag, verification }: AnnotatedTagEntry,
   viewer: Viewer,
 ): z.infer<typeof AnnotatedTag> {
@@ -91,7 +91,7 @@ export function toAnnotatedTag(
   return {
     tag: decodeText(name),
     sha: oid,
-    url: objectUrlOf(where, "tag", oid, viewer),
+    url: objectUrlOf(repo, "tag", oid, viewer),
     message: decodeText(message.slice(0, findTagSignature(message)) as ByteText),
     tagger: {
       name: tagger ? decodeText(tagger.name) : "",
@@ -100,7 +100,7 @@ export function toAnnotatedTag(
     },
     object: {
       type: targetKind,
-      url: objectUrlOf(where, targetKind, targetOid, viewer),
+      url: objectUrlOf(repo, targetKind, targetOid, viewer),
       sha: targetOid,
     },
     verification: toVerification(verification),
