@@ -13,7 +13,7 @@ import { formatHex } from "../lib/hex.ts";
 import {
   type ActivityEntry,
   activityId,
-  findDeed,
+  findOperation,
   type OpType,
 } from "../shapes/events/activity.ts";
 import { enterAccountPath } from "./enter-account-path.ts";
@@ -90,7 +90,7 @@ async function answerFeed(
 
 function toItem(entry: ActivityEntry, rootUrl: string): FeedDocument["items"][number] {
   const { event, actor, repo } = entry;
-  const { opType, update } = findDeed(entry);
+  const { opType, update } = findOperation(entry);
   const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "";
   const repoName = `${repo.owner.name}/${repo.row.name}`;
   const repoUrl = htmlUrlOf(repo, { rootUrl });

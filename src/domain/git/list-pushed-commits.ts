@@ -2,14 +2,14 @@ import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, walkByTime } from "../../git/walk/log.ts";
-import type { KeptCommit } from "../../shapes/events/activity.ts";
+import type { StoredCommit } from "../../shapes/events/activity.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { MadeUpdate } from "../../storage/repository-records.ts";
 
 /** What a push brought to a branch. */
 export interface PushedCommits {
   /** The latest ones. */
-  readonly commits: readonly KeptCommit[];
+  readonly commits: readonly StoredCommit[];
   /** Of all. */
   readonly commitCount: number;
 }
@@ -46,11 +46,11 @@ export async function listPushedCommits(
   for (const { ref, newOid } of branches.slice(0, BRANCHES_MAX)) {
     const tip = newOid === null ? NO_NODE : graph.find(newOid);
     if (tip === NO_NODE) continue;
-    const latest: Promise<KeptCommit>[] = [];
+    const latest: Promise<StoredCommit>[] = [];
     for (const node of walkByTime(graph, [tip], isNew)) {
       if (latest.length === COMMITS_MAX) break;
       const oid = graph.oid(node);
-      latest.push(objects.readObject(oid).then((stored) => toKeptCommit(oid, stored?.content)));
+      latest.push(objects.readObject(oid).then((stored) => toStoredCommit(oid, stored?.content)));
     }
     pushed.set(ref, {
       commits: await Promise.all(latest),
@@ -60,7 +60,7 @@ export async function listPushedCommits(
   return pushed;
 }
 
-function toKeptCommit(oid: string, content: Uint8Array | undefined): KeptCommit {
+function toStoredCommit(oid: string, content: Uint8Array | undefined): StoredCommit {
   if (!content) throw new Error(`a push brought ${oid}, which is not there`);
   const { author, committer, message } = parseCommit(content);
   return {
