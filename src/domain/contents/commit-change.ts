@@ -57,7 +57,7 @@ export async function commitChange<T>(
   requireWritable(repo);
   const { author, committer } = toIdentities(ctx, user, commitOptions);
   const message = toCommitMessage(commitOptions, fallbackMessage, committer);
-  const { made } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
+  const { result: draft } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
     const { branch, baseOid, from } = findTarget(snapshot, repo, commitOptions);
     const { repository } = snapshot;
     const { graph, objects } = repository;
@@ -79,9 +79,9 @@ export async function commitChange<T>(
     const signed = { branch, commitOid, commit, parents, ...signature };
     return { updates: [update], result, signed };
   });
-  const [verified] = await verifySignatures(ctx, [made.signed]);
-  if (!verified) throw new Error("a commit was made and not judged");
-  return { result: made.result, made: verified };
+  const [verified] = await verifySignatures(ctx, [draft.signed]);
+  if (!verified) throw new Error("a created commit was not verified");
+  return { result: draft.result, made: verified };
 }
 
 /** Resolves the branch to commit to, the parent commit, and the commit that the branch points at now. */
