@@ -88,7 +88,9 @@ export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
   }
 }
 
-/** Translates a unique violation to the failure that names the taken property; returns other errors unchanged. */
+/**
+ * Translates a unique violation to the failure that names the taken property; returns other errors unchanged.
+ */
 function translateViolation(error: unknown, { name, email }: NewUser): unknown {
   if (isViolation(error, "UNIQUE", "users.lower_name")) {
     return invalid(`user already exists [name: ${name}]`);

@@ -36,7 +36,7 @@ export async function listAccountsIn(ctx: Ctx, ids: SQL, slice: Slice): Promise<
  * Lists the accounts of a set of ids, including private ones: for callers in the same organization or team.
  * A token limited to public resources lists public accounts only.
  */
-export const listFellows = (ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> =>
+export const listAllAccountsIn = (ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> =>
   ctx.actor.scopes.isPublicOnly
     ? listAccountsIn(ctx, ids, slice)
     : listAccountsWhere(ctx, sql`${users.id} in ${ids}`, slice);

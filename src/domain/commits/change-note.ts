@@ -107,33 +107,29 @@ async function changeNotes(
   change: (notes: NoteTree, key: Oid, pack: PackBuilder) => Promise<Uint8Array>,
 ): Promise<WrittenNote> {
   requireWritable(repo);
-  const { result, snapshot } = await commitSnapshot(
-    ctx,
-    repo,
-    async ({ snapshot: before, pack }) => {
-      const { graph, objects } = before.repository;
-      const found = findRevision(before, revision);
-      if (!found) throw notFound();
-      const head = findRef(before, NOTES_REF)?.oid;
-      const headNode = head === undefined ? NO_NODE : graph.find(head);
-      if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
-      const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
-      const notes = await NoteTree.open(objects, rootOid);
-      const content = await change(notes, found.commitOid, pack);
-      const treeOid = await notes.write((tree) => pack.add("tree", tree));
-      const identity = toIdentity(ctx, user);
-      const commit = await makeCommit(ctx, {
-        treeOid,
-        parentOids: head === undefined ? [] : [head],
-        author: identity,
-        committer: identity,
-        message: encodeText(`${subject}\n`),
-      });
-      const to = pack.add("commit", commit);
-      const move = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
-      return { updates: [move], content, to };
-    },
-  );
+  const { result, snapshot } = await commitSnapshot(ctx, repo, async ({ snapshot: base, pack }) => {
+    const { graph, objects } = base.repository;
+    const found = findRevision(base, revision);
+    if (!found) throw notFound();
+    const head = findRef(base, NOTES_REF)?.oid;
+    const headNode = head === undefined ? NO_NODE : graph.find(head);
+    if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
+    const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
+    const notes = await NoteTree.open(objects, rootOid);
+    const content = await change(notes, found.commitOid, pack);
+    const treeOid = await notes.write((tree) => pack.add("tree", tree));
+    const identity = toIdentity(ctx, user);
+    const commit = await makeCommit(ctx, {
+      treeOid,
+      parentOids: head === undefined ? [] : [head],
+      author: identity,
+      committer: identity,
+      message: encodeText(`${subject}\n`),
+    });
+    const to = pack.add("commit", commit);
+    const update = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
+    return { updates: [update], content, to };
+  });
   return {
     note: { content: result.content, node: snapshot.repository.graph.find(result.to) },
     snapshot,

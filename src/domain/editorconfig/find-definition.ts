@@ -6,7 +6,9 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findEntries } from "../contents/find-entry.ts";
 import { type EditorConfig, parseEditorConfig } from "./parse-editorconfig.ts";
 
-/** SECURITY: bounds the matching cost, which is the bytes of all read files times the characters of the path. */
+/**
+ * SECURITY: bounds the matching cost, which is the bytes of all read files times the characters of the path.
+ */
 const READ_BYTES_MAX = 128 * 1024;
 const PATH_CHARS_MAX = 1024;
 

@@ -101,7 +101,10 @@ class SectionParser {
     return [this.literal("{"), ...new SectionParser(first).parse(), this.literal("}")];
   }
 
-  /** Splits the text up to the closing brace at its commas, and consumes that brace. Undefined if it is missing. */
+  /**
+   * Splits the text up to the closing brace at its commas, and consumes that brace. Undefined if it is
+   * missing.
+   */
   private splitBraces(): string[][] | undefined {
     const parts: string[][] = [[]];
     let depth = 0;

@@ -34,8 +34,8 @@ export interface CommittedChange<T> {
  *
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
- * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed objects. No
- * ref is updated then, and stored data is removed.
+ * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
+ * objects. No ref is updated then, and stored data is removed.
  */
 export async function commitSnapshot<T extends { readonly updates: readonly RefUpdateRequest[] }>(
   ctx: Ctx,

@@ -22,9 +22,9 @@ const MEMBERS_MAX = 5000;
 const MEMBERS_AT_ONCE = 50;
 
 /**
- * Does a repository's pending maintenance: records events of pushes that are still in the outbox, merges packs,
- * and deletes unneeded packs and the uploads of aborted pushes. For a deleted repository, or a fork whose creation
- * failed, it deletes everything.
+ * Does a repository's pending maintenance: records events of pushes that are still in the outbox, merges
+ * packs, and deletes unneeded packs and the uploads of aborted pushes. For a deleted repository, or a fork
+ * whose creation failed, it deletes everything.
  *
  * Safe to run at any time, repeatedly and concurrently: each step is marked as done only after it completed, and
  * is idempotent.
@@ -91,9 +91,9 @@ async function removeFiles(
 /**
  * Finds the packs among `retired` that no other repository of the fork network needs.
  *
- * SECURITY: a fork is inserted into the table only after its Durable Object lists its packs, and can't be created
- * once its parent is gone from the table. So every repository that may need a pack is checked, and no fork loses
- * objects.
+ * SECURITY: a fork is inserted into the table only after its Durable Object lists its packs, and can't be
+ * created once its parent is gone from the table. So every repository that may need a pack is checked, and no
+ * fork loses objects.
  */
 async function findUnneeded(
   { db, git, now }: Ctx,

@@ -30,8 +30,8 @@ export async function openSnapshot(ctx: Ctx, repo: RepositoryContext): Promise<R
 }
 
 /**
- * Opens two repositories of one fork network with a common catalog of their packs, so that their histories can be
- * compared.
+ * Opens two repositories of one fork network with a common catalog of their packs, so that their histories
+ * can be compared.
  *
  * SECURITY: each snapshot keeps its own refs. Only objects reachable from these may be shown of a repository.
  *

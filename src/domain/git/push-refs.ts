@@ -43,9 +43,9 @@ export interface RefPush {
 /**
  * Updates refs and records the push event.
  *
- * Each command is validated separately, and applied only if the ref still has the expected old id. Updates are
- * durable when this returns; a pack that no update needs is deleted. If it throws, it is unknown whether the refs
- * were updated, so the pack is kept.
+ * Each command is validated separately, and applied only if the ref still has the expected old id. Updates
+ * are durable when this returns; a pack that no update needs is deleted. If it throws, it is unknown whether
+ * the refs were updated, so the pack is kept.
  *
  * @returns The result of each command, in their order.
  */
@@ -108,8 +108,8 @@ function findOverflow({ config }: Ctx, { pack, repository }: RefPush): string | 
 /**
  * Validates a command. Returns the ref update, or the reason for a refusal.
  *
- * @param overflow The reason to refuse additions to a repository that is too large. Deletions stay possible, since
- * they free space.
+ * @param overflow The reason to refuse additions to a repository that is too large. Deletions stay possible,
+ * since they free space.
  */
 function validateCommand(
   command: RefCommand,

@@ -30,7 +30,10 @@ const CONFIGS = CONFIG_DIRECTORIES.flatMap((directory) => [
   `${directory}/config.yml`,
 ]);
 
-/** SECURITY: bounds parsing time, which is up to a second per 64 KB of YAML: maximum bytes per file, and in total. */
+/**
+ * SECURITY: bounds parsing time, which is up to a second per 64 KB of YAML: maximum bytes per file, and in
+ * total.
+ */
 const FILE_BYTES_MAX = 64 * 1024;
 const ALL_BYTES_MAX = 256 * 1024;
 const TEMPLATES_MAX = 50;

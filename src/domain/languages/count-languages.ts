@@ -48,8 +48,8 @@ const NAMES = [
  * Counts the bytes of each language in a tree as linguist does, largest first. Counts programming and markup
  * languages, except in vendored, generated or documentation paths. `.gitattributes` overrides all of this.
  *
- * If several languages share an extension, the largest files with it are read, and the most frequent result applies
- * to the others.
+ * If several languages share an extension, the largest files with it are read, and the most frequent result
+ * applies to the others.
  *
  * Cost: reads each tree once, and up to 64 files.
  */
@@ -271,7 +271,10 @@ class LanguageCounter {
   }
 }
 
-/** Counts the bytes of the lines of a `.gitattributes` that contain a linguist attribute, also through a macro. */
+/**
+ * Counts the bytes of the lines of a `.gitattributes` that contain a linguist attribute, also through a
+ * macro.
+ */
 function countBytes(text: string): number {
   const macros = Array.from(text.matchAll(/^\[attr\](\S+)/gm), ([, name = ""]) => name);
   const terms = ["linguist-", ...macros.slice(0, MACROS_MAX)];
@@ -282,8 +285,8 @@ function countBytes(text: string): number {
 const MACROS_MAX = 10;
 
 /**
- * SECURITY: many patterns begin with an unbounded run of blanks or letters. Long runs are shortened, since such a
- * pattern is retried at each of their characters, which is quadratic.
+ * SECURITY: many patterns begin with an unbounded run of blanks or letters. Long runs are shortened, since
+ * such a pattern is retried at each of their characters, which is quadratic.
  */
 const shorten = (text: string): string =>
   text.replaceAll(/(\s)\s{32,}/g, "$1\n").replaceAll(/(\S{100})\S+/g, "$1");
