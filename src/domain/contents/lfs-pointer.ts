@@ -10,7 +10,7 @@ export interface LfsPointer {
 }
 
 /**
- * Parses a blob as a Git LFS pointer; undefined if it is none.
+ * Parses a blob as a Git LFS pointer; undefined if it is not a pointer.
  *
  * @see git-lfs, docs/spec.md, "The Pointer".
  */
