@@ -94,7 +94,10 @@ const Variables = z.object({
   GIT_REPOSITORY_MAX_BYTES: count(-1, -1, 999_999_999_999),
   /** Whether the service stores large files for Git LFS clients. */
   LFS_START_SERVER: flag(true),
-  /** Maximum bytes of one large file; 0 is no limit. Cloudflare limits request bodies too, depending on the plan. */
+  /**
+   * Maximum bytes of one large file; 0 is no limit. Cloudflare limits request bodies too, depending on the
+   * plan.
+   */
   LFS_MAX_FILE_SIZE: count(0, 0, 999_999_999_999),
   /** Maximum large files in one batch request; 0 leaves only the limit of a JSON body. */
   LFS_MAX_BATCH_SIZE: count(0, 0, 1_000_000),
@@ -104,7 +107,10 @@ const Variables = z.object({
   ALLOWED_HOST_LIST: hostList("external"),
   /** Hosts to which the service sends no requests, even if ALLOWED_HOST_LIST contains them. */
   BLOCKED_HOST_LIST: hostList(""),
-  /** The resolver for host names, DNS over HTTPS in its JSON form; with "" only names in the list are reachable. */
+  /**
+   * The resolver for host names, DNS over HTTPS in its JSON form; with "" only names in the list are
+   * reachable.
+   */
   DNS_RESOLVER_URL: text(
     "an http or https address, or empty",
     /^(https?:\/\/[^?#\s]+)?$/,

@@ -46,7 +46,9 @@ export default {
   },
 } satisfies ExportedHandler<Env, Job>;
 
-/** Methods for the operator of the service. They can be called through a service binding only, not over HTTP. */
+/**
+ * Methods for the operator of the service. They can be called through a service binding only, not over HTTP.
+ */
 export class Setup extends WorkerEntrypoint<Env> {
   /** Creates an administrator if there is none yet. */
   createFirstAdministrator(account: {
@@ -62,7 +64,9 @@ export class Setup extends WorkerEntrypoint<Env> {
 /** Optional bindings that an operator may add to the ones in wrangler.toml. */
 type OperatorBindings = Env & { EVENTS_OUT?: Queue<object> };
 
-/** The context of queue consumers, schedules and setup, which have no caller. Reads start at the D1 primary. */
+/**
+ * The context of queue consumers, schedules and setup, which have no caller. Reads start at the D1 primary.
+ */
 function openSystemCtx(
   env: Env,
   config: Config,

@@ -156,7 +156,7 @@ export const bucketCases: readonly (readonly [
           await upload.write(bytes.subarray(at, at + 3_000_000));
         }
         expect(await listKeys(trial.r2, key)).toEqual([]);
-        expect(upload.whole() !== undefined).toBe(r2Calls === 1);
+        expect(upload.bufferedBytes() !== undefined).toBe(r2Calls === 1);
         await upload.finish();
         await upload.finish();
         await upload.abort();
