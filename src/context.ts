@@ -24,4 +24,4 @@ export interface Ctx {
 }
 
 /** What a request has before anybody knows who it is from. */
-export type OpenCtx = Omit<Ctx, "actor">;
+export type BaseCtx = Omit<Ctx, "actor">;

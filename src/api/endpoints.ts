@@ -54,7 +54,7 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
       ...operation,
       ...(isConditional && { responses: { ...operation.responses, 304: UNCHANGED } }),
       path: route.path.replace(REST, "{$1}"),
-      security: guard.isOpen ? [{}, { token: [] }, { basic: [] }] : [{ token: [] }, { basic: [] }],
+      security: guard.allowsAnonymous ? [{}, { token: [] }, { basic: [] }] : [{ token: [] }, { basic: [] }],
       "x-scopes": guard.scopes,
     };
     app.openAPIRegistry.registerPath(described);

@@ -8,7 +8,7 @@ export const health = new Hono<WebEnv>();
 
 /** Whether the service can do its work, for load balancers and the like: 200 or 503. */
 health.get("/api/healthz", async (c) => {
-  const { config, db, now } = c.var.open;
+  const { config, db, now } = c.var.base;
   const status = await db.run(sql`select 1`).then(
     () => "pass" as const,
     () => "fail" as const,

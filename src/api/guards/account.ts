@@ -11,11 +11,11 @@ import { renamedPath } from "./renamed-path.ts";
 /** For those who may see the user or organization of the path. */
 export function atAccount(
   scopes: Scope | readonly Scope[],
-  rule: { isOpen: boolean },
+  rule: { allowsAnonymous: boolean },
 ): Guard<{ account: User }> {
   const all = [scopes].flat();
-  return guard(all, rule.isOpen, async (c) => {
-    const { ctx, account } = await enterNamed(c, all, "username", rule.isOpen);
+  return guard(all, rule.allowsAnonymous, async (c) => {
+    const { ctx, account } = await enterNamed(c, all, "username", rule.allowsAnonymous);
     return { ctx, account };
   });
 }
@@ -42,7 +42,7 @@ export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
 
 /** What an organization guard may ask for beyond seeing it. */
 interface OrganizationRule {
-  isOpen: boolean;
+  allowsAnonymous: boolean;
   needs?: "membership" | "ownership";
   /** How an organization that does not exist for the caller is refused; by 404 where it says nothing. */
   unknown?: "invalid";
@@ -54,8 +54,8 @@ export function inOrg(
   rule: OrganizationRule,
 ): Guard<{ org: User; membership: Membership }> {
   const all = [scopes].flat();
-  return guard(all, rule.isOpen, async (c) => {
-    const org = await enterNamed(c, all, "org", rule.isOpen).catch((error: unknown) => {
+  return guard(all, rule.allowsAnonymous, async (c) => {
+    const org = await enterNamed(c, all, "org", rule.allowsAnonymous).catch((error: unknown) => {
       throw rule.unknown === "invalid" && isUnknown(error) ? invalid(NO_ORGANIZATION) : error;
     });
     if (org.account.kind !== "organization") {
@@ -81,14 +81,14 @@ async function enterNamed(
   c: GuardContext,
   scopes: readonly Scope[],
   parameter: "username" | "org",
-  isOpen: boolean,
+  allowsAnonymous: boolean,
 ): Promise<AccountContext> {
   const name = c.req.param(parameter) ?? "";
   if (name === `:${parameter}`) return enterOwn(c, scopes);
   return enterAccount(incoming(c), {
     name,
     scopes,
-    anonymous: isOpen ? "by-setting" : "never",
+    anonymous: allowsAnonymous ? "by-setting" : "never",
     pathAt: (renamed) => renamedPath(c, { [parameter]: renamed.name }),
     movedStatus: 307,
   });

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler, Next } from "hono";
 import type { Actor } from "../../auth/actor.ts";
 import type { Scope } from "../../auth/scope.ts";
 import { noReplyDomain } from "../../config.ts";
-import type { Ctx, OpenCtx } from "../../context.ts";
+import type { Ctx, BaseCtx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import type { IncomingRequest } from "../../entrance/door.ts";
 import { unauthenticated } from "../../lib/failure.ts";
@@ -12,7 +12,7 @@ import { API_DOOR, SIGN_IN } from "./door.ts";
 
 /** What every guard leaves for the handler. */
 export interface GuardVariables {
-  open: OpenCtx;
+  base: BaseCtx;
   requestId: string;
   ctx: Ctx;
   viewer: Viewer;
@@ -26,7 +26,7 @@ export type Guard<V extends object = object> = MiddlewareHandler<{
 }> & {
   scopes: readonly Scope[];
   /** Whether anonymous callers may enter. */
-  isOpen: boolean;
+  allowsAnonymous: boolean;
 };
 
 export type GuardContext = Context<{ Variables: GuardVariables }>;
@@ -34,7 +34,7 @@ export type GuardContext = Context<{ Variables: GuardVariables }>;
 /** Makes a guard of a function that lets a request in, and returns what it leaves for the handler. */
 export function guard<V extends object>(
   scopes: readonly Scope[],
-  isOpen: boolean,
+  allowsAnonymous: boolean,
   admit: (c: GuardContext) => Promise<V & { ctx: Ctx }>,
 ): Guard<V> {
   const handler = async (c: GuardContext, next: Next) => {
@@ -45,14 +45,14 @@ export function guard<V extends object>(
   };
   return Object.assign(handler as unknown as MiddlewareHandler<{ Variables: GuardVariables & V }>, {
     scopes,
-    isOpen,
+    allowsAnonymous,
   });
 }
 
 /** The request of a guard, as the entrance takes it. */
 export const incoming = (c: GuardContext): IncomingRequest => ({
   door: API_DOOR,
-  open: c.var.open,
+  base: c.var.base,
   raw: c.req.raw,
 });
 

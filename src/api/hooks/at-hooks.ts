@@ -23,7 +23,7 @@ export function atHooks<V extends object>(
       c.set("hookOwner", hookOwnerOf(c.var as GuardVariables as GuardVariables & V));
       await next();
     });
-  return Object.assign(handler, { scopes: door.scopes, isOpen: door.isOpen });
+  return Object.assign(handler, { scopes: door.scopes, allowsAnonymous: door.allowsAnonymous });
 }
 
 /** @throws Failure `forbidden` where the service has no webhooks. */

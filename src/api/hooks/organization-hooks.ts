@@ -21,7 +21,7 @@ function hookOwnerOf({ ctx, org }: { ctx: Ctx; org: User }): HookOwner {
   return hookOwner;
 }
 
-const OWNERS = { isOpen: false, needs: "ownership" } as const;
+const OWNERS = { allowsAnonymous: false, needs: "ownership" } as const;
 const reading = atHooks(inOrg("read:organization", OWNERS), hookOwnerOf);
 const writing = atHooks(inOrg("write:organization", OWNERS), hookOwnerOf);
 

@@ -24,7 +24,7 @@ organizationActivities.openapi(
     operationId: "orgListActivityFeeds",
     tags: ["organization"],
     summary: "List what people did in the repositories of an organization",
-    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: OrgPath, query: FeedPaging },
     responses: { 200: feedPage, ...refusals(401, 403, 404, 422) },
   }),

@@ -188,7 +188,7 @@ gpgKeys.openapi(
     operationId: "userListGPGKeys",
     tags: ["user"],
     summary: "List a user's GPG keys",
-    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
     request: { params: z.object({ username: z.string() }), query: Paging },
     responses: {
       200: page(z.array(GPGKey), "Oldest first"),

@@ -133,7 +133,7 @@ publicKeys.openapi(
     operationId: "userListKeys",
     tags: ["user"],
     summary: "List a user's SSH keys",
-    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
     request: { params: z.object({ username: z.string() }), query: KeyQuery },
     responses: {
       200: page(z.array(PublicKey), "Oldest first"),

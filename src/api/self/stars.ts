@@ -105,7 +105,7 @@ stars.openapi(
     operationId: "userListStarred",
     tags: ["user"],
     summary: "List what a user has starred",
-    middleware: [atAccount(["read:user", "read:repository"], { isOpen: false })] as const,
+    middleware: [atAccount(["read:user", "read:repository"], { allowsAnonymous: false })] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: starredPage, ...refusals(401, 403, 404) },
   }),

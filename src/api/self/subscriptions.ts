@@ -41,7 +41,7 @@ watchedRepositories.openapi(
     operationId: "userListSubscriptions",
     tags: ["user"],
     summary: "List what a user watches",
-    middleware: [atAccount(["read:user", "read:repository"], { isOpen: false })] as const,
+    middleware: [atAccount(["read:user", "read:repository"], { allowsAnonymous: false })] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: watchedPage, ...refusals(401, 403, 404) },
   }),

@@ -26,7 +26,7 @@ userActivities.openapi(
     operationId: "userListActivityFeeds",
     tags: ["user"],
     summary: "List what a user did, and what others did in the repositories they watch",
-    middleware: [atAccount("read:user", { isOpen: true })] as const,
+    middleware: [atAccount("read:user", { allowsAnonymous: true })] as const,
     request: {
       params: UserPath,
       query: FeedPaging.extend({
@@ -55,7 +55,7 @@ userActivities.openapi(
     operationId: "userGetHeatmapData",
     tags: ["user"],
     summary: "Count what a user did, by quarters of an hour of the last year",
-    middleware: [atAccount("read:user", { isOpen: true })] as const,
+    middleware: [atAccount("read:user", { allowsAnonymous: true })] as const,
     request: { params: UserPath },
     responses: {
       200: json(z.array(UserHeatmapData), "Oldest first, without those in which nothing was done"),
