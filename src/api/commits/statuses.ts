@@ -25,7 +25,7 @@ import { type ApiEnv, endpoints } from "../endpoints.ts";
 import { type GuardVariables, requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, optionalText } from "../json-body.ts";
-import { setPageHeaders, pageOf, Paging, readPage, readPageOrWhole } from "../paging.ts";
+import { setPageHeaders, pageOf, Paging, readPage, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { CommitPath } from "./query.ts";
 
@@ -159,7 +159,7 @@ async function listPage(c: StatusContext, revision: string, query: z.infer<typeo
   const commitOid = await findCommit(ctx, repo, revision);
   const list = (slice: Parameters<typeof listStatuses>[4]) =>
     listStatuses(ctx, repo.row, commitOid, toQuery(query), slice);
-  const items = await pageOf(c, query, list, readPageOrWhole);
+  const items = await pageOf(c, query, list, readPageOrAll);
   return items.map((item) => toCommitStatus(repo, item, viewer));
 }
 

@@ -7,7 +7,7 @@ import { Reference, toReference } from "../../shapes/git/reference.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 
 export const refs = endpoints();
@@ -27,7 +27,7 @@ refs.openapi(
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
     const list = async (slice: Slice) => listRefs(snapshot, "", slice);
-    const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
+    const items = await pageOf(c, c.req.valid("query"), list, readPageOrAll);
     return c.json(
       items.map((ref) => toReference(repo, ref, viewer)),
       200,
@@ -58,7 +58,7 @@ refs.openapi(
     const snapshot = await openSnapshot(ctx, repo);
     const { ref: prefix } = c.req.valid("param");
     const list = async (slice: Slice) => listRefs(snapshot, prefix, slice);
-    const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
+    const items = await pageOf(c, c.req.valid("query"), list, readPageOrAll);
     return c.json(
       items.map((ref) => toReference(repo, ref, viewer)),
       200,

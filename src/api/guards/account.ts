@@ -8,7 +8,7 @@ import { Failure, forbidden, invalid, notFound } from "../../lib/failure.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
 import { renamedPath } from "./renamed-path.ts";
 
-/** For those who may see the user or organization of the path. */
+/** Admits callers who may see the user or organization of the path. */
 export function atAccount(
   scopes: Scope | readonly Scope[],
   rule: { allowsAnonymous: boolean },
@@ -20,7 +20,7 @@ export function atAccount(
   });
 }
 
-/** The same, for people who are signed in: where the route is about them and the account. */
+/** Admits signed-in callers who may see the account of the path, for routes about both. */
 export function atAccountSignedIn(...scopes: Scope[]): Guard<{ account: User; user: User }> {
   return guard(scopes, false, async (c) => {
     const { ctx, account } = await enterNamed(c, scopes, "username", false);
@@ -28,7 +28,7 @@ export function atAccountSignedIn(...scopes: Scope[]): Guard<{ account: User; us
   });
 }
 
-/** For the user of the path and for administrators. */
+/** Admits the user of the path and site administrators. */
 export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
   return guard(scopes, false, async (c) => {
     const { ctx, account } = await enterNamed(c, scopes, "username", false);
@@ -40,15 +40,15 @@ export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
   });
 }
 
-/** What an organization guard may ask for beyond seeing it. */
+/** What an organization guard requires besides that the caller may see the organization. */
 interface OrganizationRule {
   allowsAnonymous: boolean;
   needs?: "membership" | "ownership";
-  /** How an organization that does not exist for the caller is refused; by 404 where it says nothing. */
+  /** The failure if the organization does not exist for the caller; 404 if omitted. */
   unknown?: "invalid";
 }
 
-/** For those who may see the organization of the path. */
+/** Admits callers who may see the organization of the path. */
 export function inOrg(
   scopes: Scope | readonly Scope[],
   rule: OrganizationRule,
@@ -76,7 +76,7 @@ const NO_ORGANIZATION = "organization does not exist";
 const isUnknown = (error: unknown): boolean =>
   error instanceof Failure && error.kind === "not_found" && !(error instanceof Moved);
 
-/** Lets a request to the account that a parameter of its path names. */
+/** Authenticates a request and finds the account that a path parameter names. */
 async function enterNamed(
   c: GuardContext,
   scopes: readonly Scope[],
@@ -94,7 +94,7 @@ async function enterNamed(
   });
 }
 
-/** The contract writes some paths with a literal `:username`; it stands for the caller. */
+/** Gitea's API document has paths with a literal `:username`, which means the caller. */
 async function enterOwn(c: GuardContext, scopes: readonly Scope[]): Promise<AccountContext> {
   const { ctx } = await authenticateRequest(incoming(c), { scopes, anonymous: "never" });
   const account = requireUser(ctx.actor);

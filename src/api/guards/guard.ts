@@ -10,28 +10,31 @@ import { unauthenticated } from "../../lib/failure.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 import { API_DOOR, SIGN_IN } from "./door.ts";
 
-/** What every guard leaves for the handler. */
+/** Variables that every guard sets for the handler. */
 export interface GuardVariables {
   base: BaseCtx;
   requestId: string;
   ctx: Ctx;
   viewer: Viewer;
-  /** Bytes of a JSON body at most, where a route takes more than others. */
+  /** Maximum bytes of a JSON body, on routes with a limit of their own. */
   bodyBytesMax?: number;
 }
 
-/** A route's first middleware: who may enter, with which scopes. It declares them for the tests that list all routes. */
+/**
+ * A route's first middleware: decides who may enter and with which scopes. It declares both, for the OpenAPI
+ * document and for tests over all routes.
+ */
 export type Guard<V extends object = object> = MiddlewareHandler<{
   Variables: GuardVariables & V;
 }> & {
   scopes: readonly Scope[];
-  /** Whether anonymous callers may enter. */
+  /** Whether callers without a credential may enter. */
   allowsAnonymous: boolean;
 };
 
 export type GuardContext = Context<{ Variables: GuardVariables }>;
 
-/** Makes a guard of a function that lets a request in, and returns what it leaves for the handler. */
+/** Makes a guard from a function that admits a request or throws, and returns variables for the handler. */
 export function guard<V extends object>(
   scopes: readonly Scope[],
   allowsAnonymous: boolean,
@@ -49,7 +52,7 @@ export function guard<V extends object>(
   });
 }
 
-/** The request of a guard, as the entrance takes it. */
+/** The request of a guard, for the functions of `entrance`. */
 export const incoming = (c: GuardContext): IncomingRequest => ({
   door: API_DOOR,
   base: c.var.base,
@@ -65,6 +68,7 @@ function toViewer({ actor, rootUrl, config }: Ctx): Viewer {
   };
 }
 
+/** @throws Failure `unauthenticated` if the caller is anonymous. */
 export function requireUser(actor: Actor): User {
   if (!actor.user) throw unauthenticated(SIGN_IN);
   return actor.user;

@@ -12,7 +12,7 @@ import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";
 import type { Guard } from "../guards/guard.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import type { PathId } from "../path-id.ts";
 import { CreateHook, EditHook, toHookOptions } from "./hook-body.ts";
 
@@ -65,7 +65,7 @@ export function addHookList(
         c,
         c.req.valid("query"),
         (slice) => listHooks(ctx, hookOwner, slice),
-        readPageOrWhole,
+        readPageOrAll,
       );
       return c.json(items.map(toHook), 200);
     },

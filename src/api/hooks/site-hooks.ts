@@ -8,7 +8,7 @@ import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { atHooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { addHookById, addHookTest } from "./hook-routes.ts";
@@ -60,7 +60,7 @@ siteHooks.openapi(
       c,
       query,
       (slice) => listHooks(ctx, hookOwner, slice, levels),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(items.map(toHook), 200);
   },

@@ -16,7 +16,9 @@ organizationEvents.openapi(
     operationId: "orgListEvents",
     tags: ["organization"],
     summary: "Read what happened in an organization, from where an earlier answer ended",
-    middleware: [inOrg(["read:organization", "read:repository"], { allowsAnonymous: true })] as const,
+    middleware: [
+      inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
+    ] as const,
     request: { params: OrgPath, query: EventCursor },
     responses: { 200: eventPage, ...refusals(401, 403, 404, 422) },
   }),

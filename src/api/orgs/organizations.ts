@@ -134,7 +134,9 @@ organizations.openapi(
     operationId: "orgListUserOrgs",
     tags: ["organization"],
     summary: "List the organizations a user publicly belongs to",
-    middleware: [atAccount(["read:user", "read:organization"], { allowsAnonymous: false })] as const,
+    middleware: [
+      atAccount(["read:user", "read:organization"], { allowsAnonymous: false }),
+    ] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: organizationPage, ...refusals(401, 403, 404) },
   }),

@@ -30,7 +30,10 @@ organizationRepositories.openapi(
     summary: "Create a repository in an organization",
     description: "The same as /orgs/{org}/repos, but an unknown organization is a 422 here.",
     middleware: [
-      inOrg(["write:organization", "write:repository"], { allowsAnonymous: false, unknown: "invalid" }),
+      inOrg(["write:organization", "write:repository"], {
+        allowsAnonymous: false,
+        unknown: "invalid",
+      }),
     ] as const,
     request: {
       params: OrgPath,
@@ -52,7 +55,9 @@ organizationRepositories.openapi(
     operationId: "createOrgRepo",
     tags: ["organization"],
     summary: "Create a repository in an organization",
-    middleware: [inOrg(["write:organization", "write:repository"], { allowsAnonymous: false })] as const,
+    middleware: [
+      inOrg(["write:organization", "write:repository"], { allowsAnonymous: false }),
+    ] as const,
     request: {
       params: OrgPath,
       body: { required: true, ...json(CreateRepository, "The repository") },
@@ -88,7 +93,9 @@ organizationRepositories.openapi(
     operationId: "orgListRepos",
     tags: ["organization"],
     summary: "List the repositories of an organization",
-    middleware: [inOrg(["read:organization", "read:repository"], { allowsAnonymous: true })] as const,
+    middleware: [
+      inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
+    ] as const,
     request: { params: OrgPath, query: Paging },
     responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
   }),

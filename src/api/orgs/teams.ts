@@ -29,7 +29,9 @@ teams.openapi(
     operationId: "orgListTeams",
     tags: ["organization"],
     summary: "List the teams of an organization, for its members",
-    middleware: [inOrg("read:organization", { allowsAnonymous: false, needs: "membership" })] as const,
+    middleware: [
+      inOrg("read:organization", { allowsAnonymous: false, needs: "membership" }),
+    ] as const,
     request: { params: OrgPath, query: Paging },
     responses: { 200: page(z.array(Team), "By name"), ...refusals(401, 403, 404) },
   }),

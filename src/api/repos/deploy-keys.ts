@@ -10,7 +10,7 @@ import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -48,7 +48,7 @@ deployKeys.openapi(
       c,
       query,
       (slice) => listDeployKeys(ctx, repo.row, query.fingerprint, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(
       items.map((key) => toDeployKey(key, repo, viewer)),

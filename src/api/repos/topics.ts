@@ -9,7 +9,7 @@ import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body } from "../json-body.ts";
-import { pageOf, Paging, readPageOrWhole } from "../paging.ts";
+import { pageOf, Paging, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
 /** A refusal that names the topics it is about. */
@@ -46,7 +46,7 @@ topics.openapi(
       c,
       c.req.valid("query"),
       async ({ offset, size }) => ({ items: all.slice(offset, offset + size), total: all.length }),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json({ topics: items }, 200);
   },

@@ -15,7 +15,7 @@ import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
 import { body, requiredText, optionalText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 
 export const gpgKeys = endpoints();
@@ -46,7 +46,7 @@ gpgKeys.openapi(
       c,
       c.req.valid("query"),
       (slice) => listGpgKeys(ctx, user, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(items.map(shape), 200);
   },
@@ -201,7 +201,7 @@ gpgKeys.openapi(
       c,
       c.req.valid("query"),
       (slice) => listGpgKeys(ctx, account, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(items.map(shape), 200);
   },

@@ -11,7 +11,7 @@ import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 
 export const publicKeys = endpoints();
@@ -48,7 +48,7 @@ publicKeys.openapi(
       c,
       query,
       (slice) => listUserKeys(ctx, user, query.fingerprint, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(
       items.map((key) => toPublicKey(key, user, viewer)),
@@ -147,7 +147,7 @@ publicKeys.openapi(
       c,
       query,
       (slice) => listUserKeys(ctx, account, query.fingerprint, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(
       items.map((key) => toPublicKey(key, account, viewer)),

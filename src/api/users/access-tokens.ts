@@ -8,7 +8,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { ownAccount } from "../guards/account.ts";
 import { body, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const accessTokens = endpoints();
@@ -48,7 +48,7 @@ accessTokens.openapi(
       c,
       c.req.valid("query"),
       (slice) => listAccessTokens(ctx, account, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(
       items.map(({ token, boundTo }) => toAccessToken(token, boundTo)),
