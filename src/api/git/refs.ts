@@ -18,10 +18,10 @@ refs.openapi(
     path: "/repos/{owner}/{repo}/git/refs",
     operationId: "repoListAllGitRefs",
     tags: ["repository"],
-    summary: "List the refs of a repository",
+    summary: "List a repository's refs",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Paging },
-    responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
+    responses: { 200: page(z.array(Reference), "The refs, by name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -41,17 +41,17 @@ refs.openapi(
     path: "/repos/{owner}/{repo}/git/refs/{ref*}",
     operationId: "repoListGitRefs",
     tags: ["repository"],
-    summary: "List the refs of a repository whose names begin alike",
+    summary: "List a repository's refs with a name prefix",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({
         ref: z.string().openapi({
-          description: "How their names begin, without refs/: heads/main, or tags",
+          description: "The prefix of the names without `refs/`, such as `heads/main` or `tags`",
         }),
       }),
       query: Paging,
     },
-    responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
+    responses: { 200: page(z.array(Reference), "The refs, by name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;

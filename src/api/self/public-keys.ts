@@ -18,7 +18,11 @@ export const publicKeys = endpoints();
 
 const KeyPath = z.object({ id: PathId });
 const KeyQuery = Paging.extend({
-  fingerprint: z.string().max(128, "MaxSize").default("").openapi({ description: "Only this key" }),
+  fingerprint: z
+    .string()
+    .max(128, "MaxSize")
+    .default("")
+    .openapi({ description: "Only the key with this fingerprint" }),
 });
 
 const CreateKey = body({
@@ -37,7 +41,7 @@ publicKeys.openapi(
     middleware: [signedIn("read:user")] as const,
     request: { query: KeyQuery },
     responses: {
-      200: page(z.array(PublicKey), "Oldest first"),
+      200: page(z.array(PublicKey), "The keys, oldest first"),
       ...refusals(401, 403),
     },
   }),
@@ -67,7 +71,7 @@ publicKeys.openapi(
     middleware: [signedIn("write:user")] as const,
     request: { body: { required: true, ...json(CreateKey, "The key") } },
     responses: {
-      201: json(PublicKey, "The key"),
+      201: json(PublicKey, "The new key"),
       ...refusals(401, 403, 422),
     },
   }),
@@ -115,7 +119,7 @@ publicKeys.openapi(
     middleware: [signedIn("write:user")] as const,
     request: { params: KeyPath },
     responses: {
-      204: empty("It is gone"),
+      204: empty("The key was removed"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -136,7 +140,7 @@ publicKeys.openapi(
     middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
     request: { params: z.object({ username: z.string() }), query: KeyQuery },
     responses: {
-      200: page(z.array(PublicKey), "Oldest first"),
+      200: page(z.array(PublicKey), "The keys, oldest first"),
       ...refusals(401, 403, 404),
     },
   }),
