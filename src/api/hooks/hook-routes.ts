@@ -33,14 +33,10 @@ export interface HookRoutes {
 
 /** The query of a webhook test. */
 export const TestQuery = z.object({
-  ref: z
-    .string()
-    .max(1024, "MaxSize")
-    .default("")
-    .openapi({
-      description:
-        "The branch, tag or commit that the test push is about; the default branch if empty",
-    }),
+  ref: z.string().max(1024, "MaxSize").default("").openapi({
+    description:
+      "The branch, tag or commit that the test push is about; the default branch if empty",
+  }),
 });
 
 type Routes = ReturnType<typeof endpoints>;

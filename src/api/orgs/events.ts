@@ -15,7 +15,9 @@ organizationEvents.openapi(
     path: "/orgs/{org}/events",
     operationId: "orgListEvents",
     tags: ["organization"],
-    summary: "Read what happened in an organization, from where an earlier answer ended",
+    summary: "List an organization's events",
+    description:
+      "Returns events in the order they happened, after the cursor of an earlier response.",
     middleware: [
       inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
     ] as const,

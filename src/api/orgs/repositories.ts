@@ -28,7 +28,8 @@ organizationRepositories.openapi(
     operationId: "createOrgRepoDeprecated",
     tags: ["organization"],
     summary: "Create a repository in an organization",
-    description: "The same as /orgs/{org}/repos, but an unknown organization is a 422 here.",
+    description:
+      "Deprecated: use /orgs/{org}/repos. An unknown organization is answered 422 instead of 404.",
     middleware: [
       inOrg(["write:organization", "write:repository"], {
         allowsAnonymous: false,
@@ -43,7 +44,7 @@ organizationRepositories.openapi(
   }),
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
-    const repo = await createIn(ctx, org, membership, c.req.valid("json"));
+    const repo = await createInOrganization(ctx, org, membership, c.req.valid("json"));
     return c.json(toRepository(repo, viewer), 201);
   },
 );
@@ -66,12 +67,12 @@ organizationRepositories.openapi(
   }),
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
-    const repo = await createIn(ctx, org, membership, c.req.valid("json"));
+    const repo = await createInOrganization(ctx, org, membership, c.req.valid("json"));
     return c.json(toRepository(repo, viewer), 201);
   },
 );
 
-async function createIn(
+async function createInOrganization(
   ctx: Ctx,
   org: User,
   membership: Membership,
@@ -92,12 +93,15 @@ organizationRepositories.openapi(
     path: "/orgs/{org}/repos",
     operationId: "orgListRepos",
     tags: ["organization"],
-    summary: "List the repositories of an organization",
+    summary: "List an organization's repositories",
     middleware: [
       inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
     ] as const,
     request: { params: OrgPath, query: Paging },
-    responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(Repository), "The repositories, oldest first"),
+      ...refusals(401, 403, 404),
+    },
   }),
   async (c) => {
     const { ctx, org, viewer } = c.var;
