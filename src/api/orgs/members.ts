@@ -77,9 +77,15 @@ organizationMembers.openapi(
     operationId: "orgIsMember",
     tags: ["organization"],
     summary: "Check whether a user is a member of an organization",
+    description:
+      "Private memberships are visible to members of the organization and administrators only.",
     middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: MemberPath },
-    responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
+    responses: {
+      204: empty("The user is a member"),
+      ...refusals(401, 403),
+      404: empty("The user is not a member, or the membership is not visible to the caller"),
+    },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
@@ -97,7 +103,11 @@ organizationMembers.openapi(
     summary: "Check whether a user is a public member of an organization",
     middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: MemberPath },
-    responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
+    responses: {
+      204: empty("The user is a public member"),
+      ...refusals(401, 403),
+      404: empty("The user is not a public member, or not visible to the caller"),
+    },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
