@@ -54,7 +54,7 @@ signingKeys.openapi(
   async (c) => c.text(await readKey(c.var.ctx, "openpgp"), 200),
 );
 
-// Gitea's clients request `.pub`; `.ssh` is an alias that matches `.gpg`.
+// Gitea's clients request `.pub`; its alias `.ssh` is named after the key format, as `.gpg` is.
 for (const [suffix, name] of [
   ["pub", "SSH"],
   ["ssh", "OpenSSH"],
