@@ -5,7 +5,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { ANONYMOUS } from "./auth/actor.ts";
 import { api } from "./api/index.ts";
 import type { Config } from "./config.ts";
-import type { OpenCtx } from "./context.ts";
+import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
@@ -24,7 +24,7 @@ interface AppEnv {
   Variables: {
     requestId: string;
     rootUrl: string;
-    open: OpenCtx;
+    base: BaseCtx;
     findBookmark: () => string | undefined;
     assets: Fetcher;
   };
@@ -38,7 +38,7 @@ export function createApp(config: Config): Hono<AppEnv> {
   app.use("*", async (c, next) => {
     const request = openRequest(c, config);
     if (config.firstAdministrator && !hasAdministrator) {
-      await ensureAdministrator(c.var.open, config.firstAdministrator);
+      await ensureAdministrator(c.var.base, config.firstAdministrator);
       hasAdministrator = true;
     }
     await next();
@@ -59,11 +59,11 @@ export function createApp(config: Config): Hono<AppEnv> {
 
 /** Creates the first administrator from the configuration. Runs at most once per isolate. */
 async function ensureAdministrator(
-  open: OpenCtx,
+  base: BaseCtx,
   account: NonNullable<Config["firstAdministrator"]>,
 ): Promise<void> {
   try {
-    const { created } = await createFirstAdministrator({ ...open, actor: ANONYMOUS }, account);
+    const { created } = await createFirstAdministrator({ ...base, actor: ANONYMOUS }, account);
     if (created) log("setup:administrator-created", { name: account.name });
   } catch (error) {
     // Two concurrent requests both try, or the configured account is invalid: requests are served anyway.
@@ -93,7 +93,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("rootUrl", rootUrl);
   c.set("assets", c.env.ASSETS);
   c.set("findBookmark", () => session.getBookmark() ?? undefined);
-  c.set("open", {
+  c.set("base", {
     config,
     db: openDatabase(d1),
     git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS, edgeCache),
@@ -103,14 +103,14 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
   });
-  return { startedAt: c.var.open.now, session, usage };
+  return { startedAt: c.var.base.now, session, usage };
 }
 
 function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
   // Headers are set once the response exists: a fetched response, such as a static file, drops headers
   // that were set earlier.
-  const { open } = c.var;
-  open.defer(open.eventQueues.dispatchRecorded());
+  const { base } = c.var;
+  base.defer(base.eventQueues.dispatchRecorded());
   const { headers } = c.res;
   headers.set("X-Request-Id", c.var.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
@@ -133,6 +133,6 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
     d1Rounds: usage.rounds,
     d1RowsRead: usage.rowsRead,
     d1RowsWritten: usage.rowsWritten,
-    ...c.var.open.git.usage.counts(),
+    ...c.var.base.git.usage.counts(),
   });
 }

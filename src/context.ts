@@ -24,4 +24,4 @@ export interface Ctx {
 }
 
 /** The context of a request before the caller is authenticated. */
-export type OpenCtx = Omit<Ctx, "actor">;
+export type BaseCtx = Omit<Ctx, "actor">;

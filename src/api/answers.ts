@@ -2,22 +2,22 @@ import type { z } from "@hono/zod-openapi";
 
 import { ApiError } from "../shapes/failure.ts";
 
-/** A JSON body, as a request takes it or a response gives it. */
+/** The JSON body of a request or response, for the OpenAPI document. */
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   description,
   content: { "application/json": { schema } },
 });
 
-/** A page of a list: `Link` leads to the others, `X-Total-Count` says how many items there are. */
+/** The response of a paginated list: `Link` has the URLs of other pages, `X-Total-Count` the total. */
 export const page = <T extends z.ZodType>(schema: T, description: string) => ({
   ...json(schema, description),
   headers: {
     "X-Total-Count": {
-      description: "Items on all pages",
+      description: "The number of items on all pages",
       schema: { type: "integer" as const, format: "int64" },
     },
     Link: {
-      description: "The next, last, first and previous page",
+      description: "The URLs of the next, last, first and previous page",
       schema: { type: "string" as const },
     },
   },
@@ -25,19 +25,19 @@ export const page = <T extends z.ZodType>(schema: T, description: string) => ({
 
 const refusal = (description: string) => json(ApiError, description);
 
-/** The refusals, as responses of the interface description. */
+/** Error responses of the OpenAPI document by status. */
 const REFUSALS = {
-  400: refusal("The request can't mean anything"),
-  401: refusal("Nobody is signed in, or the credential is wrong"),
-  403: refusal("The caller may not do this"),
-  404: { description: "Does not exist, or not for this caller" },
-  409: refusal("Clashes with what is there"),
-  413: refusal("Too large"),
-  422: refusal("Input that breaks a rule"),
+  400: refusal("The request is malformed"),
+  401: refusal("Authentication is required, or the credential is invalid"),
+  403: refusal("The caller lacks permission"),
+  404: { description: "Not found, or not visible to the caller" },
+  409: refusal("The request conflicts with the current state"),
+  413: refusal("The request or the result is too large"),
+  422: refusal("The input is invalid"),
   423: refusal("The repository is archived"),
 } as const;
 
-/** The refusals a route may give. */
+/** The error responses of a route. */
 export function refusals<Status extends keyof typeof REFUSALS>(
   ...statuses: Status[]
 ): Pick<typeof REFUSALS, Status> {
@@ -45,4 +45,5 @@ export function refusals<Status extends keyof typeof REFUSALS>(
   return Object.fromEntries(picked) as Pick<typeof REFUSALS, Status>;
 }
 
+/** A response without a body. */
 export const empty = (description: string) => ({ description });

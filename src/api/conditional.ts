@@ -5,16 +5,16 @@ import { hasTag } from "../lib/entity-tag.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
-/** What of a request an answer's caching depends on. */
+/** The context of a request that passed a guard. */
 type GuardedContext = Context<{ Variables: GuardVariables }>;
 
 /**
- * Tags what a route answers, and answers 304 to whoever has it already.
+ * Adds an `ETag` to a response, and answers 304 if the client's `If-None-Match` has that tag.
  *
- * The tag is a hash of the bytes: what else they tell, such as the name of an account, changes it as a
- * new commit does. An answer that carries a tag of its own keeps it.
+ * The tag is a hash of the body, so that it also changes with data outside the repository that the body
+ * contains, such as the name of an account. A response that has an `ETag` already keeps it.
  *
- * Stands behind the guard: who may not read is told so, whatever they have.
+ * Runs after the guard: a caller who may not read is refused, whatever tag they send.
  */
 export async function answerConditionally(c: GuardedContext, next: Next): Promise<void> {
   await next();
@@ -30,34 +30,37 @@ export async function answerConditionally(c: GuardedContext, next: Next): Promis
   }
   if (!hasTag(c.req.header("if-none-match"), tag)) return;
   await c.res.body?.cancel();
-  const kept = new Headers(headers);
-  for (const name of ["Content-Type", "Content-Length"]) kept.delete(name);
-  // Set twice: what is set over an answer takes its headers along.
+  const retained = new Headers(headers);
+  for (const name of ["Content-Type", "Content-Length"]) retained.delete(name);
+  // Cleared first: Hono merges the headers of the previous response into the one that is assigned.
   c.res = undefined;
-  c.res = new Response(null, { status: 304, headers: kept });
+  c.res = new Response(null, { status: 304, headers: retained });
 }
 
-/** How long an answer that never changes is kept, in seconds. */
-const KEPT_SECONDS = 7 * 24 * 60 * 60;
-/** The same where it is kept for many: until then they are given what has become private meanwhile. */
-const SHARED_SECONDS = 60;
+/** How long a client caches an immutable response, in seconds. */
+const MAX_AGE_SECONDS = 7 * 24 * 60 * 60;
+/** The same for shared caches: they keep serving a repository this long after it became private. */
+const SHARED_MAX_AGE_SECONDS = 60;
 
 /**
- * Headers of an answer that never changes: all that it tells follows from its address, in which an
- * object is named by its whole id.
+ * Cache headers of an immutable response: one that depends on nothing but its URL, which names an object
+ * by its full id.
  *
- * SECURITY: kept for others only where nobody showed a credential and anybody may see it.
+ * SECURITY: shared caches may store it only if the request has no credential and all repositories are
+ * public, since they serve it without an access check.
  */
 export function immutableHeaders(
   { ctx }: Pick<GuardVariables, "ctx">,
-  ...entries: readonly RepositoryContext[]
+  ...repos: readonly RepositoryContext[]
 ): Record<string, string> {
   const isPublic =
-    ctx.actor.credential === "none" && entries.every(({ row }) => row.visibility === "public");
-  const kept = `max-age=${KEPT_SECONDS}, immutable, no-transform`;
+    ctx.actor.credential === "none" && repos.every(({ row }) => row.visibility === "public");
+  const base = `max-age=${MAX_AGE_SECONDS}, immutable, no-transform`;
   return {
-    "Cache-Control": isPublic ? `public, s-maxage=${SHARED_SECONDS}, ${kept}` : `private, ${kept}`,
-    // Whatever tells who asks. A token in the query is part of the address.
+    "Cache-Control": isPublic
+      ? `public, s-maxage=${SHARED_MAX_AGE_SECONDS}, ${base}`
+      : `private, ${base}`,
+    // All headers that identify the caller. A token in the query is part of the URL.
     Vary: "Authorization, Cookie, Sudo",
   };
 }

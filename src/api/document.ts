@@ -12,13 +12,13 @@ export function describeApi() {
   api.openAPIRegistry.registerComponent("securitySchemes", "basic", {
     type: "http",
     scheme: "basic",
-    description: "Login name or e-mail address and password, or a token on either side",
+    description: "Login name or e-mail address and password; or a token as user name or password",
   });
   return api.getOpenAPIDocument({
     openapi: "3.0.3",
     info: {
       title: "Edgeforge API",
-      // The version of the interface, which its contract fixes; the server's own is at /version.
+      // The version of the API contract; the server's version is at /version.
       version: "1.1.1",
       description: `A Gitea-compatible code hosting service. Described by Edgeforge ${EDGEFORGE_VERSION}.`,
       license: { name: "MIT", url: "https://opensource.org/license/mit" },

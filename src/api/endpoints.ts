@@ -7,7 +7,7 @@ import { readJsonBody } from "./json-body.ts";
 import type { Guard } from "./guards/guard.ts";
 import { MountedRouter } from "./mounted-router.ts";
 
-/** What a request carries on its way, set before any route. */
+/** Variables of a request, set before any route runs. */
 export interface ApiEnv {
   Variables: {
     requestId: string;
@@ -16,22 +16,22 @@ export interface ApiEnv {
 }
 
 /**
- * Marks a parameter that takes slashes too, as the name of a branch or a file has them:
- * `/branches/{branch*}`, `/commits/{ref*}/status`.
+ * Marks a parameter that matches slashes too, for names of branches and files: `/branches/{branch*}`,
+ * `/commits/{ref*}/status`.
  */
 const REST = /\{(\w+)\*\}/;
 
-/** A parameter with one of a few suffixes: `/commits/{sha}.{diffType}`, which is an enumeration. */
+/** A parameter with a suffix from an enumeration: `/commits/{sha}.{diffType}`. */
 const SUFFIXED = /\{(\w+)\}\.\{(\w+)\}$/;
 
-/** What is read below a repository is tagged, since clients ask for it again and again. */
+/** Reads below a repository get an `ETag`, since clients poll them. */
 const IN_REPOSITORY = /^\/repos\/\{owner\}\/\{repo\}\//;
-const UNCHANGED = { description: "What the caller has is what is there" };
+const UNCHANGED = { description: "Not modified" };
 
 /**
- * A noun's endpoints, to which `openapi()` adds one statement each.
+ * Creates the app for the endpoints of one noun; each is added by one call of `openapi()`.
  *
- * The first middleware of every statement is its guard: a route without one stops the start.
+ * The first middleware of each route is its guard: a route without a guard fails at startup.
  */
 export function endpoints(): OpenAPIHono<ApiEnv> {
   const app = new OpenAPIHono<ApiEnv>({
@@ -54,7 +54,9 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
       ...operation,
       ...(isConditional && { responses: { ...operation.responses, 304: UNCHANGED } }),
       path: route.path.replace(REST, "{$1}"),
-      security: guard.isOpen ? [{}, { token: [] }, { basic: [] }] : [{ token: [] }, { basic: [] }],
+      security: guard.allowsAnonymous
+        ? [{}, { token: [] }, { basic: [] }]
+        : [{ token: [] }, { basic: [] }],
       "x-scopes": guard.scopes,
     };
     app.openAPIRegistry.registerPath(described);
@@ -62,7 +64,7 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
       ...described,
       hide: true,
       ...toRouting(route),
-      // After the guard: whoever may not enter learns nothing of their body, nor of what is there.
+      // After the guard: a refused caller learns nothing about the body's validity or the current content.
       middleware: [
         ...middleware,
         ...(takesJson ? [readJsonBody] : []),
@@ -76,26 +78,26 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
 
 type Route = Pick<RouteConfig, "path" | "request">;
 
-/** The path that a route takes part in routing by, and how its parameters are read from it. */
+/** The path pattern that Hono routes by, and the request schema that reads its parameters. */
 function toRouting({ path, request }: Route): Route {
   const [, name = "", suffix = ""] = SUFFIXED.exec(path) ?? [];
   const params = request?.params as z.ZodObject<Record<string, z.ZodEnum>> | undefined;
   if (name === "" || !params)
     return { path: path.replace(REST, ":$1{.+}"), ...(request && { request }) };
-  const words = params.shape[suffix]?.options.join("|");
+  const suffixes = params.shape[suffix]?.options.join("|");
   const split = (values: Record<string, string>): Record<string, string> => {
-    const [, text = "", word = ""] = /^(.+)\.(\w+)$/s.exec(values[name] ?? "") ?? [];
-    return { ...values, [name]: text, [suffix]: word };
+    const [, value = "", end = ""] = /^(.+)\.(\w+)$/s.exec(values[name] ?? "") ?? [];
+    return { ...values, [name]: value, [suffix]: end };
   };
   return {
-    path: path.replace(SUFFIXED, `:$1{.+\\.(?:${words})}`),
+    path: path.replace(SUFFIXED, `:$1{.+\\.(?:${suffixes})}`),
     request: { ...request, params: z.preprocess(split as never, params) as never },
   };
 }
 
-/** The first fault of an input, as clients of the field read it: `[Field]: Rule`. */
+/** The first validation error of an input, in Gitea's format: `[Field]: Rule`. */
 function refuse(target: string, error: z.ZodError): Error {
-  // A path that can't name anything names nothing.
+  // An invalid path parameter names nothing that exists.
   if (target === "param") return notFound();
   const [issue] = error.issues;
   const field = issue?.path.join(".") ?? "";

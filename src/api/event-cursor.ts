@@ -7,7 +7,7 @@ import { json } from "./answers.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 import { queryInteger, readPage } from "./paging.ts";
 
-/** The query of a stream of events. A cursor that can't be read is refused: 0 would begin anew. */
+/** The query of an event stream. An invalid cursor is refused: reading it as 0 would restart the stream. */
 export const EventCursor = z.object({
   after: z
     .string()
@@ -17,29 +17,29 @@ export const EventCursor = z.object({
     .openapi({
       type: "integer",
       format: "int64",
-      description: "Only events after this one: the `next` of an earlier answer",
+      description: "Only events after this cursor, the `next` of an earlier response",
     }),
-  limit: queryInteger("Events at most"),
+  limit: queryInteger("Maximum number of events"),
 });
 
-/** A part of a stream. */
+/** A slice of an event stream. */
 export const eventPage = {
-  ...json(EventPage, "In the order they happened; none yet where the caller has all"),
+  ...json(EventPage, "The events in the order they happened; empty if there are no newer events"),
   headers: {
-    Link: { description: "The events that follow", schema: { type: "string" as const } },
+    Link: { description: "The URL of the events that follow", schema: { type: "string" as const } },
   },
 };
 
-/** What of a request's context a part of a stream is announced on. */
-interface Answer {
+/** The part of a request's context that `eventPageOf` needs. */
+interface PageContext {
   req: Pick<Context["req"], "url">;
   var: Pick<GuardVariables, "ctx" | "viewer">;
   header(name: string, value: string): void;
 }
 
-/** The part of a stream that a query asks for, with a link to what follows. */
+/** The slice of an event stream that a query selects; sets a `Link` header to the next slice. */
 export async function eventPageOf(
-  c: Answer,
+  c: PageContext,
   { after = 0, limit }: z.infer<typeof EventCursor>,
   list: (cursor: Cursor) => Promise<EventSlice>,
 ): Promise<z.infer<typeof EventPage>> {
@@ -51,5 +51,5 @@ export async function eventPageOf(
   searchParams.sort();
   c.header("Link", `<${ctx.rootUrl}${pathname}?${searchParams}>; rel="next"`);
   c.header("Access-Control-Expose-Headers", "Link");
-  return { events: items.map((entry) => toEvent(entry, viewer)), next };
+  return { events: items.map((event) => toEvent(event, viewer)), next };
 }

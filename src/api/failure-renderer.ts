@@ -6,14 +6,14 @@ import { Failure } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
 import type { ApiEnv } from "./endpoints.ts";
 
-/** Where every refusal points: the documentation of the interface. */
+/** The `url` of every error response: the API documentation. */
 const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
 
 /**
- * Answers what a guard, an operation or a bug threw, in the API's dialect.
+ * Renders what a guard or operation threw as an error response of the API.
  *
- * SECURITY: what is no `Failure` is a bug of ours; of its text nothing is answered but the request
- * it happened in.
+ * SECURITY: an error that is not a `Failure` is a bug. The response contains the request id and nothing of
+ * the error's text, which could leak internals.
  */
 export function renderFailure(error: unknown, c: Context<ApiEnv>): Response {
   const { requestId, rootUrl } = c.var;

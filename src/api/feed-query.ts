@@ -4,13 +4,13 @@ import { Activity } from "../shapes/events/activity.ts";
 import { page } from "./answers.ts";
 import { Paging } from "./paging.ts";
 
-/** The first moment of a day in UTC, in milliseconds; undefined for one that no calendar has. */
+/** The start of a day in UTC, in milliseconds; undefined for a date that does not exist. */
 function parseDay(text: string): number | undefined {
   const at = Date.parse(`${text}T00:00:00Z`);
   return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at;
 }
 
-/** The query of a feed. */
+/** The query of an activity feed. */
 export const FeedPaging = Paging.extend({
   date: z
     .string()
@@ -20,9 +20,9 @@ export const FeedPaging = Paging.extend({
     .openapi({
       type: "string",
       format: "date",
-      description: "Only what was done on this day, in UTC",
+      description: "Only activities of this day, in UTC",
     }),
 });
 
-/** A page of a feed. */
-export const feedPage = page(z.array(Activity), "Latest first");
+/** A page of an activity feed. */
+export const feedPage = page(z.array(Activity), "The activities, latest first");

@@ -17,7 +17,7 @@ import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
 import { userRoutes } from "./users/index.ts";
 
-/** The routes of the API, group by group. Of two paths that fit a request, the one registered first answers. */
+/** The routes of the API by group. When two paths match a request, the one registered first handles it. */
 const ROUTES = [
   ...metaRoutes,
   ...repoRoutes,
@@ -37,12 +37,12 @@ const ROUTES = [
 export const api = new OpenAPIHono<ApiEnv>({ router: new MountedRouter() });
 for (const noun of ROUTES) api.route("/", noun);
 
-// Where clients of the field look for the documentation.
+// Gitea's path of the documentation, which its clients link to.
 api.get("/swagger", (c) => c.redirect("/api/swagger", 303));
 
 api.onError((error, c) => renderFailure(error, c));
 
-// What no route of its own answered: a path that others answer is told which methods they take.
+// No route matched: 405 with `Allow` if the path exists for other methods, otherwise 404.
 api.all("*", (c) => {
   const path = c.req.path.replace(/^\/api\/v1/, "");
   const methods = methodsAt(path);
@@ -59,7 +59,7 @@ function methodsAt(path: string): string[] {
     }
   }
   const methods = new Set(router.match("GET", path)[0].map(([method]) => method));
-  // Whatever is read can be asked for its headers alone.
+  // Hono answers HEAD with the GET route.
   if (methods.has("GET")) methods.add("HEAD");
   return [...methods];
 }

@@ -4,7 +4,7 @@ import type { Context, MiddlewareHandler, Next } from "hono";
 import { invalid, tooLarge } from "../lib/failure.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
-/** Brackets within brackets at most: parsers recurse. */
+/** Maximum nesting of brackets, since parsers recurse. */
 const DEPTH_MAX = 32;
 
 const QUOTE = 0x22;
@@ -15,9 +15,9 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Reads the body of a request as JSON before it is validated: its type, size, syntax and depth.
+ * Checks the JSON body of a request before validation: content type, size, syntax and nesting depth.
  *
- * An empty body stands for an object without fields; its required fields are then missing.
+ * An empty body counts as an empty object, so that its required fields are reported as missing.
  */
 export async function readJsonBody(
   c: Context<{ Variables: GuardVariables }>,
@@ -25,32 +25,33 @@ export async function readJsonBody(
 ): Promise<void> {
   const type = c.req.header("content-type") ?? "";
   const text = await readText(c, c.var.bodyBytesMax ?? c.var.ctx.config.jsonBodyMaxBytes);
-  // SECURITY: only JSON. A page elsewhere can send forms in a person's name without asking, not this.
+  // SECURITY: accepts JSON only. A foreign page can submit forms with a user's credentials without a CORS
+  // preflight, but not JSON.
   if (!/^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i.test(type)) {
     if (type !== "") throw invalid("[]: Unsupported Content-Type");
     const isBodiless = text === "" && c.req.method !== "POST" && c.req.method !== "PUT";
     if (!isBodiless) throw invalid("[]: Empty Content-Type");
   }
-  // The validator behind reads the body by the type's plain form only, and skips it otherwise.
+  // The validator that runs next only recognizes the plain content type, and skips validation otherwise.
   const { method, url } = c.req;
   const headers = { ...c.req.header(), "content-type": "application/json" };
   c.req.raw = new Request(url, { method, headers });
-  // Hono keeps what was read as a promise, and types it as what it resolves to.
+  // Hono caches a promise of the body, but types it as the resolved value.
   c.req.bodyCache.text = Promise.resolve(text === "" ? "{}" : text) as unknown as string;
   checkJson(text);
   await next();
 }
 
-/** Lets the body be as large as files may be. */
+/** Raises the body limit to that of file contents, `contentsBodyMaxBytes`. */
 export const takesFiles: MiddlewareHandler<{ Variables: GuardVariables }> = async (c, next) => {
   c.set("bodyBytesMax", c.var.ctx.config.contentsBodyMaxBytes);
   await next();
 };
 
 /**
- * The body as text, read no further than `bytesMax`.
+ * Reads the body as text, at most `bytesMax` bytes.
  *
- * @throws Failure `too_large` beyond it, whatever length was announced; `invalid` if it is not UTF-8.
+ * @throws Failure `too_large` if it is longer, whatever its `Content-Length`; `invalid` if it is not UTF-8.
  */
 export async function readText(c: Context, bytesMax: number): Promise<string> {
   const refusal = tooLarge(`the body is larger than ${bytesMax} bytes`);
@@ -66,7 +67,7 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
   };
   let text = "";
   let bytes = 0;
-  // As text at once: a large body is not held as bytes beside it.
+  // Decodes chunk by chunk: a large body is not held in memory as bytes and as text.
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > bytesMax) throw refusal;
@@ -78,8 +79,8 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
 function checkJson(text: string): void {
   if (text === "") return;
   let depth = 0;
-  // SECURITY: character by character. A pattern would keep a way back for each escape of a text, and
-  // take quadratic time for one that never ends.
+  // SECURITY: scans character by character. A regular expression would backtrack at each escape of a
+  // string, and take quadratic time for an unterminated string.
   let isInText = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
@@ -98,10 +99,10 @@ function checkJson(text: string): void {
 }
 
 /**
- * The fields of a JSON body.
+ * The schema of a JSON body with these fields.
  *
- * Keys match whatever their case, since clients in Go send `Text` where clients in JavaScript send
- * `text`; null means "not sent"; unknown fields are passed over.
+ * Keys match in any case, since clients in Go send `Text` where clients in JavaScript send `text`; null
+ * means "not sent"; unknown fields are ignored.
  */
 export function body<S extends z.core.$ZodLooseShape>(shape: S) {
   const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
@@ -115,11 +116,11 @@ export function body<S extends z.core.$ZodLooseShape>(shape: S) {
   return z.preprocess(matchKeys, z.object(shape, "an object is expected"));
 }
 
-/** A text that must be there and hold something. */
+/** A required, non-empty string. */
 export const requiredText = (lengthMax: number) =>
   z.string("Required").min(1, "Required").max(lengthMax, "MaxSize");
 
-/** A text that may be left out. */
+/** An optional string. */
 export const optionalText = (lengthMax: number) =>
   z.string("a text is expected").max(lengthMax, "MaxSize").optional();
 

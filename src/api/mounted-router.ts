@@ -1,10 +1,10 @@
 import type { Result, Router } from "hono/router";
 
 /**
- * The router of an app that is only mounted in another one.
+ * The router of an app that is only mounted in another app.
  *
- * Mounting copies routes and indexes them again, so an index of their own would cost start-up time
- * and never be asked.
+ * Mounting copies the routes into the outer app's router, so an index here would cost start-up time and
+ * never be used.
  */
 export class MountedRouter<T> implements Router<T> {
   readonly name = "MountedRouter";

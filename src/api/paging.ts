@@ -5,20 +5,20 @@ import type { Config } from "../config.ts";
 import type { Listed } from "../domain/slice.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
-/** Numbers that can't be read count as 0, as clients of the field expect. */
+/** An integer; text that does not parse counts as 0, as in Gitea. */
 const lenientInteger = z
   .string()
   .optional()
   .transform((text) => (/^-?\d{1,15}$/.test(text ?? "") ? Number(text) : 0));
 
-/** An integer in the query; 0 when it is missing or none. */
+/** An integer in the query; 0 if it is missing or does not parse. */
 export const queryInteger = (description: string) =>
   lenientInteger.openapi({ type: "integer", format: "int64", description });
 
 const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True", "on"]);
 const FALSE = new Set(["0", "f", "F", "FALSE", "false", "False", "off"]);
 
-/** A flag in the query; undefined when it is missing or neither. */
+/** A boolean in the query; undefined if it is missing or does not parse. */
 export const queryFlag = (description: string) =>
   z
     .string()
@@ -32,25 +32,25 @@ export const queryFlag = (description: string) =>
     )
     .openapi({ type: "boolean", description });
 
-/** The query of a list. */
+/** The query of a paginated list. */
 export const Paging = z.object({
-  page: queryInteger("Page, from 1"),
-  limit: queryInteger("Items on a page"),
+  page: queryInteger("Page number, from 1"),
+  limit: queryInteger("Items per page"),
 });
 
-/** A page of a list: how many items, and how many to pass over. */
+/** A page of a list: its number from 1, its size in items, and the items to skip before it. */
 export interface Page {
   number: number;
   size: number;
   offset: number;
 }
 
-/** Pages beyond this are empty anyway, and their offset would not fit. */
+/** Pages beyond this are empty anyway, and their offset would overflow. */
 const NUMBER_MAX = 1_000_000_000;
 
 /**
- * The page that a query asks for. Nothing, zero and nonsense mean the first page and the default
- * size; too much means the most there is.
+ * The page that a query selects. Missing or invalid values mean the first page and the default size; a
+ * size above the maximum means the maximum.
  */
 export function readPage(
   config: Config,
@@ -62,27 +62,27 @@ export function readPage(
   return { number, size, offset: (number - 1) * size };
 }
 
-/** What of the contents of files one answer holds, in bytes: an answer is made in memory. */
+/** Maximum bytes of file contents in one response, which is built in memory. */
 export const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Rows of a list that is short by nature, at most. */
-const WHOLE_MAX = 10_000;
+/** Maximum rows of an unpaginated list. */
+const UNPAGED_MAX = 10_000;
 
-/** The page, or everything where the query names none: for the lists that clients read without paging. */
-export function readPageOrWhole(config: Config, query: { page: number; limit: number }): Page {
-  return query.page > 0 ? readPage(config, query) : { number: 1, size: WHOLE_MAX, offset: 0 };
+/** The page, or all items if the query has no page: for short lists, which clients read without paging. */
+export function readPageOrAll(config: Config, query: { page: number; limit: number }): Page {
+  return query.page > 0 ? readPage(config, query) : { number: 1, size: UNPAGED_MAX, offset: 0 };
 }
 
 /**
- * The page of a list that a query asks for, announced on the answer.
+ * Lists the page that a query selects, and sets the pagination headers.
  *
- * @param read How the query is read: for lists that come whole without a page, `readPageOrWhole`.
+ * @param read Reads the page from the query; `readPageOrAll` for lists that are complete without a page.
  */
 export async function pageOf<T>(
-  c: Answer,
+  c: PageContext,
   query: { page: number; limit: number },
   list: (slice: Page) => Promise<Listed<T>>,
-  read: typeof readPageOrWhole = readPage,
+  read: typeof readPageOrAll = readPage,
 ): Promise<T[]> {
   const page = read(c.var.ctx.config, query);
   const { items, total } = await list(page);
@@ -90,20 +90,20 @@ export async function pageOf<T>(
   return items;
 }
 
-/** What of a request's context a page is announced on. */
-interface Answer {
+/** The part of a request's context that pagination needs. */
+interface PageContext {
   req: Pick<Context["req"], "url">;
   var: Pick<GuardVariables, "ctx">;
   header(name: string, value: string): void;
 }
 
-/** Says on the answer how many items there are and where the other pages are. */
-export function setPageHeaders(c: Answer, page: Page, total: number): void {
+/** Sets the headers with the total number of items and the links to other pages. */
+export function setPageHeaders(c: PageContext, page: Page, total: number): void {
   setHeaders(c, page, total, {});
 }
 
-/** The same, with the number of the page and how many there are: for lists of commits. */
-export function setNumberedPageHeaders(c: Answer, page: Page, total: number): void {
+/** The same, with the page number and the number of pages: for lists of commits. */
+export function setNumberedPageHeaders(c: PageContext, page: Page, total: number): void {
   const pageCount = Math.ceil(total / page.size);
   setHeaders(c, page, total, {
     "X-Total": total,
@@ -115,7 +115,7 @@ export function setNumberedPageHeaders(c: Answer, page: Page, total: number): vo
 }
 
 function setHeaders(
-  c: Answer,
+  c: PageContext,
   page: Page,
   total: number,
   more: Readonly<Record<string, number | boolean>>,
@@ -143,7 +143,7 @@ function setHeaders(
   c.header("Access-Control-Expose-Headers", exposed.join(", "));
 }
 
-function urlOfPage(c: Answer, number: number): string {
+function urlOfPage(c: PageContext, number: number): string {
   const { pathname, searchParams } = new URL(c.req.url);
   searchParams.set("page", String(number));
   searchParams.sort();

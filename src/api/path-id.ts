@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** An id in a path: a whole number, or nothing that exists. */
+/** An id in a path: a positive integer; anything else is answered 404. */
 export const PathId = z
   .string()
   .regex(/^[1-9]\d{0,14}$/)

@@ -16,16 +16,16 @@ import type { Door, IncomingRequest, Requirements } from "./door.ts";
  * @throws Failure as `authenticate` does, and as the door refuses what `requirements` ask for.
  */
 export async function authenticateRequest<Q extends TargetQuery>(
-  { door, open, raw }: IncomingRequest,
+  { door, base, raw }: IncomingRequest,
   { scopes, anonymous }: Requirements,
   selectTarget?: (caller: CallerSql) => Q,
 ): Promise<{ ctx: Ctx; target: Q["_"]["result"] | undefined }> {
   const claims = readClaims(raw, door);
-  const { actor, target } = await authenticate(open.db, claims, open.now, selectTarget);
-  const ctx: Ctx = { ...open, actor };
+  const { actor, target } = await authenticate(base.db, claims, base.now, selectTarget);
+  const ctx: Ctx = { ...base, actor };
 
-  if (!actor.user && !admitsAnonymous(anonymous, open.config)) {
-    throw door.refuseAnonymous(open.config);
+  if (!actor.user && !admitsAnonymous(anonymous, base.config)) {
+    throw door.refuseAnonymous(base.config);
   }
   requireScopes(door, actor, scopes);
   const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);

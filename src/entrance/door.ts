@@ -1,7 +1,7 @@
 import type { Actor } from "../auth/actor.ts";
 import type { Scope, Scopes } from "../auth/scope.ts";
 import type { Config } from "../config.ts";
-import type { OpenCtx } from "../context.ts";
+import type { BaseCtx } from "../context.ts";
 import type { Failure } from "../lib/failure.ts";
 
 /** What differs between the doors when a request comes in: what they read of it, and how they refuse it. */
@@ -23,7 +23,7 @@ export interface Door {
 /** A request as it reaches a door, before its caller is known. */
 export interface IncomingRequest {
   door: Door;
-  open: OpenCtx;
+  base: BaseCtx;
   raw: Request;
 }
 

@@ -36,9 +36,9 @@ export async function enterAccount(
   incoming: IncomingRequest,
   target: AccountTarget,
 ): Promise<AccountContext> {
-  const { door, open, raw } = incoming;
+  const { door, base, raw } = incoming;
   const { ctx, target: rows } = await authenticateRequest(incoming, target, (caller) =>
-    selectAccounts(open.db, caller).where(isAccountNamed(target.name)),
+    selectAccounts(base.db, caller).where(isAccountNamed(target.name)),
   );
   const row = rows?.[0];
   if (row) {

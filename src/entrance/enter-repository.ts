@@ -44,7 +44,7 @@ export async function enterRepository(
 ): Promise<RequestContext> {
   const { owner, name } = target;
   const { ctx, target: rows } = await authenticateRequest(incoming, target, (caller) =>
-    selectRepositories(incoming.open.db, caller).where(isNamed(owner, name)),
+    selectRepositories(incoming.base.db, caller).where(isNamed(owner, name)),
   );
   return { ctx, repo: await resolveRepository(incoming, ctx, target, rows?.[0]) };
 }
@@ -63,7 +63,7 @@ export async function enterNetwork(
 ): Promise<RequestContext & { relatives: RepositoryContext[] }> {
   const { owner, name } = target;
   const { ctx, target: rows = [] } = await authenticateRequest(incoming, target, (caller) =>
-    selectRepositories(incoming.open.db, caller).where(isNamedOrRelated(owner, name, relative)),
+    selectRepositories(incoming.base.db, caller).where(isNamedOrRelated(owner, name, relative)),
   );
   const repo = await resolveRepository(
     incoming,

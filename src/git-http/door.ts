@@ -23,6 +23,6 @@ export const SIGN_IN = "sign in with a user name and a password or token";
 /** A git request in the form that `src/entrance` takes. */
 export const incoming = (c: Context<GitHttpEnv>): IncomingRequest => ({
   door: GIT_DOOR,
-  open: c.var.open,
+  base: c.var.base,
   raw: c.req.raw,
 });

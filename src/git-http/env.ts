@@ -1,9 +1,9 @@
-import type { OpenCtx } from "../context.ts";
+import type { BaseCtx } from "../context.ts";
 
 /** Variables set on every request before its route runs. */
 export interface GitHttpEnv {
   Variables: {
-    open: OpenCtx;
+    base: BaseCtx;
     requestId: string;
     /**
      * A D1 bookmark with which a later request sees at least the data of this one; undefined before the first

@@ -15,6 +15,6 @@ export const WEB_DOOR: Door = {
 /** A page request in the form that `src/entrance` takes. */
 export const incoming = (c: Context<WebEnv>): IncomingRequest => ({
   door: WEB_DOOR,
-  open: c.var.open,
+  base: c.var.base,
   raw: c.req.raw,
 });

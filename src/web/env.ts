@@ -1,6 +1,6 @@
-import type { OpenCtx } from "../context.ts";
+import type { BaseCtx } from "../context.ts";
 
 /** Variables set on every request before its route runs. */
 export interface WebEnv {
-  Variables: { open: OpenCtx; requestId: string; assets: Pick<Fetcher, "fetch"> };
+  Variables: { base: BaseCtx; requestId: string; assets: Pick<Fetcher, "fetch"> };
 }

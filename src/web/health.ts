@@ -8,7 +8,7 @@ export const health = new Hono<WebEnv>();
 
 /** The health check for load balancers: 200, or 503 if the database does not respond. */
 health.get("/api/healthz", async (c) => {
-  const { config, db, now } = c.var.open;
+  const { config, db, now } = c.var.base;
   const status = await db.run(sql`select 1`).then(
     () => "pass" as const,
     () => "fail" as const,

@@ -24,7 +24,7 @@ describe("round trips to D1", () => {
     expect(line.d1Rounds).toBeLessThanOrEqual(roundsMax + (extraRound === undefined ? 0 : 1));
   });
 
-  it.each(byId(sampled.filter(({ isOpen }) => isOpen)))(
+  it.each(byId(sampled.filter(({ allowsAnonymous }) => allowsAnonymous)))(
     "stay within the budget for anonymous callers: %s",
     async (_, operation) => {
       const { method, path, content } = await makeRequest(operation);

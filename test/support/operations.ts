@@ -25,7 +25,7 @@ export interface Operation {
   /** Undefined where the description declares none. */
   scopes: readonly string[] | undefined;
   /** Whether anonymous callers may enter. */
-  isOpen: boolean;
+  allowsAnonymous: boolean;
   parameters: readonly Parameter[];
   /** The fields of its JSON body, where it takes one. */
   body: Readonly<Record<string, Schema>> | undefined;
@@ -50,7 +50,7 @@ export const operations: readonly Operation[] = Object.entries(description.paths
       method: method.toUpperCase(),
       path,
       scopes: described["x-scopes"],
-      isOpen: described.security?.some((way) => Object.keys(way).length === 0) ?? false,
+      allowsAnonymous: described.security?.some((way) => Object.keys(way).length === 0) ?? false,
       parameters: described.parameters ?? [],
       body: fieldsOf(described.requestBody?.content["application/json"]?.schema),
     })),

@@ -1,4 +1,4 @@
 import { adminUsers } from "./users.ts";
 
-/** The routes of administrators. Of two paths that fit a request, the one listed first answers. */
+/** The routes of administrators. When two paths match a request, the one listed first handles it. */
 export const adminRoutes = [adminUsers];

@@ -33,14 +33,14 @@ const CreateUser = body({
   login_name: optionalText(255),
   source_id: sourceId,
   must_change_password: optionalFlag(),
-  // No mail leaves this service yet, so there is nobody to notify either way.
+  // Accepted and ignored: the service sends no mail yet.
   send_notify: optionalFlag(),
   restricted: optionalFlag(),
   visibility,
   created_at: z.iso
     .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
     .optional()
-    .openapi({ format: "date-time", description: "Back-dates the account" }),
+    .openapi({ format: "date-time", description: "The creation time to record for the account" }),
 }).openapi("CreateUserOption");
 
 const EditUser = body({
@@ -68,7 +68,7 @@ adminUsers.openapi(
     path: "/admin/users",
     operationId: "adminSearchUsers",
     tags: ["admin"],
-    summary: "List all users, or those of a login source",
+    summary: "List users",
     middleware: [siteAdmin("read:admin")] as const,
     request: {
       query: Paging.extend({
@@ -76,7 +76,7 @@ adminUsers.openapi(
         login_name: z.string().max(255, "MaxSize").default(""),
       }),
     },
-    responses: { 200: page(z.array(User), "By login name"), ...refusals(401, 403) },
+    responses: { 200: page(z.array(User), "The users, by login name"), ...refusals(401, 403) },
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
@@ -134,10 +134,11 @@ adminUsers.openapi(
     path: "/admin/users/{username}",
     operationId: "adminEditUser",
     tags: ["admin"],
-    summary: "Change a user; what is left out stays as it is",
+    summary: "Edit a user",
+    description: "Fields that are not sent keep their values.",
     middleware: [siteAdmin("write:admin")] as const,
     request: { params: UserPath, body: { required: true, ...json(EditUser, "The changes") } },
-    responses: { 200: json(User, "The user now"), ...refusals(400, 401, 403, 404, 422) },
+    responses: { 200: json(User, "The edited user"), ...refusals(400, 401, 403, 404, 422) },
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
@@ -175,16 +176,20 @@ adminUsers.openapi(
     path: "/admin/users/{username}/rename",
     operationId: "adminRenameUser",
     tags: ["admin"],
-    summary: "Give a user another name; the old one leads to it",
+    summary: "Rename a user",
+    description: "The old name redirects to the new name.",
     middleware: [siteAdmin("write:admin")] as const,
     request: {
       params: UserPath,
       body: {
         required: true,
-        ...json(body({ new_username: requiredText(40) }).openapi("RenameUserOption"), "The name"),
+        ...json(
+          body({ new_username: requiredText(40) }).openapi("RenameUserOption"),
+          "The new name",
+        ),
       },
     },
-    responses: { 204: empty("They have the name"), ...refusals(401, 403, 404, 422) },
+    responses: { 204: empty("The user was renamed"), ...refusals(401, 403, 404, 422) },
   }),
   async (c) => {
     const { ctx } = c.var;

@@ -20,28 +20,32 @@ const NAME_MAX = 100;
 const OLD_NAME_MAX = 1000;
 
 const CreateBranch = body({
-  new_branch_name: requiredText(NAME_MAX).openapi({ description: "Its name" }),
+  new_branch_name: requiredText(NAME_MAX).openapi({ description: "The name of the new branch" }),
   old_ref_name: optionalText(OLD_NAME_MAX).openapi({
-    description: "The branch, tag or commit that it begins at; the default branch, if empty",
+    description:
+      "The branch, tag or commit that the new branch starts at; the default branch if empty",
   }),
   old_branch_name: optionalText(OLD_NAME_MAX).openapi({
     deprecated: true,
-    description: "The branch that it begins at, if old_ref_name is empty",
+    description: "The branch that the new branch starts at, if old_ref_name is empty",
   }),
 }).openapi("CreateBranchRepoOption");
 
 const RenameBranch = body({
-  name: requiredText(NAME_MAX).openapi({ description: "Its new name" }),
+  name: requiredText(NAME_MAX).openapi({ description: "The new name of the branch" }),
 }).openapi("RenameBranchRepoOption");
 
 const UpdateBranch = body({
   new_commit_id: requiredText(OLD_NAME_MAX).openapi({
-    description: "The commit that it goes to, or a branch or tag that leads there",
+    description: "The commit that the branch should point to, or a branch or tag of the commit",
   }),
   old_commit_id: optionalText(OLD_NAME_MAX).openapi({
-    description: "The whole id of the commit that it must be at; any, if empty",
+    description:
+      "The full id of the commit that the branch must point to before the update; any if empty",
   }),
-  force: optionalFlag().openapi({ description: "Whether commits may be left behind" }),
+  force: optionalFlag().openapi({
+    description: "Whether to allow an update that is not a fast-forward",
+  }),
 }).openapi("UpdateBranchRepoOption");
 
 export const branches = endpoints();
@@ -52,11 +56,11 @@ branches.openapi(
     path: "/repos/{owner}/{repo}/branches",
     operationId: "repoListBranches",
     tags: ["repository"],
-    summary: "List the branches of a repository",
+    summary: "List a repository's branches",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
-      200: page(z.array(Branch), "The newest commit first, then by name"),
+      200: page(z.array(Branch), "The branches, newest commit first, then by name"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -105,7 +109,7 @@ branches.openapi(
     path: "/repos/{owner}/{repo}/branches/{branch*}",
     operationId: "repoGetBranch",
     tags: ["repository"],
-    summary: "A branch of a repository",
+    summary: "Get a branch",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: BranchPath },
     responses: { 200: json(Branch, "The branch"), ...refusals(401, 403, 404) },
@@ -126,8 +130,11 @@ branches.openapi(
     tags: ["repository"],
     summary: "Rename a branch",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
-    request: { params: BranchPath, body: { required: true, ...json(RenameBranch, "The name") } },
-    responses: { 204: empty("Renamed"), ...refusals(401, 403, 404, 409, 422, 423) },
+    request: {
+      params: BranchPath,
+      body: { required: true, ...json(RenameBranch, "The new name") },
+    },
+    responses: { 204: empty("The branch was renamed"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -142,10 +149,10 @@ branches.openapi(
     path: "/repos/{owner}/{repo}/branches/{branch*}",
     operationId: "repoUpdateBranch",
     tags: ["repository"],
-    summary: "Move a branch to another commit",
+    summary: "Update the commit of a branch",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: BranchPath, body: { required: true, ...json(UpdateBranch, "The commit") } },
-    responses: { 204: empty("Moved"), ...refusals(401, 403, 404, 409, 422, 423) },
+    responses: { 204: empty("The branch was updated"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -168,7 +175,7 @@ branches.openapi(
     summary: "Delete a branch",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: BranchPath },
-    responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 423) },
+    responses: { 204: empty("The branch was deleted"), ...refusals(401, 403, 404, 409, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

@@ -1,5 +1,5 @@
 import { branches } from "./branches.ts";
 import { tags } from "./tags.ts";
 
-/** The routes of branches and tags. Of two paths that fit a request, the one listed first answers. */
+/** The routes of branches and tags. When two paths match a request, the one listed first handles it. */
 export const branchRoutes = [branches, tags];

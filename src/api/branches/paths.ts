@@ -2,12 +2,12 @@ import { z } from "@hono/zod-openapi";
 
 import { RepoPath } from "../repos/paths.ts";
 
-/** A branch by its name, which may hold slashes. */
+/** The path parameters of a branch, whose name may contain slashes. */
 export const BranchPath = RepoPath.extend({
-  branch: z.string().openapi({ description: "Its name, slashes and all" }),
+  branch: z.string().openapi({ description: "The branch's name, which may contain slashes" }),
 });
 
-/** A tag by its name, which may hold slashes. */
+/** The path parameters of a tag, whose name may contain slashes. */
 export const TagPath = RepoPath.extend({
-  tag: z.string().openapi({ description: "Its name, slashes and all" }),
+  tag: z.string().openapi({ description: "The tag's name, which may contain slashes" }),
 });

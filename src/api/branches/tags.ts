@@ -16,12 +16,12 @@ import { RepoPath } from "../repos/paths.ts";
 import { TagPath } from "./paths.ts";
 
 const CreateTag = body({
-  tag_name: requiredText(255).openapi({ description: "Its name" }),
+  tag_name: requiredText(255).openapi({ description: "The name of the new tag" }),
   message: optionalText(65_535).openapi({
-    description: "With one the tag gets an object of its own, which says who made it",
+    description: "The message of an annotated tag; a lightweight tag is created if empty",
   }),
   target: optionalText(1000).openapi({
-    description: "The branch, tag or commit; the default branch, if empty",
+    description: "The branch, tag or commit to tag; the default branch if empty",
   }),
 }).openapi("CreateTagOption");
 
@@ -33,11 +33,11 @@ tags.openapi(
     path: "/repos/{owner}/{repo}/tags",
     operationId: "repoListTags",
     tags: ["repository"],
-    summary: "List the tags of a repository that lead to commits",
+    summary: "List a repository's tags",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
-      200: page(z.array(Tag), "That of the newest commit first, then by name"),
+      200: page(z.array(Tag), "The tags that point to commits, newest commit first, then by name"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -80,7 +80,7 @@ tags.openapi(
     path: "/repos/{owner}/{repo}/tags/{tag*}",
     operationId: "repoGetTag",
     tags: ["repository"],
-    summary: "A tag of a repository",
+    summary: "Get a tag",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: TagPath },
     responses: { 200: json(Tag, "The tag"), ...refusals(401, 403, 404) },
@@ -101,7 +101,7 @@ tags.openapi(
     summary: "Delete a tag",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: TagPath },
-    responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 423) },
+    responses: { 204: empty("The tag was deleted"), ...refusals(401, 403, 404, 409, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -116,11 +116,13 @@ tags.openapi(
     path: "/repos/{owner}/{repo}/git/tags/{sha}",
     operationId: "GetAnnotatedTag",
     tags: ["repository"],
-    summary: "The object of an annotated tag",
+    summary: "Get an annotated tag",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({
-        sha: z.string().openapi({ description: "Its id; a lightweight tag has none" }),
+        sha: z
+          .string()
+          .openapi({ description: "The id of the tag object; lightweight tags have none" }),
       }),
     },
     responses: { 200: json(AnnotatedTag, "The tag"), ...refusals(400, 401, 403, 404) },

@@ -18,18 +18,24 @@ import { setNumberedPageHeaders, Paging, readPage } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { CommitPath, ShownParts, toParts } from "./query.ts";
 
-/** Commits on a page of a path's history, whatever is asked for. */
+/** Commits per page of a path's history; the query's `limit` does not apply there. */
 const PATH_PAGE_SIZE = 50;
 
 const Listing = Paging.extend(ShownParts.shape).extend({
   sha: z.string().optional().openapi({
-    description: "Branch, tag or commit where the list starts; the default branch, if empty",
+    description: "Branch, tag or commit where the list starts; the default branch if empty",
   }),
-  path: z.string().optional().openapi({ description: "Only commits that changed it" }),
-  since: z.string().optional().openapi({ format: "date-time", description: "None before" }),
-  until: z.string().optional().openapi({ format: "date-time", description: "None after" }),
+  path: z.string().optional().openapi({ description: "Only commits that changed this path" }),
+  since: z
+    .string()
+    .optional()
+    .openapi({ format: "date-time", description: "Only commits at or after this time" }),
+  until: z
+    .string()
+    .optional()
+    .openapi({ format: "date-time", description: "Only commits at or before this time" }),
   not: z.string().optional().openapi({
-    description: "Branch, tag or commit: what it reaches is neither listed nor counted",
+    description: "Branch, tag or commit whose reachable commits are excluded",
   }),
 });
 
@@ -41,11 +47,11 @@ commits.openapi(
     path: "/repos/{owner}/{repo}/commits",
     operationId: "repoGetAllCommits",
     tags: ["repository"],
-    summary: "List the commits of a repository",
+    summary: "List a repository's commits",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Listing },
     responses: {
-      200: page(z.array(Commit), "Latest first, as git shows them"),
+      200: page(z.array(Commit), "The commits, latest first, in the order of `git log`"),
       ...refusals(401, 403, 404, 409, 422),
     },
   }),
@@ -79,25 +85,26 @@ commits.openapi(
   },
 );
 
-// Before the commit itself, which would take the suffix for a part of the name.
+// Before the route of the commit, which would read the suffix as part of the name.
 commits.openapi(
   createRoute({
     method: "get",
     path: "/repos/{owner}/{repo}/git/commits/{sha}.{diffType}",
     operationId: "repoDownloadCommitDiffOrPatch",
     tags: ["repository"],
-    summary: "Get what a commit changes as text",
+    summary: "Get a commit as a diff or patch",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: CommitPath.extend({
         diffType: z
           .enum(["diff", "patch"])
-          .openapi({ description: "As `git diff` prints it, or `git format-patch`" }),
+          .openapi({ description: "The format: that of `git diff`, or of `git format-patch`" }),
       }),
     },
     responses: {
       200: {
-        description: "How it differs from its first parent; as a patch, what a merge brought",
+        description:
+          "The difference to the first parent; for a merge in patch format, the merged commits",
         content: { "text/plain": { schema: z.string() } },
       },
       ...refusals(401, 403, 404, 413),
@@ -156,7 +163,11 @@ function requireRevision(snapshot: RepositorySnapshot, text: string): Revision {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** Seconds since 1970 of a moment in the query; undefined where it names none. */
+/**
+ * A time in the query, in seconds since 1970; undefined if it is missing.
+ *
+ * @throws Failure `invalid` if it is not in RFC 3339 format.
+ */
 function readMoment(text: string | undefined, field: string): number | undefined {
   if (!text) return undefined;
   const milliseconds = MOMENT.test(text) ? Date.parse(text) : Number.NaN;

@@ -19,21 +19,25 @@ import { setNumberedPageHeaders, Paging, readPage } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { ShownParts, toParts } from "./query.ts";
 
-/** Commits of a comparison on a page, at most and where the query names no number. */
+/** Maximum and default number of commits per page. */
 const PAGE_SIZE_MAX = 250;
 
 const Compare = z
   .object({
-    total_commits: Int64.openapi({ description: "Commits that only the head reaches" }),
-    commits: z.array(Commit).openapi({ description: "A page of them, latest first" }),
-    ahead_by: Int64.openapi({ description: "Commits that only the head reaches" }),
-    behind_by: Int64.openapi({ description: "Commits that only the base reaches" }),
+    total_commits: Int64.openapi({
+      description: "The number of commits reachable from the head only",
+    }),
+    commits: z
+      .array(Commit)
+      .openapi({ description: "A page of the commits reachable from the head only, latest first" }),
+    ahead_by: Int64.openapi({ description: "The number of commits reachable from the head only" }),
+    behind_by: Int64.openapi({ description: "The number of commits reachable from the base only" }),
     merge_base_commit: Commit.nullable().openapi({
-      description: "Their best common ancestor, the latest of several; null if they have none",
+      description: "The merge base, the latest if there are several; null if there is none",
     }),
     files: z.array(ChangedFile).nullable().openapi({
       description:
-        "What differs between the merge base and the head; with two dots, between the base and the head. Null where it is not asked for, or too much to be told",
+        "The files that differ between the merge base and the head; with two dots, between the base and the head. Null if not requested, or too large",
     }),
   })
   .openapi("Compare");
@@ -54,7 +58,7 @@ comparisons.openapi(
     path: "/repos/{owner}/{repo}/compare/{basehead*}",
     operationId: "repoCompareDiff",
     tags: ["repository"],
-    summary: "Compare two branches, tags or commits, also of two forks",
+    summary: "Compare two branches, tags or commits",
     middleware: [
       inNetwork("read:repository", { unit: "code", mode: "read" }, (c) => {
         const { headOwner, headRepo } = parseComparison(c.req.param("basehead") ?? "");
@@ -63,7 +67,7 @@ comparisons.openapi(
     ] as const,
     request: { params: ComparePath, query: Paging.extend(ShownParts.shape) },
     responses: {
-      200: page(Compare, "How they differ; the page is one of commits"),
+      200: page(Compare, "The comparison; pagination applies to its commits"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -71,8 +75,8 @@ comparisons.openapi(
     const { ctx, repo, relatives, viewer } = c.var;
     const query = c.req.valid("query");
     const text = parseComparison(c.req.valid("param").basehead);
-    const headEntry = chooseHeadRepository(repo, relatives, text);
-    const [baseSnapshot, headSnapshot] = await openSideBySide(ctx, repo, headEntry);
+    const headRepository = chooseHeadRepository(repo, relatives, text);
+    const [baseSnapshot, headSnapshot] = await openSideBySide(ctx, repo, headRepository);
     const revisions = findRevisions(baseSnapshot, headSnapshot, repo, text);
     const { repository } = headSnapshot;
     const { graph } = repository;
@@ -95,13 +99,13 @@ comparisons.openapi(
       : undefined;
     const sides = {
       old: oldNode === undefined ? undefined : { repository: repo, commitOid: graph.oid(oldNode) },
-      fresh: { repository: headEntry, commitOid: revisions.head.commitOid },
+      fresh: { repository: headRepository, commitOid: revisions.head.commitOid },
     };
     setNumberedPageHeaders(c, slice, aheadCount);
     return c.json(
       {
         total_commits: aheadCount,
-        commits: read.map((each) => toCommit(headEntry, each, viewer)),
+        commits: read.map((each) => toCommit(headRepository, each, viewer)),
         ahead_by: aheadCount,
         behind_by: behindCount,
         merge_base_commit: mergeBaseCommit ? toCommit(repo, mergeBaseCommit, viewer) : null,

@@ -4,16 +4,16 @@ import type { CommitParts } from "../../domain/commits/read-commits.ts";
 import { queryFlag } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 
-/** A commit of a repository. */
+/** The path parameters of a commit. */
 export const CommitPath = RepoPath.extend({
   sha: z.string().openapi({ description: "Branch, tag, or commit id, which may be abbreviated" }),
 });
 
-/** What of a commit is left out on request. */
+/** Flags that omit parts of a commit. */
 export const ShownParts = z.object({
-  stat: queryFlag("Whether changed lines are counted; they are if it is missing"),
-  verification: queryFlag("Whether signatures are listed; they are if it is missing"),
-  files: queryFlag("Whether changed files are named; they are if it is missing"),
+  stat: queryFlag("Whether to count changed lines; the default is true"),
+  verification: queryFlag("Whether to include signatures; the default is true"),
+  files: queryFlag("Whether to list changed files; the default is true"),
 });
 
 export const toParts = ({

@@ -25,7 +25,7 @@ import { type ApiEnv, endpoints } from "../endpoints.ts";
 import { type GuardVariables, requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, optionalText } from "../json-body.ts";
-import { setPageHeaders, pageOf, Paging, readPage, readPageOrWhole } from "../paging.ts";
+import { setPageHeaders, pageOf, Paging, readPage, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { CommitPath } from "./query.ts";
 
@@ -35,16 +35,18 @@ const URL_MAX = 2048;
 
 const CreateStatus = body({
   state: z.enum(COMMIT_STATES, `one of ${COMMIT_STATES.join(", ")}`),
-  context: optionalText(CONTEXT_MAX).openapi({ description: "Which check says so" }),
+  context: optionalText(CONTEXT_MAX).openapi({
+    description: "The name of the check that reports the status",
+  }),
   description: optionalText(DESCRIPTION_MAX),
-  target_url: optionalText(URL_MAX).openapi({ description: "Where it tells more, on the web" }),
+  target_url: optionalText(URL_MAX).openapi({ description: "The URL of a page with details" }),
 }).openapi("CreateStatusOption");
 
 const RefPath = RepoPath.extend({
   ref: z.string().openapi({ description: "Branch, tag, or commit id, which may be abbreviated" }),
 });
 
-/** The orders of a list. No status is ever changed, so what is newer is updated later too. */
+/** The sort orders of a list. Statuses are never updated, so the order of updates is that of creation. */
 const IS_OLDEST_FIRST: Readonly<Record<string, boolean>> = {
   oldest: true,
   leastupdate: true,
@@ -58,7 +60,7 @@ const Listing = Paging.extend({
     .string()
     .optional()
     .openapi({
-      description: `One of ${Object.keys(IS_OLDEST_FIRST).join(", ")}; the newest first, if none`,
+      description: `One of ${Object.keys(IS_OLDEST_FIRST).join(", ")}; newest first if empty`,
     }),
   state: z
     .string()
@@ -79,7 +81,7 @@ statuses.openapi(
     path: "/repos/{owner}/{repo}/statuses/{sha*}",
     operationId: "repoCreateStatus",
     tags: ["repository"],
-    summary: "Say what a check finds of a commit",
+    summary: "Create a commit status",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: CommitPath, body: { required: true, ...json(CreateStatus, "The status") } },
     responses: { 201: json(CommitStatus, "The new status"), ...refusals(401, 403, 404, 422) },
@@ -104,7 +106,7 @@ statuses.openapi(
     path: "/repos/{owner}/{repo}/statuses/{sha*}",
     operationId: "repoListStatuses",
     tags: ["repository"],
-    summary: "List what checks said of a commit",
+    summary: "List a commit's statuses",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: CommitPath, query: Listing },
     responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
@@ -118,7 +120,7 @@ statuses.openapi(
     path: "/repos/{owner}/{repo}/commits/{ref*}/statuses",
     operationId: "repoListStatusesByRef",
     tags: ["repository"],
-    summary: "List what checks said of the commit that a branch or tag is at",
+    summary: "List the statuses of a branch's or tag's commit",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RefPath, query: Listing },
     responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
@@ -132,11 +134,11 @@ statuses.openapi(
     path: "/repos/{owner}/{repo}/commits/{ref*}/status",
     operationId: "repoGetCombinedStatusByRef",
     tags: ["repository"],
-    summary: "Get what all checks together say of the commit that a branch or tag is at",
+    summary: "Get the combined status of a branch's or tag's commit",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RefPath, query: Paging },
     responses: {
-      200: page(CombinedStatus, "The latest word of each check, and what they come to"),
+      200: page(CombinedStatus, "The latest status of each context, and their combined state"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -150,16 +152,16 @@ statuses.openapi(
   },
 );
 
-/** The context of a request that a repository's guard let in. */
+/** The context of a request that passed a repository guard. */
 type StatusContext = Context<ApiEnv & { Variables: GuardVariables & { repo: RepositoryContext } }>;
 
-/** A page of what was said of a commit, and its headers. */
+/** Lists a page of a commit's statuses, and sets the pagination headers. */
 async function listPage(c: StatusContext, revision: string, query: z.infer<typeof Listing>) {
   const { ctx, repo, viewer } = c.var;
   const commitOid = await findCommit(ctx, repo, revision);
   const list = (slice: Parameters<typeof listStatuses>[4]) =>
     listStatuses(ctx, repo.row, commitOid, toQuery(query), slice);
-  const items = await pageOf(c, query, list, readPageOrWhole);
+  const items = await pageOf(c, query, list, readPageOrAll);
   return items.map((item) => toCommitStatus(repo, item, viewer));
 }
 

@@ -18,7 +18,7 @@ import { RepoPath } from "../repos/paths.ts";
 import { base64, COMMIT_OPTIONS, toCommitOptions } from "./commit-options.ts";
 import { FilePath } from "./paths.ts";
 
-/** Operations of one request at most. */
+/** Maximum operations of one request. */
 const FILES_MAX = 2000;
 const PATH_MAX = 4096;
 const SHA_MAX = 64;
@@ -29,26 +29,30 @@ const UpdateFile = body({
   ...COMMIT_OPTIONS,
   content: base64(),
   sha: optionalText(SHA_MAX).openapi({
-    description: "The id of the blob that is replaced; a file is created, if empty",
+    description: "The id of the blob to replace; a file is created if empty",
   }),
-  from_path: optionalText(PATH_MAX).openapi({ description: "Where the file was until now" }),
+  from_path: optionalText(PATH_MAX).openapi({
+    description: "The current path of the file, to rename it",
+  }),
 }).openapi("UpdateFileOptions");
 
 const DeleteFile = body({
   ...COMMIT_OPTIONS,
-  sha: requiredText(SHA_MAX).openapi({ description: "The id of the blob" }),
+  sha: requiredText(SHA_MAX).openapi({ description: "The id of the blob to delete" }),
 }).openapi("DeleteFileOptions");
 
 const ChangeFileOperation = body({
   operation: z.enum(["create", "update", "upload", "rename", "delete"], "In").openapi({
-    description: "An upload creates a file, or updates it",
+    description: "What to do with the file; `upload` creates or updates it",
   }),
   path: requiredText(PATH_MAX),
   content: base64().optional(),
   sha: optionalText(SHA_MAX).openapi({
-    description: "The id of the blob, to update, rename or delete it",
+    description: "The id of the blob to update, rename or delete",
   }),
-  from_path: optionalText(PATH_MAX).openapi({ description: "Where the file was until now" }),
+  from_path: optionalText(PATH_MAX).openapi({
+    description: "The current path of the file, to rename it",
+  }),
 }).openapi("ChangeFileOperation");
 
 const ChangeFiles = body({
@@ -67,7 +71,7 @@ fileChanges.openapi(
     path: "/repos/{owner}/{repo}/contents",
     operationId: "repoChangeFiles",
     tags: ["repository"],
-    summary: "Change files of a repository in one commit",
+    summary: "Change several files in one commit",
     middleware: [inWritable(), takesFiles] as const,
     request: { params: RepoPath, body: { required: true, ...json(ChangeFiles, "The changes") } },
     responses: { 201: json(FilesResponse, "The files and the commit"), ...REFUSALS },
@@ -76,9 +80,9 @@ fileChanges.openapi(
     const { ctx, repo, viewer } = c.var;
     const { files, ...options } = c.req.valid("json");
     const operations = files.map(({ operation: kind, path, sha, from_path: fromPath, content }) => {
-      // A client that has no content to send may send an empty one.
-      const isKept = kind === "delete" || (kind === "rename" && content?.length === 0);
-      return { kind, path, sha, fromPath, content: isKept ? undefined : content };
+      // A client without content to send may send an empty string.
+      const hasNoContent = kind === "delete" || (kind === "rename" && content?.length === 0);
+      return { kind, path, sha, fromPath, content: hasNoContent ? undefined : content };
     });
     const user = requireUser(ctx.actor);
     const commitOptions = toCommitOptions(options);
@@ -125,7 +129,8 @@ fileChanges.openapi(
     path: "/repos/{owner}/{repo}/contents/{filepath*}",
     operationId: "repoUpdateFile",
     tags: ["repository"],
-    summary: "Update a file, or create it if no blob is named",
+    summary: "Update or create a file",
+    description: "Creates the file if neither `sha` nor `from_path` is sent.",
     middleware: [inWritable(), takesFiles] as const,
     request: { params: FilePath, body: { required: true, ...json(UpdateFile, "The file") } },
     responses: {

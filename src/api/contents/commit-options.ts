@@ -25,25 +25,30 @@ const date = () =>
 
 const CommitDateOptions = body({ author: date(), committer: date() }).openapi("CommitDateOptions");
 
-/** How a change of files is committed: fields that the bodies of all of them have. */
+/** Fields of all request bodies that change files: how the change is committed. */
 export const COMMIT_OPTIONS = {
   message: optionalText(MESSAGE_MAX).openapi({
-    description: "Of the commit; it says what is done to which file, if empty",
+    description: "The commit message; generated from the operations if empty",
   }),
   branch: optionalText(BRANCH_MAX).openapi({
-    description: "The branch that the change is based on; the default branch, if empty",
+    description: "The branch that the change is based on; the default branch if empty",
   }),
   new_branch: optionalText(BRANCH_MAX).openapi({
-    description: "The branch that is made of it; the change goes to `branch`, if empty",
+    description:
+      "The branch to create with the change; the change is committed to `branch` if empty",
   }),
   force_push: optionalFlag().openapi({
-    description: "Whether `new_branch` is moved if it is there already",
+    description: "Whether to overwrite `new_branch` if it exists",
   }),
-  author: Identity.optional().openapi({ description: "The committer, if empty" }),
-  committer: Identity.optional().openapi({ description: "The author, if empty, or the caller" }),
+  author: Identity.optional().openapi({
+    description: "The author of the commit; the committer if empty",
+  }),
+  committer: Identity.optional().openapi({
+    description: "The committer of the commit; the author or else the caller if empty",
+  }),
   dates: CommitDateOptions.optional(),
   signoff: optionalFlag().openapi({
-    description: "Whether the message ends in a Signed-off-by trailer of the committer's",
+    description: "Whether to add a Signed-off-by trailer of the committer to the message",
   }),
 };
 
@@ -64,11 +69,11 @@ export function toCommitOptions(options: z.infer<typeof CommitOptions>): CommitO
   };
 }
 
-/** Clients in Go send the year 1 for a time that is not set. */
+/** Parses a time; clients in Go send the year 1 for a time that is not set. */
 const toTime = (text: string | undefined): ZonedTime | undefined =>
   !text || text.startsWith("0001-01-01T00:00:00") ? undefined : parseZonedTime(text);
 
-/** The content of a file, in base64. */
+/** File content in base64, decoded to bytes. */
 export const base64 = () =>
   z
     .string("Required")
@@ -78,4 +83,4 @@ export const base64 = () =>
       check.addIssue({ code: "custom", message: "content is not base64" });
       return z.NEVER;
     })
-    .openapi({ type: "string", format: "byte", description: "In base64" });
+    .openapi({ type: "string", format: "byte", description: "The content of the file in base64" });

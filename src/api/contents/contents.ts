@@ -20,10 +20,10 @@ import { inRepo } from "../guards/repository.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { FilePath, RefQuery } from "./paths.ts";
 
-/** What a request brings that was let in. */
-type Entered = Pick<GuardVariables, "ctx" | "viewer"> & { repo: RepositoryContext };
+/** The variables of a request that passed a repository guard. */
+type RequestVariables = Pick<GuardVariables, "ctx" | "viewer"> & { repo: RepositoryContext };
 
-/** What `/contents` tells, which has no choice. */
+/** What `/contents` always includes. */
 const ALL: Includes = { content: true, lfs: true, commit: true };
 
 const INCLUDES: Readonly<Record<string, Includes>> = {
@@ -41,11 +41,11 @@ contents.openapi(
     path: "/repos/{owner}/{repo}/contents",
     operationId: "repoGetContentsList",
     tags: ["repository"],
-    summary: "List what stands at the root of a repository",
+    summary: "List the entries of a repository's root directory",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: RefQuery },
     responses: {
-      200: json(z.array(ContentsResponse), "In the order of the tree"),
+      200: json(z.array(ContentsResponse), "The entries, in tree order"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -55,7 +55,7 @@ contents.openapi(
   },
 );
 
-// Clients that put an empty path behind the slash mean the root.
+// Clients request the root with an empty path after the slash.
 contents.get(
   "/repos/:owner/:repo/contents/",
   inRepo("read:repository", { unit: "code", mode: "read" }),
@@ -66,7 +66,7 @@ contents.get(
   },
 );
 
-async function listRoot(request: Entered, ref: string) {
+async function listRoot(request: RequestVariables, ref: string) {
   const { found, contentRef, headers } = await findContents(request, "", ref, ALL);
   if (found.kind !== "directory") throw notFound();
   const items = found.items.map((item) => toContents(item, contentRef, request.viewer));
@@ -79,13 +79,13 @@ contents.openapi(
     path: "/repos/{owner}/{repo}/contents/{filepath*}",
     operationId: "repoGetContents",
     tags: ["repository"],
-    summary: "Get what stands at a path: a file with its content, or a directory",
+    summary: "Get a file with its content, or the entries of a directory",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: FilePath, query: RefQuery },
     responses: {
       200: json(
         ContentsResponse.or(z.array(ContentsResponse)),
-        "What stands there; an array for a directory",
+        "The file, or an array of the directory's entries",
       ),
       ...refusals(401, 403, 404),
     },
@@ -111,7 +111,7 @@ contents.openapi(
     path: "/repos/{owner}/{repo}/contents-ext/{filepath*}",
     operationId: "repoGetContentsExt",
     tags: ["repository"],
-    summary: "Get what stands at a path, and of it what is asked for",
+    summary: "Get the requested fields of a file or directory",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: FilePath,
@@ -119,11 +119,14 @@ contents.openapi(
         includes: z
           .string()
           .default("")
-          .openapi({ description: `Of ${Object.keys(INCLUDES).join(", ")}, with commas between` }),
+          .openapi({ description: `Comma-separated list of ${Object.keys(INCLUDES).join(", ")}` }),
       }),
     },
     responses: {
-      200: json(ContentsExtResponse, "What stands there, as one of the two fields"),
+      200: json(
+        ContentsExtResponse,
+        "The file in `file_contents`, or the entries of the directory in `dir_contents`",
+      ),
       ...refusals(400, 401, 403, 404),
     },
   }),
@@ -150,7 +153,12 @@ contents.get(
   },
 );
 
-async function readExtended(request: Entered, path: string, ref: string, includes: string) {
+async function readExtended(
+  request: RequestVariables,
+  path: string,
+  ref: string,
+  includes: string,
+) {
   const { viewer } = request;
   const wanted = readIncludes(includes);
   const { found, contentRef, headers } = await findContents(request, path, ref, wanted);
@@ -170,9 +178,9 @@ function readIncludes(text: string): Includes {
   return includes;
 }
 
-/** @throws Failure `not_found` where nothing stands; a repository without a commit has an empty root. */
+/** @throws Failure `not_found` if the path does not exist; an empty repository has an empty root directory. */
 async function findContents(
-  { ctx, repo }: Entered,
+  { ctx, repo }: RequestVariables,
   path: string,
   ref: string,
   includes: Includes,

@@ -17,11 +17,11 @@ editorconfig.openapi(
     path: "/repos/{owner}/{repo}/editorconfig/{filepath*}",
     operationId: "repoGetEditorConfig",
     tags: ["repository"],
-    summary: "Get what .editorconfig files say of a path",
+    summary: "Get the EditorConfig properties of a path",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: FilePath, query: RefQuery },
     responses: {
-      200: json(z.record(z.string(), z.string()), "Properties by their names"),
+      200: json(z.record(z.string(), z.string()), "The properties by name"),
       ...refusals(401, 403, 404),
     },
   }),

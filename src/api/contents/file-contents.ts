@@ -19,13 +19,13 @@ import { RefQuery } from "./paths.ts";
 const GetFiles = body({
   files: z
     .array(z.string("a path is expected"), "Required")
-    .openapi({ description: "Their paths" }),
+    .openapi({ description: "The paths of the files" }),
 }).openapi("GetFilesOptions");
 
 const answers = {
   200: json(
     z.array(ContentsResponse.nullable()),
-    "What stands at each path, in their order; null where nothing does. What is beyond a page, or too large for one answer, is left out at the end",
+    "The entry of each path, in the order of the request; null for a path that does not exist. The list ends early if it exceeds the page size, or the response would be too large",
   ),
   ...refusals(401, 403, 404),
 };
@@ -38,7 +38,7 @@ fileContents.openapi(
     path: "/repos/{owner}/{repo}/file-contents",
     operationId: "repoGetFileContents",
     tags: ["repository"],
-    summary: "Get what stands at several paths",
+    summary: "Get several files",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath,
@@ -61,7 +61,7 @@ fileContents.openapi(
     path: "/repos/{owner}/{repo}/file-contents",
     operationId: "repoGetFileContentsPost",
     tags: ["repository"],
-    summary: "Get what stands at several paths, more than fit into an address",
+    summary: "Get several files, with the paths in the body",
     middleware: [inRepo("write:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath,
@@ -77,7 +77,7 @@ fileContents.openapi(
   },
 );
 
-/** The paths that a text in an address names. */
+/** Parses the paths in the query. */
 function readFiles(text: string): string[] {
   let value: unknown;
   try {
@@ -97,11 +97,11 @@ async function shapeFiles(
   ref: string,
   files: readonly string[],
 ) {
-  const { repository, ...code } = await openSnapshot(ctx, repo);
-  const revision = findContentRevision({ repository, ...code }, repo, ref);
+  const snapshot = await openSnapshot(ctx, repo);
+  const revision = findContentRevision(snapshot, repo, ref);
   if (!revision) throw notFound();
   const contentRef: ContentRef = { repository: repo, kind: revision.kind, name: revision.name };
   const paths = files.slice(0, ctx.config.pageSizeMax);
-  const items = await readManyContents(repository, revision, paths, RESPONSE_BYTES_MAX);
+  const items = await readManyContents(snapshot.repository, revision, paths, RESPONSE_BYTES_MAX);
   return items.map((item) => (item ? toContents(item, contentRef, viewer) : null));
 }

@@ -7,7 +7,7 @@ import { patches } from "./patches.ts";
 import { raw } from "./raw.ts";
 import { trees } from "./trees.ts";
 
-/** The routes of files. Of two paths that fit a request, the one listed first answers. */
+/** The routes of files. When two paths match a request, the one listed first handles it. */
 export const contentRoutes = [
   contents,
   fileContents,

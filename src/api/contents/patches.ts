@@ -13,7 +13,7 @@ import { COMMIT_OPTIONS, toCommitOptions } from "./commit-options.ts";
 const ApplyPatch = body({
   ...COMMIT_OPTIONS,
   content: z.string("Required").min(1, "Required").openapi({
-    description: "The patch, as git diff or git format-patch prints it",
+    description: "The patch, in the format of `git diff` or `git format-patch`",
   }),
 }).openapi("ApplyDiffPatchFileOptions");
 

@@ -2,15 +2,15 @@ import { z } from "@hono/zod-openapi";
 
 import { RepoPath } from "../repos/paths.ts";
 
-/** A path within a repository, which takes the rest of the address. */
+/** The path parameters of a file; its path is the rest of the URL. */
 export const FilePath = RepoPath.extend({
-  filepath: z.string().openapi({ description: "Names separated by slashes" }),
+  filepath: z.string().openapi({ description: "The path of the file" }),
 });
 
-/** At which commit contents are read. */
+/** The query that selects the commit to read. */
 export const RefQuery = z.object({
   ref: z
     .string()
     .default("")
-    .openapi({ description: "A branch, tag or commit; the default branch, if empty" }),
+    .openapi({ description: "A branch, tag or commit; the default branch if empty" }),
 });

@@ -26,13 +26,13 @@ export const raw = endpoints();
 
 const bytes = {
   200: {
-    description: "The bytes of the file; of a symlink, where it leads",
+    description: "The bytes of the file; for a symlink, its target path",
     content: {
       "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
     },
   },
-  206: { description: "The part that is asked for by `Range`" },
-  416: { description: "The file has no such part" },
+  206: { description: "The range requested by `Range`" },
+  416: { description: "The requested range is outside the file" },
   ...refusals(401, 403, 404),
 };
 
@@ -42,7 +42,7 @@ raw.openapi(
     path: "/repos/{owner}/{repo}/raw/{filepath*}",
     operationId: "repoGetRawFile",
     tags: ["repository"],
-    summary: "Get the bytes of a file",
+    summary: "Get the raw content of a file",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: FilePath, query: RefQuery },
     responses: bytes,
@@ -56,7 +56,7 @@ raw.openapi(
     path: "/repos/{owner}/{repo}/media/{filepath*}",
     operationId: "repoGetRawFileOrLFS",
     tags: ["repository"],
-    summary: "Get the bytes of a file, or of the large file that it points at",
+    summary: "Get the raw content of a file, resolving LFS pointers",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: FilePath, query: RefQuery },
     responses: bytes,
@@ -64,7 +64,7 @@ raw.openapi(
   (c) => answerFile(c, c.req.valid("param").filepath, c.req.valid("query").ref, openMedia),
 );
 
-/** The context of a request that a repository's guard let in. */
+/** The context of a request that passed a repository guard. */
 type FileContext = Context<ApiEnv & { Variables: GuardVariables & { repo: RepositoryContext } }>;
 
 async function answerFile(
@@ -116,7 +116,7 @@ async function answerFile(
   return new Response(sent.pipeThrough(new FixedLengthStream(end - start)), answer);
 }
 
-/** The part that is asked for, if what the caller has of the file is still of it. */
+/** The requested range; the whole file if the client's `If-Range` does not match the current content. */
 function rangeOf(
   c: FileContext,
   sizeBytes: number,
@@ -127,7 +127,7 @@ function rangeOf(
   return c.req.method === "GET" && isFresh ? parseRange(c.req.header("range"), sizeBytes) : "whole";
 }
 
-/** Bytes `start` to `end` of what begins with `first` and goes on with `rest`. */
+/** The bytes from `start` to `end`, exclusive, of the stream that `first` and `rest` form. */
 async function* cut(
   first: Uint8Array,
   rest: AsyncGenerator<Uint8Array>,
@@ -138,7 +138,7 @@ async function* cut(
     let at = 0;
     for (let piece = first; ;) {
       const from = at;
-      // Before it is handed on: its memory goes with it.
+      // Before the yield: the consumer may take over the buffer, which empties `piece`.
       at += piece.length;
       yield piece.subarray(Math.max(0, start - from), Math.max(0, end - from));
       const next = at < end ? await rest.next() : undefined;
@@ -154,19 +154,19 @@ function logSent(c: FileContext, ctx: Ctx, sentBytes: number): void {
   log("raw:sent", { id: c.var.requestId, ...ctx.git.usage.counts(), sentBytes });
 }
 
-/** The end of the year 9999, in seconds: a commit may claim any time. */
+/** The end of the year 9999, in seconds; commit times are arbitrary client input. */
 const SECONDS_MAX = 253_402_300_799;
 
 /**
- * SECURITY: a file is somebody's, at the service's own address: it is shown in a sandbox, without
- * scripts, and taken for nothing but what its type says.
+ * SECURITY: files are untrusted content in the service's own origin. The headers sandbox them, block
+ * scripts and forbid content sniffing.
  */
 function headersOf(
   { repository: { graph } }: RepositorySnapshot,
   { entry, name, revision }: FoundFile,
   { oid }: FileContent,
 ): Record<string, string> {
-  // The file is at least as old as the commit that it is read from.
+  // The file is at least as old as the commit that is read.
   const seconds = Math.min(graph.times[revision.node] as number, SECONDS_MAX);
   return {
     ETag: `"${oid}"`,

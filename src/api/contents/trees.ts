@@ -13,7 +13,7 @@ import { inRepo } from "../guards/repository.ts";
 import { queryFlag, queryInteger } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 
-/** Entries on a page, at most and where the query names no number. */
+/** Maximum and default number of entries per page. */
 const PAGE_SIZE_MAX = 1000;
 /** Pages beyond this are empty anyway. */
 const PAGE_NUMBER_MAX = 1_000_000_000;
@@ -33,13 +33,13 @@ trees.openapi(
         sha: z.string().openapi({ description: "The id of a tree or commit, a branch or a tag" }),
       }),
       query: z.object({
-        recursive: queryFlag("Whether to list what the trees within hold, too"),
-        page: queryInteger("Page, from 1"),
-        per_page: queryInteger(`Entries on a page, ${PAGE_SIZE_MAX} at most`),
+        recursive: queryFlag("Whether to list the entries of subtrees too"),
+        page: queryInteger("Page number, from 1"),
+        per_page: queryInteger(`Entries per page, at most ${PAGE_SIZE_MAX}`),
       }),
     },
     responses: {
-      200: json(GitTreeResponse, "A page of the tree, as git orders it"),
+      200: json(GitTreeResponse, "A page of the tree, in tree order"),
       ...refusals(400, 401, 403, 404, 413),
     },
   }),

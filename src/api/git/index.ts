@@ -1,5 +1,5 @@
 import { notes } from "./notes.ts";
 import { refs } from "./refs.ts";
 
-/** The routes of notes and refs. Of two paths that fit a request, the one listed first answers. */
+/** The routes of notes and refs. When two paths match a request, the one listed first handles it. */
 export const gitRoutes = [notes, refs];

@@ -21,7 +21,8 @@ const MESSAGE_MAX = 500_000;
 
 const message = () =>
   requiredText(MESSAGE_MAX).openapi({
-    description: "White space at the ends of lines and empty lines at either end are left out",
+    description:
+      "The text of the note; trailing white space and leading and trailing empty lines are removed",
   });
 const CreateNote = body({ message: message() }).openapi("CreateNoteOption");
 const EditNote = body({ message: message() }).openapi("EditNoteOption");
@@ -42,8 +43,8 @@ notes.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
-    const noted = findRevision(snapshot, c.req.valid("param").sha);
-    const note = noted && (await findNote(snapshot, noted.commitOid));
+    const revision = findRevision(snapshot, c.req.valid("param").sha);
+    const note = revision && (await findNote(snapshot, revision.commitOid));
     if (!note) throw notFound();
     const parts = toParts(c.req.valid("query"));
     return c.json(await shapeNote(ctx, repo, viewer, snapshot, note, parts), 200);
@@ -57,7 +58,7 @@ notes.openapi(
     operationId: "repoCreateNote",
     tags: ["repository"],
     summary: "Create the note on a commit",
-    description: "An addition to the interface of Gitea, which only reads notes.",
+    description: "An extension of Gitea's API, which only reads notes.",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: {
       params: CommitPath,
@@ -86,14 +87,17 @@ notes.openapi(
     operationId: "repoEditNote",
     tags: ["repository"],
     summary: "Edit the note on a commit",
-    description: "An addition to the interface of Gitea, which only reads notes.",
+    description: "An extension of Gitea's API, which only reads notes.",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: {
       params: CommitPath,
       query: ShownParts,
       body: { required: true, ...json(EditNote, "The note") },
     },
-    responses: { 200: json(Note, "The note"), ...refusals(401, 403, 404, 409, 413, 422, 423) },
+    responses: {
+      200: json(Note, "The edited note"),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -112,10 +116,10 @@ notes.openapi(
     operationId: "repoDeleteNote",
     tags: ["repository"],
     summary: "Delete the note on a commit",
-    description: "An addition to the interface of Gitea, which only reads notes.",
+    description: "An extension of Gitea's API, which only reads notes.",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: CommitPath },
-    responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 409, 422, 423) },
+    responses: { 204: empty("The note was deleted"), ...refusals(401, 403, 404, 409, 422, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

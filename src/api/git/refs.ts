@@ -7,7 +7,7 @@ import { Reference, toReference } from "../../shapes/git/reference.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 
 export const refs = endpoints();
@@ -18,16 +18,16 @@ refs.openapi(
     path: "/repos/{owner}/{repo}/git/refs",
     operationId: "repoListAllGitRefs",
     tags: ["repository"],
-    summary: "List the refs of a repository",
+    summary: "List a repository's refs",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Paging },
-    responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
+    responses: { 200: page(z.array(Reference), "The refs, by name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
     const list = async (slice: Slice) => listRefs(snapshot, "", slice);
-    const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
+    const items = await pageOf(c, c.req.valid("query"), list, readPageOrAll);
     return c.json(
       items.map((ref) => toReference(repo, ref, viewer)),
       200,
@@ -41,24 +41,24 @@ refs.openapi(
     path: "/repos/{owner}/{repo}/git/refs/{ref*}",
     operationId: "repoListGitRefs",
     tags: ["repository"],
-    summary: "List the refs of a repository whose names begin alike",
+    summary: "List a repository's refs with a name prefix",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({
         ref: z.string().openapi({
-          description: "How their names begin, without refs/: heads/main, or tags",
+          description: "The prefix of the names without `refs/`, such as `heads/main` or `tags`",
         }),
       }),
       query: Paging,
     },
-    responses: { 200: page(z.array(Reference), "By name"), ...refusals(401, 403, 404) },
+    responses: { 200: page(z.array(Reference), "The refs, by name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
     const { ref: prefix } = c.req.valid("param");
     const list = async (slice: Slice) => listRefs(snapshot, prefix, slice);
-    const items = await pageOf(c, c.req.valid("query"), list, readPageOrWhole);
+    const items = await pageOf(c, c.req.valid("query"), list, readPageOrAll);
     return c.json(
       items.map((ref) => toReference(repo, ref, viewer)),
       200,

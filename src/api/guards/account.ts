@@ -8,19 +8,19 @@ import { Failure, forbidden, invalid, notFound } from "../../lib/failure.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
 import { renamedPath } from "./renamed-path.ts";
 
-/** For those who may see the user or organization of the path. */
+/** Admits callers who may see the user or organization of the path. */
 export function atAccount(
   scopes: Scope | readonly Scope[],
-  rule: { isOpen: boolean },
+  rule: { allowsAnonymous: boolean },
 ): Guard<{ account: User }> {
   const all = [scopes].flat();
-  return guard(all, rule.isOpen, async (c) => {
-    const { ctx, account } = await enterNamed(c, all, "username", rule.isOpen);
+  return guard(all, rule.allowsAnonymous, async (c) => {
+    const { ctx, account } = await enterNamed(c, all, "username", rule.allowsAnonymous);
     return { ctx, account };
   });
 }
 
-/** The same, for people who are signed in: where the route is about them and the account. */
+/** Admits signed-in callers who may see the account of the path, for routes about both. */
 export function atAccountSignedIn(...scopes: Scope[]): Guard<{ account: User; user: User }> {
   return guard(scopes, false, async (c) => {
     const { ctx, account } = await enterNamed(c, scopes, "username", false);
@@ -28,7 +28,7 @@ export function atAccountSignedIn(...scopes: Scope[]): Guard<{ account: User; us
   });
 }
 
-/** For the user of the path and for administrators. */
+/** Admits the user of the path and site administrators. */
 export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
   return guard(scopes, false, async (c) => {
     const { ctx, account } = await enterNamed(c, scopes, "username", false);
@@ -40,22 +40,22 @@ export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
   });
 }
 
-/** What an organization guard may ask for beyond seeing it. */
+/** What an organization guard requires besides that the caller may see the organization. */
 interface OrganizationRule {
-  isOpen: boolean;
+  allowsAnonymous: boolean;
   needs?: "membership" | "ownership";
-  /** How an organization that does not exist for the caller is refused; by 404 where it says nothing. */
+  /** The failure if the organization does not exist for the caller; 404 if omitted. */
   unknown?: "invalid";
 }
 
-/** For those who may see the organization of the path. */
+/** Admits callers who may see the organization of the path. */
 export function inOrg(
   scopes: Scope | readonly Scope[],
   rule: OrganizationRule,
 ): Guard<{ org: User; membership: Membership }> {
   const all = [scopes].flat();
-  return guard(all, rule.isOpen, async (c) => {
-    const org = await enterNamed(c, all, "org", rule.isOpen).catch((error: unknown) => {
+  return guard(all, rule.allowsAnonymous, async (c) => {
+    const org = await enterNamed(c, all, "org", rule.allowsAnonymous).catch((error: unknown) => {
       throw rule.unknown === "invalid" && isUnknown(error) ? invalid(NO_ORGANIZATION) : error;
     });
     if (org.account.kind !== "organization") {
@@ -76,25 +76,25 @@ const NO_ORGANIZATION = "organization does not exist";
 const isUnknown = (error: unknown): boolean =>
   error instanceof Failure && error.kind === "not_found" && !(error instanceof Moved);
 
-/** Lets a request to the account that a parameter of its path names. */
+/** Authenticates a request and finds the account that a path parameter names. */
 async function enterNamed(
   c: GuardContext,
   scopes: readonly Scope[],
   parameter: "username" | "org",
-  isOpen: boolean,
+  allowsAnonymous: boolean,
 ): Promise<AccountContext> {
   const name = c.req.param(parameter) ?? "";
   if (name === `:${parameter}`) return enterOwn(c, scopes);
   return enterAccount(incoming(c), {
     name,
     scopes,
-    anonymous: isOpen ? "by-setting" : "never",
+    anonymous: allowsAnonymous ? "by-setting" : "never",
     pathAt: (renamed) => renamedPath(c, { [parameter]: renamed.name }),
     movedStatus: 307,
   });
 }
 
-/** The contract writes some paths with a literal `:username`; it stands for the caller. */
+/** Gitea's API document has paths with a literal `:username`, which means the caller. */
 async function enterOwn(c: GuardContext, scopes: readonly Scope[]): Promise<AccountContext> {
   const { ctx } = await authenticateRequest(incoming(c), { scopes, anonymous: "never" });
   const account = requireUser(ctx.actor);

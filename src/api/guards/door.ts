@@ -1,7 +1,7 @@
 import type { Door } from "../../entrance/door.ts";
 import { forbidden, notFound, unauthenticated } from "../../lib/failure.ts";
 
-/** How the API refuses requests. */
+/** The failures by which the API refuses requests. */
 export const API_DOOR: Door = {
   hasSudo: true,
   refuseAnonymous: ({ isSignInRequired }) =>
@@ -15,5 +15,5 @@ export const API_DOOR: Door = {
   refuseUnknown: () => notFound(),
 };
 
-/** What a caller is told who must be signed in. */
+/** The message to a caller who must sign in. */
 export const SIGN_IN = "token is required";

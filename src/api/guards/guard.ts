@@ -3,38 +3,41 @@ import type { Context, MiddlewareHandler, Next } from "hono";
 import type { Actor } from "../../auth/actor.ts";
 import type { Scope } from "../../auth/scope.ts";
 import { noReplyDomain } from "../../config.ts";
-import type { Ctx, OpenCtx } from "../../context.ts";
+import type { Ctx, BaseCtx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import type { IncomingRequest } from "../../entrance/door.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 import { API_DOOR, SIGN_IN } from "./door.ts";
 
-/** What every guard leaves for the handler. */
+/** Variables that every guard sets for the handler. */
 export interface GuardVariables {
-  open: OpenCtx;
+  base: BaseCtx;
   requestId: string;
   ctx: Ctx;
   viewer: Viewer;
-  /** Bytes of a JSON body at most, where a route takes more than others. */
+  /** Maximum bytes of a JSON body, on routes with a limit of their own. */
   bodyBytesMax?: number;
 }
 
-/** A route's first middleware: who may enter, with which scopes. It declares them for the tests that list all routes. */
+/**
+ * A route's first middleware: decides who may enter and with which scopes. It declares both, for the OpenAPI
+ * document and for tests over all routes.
+ */
 export type Guard<V extends object = object> = MiddlewareHandler<{
   Variables: GuardVariables & V;
 }> & {
   scopes: readonly Scope[];
-  /** Whether anonymous callers may enter. */
-  isOpen: boolean;
+  /** Whether callers without a credential may enter. */
+  allowsAnonymous: boolean;
 };
 
 export type GuardContext = Context<{ Variables: GuardVariables }>;
 
-/** Makes a guard of a function that lets a request in, and returns what it leaves for the handler. */
+/** Makes a guard from a function that admits a request or throws, and returns variables for the handler. */
 export function guard<V extends object>(
   scopes: readonly Scope[],
-  isOpen: boolean,
+  allowsAnonymous: boolean,
   admit: (c: GuardContext) => Promise<V & { ctx: Ctx }>,
 ): Guard<V> {
   const handler = async (c: GuardContext, next: Next) => {
@@ -45,14 +48,14 @@ export function guard<V extends object>(
   };
   return Object.assign(handler as unknown as MiddlewareHandler<{ Variables: GuardVariables & V }>, {
     scopes,
-    isOpen,
+    allowsAnonymous,
   });
 }
 
-/** The request of a guard, as the entrance takes it. */
+/** The request of a guard, for the functions of `entrance`. */
 export const incoming = (c: GuardContext): IncomingRequest => ({
   door: API_DOOR,
-  open: c.var.open,
+  base: c.var.base,
   raw: c.req.raw,
 });
 
@@ -65,6 +68,7 @@ function toViewer({ actor, rootUrl, config }: Ctx): Viewer {
   };
 }
 
+/** @throws Failure `unauthenticated` if the caller is anonymous. */
 export function requireUser(actor: Actor): User {
   if (!actor.user) throw unauthenticated(SIGN_IN);
   return actor.user;

@@ -5,12 +5,12 @@ import { authenticateRequest } from "../../entrance/authenticate-request.ts";
 import { forbidden } from "../../lib/failure.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
 
-/** For everybody. A credential that is sent must still be right, and reach as far as `scopes`. */
+/** Admits everybody. A credential, if sent, must be valid and have the scopes. */
 export function anyone(...scopes: Scope[]): Guard {
   return guard(scopes, true, async (c) => ({ ctx: await findCaller(c, scopes) }));
 }
 
-/** For people who are signed in, where the route is about themselves or about nobody. */
+/** Admits signed-in callers, for routes about the caller or about no account. */
 export function signedIn(...scopes: Scope[]): Guard<{ user: User }> {
   return guard(scopes, false, async (c) => {
     const ctx = await findCaller(c, scopes);
@@ -18,7 +18,7 @@ export function signedIn(...scopes: Scope[]): Guard<{ user: User }> {
   });
 }
 
-/** For site administrators. */
+/** Admits site administrators. */
 export function siteAdmin(...scopes: Scope[]): Guard<{ user: User }> {
   return guard(scopes, false, async (c) => {
     const ctx = await findCaller(c, scopes);
@@ -29,7 +29,7 @@ export function siteAdmin(...scopes: Scope[]): Guard<{ user: User }> {
 }
 
 async function findCaller(c: GuardContext, scopes: readonly Scope[]): Promise<Ctx> {
-  // What needs no scope tells nothing about anybody, so that no setting closes it.
+  // A route without scopes exposes no account's data, so it stays public even if the service requires sign-in.
   const anonymous = scopes.length > 0 ? "by-setting" : "always";
   const { ctx } = await authenticateRequest(incoming(c), { scopes, anonymous });
   return ctx;

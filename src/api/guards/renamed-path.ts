@@ -3,12 +3,12 @@ import { routePath } from "hono/route";
 import type { GuardContext } from "./guard.ts";
 
 /**
- * The path of a request with other names in it.
+ * The path of a request with some parameters replaced.
  *
- * @param names Values of parameters of the path, by the parameter.
+ * @param names New values by parameter name.
  */
 export function renamedPath(c: GuardContext, names: Record<string, string>): string {
-  // By place, not by text: a user may be called `v1` or `users`, and a name may be sent escaped.
+  // By position, not by text: a user may be called `v1` or `users`, and a name may be percent-encoded.
   const pattern = routePath(c).split("/");
   return new URL(c.req.url).pathname
     .split("/")

@@ -13,7 +13,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
 import { renamedPath } from "./renamed-path.ts";
 
-/** For callers who may see the repository of the path and have the required mode there. */
+/** Admits callers who may see the repository of the path and have the required permission on it. */
 export function inRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
@@ -21,13 +21,13 @@ export function inRepo(
   const all = [scopes].flat();
   return guard(all, requirement.mode === "read", async (c) => {
     const context = await enterRepository(incoming(c), targetOf(c, all));
-    refuseLess(context, requirement);
+    checkPermission(context, requirement);
     return context;
   });
 }
 
 /**
- * The same, with the repositories of its network that the path names too and the caller may see.
+ * The same, and finds the visible repositories of its network that the path names as well.
  */
 export function inNetwork(
   scope: Scope,
@@ -40,12 +40,12 @@ export function inNetwork(
     const context = relative
       ? await enterNetwork(incoming(c), target, relative)
       : { ...(await enterRepository(incoming(c), target)), relatives: [] };
-    refuseLess(context, requirement);
+    checkPermission(context, requirement);
     return context;
   });
 }
 
-/** The same for signed-in callers, where the route is about the repository and the caller. */
+/** The same for signed-in callers, for routes about the repository and the caller. */
 export function signedInRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
@@ -53,12 +53,12 @@ export function signedInRepo(
   const all = [scopes].flat();
   return guard(all, false, async (c) => {
     const context = await enterRepository(incoming(c), targetOf(c, all));
-    refuseLess(context, requirement);
+    checkPermission(context, requirement);
     return { ...context, user: requireUser(context.ctx.actor) };
   });
 }
 
-/** The repository of the path. A repository is sought before its caller must be signed in. */
+/** The repository of the path. The lookup comes before the check that the caller is signed in. */
 function targetOf(c: GuardContext, scopes: readonly Scope[]): RepositoryTarget {
   const { owner = "", repo: name = "" } = c.req.param();
   return {
@@ -70,8 +70,8 @@ function targetOf(c: GuardContext, scopes: readonly Scope[]): RepositoryTarget {
   };
 }
 
-/** Refuses a caller with less than the required mode; asks anonymous callers to sign in before a write. */
-function refuseLess({ ctx, repo }: RequestContext, requirement: Requirement): void {
+/** Refuses a caller without the required permission; an anonymous caller of a write must sign in. */
+function checkPermission({ ctx, repo }: RequestContext, requirement: Requirement): void {
   if (requirement.mode !== "read") requireUser(ctx.actor);
   requireAccess(repo, requirement);
 }

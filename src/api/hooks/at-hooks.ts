@@ -6,27 +6,27 @@ import { forbidden } from "../../lib/failure.ts";
 import type { Guard, GuardVariables } from "../guards/guard.ts";
 
 /**
- * Lets those whom `door` lets in come to the webhooks of a hookOwner, unless the service has none.
+ * A guard of webhook routes: admits callers whom `guard` admits, unless webhooks are disabled.
  *
- * @param placeOf Where they are, of what the door left.
+ * @param hookOwnerOf Finds the owner of the webhooks in the variables that `guard` sets.
  */
 export function atHooks<V extends object>(
-  door: Guard<V>,
+  guard: Guard<V>,
   hookOwnerOf: (variables: GuardVariables & V) => HookOwner,
 ): Guard<{ hookOwner: HookOwner }> {
   const handler: MiddlewareHandler<{ Variables: GuardVariables & { hookOwner: HookOwner } }> = (
     c,
     next,
   ) =>
-    (door as MiddlewareHandler)(c, async () => {
+    (guard as MiddlewareHandler)(c, async () => {
       requireWebhooks(c.var.ctx);
       c.set("hookOwner", hookOwnerOf(c.var as GuardVariables as GuardVariables & V));
       await next();
     });
-  return Object.assign(handler, { scopes: door.scopes, isOpen: door.isOpen });
+  return Object.assign(handler, { scopes: guard.scopes, allowsAnonymous: guard.allowsAnonymous });
 }
 
-/** @throws Failure `forbidden` where the service has no webhooks. */
+/** @throws Failure `forbidden` if webhooks are disabled. */
 export function requireWebhooks({ config }: Ctx): void {
   if (config.areWebhooksDisabled) throw forbidden("webhooks disabled by administrator");
 }

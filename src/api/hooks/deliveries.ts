@@ -23,29 +23,31 @@ const Listing = Paging.extend({
   status: z
     .enum(DELIVERY_STATUSES, `one of ${DELIVERY_STATUSES.join(", ")}`)
     .optional()
-    .openapi({ description: "Only those that stand so" }),
+    .openapi({ description: "Only deliveries with this status" }),
   event: z
     .enum(HOOK_EVENTS, "the name of an event")
     .optional()
-    .openapi({ description: "Only those of this event" }),
+    .openapi({ description: "Only deliveries of this event" }),
 });
 
 const RedeliverFailed = body({
   since: z.iso
     .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
-    .openapi({ format: "date-time", description: "Only what was told then or later" }),
+    .openapi({ format: "date-time", description: "Only deliveries created at or after this time" }),
 }).openapi("RedeliverHookOption");
 
 const Redelivered = z
-  .object({ count: Int64.openapi({ description: "Deliveries that are sent once more" }) })
+  .object({
+    count: Int64.openapi({ description: "The number of deliveries queued for redelivery" }),
+  })
   .openapi("RedeliveredHook");
 
-/** Adds the routes of what the webhooks of a hookOwner were told. They are an extension of our own. */
+/** Adds the routes of webhook deliveries. They are an extension of Gitea's API. */
 export function addDeliveries(
   routes: ReturnType<typeof endpoints>,
-  { path: ofAll, params, prefix, tag, owner, reading, writing }: HookRoutes,
+  { path: hooksPath, params, prefix, tag, webhook, reading, writing }: HookRoutes,
 ): void {
-  const path = `${ofAll}/{id}` as const;
+  const path = `${hooksPath}/{id}` as const;
   const DeliveryPath = params.extend({ delivery_id: PathId });
 
   routes.openapi(
@@ -54,11 +56,11 @@ export function addDeliveries(
       path: `${path}/deliveries`,
       operationId: `${prefix}ListHookDeliveries`,
       tags: [tag],
-      summary: `List what a webhook of ${owner} was told`,
+      summary: `List ${webhook}'s deliveries`,
       middleware: [reading] as const,
       request: { params, query: Listing },
       responses: {
-        200: page(z.array(HookDelivery), "Newest first"),
+        200: page(z.array(HookDelivery), "The deliveries, newest first"),
         ...refusals(401, 403, 404, 422),
       },
     }),
@@ -79,7 +81,7 @@ export function addDeliveries(
       path: `${path}/deliveries/{delivery_id}`,
       operationId: `${prefix}GetHookDelivery`,
       tags: [tag],
-      summary: `Get a delivery of a webhook of ${owner}, with what was sent and answered`,
+      summary: `Get a delivery of ${webhook} with its requests and responses`,
       middleware: [reading] as const,
       request: { params: DeliveryPath },
       responses: { 200: json(HookDeliveryDetail, "The delivery"), ...refusals(401, 403, 404) },
@@ -97,11 +99,14 @@ export function addDeliveries(
       path: `${path}/deliveries/attempts`,
       operationId: `${prefix}RedeliverFailedHookDeliveries`,
       tags: [tag],
-      summary: `Send once more all that failed of a webhook of ${owner} since a time`,
+      summary: `Redeliver ${webhook}'s failed deliveries`,
       middleware: [writing] as const,
-      request: { params, body: { required: true, ...json(RedeliverFailed, "Since when") } },
+      request: {
+        params,
+        body: { required: true, ...json(RedeliverFailed, "The start of the time range") },
+      },
       responses: {
-        202: json(Redelivered, "They are on their way"),
+        202: json(Redelivered, "The deliveries are queued"),
         ...refusals(400, 401, 403, 404, 422),
       },
     }),
@@ -119,11 +124,13 @@ export function addDeliveries(
       path: `${path}/deliveries/{delivery_id}/attempts`,
       operationId: `${prefix}RedeliverHookDelivery`,
       tags: [tag],
-      summary: `Send a delivery of a webhook of ${owner} once more, or now if it waits for another attempt`,
+      summary: `Redeliver a delivery of ${webhook}`,
+      description:
+        "Queues the delivery again under the same uuid. If it waits for another attempt, the attempt is made now.",
       middleware: [writing] as const,
       request: { params: DeliveryPath },
       responses: {
-        202: json(HookDelivery, "It is on its way, under the same uuid"),
+        202: json(HookDelivery, "The delivery is queued"),
         ...refusals(401, 403, 404, 409),
       },
     }),

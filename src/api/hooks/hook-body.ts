@@ -5,7 +5,7 @@ import type { HookOptions } from "../../domain/webhooks/hooks/hook-options.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { PathId } from "../path-id.ts";
 
-/** The id of a hook, for paths that have no other part. */
+/** The path parameters of a webhook that only needs its id. */
 export const HookId = z.object({ id: PathId });
 
 const URL_MAX = 2048;
@@ -13,24 +13,29 @@ const SECRET_MAX = 1024;
 const HEADER_MAX = 4096;
 const FILTER_MAX = 255;
 const CHAT_MAX = 255;
-/** Names in a list of events at most: more than there are. */
+/** Maximum names in a list of events; more than exist. */
 const EVENTS_MAX = 100;
 
-/** Whatever else stands in it is passed over, as clients send what other forges know. */
+/** Unknown fields are ignored, since clients send fields of other forges. */
 const Config = z
   .object(
     {
-      url: optionalText(URL_MAX).openapi({ description: "Where to, by http or https" }),
+      url: optionalText(URL_MAX).openapi({
+        description: "The URL that deliveries are sent to, http or https",
+      }),
       content_type: optionalText(32).openapi({
         description: `One of ${HOOK_CONTENT_TYPES.join(", ")}`,
       }),
       secret: optionalText(SECRET_MAX).openapi({
-        description: "Signs deliveries; never told again. Empty for none",
+        description: "The key that signs deliveries; write-only. Empty to remove it",
       }),
       is_system_webhook: optionalText(8).openapi({
-        description: "Of a hook of the service: whether it fires for all repositories",
+        description:
+          "For /admin/hooks: whether the webhook fires for all repositories instead of being copied to new ones",
       }),
-      channel: optionalText(CHAT_MAX).openapi({ description: "Required for slack" }),
+      channel: optionalText(CHAT_MAX).openapi({
+        description: "The channel; required for type slack",
+      }),
       username: optionalText(CHAT_MAX),
       icon_url: optionalText(URL_MAX),
       color: optionalText(32),
@@ -44,12 +49,12 @@ const changeable = {
     .array(z.string("a text is expected").max(64, "MaxSize"), "a list is expected")
     .max(EVENTS_MAX, "MaxSize")
     .optional()
-    .openapi({ description: "Pushes, where it is empty" }),
+    .openapi({ description: "The events to subscribe to; push if empty" }),
   branch_filter: optionalText(FILTER_MAX).openapi({
-    description: "A glob; of branches it does not match the hook is not told",
+    description: "A glob; events of branches that do not match are not delivered",
   }),
   authorization_header: optionalText(HEADER_MAX).openapi({
-    description: "Goes with each delivery; never told again. Empty for none",
+    description: "The Authorization header of each delivery; write-only. Empty to remove it",
   }),
   active: optionalFlag(),
 };
@@ -65,7 +70,7 @@ export const EditHook = body({
   ...changeable,
 }).openapi("EditHookOption");
 
-/** What a body asks of a hook. */
+/** The webhook options of a request body. */
 export function toHookOptions({ config = {}, ...sent }: z.infer<typeof EditHook>): HookOptions {
   const { channel, username, icon_url: iconUrl, color } = config;
   return {

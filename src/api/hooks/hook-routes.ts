@@ -4,7 +4,7 @@ import { createHook } from "../../domain/webhooks/hooks/create-hook.ts";
 import { deleteHook } from "../../domain/webhooks/hooks/delete-hook.ts";
 import { editHook } from "../../domain/webhooks/hooks/edit-hook.ts";
 import { findHook } from "../../domain/webhooks/hooks/find-hook.ts";
-import { findTested } from "./find-tested.ts";
+import { findTestRepository } from "./find-test-repository.ts";
 import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
 import { testHook } from "../../domain/webhooks/dispatch/test-hook.ts";
@@ -12,52 +12,59 @@ import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";
 import type { Guard } from "../guards/guard.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import type { PathId } from "../path-id.ts";
 import { CreateHook, EditHook, toHookOptions } from "./hook-body.ts";
 
-/** Webhooks of one kind of hookOwner, as their routes name them. */
+/** The parameters of the routes for the webhooks of one kind of owner. */
 export interface HookRoutes {
-  /** Of all of them. */
+  /** The path of the list. */
   path: `${string}/hooks`;
-  /** Of the path of one of them. */
+  /** The path parameters of a single webhook. */
   params: z.ZodObject<{ id: typeof PathId }>;
-  /** What the ids of its operations begin with. */
+  /** The prefix of the operation ids. */
   prefix: "repo" | "org" | "user" | "admin";
   tag: string;
-  /** As summaries call the hookOwner. */
-  owner: string;
+  /** A webhook of this owner in summaries, with an article: "a repository webhook". */
+  webhook: string;
   reading: Guard<{ hookOwner: HookOwner }>;
   writing: Guard<{ hookOwner: HookOwner }>;
 }
 
-/** What the push of a test leads to. */
+/** The query of a webhook test. */
 export const TestQuery = z.object({
-  ref: z
-    .string()
-    .max(1024, "MaxSize")
-    .default("")
-    .openapi({ description: "Branch, tag or commit; the default branch, if none" }),
+  ref: z.string().max(1024, "MaxSize").default("").openapi({
+    description:
+      "The branch, tag or commit that the test push is about; the default branch if empty",
+  }),
 });
 
 type Routes = ReturnType<typeof endpoints>;
 
-/** Adds the routes that list and create the webhooks of a hookOwner. */
+/**
+ * Adds the routes that list and create the webhooks of an owner.
+ *
+ * @param webhooks The listed webhooks in the summary: "a repository's webhooks".
+ */
 export function addHookList(
   routes: Routes,
-  { path, params: ofOne, prefix, tag, owner, reading, writing }: HookRoutes,
+  { path, params: hookParams, prefix, tag, webhook, reading, writing }: HookRoutes,
+  webhooks: string,
 ): void {
-  const params = ofOne.omit({ id: true });
+  const params = hookParams.omit({ id: true });
   routes.openapi(
     createRoute({
       method: "get",
       path,
       operationId: `${prefix}ListHooks`,
       tags: [tag],
-      summary: `List the webhooks of ${owner}`,
+      summary: `List ${webhooks}`,
       middleware: [reading] as const,
       request: { params, query: Paging },
-      responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403, 404) },
+      responses: {
+        200: page(z.array(Hook), "The webhooks, oldest first"),
+        ...refusals(401, 403, 404),
+      },
     }),
     async (c) => {
       const { ctx, hookOwner } = c.var;
@@ -65,7 +72,7 @@ export function addHookList(
         c,
         c.req.valid("query"),
         (slice) => listHooks(ctx, hookOwner, slice),
-        readPageOrWhole,
+        readPageOrAll,
       );
       return c.json(items.map(toHook), 200);
     },
@@ -77,7 +84,7 @@ export function addHookList(
       path,
       operationId: `${prefix}CreateHook`,
       tags: [tag],
-      summary: `Create a webhook of ${owner}`,
+      summary: `Create ${webhook}`,
       middleware: [writing] as const,
       request: { params, body: { required: true, ...json(CreateHook, "The webhook") } },
       responses: { 201: json(Hook, "The new webhook"), ...refusals(400, 401, 403, 404, 422) },
@@ -91,19 +98,19 @@ export function addHookList(
   );
 }
 
-/** Adds the routes that get, change and delete one webhook of a hookOwner. */
+/** Adds the routes that get, edit and delete a webhook. */
 export function addHookById(
   routes: Routes,
-  { path: ofAll, params, prefix, tag, owner, reading, writing }: HookRoutes,
+  { path: hooksPath, params, prefix, tag, webhook, reading, writing }: HookRoutes,
 ): void {
-  const path = `${ofAll}/{id}` as const;
+  const path = `${hooksPath}/{id}` as const;
   routes.openapi(
     createRoute({
       method: "get",
       path,
       operationId: `${prefix}GetHook`,
       tags: [tag],
-      summary: `Get a webhook of ${owner}`,
+      summary: `Get ${webhook}`,
       middleware: [reading] as const,
       request: { params },
       responses: { 200: json(Hook, "The webhook"), ...refusals(401, 403, 404) },
@@ -120,10 +127,11 @@ export function addHookById(
       path,
       operationId: `${prefix}EditHook`,
       tags: [tag],
-      summary: `Change a webhook of ${owner}; what is left out stays as it is`,
+      summary: `Edit ${webhook}`,
+      description: "Fields that are not sent keep their values.",
       middleware: [writing] as const,
       request: { params, body: { required: true, ...json(EditHook, "The changes") } },
-      responses: { 200: json(Hook, "The webhook now"), ...refusals(400, 401, 403, 404, 422) },
+      responses: { 200: json(Hook, "The edited webhook"), ...refusals(400, 401, 403, 404, 422) },
     }),
     async (c) => {
       const { ctx, hookOwner } = c.var;
@@ -139,10 +147,10 @@ export function addHookById(
       path,
       operationId: `${prefix}DeleteHook`,
       tags: [tag],
-      summary: `Delete a webhook of ${owner}`,
+      summary: `Delete ${webhook}`,
       middleware: [writing] as const,
       request: { params },
-      responses: { 204: empty("It is gone"), ...refusals(401, 403, 404, 409) },
+      responses: { 204: empty("The webhook was deleted"), ...refusals(401, 403, 404, 409) },
     }),
     async (c) => {
       await deleteHook(c.var.ctx, c.var.hookOwner, c.req.valid("param").id);
@@ -151,10 +159,13 @@ export function addHookById(
   );
 }
 
-/** Adds the route that tests a webhook of a hookOwner with many repositories. It is an extension of our own. */
+/**
+ * Adds the route that tests a webhook of an owner with several repositories. It is an extension of Gitea's
+ * API.
+ */
 export function addHookTest(
   routes: Routes,
-  { path, params, prefix, tag, owner, writing }: HookRoutes,
+  { path, params, prefix, tag, webhook, writing }: HookRoutes,
 ): void {
   routes.openapi(
     createRoute({
@@ -162,7 +173,7 @@ export function addHookTest(
       path: `${path}/{id}/tests`,
       operationId: `${prefix}TestHook`,
       tags: [tag],
-      summary: `Send a webhook of ${owner} a push that changed nothing`,
+      summary: `Test ${webhook} with a push event without changes`,
       middleware: [writing] as const,
       request: {
         params,
@@ -172,19 +183,20 @@ export function addHookTest(
             .min(1, "repo is required")
             .max(255, "MaxSize")
             .openapi({
-              description: "The repository: its name, or `owner/name`",
+              description:
+                "The repository that the test push is about, by its name or as `owner/name`",
             }),
         }),
       },
       responses: {
-        204: empty("It is on its way, where the webhook is told of pushes"),
+        204: empty("The test is queued if the webhook subscribes to pushes"),
         ...refusals(401, 403, 404, 422),
       },
     }),
     async (c) => {
       const { ctx, hookOwner } = c.var;
       const { repo: repoName, ref } = c.req.valid("query");
-      const repo = await findTested(ctx, hookOwner, repoName);
+      const repo = await findTestRepository(ctx, hookOwner, repoName);
       await testHook(ctx, hookOwner, repo, c.req.valid("param").id, ref);
       return c.body(null, 204);
     },

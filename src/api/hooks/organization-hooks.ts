@@ -14,14 +14,14 @@ export const organizationHooks = endpoints();
 
 const HookPath = OrgPath.extend({ id: PathId });
 
-/** SECURITY: not for a token that reaches less than the webhooks tell. */
+/** SECURITY: refuses tokens that may read less than the webhooks' payloads contain. */
 function hookOwnerOf({ ctx, org }: { ctx: Ctx; org: User }): HookOwner {
   const hookOwner = { level: "organization", owner: org } as const;
   requireApprover(ctx.actor, hookOwner);
   return hookOwner;
 }
 
-const OWNERS = { isOpen: false, needs: "ownership" } as const;
+const OWNERS = { allowsAnonymous: false, needs: "ownership" } as const;
 const reading = atHooks(inOrg("read:organization", OWNERS), hookOwnerOf);
 const writing = atHooks(inOrg("write:organization", OWNERS), hookOwnerOf);
 
@@ -30,12 +30,12 @@ const LEVEL = {
   params: HookPath,
   prefix: "org",
   tag: "organization",
-  owner: "an organization",
+  webhook: "an organization webhook",
   reading,
   writing,
 } as const;
 
-addHookList(organizationHooks, LEVEL);
+addHookList(organizationHooks, LEVEL, "an organization's webhooks");
 addHookById(organizationHooks, LEVEL);
 addHookTest(organizationHooks, LEVEL);
 addDeliveries(organizationHooks, LEVEL);

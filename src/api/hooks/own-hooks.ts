@@ -11,7 +11,7 @@ import { HookId } from "./hook-body.ts";
 
 export const ownHooks = endpoints();
 
-/** SECURITY: not for a token that reaches less than the webhooks tell. */
+/** SECURITY: refuses tokens that may read less than the webhooks' payloads contain. */
 function hookOwnerOf({ ctx, user }: { ctx: Ctx; user: User }): HookOwner {
   const hookOwner = { level: "user", owner: user } as const;
   requireApprover(ctx.actor, hookOwner);
@@ -26,12 +26,12 @@ const LEVEL = {
   params: HookId,
   prefix: "user",
   tag: "user",
-  owner: "your own",
+  webhook: "a user webhook",
   reading,
   writing,
 } as const;
 
-addHookList(ownHooks, LEVEL);
+addHookList(ownHooks, LEVEL, "your webhooks");
 addHookById(ownHooks, LEVEL);
 addHookTest(ownHooks, LEVEL);
 addDeliveries(ownHooks, LEVEL);

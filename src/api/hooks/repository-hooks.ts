@@ -29,12 +29,12 @@ const LEVEL = {
   params: HookPath,
   prefix: "repo",
   tag: "repository",
-  owner: "a repository",
+  webhook: "a repository webhook",
   reading,
   writing,
 } as const;
 
-addHookList(repositoryHooks, LEVEL);
+addHookList(repositoryHooks, LEVEL, "a repository's webhooks");
 addHookById(repositoryHooks, LEVEL);
 
 repositoryHooks.openapi(
@@ -43,14 +43,14 @@ repositoryHooks.openapi(
     path: "/repos/{owner}/{repo}/hooks/{id}/tests",
     operationId: "repoTestHook",
     tags: ["repository"],
-    summary: "Send a webhook of a repository a push that changed nothing",
+    summary: "Test a repository webhook with a push event without changes",
     middleware: [inRepo("write:repository", TO_ADMINISTER)] as const,
     request: {
       params: HookPath,
       query: TestQuery,
     },
     responses: {
-      204: empty("It is on its way, where the webhook is told of pushes"),
+      204: empty("The test is queued if the webhook subscribes to pushes"),
       ...refusals(401, 403, 404, 422),
     },
   }),

@@ -8,7 +8,7 @@ import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { atHooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { addHookById, addHookTest } from "./hook-routes.ts";
@@ -25,7 +25,8 @@ const Listing = Paging.extend({
     .enum([...SITE_LEVELS, "all"], "one of system, default, all")
     .default("system")
     .openapi({
-      description: "Those that fire for all repositories, those that are copied to new ones",
+      description:
+        "System webhooks, which fire for all repositories, default webhooks, which are copied to new repositories, or all",
     }),
 });
 
@@ -34,7 +35,7 @@ const SYSTEM_FLAGS: ReadonlyMap<string, boolean> = new Map([
   ...["0", "f", "F", "FALSE", "false", "False"].map((text) => [text, false] as const),
 ]);
 
-/** @throws Failure `invalid` for what is no truth value. */
+/** @throws Failure `invalid` if the flag is not a boolean. */
 function toSiteLevel(flag: string | undefined): (typeof SITE_LEVELS)[number] {
   const isSystem = SYSTEM_FLAGS.get(flag || "false");
   if (isSystem === undefined) throw invalid("Invalid is_system_webhook value");
@@ -47,10 +48,10 @@ siteHooks.openapi(
     path: "/admin/hooks",
     operationId: "adminListHooks",
     tags: ["admin"],
-    summary: "List the webhooks of the service",
+    summary: "List system and default webhooks",
     middleware: [reading] as const,
     request: { query: Listing },
-    responses: { 200: page(z.array(Hook), "Oldest first"), ...refusals(401, 403) },
+    responses: { 200: page(z.array(Hook), "The webhooks, oldest first"), ...refusals(401, 403) },
   }),
   async (c) => {
     const { ctx, hookOwner } = c.var;
@@ -60,7 +61,7 @@ siteHooks.openapi(
       c,
       query,
       (slice) => listHooks(ctx, hookOwner, slice, levels),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(items.map(toHook), 200);
   },
@@ -72,7 +73,7 @@ siteHooks.openapi(
     path: "/admin/hooks",
     operationId: "adminCreateHook",
     tags: ["admin"],
-    summary: "Create a webhook of the service",
+    summary: "Create a system or default webhook",
     middleware: [writing] as const,
     request: { body: { required: true, ...json(CreateHook, "The webhook") } },
     responses: {
@@ -94,7 +95,7 @@ const LEVEL = {
   params: HookId,
   prefix: "admin",
   tag: "admin",
-  owner: "the service",
+  webhook: "a system webhook",
   reading,
   writing,
 } as const;

@@ -1,4 +1,4 @@
 import { issueTemplates } from "./templates.ts";
 
-/** The routes of issues. Of two paths that fit a request, the one listed first answers. */
+/** The routes of issues. When two paths match a request, the one listed first handles it. */
 export const issueRoutes = [issueTemplates];

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findIssueConfig, listIssueTemplates } from "../../domain/issues/find-templates.ts";
 import { DEFAULT_ISSUE_CONFIG } from "../../domain/issues/issue-config.ts";
-import type { IssueTemplate as ReadTemplate } from "../../domain/issues/issue-template.ts";
+import type { IssueTemplate as ParsedTemplate } from "../../domain/issues/issue-template.ts";
 import {
   IssueConfig,
   IssueConfigValidation,
@@ -21,11 +21,11 @@ issueTemplates.openapi(
     path: "/repos/{owner}/{repo}/issue_templates",
     operationId: "repoGetIssueTemplates",
     tags: ["repository"],
-    summary: "List the issue templates of the default branch",
+    summary: "List a repository's issue templates",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
-      200: json(z.array(IssueTemplate), "Those that keep to the rules"),
+      200: json(z.array(IssueTemplate), "The valid templates of the default branch"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -41,11 +41,14 @@ issueTemplates.openapi(
     path: "/repos/{owner}/{repo}/issue_config",
     operationId: "repoGetIssueConfig",
     tags: ["repository"],
-    summary: "Get how issues are begun beside templates",
+    summary: "Get a repository's issue configuration",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
-      200: json(IssueConfig, "As if nothing were said where what is said breaks the rules"),
+      200: json(
+        IssueConfig,
+        "The configuration; the default configuration if the file is missing or invalid",
+      ),
       ...refusals(401, 403, 404),
     },
   }),
@@ -63,11 +66,14 @@ issueTemplates.openapi(
     path: "/repos/{owner}/{repo}/issue_config/validate",
     operationId: "repoValidateIssueConfig",
     tags: ["repository"],
-    summary: "Get what is wrong with how issues are said to be begun",
+    summary: "Validate a repository's issue configuration",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
-      200: json(IssueConfigValidation, "Whether it keeps to the rules"),
+      200: json(
+        IssueConfigValidation,
+        "Whether the configuration is valid, and the error if it is not",
+      ),
       ...refusals(401, 403, 404),
     },
   }),
@@ -83,7 +89,7 @@ const toIssueTemplate = ({
   path,
   fields,
   ...template
-}: ReadTemplate): z.infer<typeof IssueTemplate> => ({
+}: ParsedTemplate): z.infer<typeof IssueTemplate> => ({
   ...template,
   body: (fields as z.infer<typeof IssueTemplate>["body"] | undefined) ?? null,
   file_name: path,

@@ -23,7 +23,7 @@ gitignoreTemplates.openapi(
     tags: ["miscellaneous"],
     summary: "List the names of the gitignore templates",
     middleware: [anyone()] as const,
-    responses: { 200: json(z.array(z.string()), "By name") },
+    responses: { 200: json(z.array(z.string()), "The names, in alphabetical order") },
   }),
   async (c) => c.json(await listGitignores(), 200),
 );

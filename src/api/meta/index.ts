@@ -5,5 +5,5 @@ import { settings } from "./settings.ts";
 import { signingKeys } from "./signing-keys.ts";
 import { version } from "./version.ts";
 
-/** The routes of the service itself. Of two paths that fit a request, the one listed first answers. */
+/** The routes of the service itself. When two paths match a request, the one listed first handles it. */
 export const metaRoutes = [version, settings, signingKeys, markup, gitignoreTemplates, licenses];

@@ -9,17 +9,17 @@ import { apiRootOf } from "../../shapes/urls.ts";
 
 export const licenses = endpoints();
 
-const entry = {
+const listEntry = {
   key: z.string().openapi({ description: "An SPDX id", example: "MIT" }),
   name: z.string().openapi({ description: "The same as `key`" }),
   url: z.string().openapi({ format: "uri" }),
 };
-const LicensesTemplateListEntry = z.object(entry).openapi("LicensesTemplateListEntry");
+const LicensesTemplateListEntry = z.object(listEntry).openapi("LicensesTemplateListEntry");
 const LicenseTemplateInfo = z
   .object({
-    ...entry,
+    ...listEntry,
     implementation: z.string().openapi({ description: "How to apply the license" }),
-    body: z.string().openapi({ description: "The text, with its blanks" }),
+    body: z.string().openapi({ description: "The license text, with placeholders" }),
   })
   .openapi("LicenseTemplateInfo");
 
@@ -38,9 +38,9 @@ licenses.openapi(
     path: "/licenses",
     operationId: "listLicenseTemplates",
     tags: ["miscellaneous"],
-    summary: "List the licenses that a repository can begin with",
+    summary: "List the license templates",
     middleware: [anyone()] as const,
-    responses: { 200: json(z.array(LicensesTemplateListEntry), "By key") },
+    responses: { 200: json(z.array(LicensesTemplateListEntry), "The licenses, by key") },
   }),
   async (c) => {
     const ids = await listLicenses();
@@ -57,7 +57,7 @@ licenses.openapi(
     path: "/licenses/{name}",
     operationId: "getLicenseTemplateInfo",
     tags: ["miscellaneous"],
-    summary: "Get a license",
+    summary: "Get a license template",
     middleware: [anyone()] as const,
     request: { params: z.object({ name: z.string() }) },
     responses: { 200: json(LicenseTemplateInfo, "The license"), ...refusals(404) },

@@ -16,18 +16,20 @@ const shortText = (lengthMax: number) =>
   z.string("a text is expected").max(lengthMax, "MaxSize").default("");
 
 const MarkdownOption = {
-  Text: z.string("a text is expected").default("").openapi({ description: "What to render" }),
-  Mode: shortText(32).openapi({ description: "markdown, gfm, comment or wiki; markdown if empty" }),
-  Context: shortText(2048).openapi({ description: "What relative links belong to: a path or URL" }),
-  Wiki: optionalFlag().openapi({ description: "Whether relative links lead into the wiki" }),
+  Text: z.string("a text is expected").default("").openapi({ description: "The text to render" }),
+  Mode: shortText(32).openapi({
+    description: "The mode: markdown, gfm, comment or wiki; markdown if empty",
+  }),
+  Context: shortText(2048).openapi({ description: "The base of relative links, as a path or URL" }),
+  Wiki: optionalFlag().openapi({ description: "Whether relative links point into the wiki" }),
 };
 
 const rendered = {
-  200: { description: "HTML", content: { "text/html": { schema: z.string() } } },
+  200: { description: "The rendered HTML", content: { "text/html": { schema: z.string() } } },
   ...refusals(401, 403, 413, 422),
 };
 
-/** SECURITY: what somebody wrote is never run as a page of this service, whoever opens it. */
+/** SECURITY: stops user content from running scripts in the service's origin when the response is opened. */
 const SANDBOX = {
   "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 };
@@ -43,7 +45,7 @@ markup.openapi(
     request: {
       body: {
         required: true,
-        ...json(body(MarkdownOption).openapi("MarkdownOption"), "The text and what it belongs to"),
+        ...json(body(MarkdownOption).openapi("MarkdownOption"), "The text and how to render it"),
       },
     },
     responses: rendered,
@@ -60,7 +62,8 @@ markup.openapi(
     path: "/markup",
     operationId: "renderMarkup",
     tags: ["miscellaneous"],
-    summary: "Render a markup document as HTML; in mode file the path picks the renderer",
+    summary: "Render a markup document as HTML",
+    description: "In mode `file` the file path selects the renderer.",
     middleware: [signedIn()] as const,
     request: {
       body: {
@@ -69,11 +72,11 @@ markup.openapi(
           body({
             ...MarkdownOption,
             Mode: MarkdownOption.Mode.openapi({
-              description: "comment, gfm, markdown, wiki or file; markdown if empty",
+              description: "The mode: comment, gfm, markdown, wiki or file; markdown if empty",
             }),
-            FilePath: shortText(4096).openapi({ description: "Where the document lies" }),
+            FilePath: shortText(4096).openapi({ description: "The path of the document" }),
           }).openapi("MarkupOption"),
-          "The text and what it belongs to",
+          "The text and how to render it",
         ),
       },
     },
@@ -88,7 +91,7 @@ markup.openapi(
     path: "/markdown/raw",
     operationId: "renderMarkdownRaw",
     tags: ["miscellaneous"],
-    summary: "Render Markdown as HTML; the body is the text",
+    summary: "Render a plain-text Markdown body as HTML",
     middleware: [signedIn()] as const,
     request: {
       body: {

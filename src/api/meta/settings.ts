@@ -12,7 +12,7 @@ const GeneralAPISettings = z
   .object({
     max_response_items: Int64,
     default_paging_num: Int64,
-    explore_page_size_max: Int64.openapi({ description: "Items on a page of a search at most" }),
+    explore_page_size_max: Int64.openapi({ description: "Maximum items per page of a search" }),
     default_git_trees_per_page: Int64,
     default_max_blob_size: Int64,
     default_max_response_size: Int64,
@@ -25,7 +25,7 @@ settings.openapi(
     path: "/settings/api",
     operationId: "getGeneralAPISettings",
     tags: ["settings"],
-    summary: "The limits of the API",
+    summary: "Get the limits of the API",
     middleware: [anyone()] as const,
     responses: { 200: json(GeneralAPISettings, "The limits") },
   }),
@@ -62,14 +62,14 @@ settings.openapi(
     path: "/settings/repository",
     operationId: "getGeneralRepositorySettings",
     tags: ["settings"],
-    summary: "What repositories can do here",
+    summary: "Get the instance's repository settings",
     middleware: [anyone()] as const,
-    responses: { 200: json(GeneralRepoSettings, "What is switched off") },
+    responses: { 200: json(GeneralRepoSettings, "The disabled features") },
   }),
   (c) =>
     c.json(
       {
-        // Not served yet.
+        // Not implemented yet.
         mirrors_disabled: true,
         migrations_disabled: true,
         time_tracking_disabled: true,

@@ -15,12 +15,12 @@ const publicKey = (description: string) => ({
   200: { description, content: { "text/plain": { schema: z.string() } } },
 });
 const OPENPGP = publicKey("The public key, armored");
-const SSH = publicKey("The public key, in one line of OpenSSH's form");
+const SSH = publicKey("The public key, as one line in OpenSSH format");
 
 /**
- * The public half of the key that signs what the service makes.
+ * The public key of the service's signing key.
  *
- * @throws Failure `not_found` if there is none, or one of the other form.
+ * @throws Failure `not_found` if no signing key is configured, or one of the other format.
  */
 async function readKey({ config: { signing }, now }: Ctx, format: "openpgp" | "ssh") {
   if (signing?.format !== format) throw notFound("no signing key");
@@ -33,7 +33,7 @@ signingKeys.openapi(
     path: "/signing-key.gpg",
     operationId: "getSigningKey",
     tags: ["miscellaneous"],
-    summary: "The OpenPGP key that signs what the service makes",
+    summary: "Get the service's OpenPGP signing key",
     middleware: [anyone()] as const,
     responses: { ...OPENPGP, ...refusals(404) },
   }),
@@ -46,7 +46,7 @@ signingKeys.openapi(
     path: "/repos/{owner}/{repo}/signing-key.gpg",
     operationId: "repoSigningKey",
     tags: ["repository"],
-    summary: "The OpenPGP key that signs what the service makes in a repository",
+    summary: "Get a repository's OpenPGP signing key",
     middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath },
     responses: { ...OPENPGP, ...refusals(401, 403, 404) },
@@ -54,7 +54,7 @@ signingKeys.openapi(
   async (c) => c.text(await readKey(c.var.ctx, "openpgp"), 200),
 );
 
-// Gitea's clients ask for the first; the second is called like the other form.
+// Gitea's clients request `.pub`; its alias `.ssh` is named after the key format, as `.gpg` is.
 for (const [suffix, name] of [
   ["pub", "SSH"],
   ["ssh", "OpenSSH"],
@@ -65,7 +65,7 @@ for (const [suffix, name] of [
       path: `/signing-key.${suffix}`,
       operationId: `getSigningKey${name}`,
       tags: ["miscellaneous"],
-      summary: "The SSH key that signs what the service makes",
+      summary: "Get the service's SSH signing key",
       middleware: [anyone()] as const,
       responses: { ...SSH, ...refusals(404) },
     }),
@@ -78,7 +78,7 @@ for (const [suffix, name] of [
       path: `/repos/{owner}/{repo}/signing-key.${suffix}`,
       operationId: `repoSigningKey${name}`,
       tags: ["repository"],
-      summary: "The SSH key that signs what the service makes in a repository",
+      summary: "Get a repository's SSH signing key",
       middleware: [inRepo("read:repository")] as const,
       request: { params: RepoPath },
       responses: { ...SSH, ...refusals(401, 403, 404) },

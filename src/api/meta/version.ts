@@ -14,7 +14,7 @@ version.openapi(
     path: "/version",
     operationId: "getVersion",
     tags: ["miscellaneous"],
-    summary: "The version of the running server",
+    summary: "Get the version of the server",
     middleware: [anyone()] as const,
     responses: { 200: json(ServerVersion, "The version") },
   }),

@@ -23,8 +23,8 @@ organizationActivities.openapi(
     path: "/orgs/{org}/activities/feeds",
     operationId: "orgListActivityFeeds",
     tags: ["organization"],
-    summary: "List what people did in the repositories of an organization",
-    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    summary: "List activities in an organization's repositories",
+    middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: OrgPath, query: FeedPaging },
     responses: { 200: feedPage, ...refusals(401, 403, 404, 422) },
   }),
@@ -47,7 +47,7 @@ organizationActivities.openapi(
     path: "/teams/{id}/activities/feeds",
     operationId: "orgListTeamActivityFeeds",
     tags: ["organization"],
-    summary: "List what people did in the repositories that a team reaches",
+    summary: "List activities in a team's repositories",
     middleware: [signedIn("read:organization")] as const,
     request: { params: z.object({ id: PathId }), query: FeedPaging },
     responses: { 200: feedPage, ...refusals(401, 403, 404, 422) },
@@ -57,7 +57,7 @@ organizationActivities.openapi(
     const { date: dayAt, ...query } = c.req.valid("query");
     const { id } = c.req.valid("param");
     const slice = readPage(ctx.config, query);
-    // Asked at once; whoever may not see the team is refused before the list is looked at.
+    // In parallel, to save a round trip: `findTeam` throws for callers who may not see the team.
     const [{ items, total }, { org }] = await Promise.all([
       listTeamActivities(ctx, id, { dayAt }, slice),
       findTeam(ctx, id),

@@ -15,8 +15,12 @@ organizationEvents.openapi(
     path: "/orgs/{org}/events",
     operationId: "orgListEvents",
     tags: ["organization"],
-    summary: "Read what happened in an organization, from where an earlier answer ended",
-    middleware: [inOrg(["read:organization", "read:repository"], { isOpen: true })] as const,
+    summary: "List an organization's events",
+    description:
+      "Returns events in the order they happened, after the cursor of an earlier response.",
+    middleware: [
+      inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
+    ] as const,
     request: { params: OrgPath, query: EventCursor },
     responses: { 200: eventPage, ...refusals(401, 403, 404, 422) },
   }),

@@ -5,7 +5,7 @@ import { organizations } from "./organizations.ts";
 import { organizationRepositories } from "./repositories.ts";
 import { teams } from "./teams.ts";
 
-/** The routes of organizations and teams. Of two paths that fit a request, the one listed first answers. */
+/** The routes of organizations and teams. When two paths match a request, the one listed first handles it. */
 export const organizationRoutes = [
   organizations,
   organizationMembers,

@@ -19,7 +19,7 @@ import { OrgPath } from "./paths.ts";
 export const organizationMembers = endpoints();
 
 const MemberPath = OrgPath.extend(UserPath.shape);
-const members = page(z.array(User), "By login name");
+const members = page(z.array(User), "The members, by login name");
 
 organizationMembers.openapi(
   createRoute({
@@ -27,15 +27,16 @@ organizationMembers.openapi(
     path: "/orgs/{org}/members",
     operationId: "orgListMembers",
     tags: ["organization"],
-    summary: "List the members of an organization; outsiders see those who say so",
-    middleware: [inOrg("read:organization", { isOpen: false })] as const,
+    summary: "List an organization's members",
+    description: "Callers outside the organization see public members only.",
+    middleware: [inOrg("read:organization", { allowsAnonymous: false })] as const,
     request: { params: OrgPath, query: Paging },
     responses: { 200: members, ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = isInside(ctx, membership)
+    const { items, total } = seesAllMembers(ctx, membership)
       ? await listAllAccountsIn(ctx, memberIds(org.id, false), slice)
       : await listAccountsIn(ctx, memberIds(org.id, true), slice);
     setPageHeaders(c, slice, total);
@@ -52,8 +53,8 @@ organizationMembers.openapi(
     path: "/orgs/{org}/public_members",
     operationId: "orgListPublicMembers",
     tags: ["organization"],
-    summary: "List the members who say so",
-    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    summary: "List an organization's public members",
+    middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: OrgPath, query: Paging },
     responses: { 200: members, ...refusals(401, 403, 404) },
   }),
@@ -75,10 +76,16 @@ organizationMembers.openapi(
     path: "/orgs/{org}/members/{username}",
     operationId: "orgIsMember",
     tags: ["organization"],
-    summary: "Whether a user belongs to an organization, as far as the caller may know",
-    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    summary: "Check whether a user is a member of an organization",
+    description:
+      "Private memberships are visible to members of the organization and administrators only.",
+    middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: MemberPath },
-    responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
+    responses: {
+      204: empty("The user is a member"),
+      ...refusals(401, 403),
+      404: empty("The user is not a member, or the membership is not visible to the caller"),
+    },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
@@ -93,10 +100,14 @@ organizationMembers.openapi(
     path: "/orgs/{org}/public_members/{username}",
     operationId: "orgIsPublicMember",
     tags: ["organization"],
-    summary: "Whether a user says to belong to an organization",
-    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    summary: "Check whether a user is a public member of an organization",
+    middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: MemberPath },
-    responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
+    responses: {
+      204: empty("The user is a public member"),
+      ...refusals(401, 403),
+      404: empty("The user is not a public member, or not visible to the caller"),
+    },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
@@ -112,14 +123,14 @@ organizationMembers.openapi(
     path: "/orgs/{org}/public_members/{username}",
     operationId: "orgPublicizeMember",
     tags: ["organization"],
-    summary: "Say that you belong to an organization",
-    middleware: [inOrg("write:organization", { isOpen: false })] as const,
+    summary: "Make your membership in an organization public",
+    middleware: [inOrg("write:organization", { allowsAnonymous: false })] as const,
     request: { params: MemberPath },
-    responses: { 204: empty("Everybody sees it"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The membership is public"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
-    const user = await findOneself(ctx, org, membership, c.req.valid("param").username);
+    const user = await findOwnMembership(ctx, org, membership, c.req.valid("param").username);
     await setMembershipVisibility(ctx, org, user, true);
     return c.body(null, 204);
   },
@@ -131,27 +142,27 @@ organizationMembers.openapi(
     path: "/orgs/{org}/public_members/{username}",
     operationId: "orgConcealMember",
     tags: ["organization"],
-    summary: "Stop saying that you belong to an organization",
-    middleware: [inOrg("write:organization", { isOpen: false })] as const,
+    summary: "Make your membership in an organization private",
+    middleware: [inOrg("write:organization", { allowsAnonymous: false })] as const,
     request: { params: MemberPath },
-    responses: { 204: empty("Members see it only"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The membership is private"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
-    const user = await findOneself(ctx, org, membership, c.req.valid("param").username);
+    const user = await findOwnMembership(ctx, org, membership, c.req.valid("param").username);
     await setMembershipVisibility(ctx, org, user, false);
     return c.body(null, 204);
   },
 );
 
-/** Whether the caller knows every member, whoever says so. */
-const isInside = (ctx: Ctx, membership: Membership): boolean =>
+/** Whether the caller may see all members, not only public members. */
+const seesAllMembers = (ctx: Ctx, membership: Membership): boolean =>
   membership.isMember && !ctx.actor.scopes.isPublicOnly;
 
 /**
- * A member, as far as the caller may know of the membership.
+ * Finds a member whose membership the caller may see.
  *
- * @throws Failure `not_found`.
+ * @throws Failure `not_found` if the user is not a member or the membership is hidden from the caller.
  */
 async function findMembership(
   ctx: Ctx,
@@ -160,14 +171,14 @@ async function findMembership(
   name: string,
 ): Promise<Member> {
   const found = await findMember(ctx, org, name);
-  // SECURITY: what an outsider may not know of is refused like what is not there.
-  const isKnown = isInside(ctx, membership) || (found?.isPublic && found.isSeen);
-  if (!found || !isKnown) throw notFound();
+  // SECURITY: a hidden membership is answered like a missing one, so that outsiders cannot detect it.
+  const isVisible = seesAllMembers(ctx, membership) || (found?.isPublic && found.isSeen);
+  if (!found || !isVisible) throw notFound();
   return found;
 }
 
-/** @throws Failure `not_found` as above, `forbidden` for anybody but the caller. */
-async function findOneself(
+/** @throws Failure `not_found` as `findMembership`, `forbidden` if the member is not the caller. */
+async function findOwnMembership(
   ctx: Ctx,
   org: UserRow,
   membership: Membership,

@@ -34,7 +34,7 @@ const CreateOrganization = body({
   repo_admin_change_team_access: optionalFlag(),
 }).openapi("CreateOrgOption");
 
-const organizationPage = page(z.array(Organization), "By name");
+const organizationPage = page(z.array(Organization), "The organizations, by name");
 
 organizations.openapi(
   createRoute({
@@ -95,7 +95,7 @@ organizations.openapi(
     operationId: "orgGet",
     tags: ["organization"],
     summary: "Get an organization",
-    middleware: [inOrg("read:organization", { isOpen: true })] as const,
+    middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: OrgPath },
     responses: { 200: json(Organization, "The organization"), ...refusals(401, 403, 404) },
   }),
@@ -108,7 +108,7 @@ organizations.openapi(
     path: "/user/orgs",
     operationId: "orgListCurrentUserOrgs",
     tags: ["organization"],
-    summary: "List the organizations you belong to",
+    summary: "List your organizations",
     middleware: [signedIn("read:user", "read:organization")] as const,
     request: { query: Paging },
     responses: { 200: organizationPage, ...refusals(401, 403) },
@@ -133,17 +133,21 @@ organizations.openapi(
     path: "/users/{username}/orgs",
     operationId: "orgListUserOrgs",
     tags: ["organization"],
-    summary: "List the organizations a user publicly belongs to",
-    middleware: [atAccount(["read:user", "read:organization"], { isOpen: false })] as const,
+    summary: "List a user's organizations",
+    description:
+      "Private memberships are listed for the user, fellow members and administrators only.",
+    middleware: [
+      atAccount(["read:user", "read:organization"], { allowsAnonymous: false }),
+    ] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: organizationPage, ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    // A membership that is not public is known to the member, to fellow members and to administrators.
-    const isWhole = ctx.actor.isSiteAdmin || viewer.userId === account.id;
-    const ids = isWhole
+    // A private membership is visible to the member, fellow members and administrators.
+    const seesAll = ctx.actor.isSiteAdmin || viewer.userId === account.id;
+    const ids = seesAll
       ? organizationIds(account.id, false)
       : knownOrganizationIds(account.id, viewer.userId);
     const { items, total } = await listAccountsIn(ctx, ids, slice);

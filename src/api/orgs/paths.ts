@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** An organization by its name, whatever its case. */
+/** The path parameter of an organization; names match in any case. */
 export const OrgPath = z.object({
   org: z.string().openapi({ description: "The organization's name" }),
 });

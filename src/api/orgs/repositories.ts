@@ -28,9 +28,13 @@ organizationRepositories.openapi(
     operationId: "createOrgRepoDeprecated",
     tags: ["organization"],
     summary: "Create a repository in an organization",
-    description: "The same as /orgs/{org}/repos, but an unknown organization is a 422 here.",
+    description:
+      "Deprecated: use /orgs/{org}/repos. An unknown organization is answered 422 instead of 404.",
     middleware: [
-      inOrg(["write:organization", "write:repository"], { isOpen: false, unknown: "invalid" }),
+      inOrg(["write:organization", "write:repository"], {
+        allowsAnonymous: false,
+        unknown: "invalid",
+      }),
     ] as const,
     request: {
       params: OrgPath,
@@ -40,7 +44,7 @@ organizationRepositories.openapi(
   }),
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
-    const repo = await createIn(ctx, org, membership, c.req.valid("json"));
+    const repo = await createInOrganization(ctx, org, membership, c.req.valid("json"));
     return c.json(toRepository(repo, viewer), 201);
   },
 );
@@ -52,7 +56,9 @@ organizationRepositories.openapi(
     operationId: "createOrgRepo",
     tags: ["organization"],
     summary: "Create a repository in an organization",
-    middleware: [inOrg(["write:organization", "write:repository"], { isOpen: false })] as const,
+    middleware: [
+      inOrg(["write:organization", "write:repository"], { allowsAnonymous: false }),
+    ] as const,
     request: {
       params: OrgPath,
       body: { required: true, ...json(CreateRepository, "The repository") },
@@ -61,12 +67,12 @@ organizationRepositories.openapi(
   }),
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
-    const repo = await createIn(ctx, org, membership, c.req.valid("json"));
+    const repo = await createInOrganization(ctx, org, membership, c.req.valid("json"));
     return c.json(toRepository(repo, viewer), 201);
   },
 );
 
-async function createIn(
+async function createInOrganization(
   ctx: Ctx,
   org: User,
   membership: Membership,
@@ -87,10 +93,15 @@ organizationRepositories.openapi(
     path: "/orgs/{org}/repos",
     operationId: "orgListRepos",
     tags: ["organization"],
-    summary: "List the repositories of an organization",
-    middleware: [inOrg(["read:organization", "read:repository"], { isOpen: true })] as const,
+    summary: "List an organization's repositories",
+    middleware: [
+      inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
+    ] as const,
     request: { params: OrgPath, query: Paging },
-    responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(Repository), "The repositories, oldest first"),
+      ...refusals(401, 403, 404),
+    },
   }),
   async (c) => {
     const { ctx, org, viewer } = c.var;

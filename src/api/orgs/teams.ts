@@ -28,10 +28,13 @@ teams.openapi(
     path: "/orgs/{org}/teams",
     operationId: "orgListTeams",
     tags: ["organization"],
-    summary: "List the teams of an organization, for its members",
-    middleware: [inOrg("read:organization", { isOpen: false, needs: "membership" })] as const,
+    summary: "List an organization's teams",
+    description: "Only members of the organization may list its teams.",
+    middleware: [
+      inOrg("read:organization", { allowsAnonymous: false, needs: "membership" }),
+    ] as const,
     request: { params: OrgPath, query: Paging },
-    responses: { 200: page(z.array(Team), "By name"), ...refusals(401, 403, 404) },
+    responses: { 200: page(z.array(Team), "The teams, by name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, org, viewer } = c.var;
@@ -51,7 +54,7 @@ teams.openapi(
     path: "/teams/{id}",
     operationId: "orgGetTeam",
     tags: ["organization"],
-    summary: "Get a team with its organization",
+    summary: "Get a team",
     middleware: [signedIn("read:organization")] as const,
     request: { params: TeamPath },
     responses: { 200: json(Team, "The team"), ...refusals(401, 403, 404) },
@@ -69,16 +72,19 @@ teams.openapi(
     path: "/teams/{id}/members",
     operationId: "orgListTeamMembers",
     tags: ["organization"],
-    summary: "List the members of a team",
+    summary: "List a team's members",
     middleware: [signedIn("read:organization")] as const,
     request: { params: TeamPath, query: Paging },
-    responses: { 200: page(z.array(User), "By login name"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(User), "The members, by login name"),
+      ...refusals(401, 403, 404),
+    },
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
     const { id } = c.req.valid("param");
     const slice = readPage(ctx.config, c.req.valid("query"));
-    // Asked at once; whoever may not see the team is refused before the list is looked at.
+    // In parallel, to save a round trip: `findTeam` throws for callers who may not see the team.
     const [{ items, total }] = await Promise.all([
       listAllAccountsIn(ctx, teamMemberIds(id), slice),
       findTeam(ctx, id),
@@ -120,10 +126,11 @@ teams.openapi(
     path: "/teams/{id}/members/{username}",
     operationId: "orgAddTeamMember",
     tags: ["organization"],
-    summary: "Add a user to a team, and so to its organization",
+    summary: "Add a user to a team",
+    description: "The user becomes a member of the team's organization too.",
     middleware: [signedIn("write:organization")] as const,
     request: { params: TeamMemberPath },
-    responses: { 204: empty("They are a member"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The user is a member of the team"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx } = c.var;
@@ -145,15 +152,16 @@ teams.openapi(
     path: "/teams/{id}/members/{username}",
     operationId: "orgRemoveTeamMember",
     tags: ["organization"],
-    summary: "Remove a user from a team, and with the last one from its organization",
+    summary: "Remove a user from a team",
+    description: "Removing a user from their last team also removes them from the organization.",
     middleware: [signedIn("write:organization")] as const,
     request: { params: TeamMemberPath },
-    responses: { 204: empty("They are no member"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The user is not a member of the team"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx } = c.var;
     const { id, username } = c.req.valid("param");
-    // A member whose account is private is there for those who manage the team.
+    // Managers of the team find a member even if the account is private.
     const [{ team, isManaged }, seen, member] = await Promise.all([
       findTeam(ctx, id),
       findSeenAccount(ctx, username),

@@ -17,7 +17,7 @@ repositoryActivities.openapi(
     path: "/repos/{owner}/{repo}/activities/feeds",
     operationId: "repoListActivityFeeds",
     tags: ["repository"],
-    summary: "List what people did in a repository",
+    summary: "List a repository's activities",
     middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: FeedPaging },
     responses: { 200: feedPage, ...refusals(401, 403, 404, 422) },

@@ -16,12 +16,12 @@ export const archives = endpoints();
 
 const file = {
   200: {
-    description: "The file, made as it is sent",
+    description: "The file, generated while it is sent",
     content: {
       "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
     },
   },
-  304: { description: "What the caller has is the file still" },
+  304: { description: "Not modified" },
   ...refusals(401, 403, 404, 413),
 };
 
@@ -37,12 +37,12 @@ archives.openapi(
     path: "/repos/{owner}/{repo}/archive/{archive*}",
     operationId: "repoGetArchive",
     tags: ["repository"],
-    summary: "Get a branch, tag or commit as one file",
+    summary: "Get an archive of a branch, tag or commit",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: {
       params: RepoPath.extend({
         archive: z.string().openapi({
-          description: "A branch, tag or commit, and behind it `.zip`, `.tar.gz` or `.bundle`",
+          description: "A branch, tag or commit, followed by `.zip`, `.tar.gz` or `.bundle`",
           example: "main.tar.gz",
         }),
       }),
@@ -61,7 +61,7 @@ archives.openapi(
     path: "/repos/{owner}/{repo}/tarball/{revision*}",
     operationId: "repoGetTarball",
     tags: ["repository"],
-    summary: "Get a branch, tag or commit as a tar file, compressed by gzip",
+    summary: "Get a branch, tag or commit as a gzip-compressed tar file",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RevisionPath },
     responses: file,
@@ -89,7 +89,7 @@ archives.openapi(
     path: "/repos/{owner}/{repo}/bundle/{revision*}",
     operationId: "repoGetBundle",
     tags: ["repository"],
-    summary: "Get a branch, tag or commit with its history as a file that `git clone` takes",
+    summary: "Get a branch, tag or commit with its history as a git bundle",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RevisionPath },
     responses: file,
@@ -97,7 +97,7 @@ archives.openapi(
   (c) => answerArchive(c, c.req.valid("param").revision, "bundle"),
 );
 
-/** The context of a request that a repository's guard let in. */
+/** The context of a request that passed a repository guard. */
 type ArchiveContext = Context<ApiEnv & { Variables: GuardVariables & { repo: RepositoryContext } }>;
 
 async function answerArchive(

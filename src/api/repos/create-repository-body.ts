@@ -11,7 +11,7 @@ export const CreateRepository = body({
   private: optionalFlag(),
   template: optionalFlag(),
   default_branch: optionalText(100),
-  // An unknown model means the server's own, as clients of the field expect.
+  // An unknown model counts as `default`, as in Gitea.
   trust_model: z
     .enum(TRUST_MODELS)
     .catch("default")
@@ -19,18 +19,22 @@ export const CreateRepository = body({
     .openapi({ type: "string", enum: [...TRUST_MODELS] }),
   object_format_name: z.enum(["", "sha1"], "only sha1 is supported").optional(),
   auto_init: optionalFlag().openapi({
-    description: "Begin with a commit; without, gitignores, license and readme are ignored",
+    description: "Create an initial commit; if false, gitignores, license and readme are ignored",
   }),
-  gitignores: optionalText(1024).openapi({ description: "Names of templates, between commas" }),
-  license: optionalText(100).openapi({ description: "An SPDX id" }),
-  readme: optionalText(100).openapi({ description: "Default, the only template" }),
+  gitignores: optionalText(1024).openapi({
+    description: "Names of gitignore templates, separated by commas",
+  }),
+  license: optionalText(100).openapi({ description: "The SPDX id of a license template" }),
+  readme: optionalText(100).openapi({
+    description: "The readme template; `Default` is the only one",
+  }),
   issue_labels: optionalText(100),
 }).openapi("CreateRepoOption");
 
 /**
- * Refuses to promise labels, which can't be written yet.
+ * Refuses `issue_labels`, since labels are not implemented yet.
  *
- * @throws Failure `invalid` naming the field.
+ * @throws Failure `invalid` if the field is set.
  */
 export function refuseLabels(wanted: z.infer<typeof CreateRepository>): void {
   if (wanted.issue_labels) throw invalid("issue_labels is not available yet");

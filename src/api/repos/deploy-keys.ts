@@ -10,7 +10,7 @@ import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -30,14 +30,14 @@ deployKeys.openapi(
     path: "/repos/{owner}/{repo}/keys",
     operationId: "repoListKeys",
     tags: ["repository"],
-    summary: "List the deploy keys of a repository",
+    summary: "List a repository's deploy keys",
     middleware: [inRepo("read:repository", { mode: "admin" })] as const,
     request: {
       params: RepoPath,
       query: Paging.extend({ fingerprint: z.string().max(128, "MaxSize").default("") }),
     },
     responses: {
-      200: page(z.array(DeployKey), "Oldest first"),
+      200: page(z.array(DeployKey), "The keys, oldest first"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -48,7 +48,7 @@ deployKeys.openapi(
       c,
       query,
       (slice) => listDeployKeys(ctx, repo.row, query.fingerprint, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(
       items.map((key) => toDeployKey(key, repo, viewer)),
@@ -67,7 +67,7 @@ deployKeys.openapi(
     middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateDeployKey, "The key") } },
     responses: {
-      201: json(DeployKey, "The key"),
+      201: json(DeployKey, "The new key"),
       ...refusals(401, 403, 404, 422),
     },
   }),
@@ -119,7 +119,7 @@ deployKeys.openapi(
     middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: KeyPath },
     responses: {
-      204: empty("It is gone"),
+      204: empty("The key was removed"),
       ...refusals(401, 403, 404),
     },
   }),

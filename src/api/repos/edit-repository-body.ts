@@ -58,9 +58,9 @@ export const EditRepository = body({
 type Sent = z.infer<typeof EditRepository>;
 
 /**
- * The edit that a body asks for.
+ * Converts a request body into an edit of the repository.
  *
- * @throws Failure `invalid` for addresses that can't be used.
+ * @throws Failure `invalid` for URLs that are not allowed.
  */
 export function toEdit(sent: Sent, repo: Repository): RepositoryEdit {
   return defined({
@@ -82,7 +82,7 @@ export function toEdit(sent: Sent, repo: Repository): RepositoryEdit {
     projectsMode: sent.projects_mode,
     externalWikiUrl: toWikiUrl(sent),
     issueSettings: toIssueSettings(sent),
-    // Without the unit its settings have no meaning, and clients send them along all the same.
+    // Clients send pull request settings even if the unit is disabled; they are ignored then.
     pullSettings:
       (sent.has_pull_requests ?? repo.hasPullRequests) ? toPullSettings(sent) : undefined,
   });
@@ -131,7 +131,7 @@ function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
   };
 }
 
-/** An external wiki takes the place of the one here; switching the wiki on without one brings that back. */
+/** An external wiki replaces the internal wiki; enabling the wiki without a URL restores the internal wiki. */
 function toWikiUrl(sent: Sent): string | undefined {
   if (sent.external_wiki === undefined) return sent.has_wiki ? "" : undefined;
   const url = sent.external_wiki.external_wiki_url;
@@ -144,7 +144,7 @@ function checkedWebsite(website: string | undefined): string | undefined {
   return website;
 }
 
-/** SECURITY: pages turn these into links, so nothing but http may stand in them. */
+/** SECURITY: pages render these URLs as links, so only http and https are allowed. */
 function checkUrl(text: string, refusal: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "localhost") {
@@ -152,7 +152,7 @@ function checkUrl(text: string, refusal: string): void {
   }
 }
 
-/** A format names issues by `{user}`, `{repo}` and `{index}`, and nothing else stands in braces. */
+/** A format may contain the placeholders `{user}`, `{repo}` and `{index}`, and no other braces. */
 function checkTrackerFormat(format: string): void {
   if (format === "") return;
   const filled = format.replaceAll(/\{(user|repo|index)\}/g, "x");

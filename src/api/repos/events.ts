@@ -15,7 +15,9 @@ repositoryEvents.openapi(
     path: "/repos/{owner}/{repo}/events",
     operationId: "repoListEvents",
     tags: ["repository"],
-    summary: "Read what happened in a repository, from where an earlier answer ended",
+    summary: "List a repository's events",
+    description:
+      "Returns events in the order they happened, after the cursor of an earlier response.",
     middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: EventCursor },
     responses: { 200: eventPage, ...refusals(401, 403, 404, 422) },

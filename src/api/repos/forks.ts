@@ -18,9 +18,11 @@ import { RepoPath } from "./paths.ts";
 
 const CreateFork = body({
   organization: optionalText(40).openapi({
-    description: "The organization that gets it; you, if empty",
+    description: "The organization that owns the fork; the caller if empty",
   }),
-  name: optionalText(100).openapi({ description: "Its name; the repository's own, if empty" }),
+  name: optionalText(100).openapi({
+    description: "The name of the fork; the repository's name if empty",
+  }),
 }).openapi("CreateForkOption");
 
 export const forks = endpoints();
@@ -35,7 +37,7 @@ forks.openapi(
     middleware: [signedInRepo("write:repository")] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateFork, "The fork") } },
     responses: {
-      202: json(Repository, "The fork, which is there already"),
+      202: json(Repository, "The new fork, ready to use"),
       ...refusals(400, 401, 403, 404, 409, 422),
     },
   }),
@@ -59,7 +61,7 @@ async function findFoundation(
   if (!organization) return { owner: user, creator: user, ownsOwner: true };
   const found = await findMembership(ctx, organization);
   if (!found) throw invalid(`organization does not exist [name: ${organization}]`);
-  // SECURITY: to fork into an organization is to create a repository there.
+  // SECURITY: a fork into an organization requires permission to create repositories there.
   if (!found.membership.canCreateRepository) {
     throw forbidden("Given user is not allowed to create repository in organization.");
   }
@@ -72,10 +74,13 @@ forks.openapi(
     path: "/repos/{owner}/{repo}/forks",
     operationId: "listForks",
     tags: ["repository"],
-    summary: "List the forks of a repository",
+    summary: "List a repository's forks",
     middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
-    responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(Repository), "The forks, oldest first"),
+      ...refusals(401, 403, 404),
+    },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;

@@ -10,7 +10,7 @@ import { stargazers } from "./stargazers.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { topics } from "./topics.ts";
 
-/** The routes of repositories. Of two paths that fit a request, the one listed first answers. */
+/** The routes of repositories. When two paths match a request, the one listed first handles it. */
 export const repoRoutes = [
   repositorySearch,
   repositories,

@@ -15,18 +15,21 @@ insights.openapi(
     path: "/repos/{owner}/{repo}/languages",
     operationId: "repoGetLanguages",
     tags: ["repository"],
-    summary: "Get the languages of the default branch and the bytes written in each",
+    summary: "Get the languages of a repository",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
-      200: json(z.record(z.string(), Int64), "The most first"),
+      200: json(
+        z.record(z.string(), Int64),
+        "Bytes per language on the default branch, the largest first",
+      ),
       ...refusals(401, 403, 404),
     },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    const facts = await findRepositoryInsights(ctx, repo);
-    return c.json(Object.fromEntries(facts.languages), 200);
+    const { languages } = await findRepositoryInsights(ctx, repo);
+    return c.json(Object.fromEntries(languages), 200);
   },
 );
 
@@ -36,10 +39,13 @@ insights.openapi(
     path: "/repos/{owner}/{repo}/licenses",
     operationId: "repoGetLicenses",
     tags: ["repository"],
-    summary: "Get the licenses at the root of the default branch",
+    summary: "Get the licenses of a repository",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
-    responses: { 200: json(z.array(z.string()), "SPDX ids"), ...refusals(401, 403, 404) },
+    responses: {
+      200: json(z.array(z.string()), "SPDX ids of the licenses at the root of the default branch"),
+      ...refusals(401, 403, 404),
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
-/** A repository by the names in its address, whatever their case. */
+/** The path parameters of a repository; names match in any case. */
 export const RepoPath = z.object({
-  owner: z.string().openapi({ description: "The user or organization that owns it" }),
-  repo: z.string().openapi({ description: "Its name" }),
+  owner: z.string().openapi({ description: "The user or organization that owns the repository" }),
+  repo: z.string().openapi({ description: "The repository's name" }),
 });

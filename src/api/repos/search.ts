@@ -20,21 +20,21 @@ const SearchQuery = Paging.extend({
     .string()
     .max(255, "MaxSize")
     .default("")
-    .openapi({ description: "Part of the name, or of owner/name" }),
-  uid: queryInteger("Only what this account owns or has a part in"),
-  exclusive: queryFlag("With uid: only what it owns"),
-  priority_owner_id: queryInteger("Put first what this account owns"),
-  team_id: queryInteger("Only what this team reaches"),
-  starredBy: queryInteger("Only what this user has starred"),
-  topic: queryFlag("Take q as a topic"),
-  includeDesc: queryFlag("Look into descriptions too"),
-  private: queryFlag("Include private repositories; true by default"),
-  is_private: queryFlag("Only private ones, or only others"),
-  template: queryFlag("Only templates, or only others"),
-  archived: queryFlag("Only archived ones, or only others"),
-  mode: choice("fork, source, mirror or collaborative"),
-  sort: choice(`One of ${Object.keys(SORTS).join(", ")}`),
-  order: choice("asc or desc"),
+    .openapi({ description: "Part of the name or of `owner/name`" }),
+  uid: queryInteger("Only repositories that the account with this id owns or has access to"),
+  exclusive: queryFlag("With uid: only repositories that the account owns"),
+  priority_owner_id: queryInteger("List the repositories of the account with this id first"),
+  team_id: queryInteger("Only repositories of the team with this id"),
+  starredBy: queryInteger("Only repositories that the user with this id has starred"),
+  topic: queryFlag("Match q against topics"),
+  includeDesc: queryFlag("Search descriptions too"),
+  private: queryFlag("Include private repositories; the default is true"),
+  is_private: queryFlag("Only private repositories if true, no private repositories if false"),
+  template: queryFlag("Only templates if true, no templates if false"),
+  archived: queryFlag("Only archived repositories if true, no archived repositories if false"),
+  mode: choice("The kind of repository: fork, source, mirror or collaborative"),
+  sort: choice(`The sort key: one of ${Object.keys(SORTS).join(", ")}`),
+  order: choice("The sort order: asc or desc"),
 });
 
 repositorySearch.openapi(
@@ -47,7 +47,7 @@ repositorySearch.openapi(
     middleware: [anyone("read:repository")] as const,
     request: { query: SearchQuery },
     responses: {
-      200: page(SearchResults, "A page of what was found"),
+      200: page(SearchResults, "The matching repositories"),
       ...refusals(401, 403, 422),
       500: json(SearchError, "The search failed"),
     },
@@ -92,7 +92,7 @@ repositorySearch.openapi(
   },
 );
 
-/** SECURITY: a sort or filter is one of a list, so that none can ask about a column that is not shown. */
+/** SECURITY: allows listed values only, so that no caller can sort or filter by a hidden column. */
 function oneOf<T extends string>(allowed: readonly T[], text: string, what: string): T | undefined {
   if (text === "") return undefined;
   const found = allowed.find((each) => each === text);

@@ -16,11 +16,11 @@ stargazers.openapi(
     path: "/repos/{owner}/{repo}/stargazers",
     operationId: "repoListStargazers",
     tags: ["repository"],
-    summary: "List who has starred a repository",
+    summary: "List a repository's stargazers",
     middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
-      200: page(z.array(User), "By id"),
+      200: page(z.array(User), "The users, by id"),
       ...refusals(401, 403, 404),
     },
   }),

@@ -9,23 +9,25 @@ import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body } from "../json-body.ts";
-import { pageOf, Paging, readPageOrWhole } from "../paging.ts";
+import { pageOf, Paging, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
-/** A refusal that names the topics it is about. */
+/** The error response that lists the invalid topics. */
 const invalidTopics = json(
   ApiError.extend({ invalidTopics: z.array(z.string()).optional() }),
-  "Topics that can't be, or too many",
+  "Invalid topics, or too many topics",
 );
 
 const RepoTopicOptions = body({
   topics: z
     .array(z.string("a name is expected"), "a list is expected")
     .default([])
-    .openapi({ description: "All that it is to have" }),
+    .openapi({ description: "All topics that the repository should have" }),
 }).openapi("RepoTopicOptions");
 
-const TopicPath = RepoPath.extend({ topic: z.string().openapi({ description: "Its name" }) });
+const TopicPath = RepoPath.extend({
+  topic: z.string().openapi({ description: "The topic's name" }),
+});
 
 export const topics = endpoints();
 
@@ -35,10 +37,10 @@ topics.openapi(
     path: "/repos/{owner}/{repo}/topics",
     operationId: "repoListTopics",
     tags: ["repository"],
-    summary: "List the topics of a repository",
+    summary: "List a repository's topics",
     middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
-    responses: { 200: page(TopicName, "By name"), ...refusals(401, 403, 404) },
+    responses: { 200: page(TopicName, "The topics, by name"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const all = c.var.repo.row.topics;
@@ -46,7 +48,7 @@ topics.openapi(
       c,
       c.req.valid("query"),
       async ({ offset, size }) => ({ items: all.slice(offset, offset + size), total: all.length }),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json({ topics: items }, 200);
   },
@@ -58,13 +60,17 @@ topics.openapi(
     path: "/repos/{owner}/{repo}/topics",
     operationId: "repoUpdateTopics",
     tags: ["repository"],
-    summary: "Give a repository these topics and no others",
+    summary: "Replace a repository's topics",
     middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: {
       params: RepoPath,
-      body: { required: true, ...json(RepoTopicOptions, "Its topics") },
+      body: { required: true, ...json(RepoTopicOptions, "The topics") },
     },
-    responses: { 204: empty("It has them"), ...refusals(401, 403, 404), 422: invalidTopics },
+    responses: {
+      204: empty("The topics were replaced"),
+      ...refusals(401, 403, 404),
+      422: invalidTopics,
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -79,10 +85,14 @@ topics.openapi(
     path: "/repos/{owner}/{repo}/topics/{topic}",
     operationId: "repoAddTopic",
     tags: ["repository"],
-    summary: "Give a repository one more topic",
+    summary: "Add a topic to a repository",
     middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: TopicPath },
-    responses: { 204: empty("It has it"), ...refusals(401, 403, 404), 422: invalidTopics },
+    responses: {
+      204: empty("The repository has the topic"),
+      ...refusals(401, 403, 404),
+      422: invalidTopics,
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -97,11 +107,11 @@ topics.openapi(
     path: "/repos/{owner}/{repo}/topics/{topic}",
     operationId: "repoDeleteTopic",
     tags: ["repository"],
-    summary: "Take a topic from a repository",
+    summary: "Remove a topic from a repository",
     middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: TopicPath },
     responses: {
-      204: empty("It has it no longer"),
+      204: empty("The repository does not have the topic"),
       ...refusals(401, 403, 404),
       422: invalidTopics,
     },
@@ -119,7 +129,7 @@ topics.openapi(
     path: "/topics/search",
     operationId: "topicSearch",
     tags: ["repository"],
-    summary: "Search the topics of public repositories",
+    summary: "Search topics of public repositories",
     middleware: [anyone("read:repository")] as const,
     request: {
       query: Paging.extend({
@@ -129,7 +139,7 @@ topics.openapi(
     responses: {
       200: page(
         z.object({ topics: z.array(TopicResponse) }).openapi("TopicListResponse"),
-        "Those of the most repositories first",
+        "The topics, by number of repositories, the largest first",
       ),
       ...refusals(401, 403, 422),
     },

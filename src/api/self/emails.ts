@@ -27,7 +27,7 @@ emails.openapi(
     summary: "List your e-mail addresses",
     middleware: [signedIn("read:user")] as const,
     responses: {
-      200: page(z.array(Email), "All of them, the primary one first"),
+      200: page(z.array(Email), "All addresses, the primary address first"),
       ...refusals(401, 403),
     },
   }),
@@ -50,10 +50,10 @@ emails.openapi(
     path: "/user/emails",
     operationId: "userAddEmail",
     tags: ["user"],
-    summary: "Add e-mail addresses",
+    summary: "Add e-mail addresses to your account",
     middleware: [signedIn("write:user")] as const,
     request: { body: { required: true, ...json(Emails, "The addresses") } },
-    responses: { 201: json(z.array(Email), "All your addresses now"), ...refusals(401, 403, 422) },
+    responses: { 201: json(z.array(Email), "All your addresses"), ...refusals(401, 403, 422) },
   }),
   async (c) => {
     const { ctx, user } = c.var;
@@ -69,10 +69,10 @@ emails.openapi(
     path: "/user/emails",
     operationId: "userDeleteEmail",
     tags: ["user"],
-    summary: "Remove e-mail addresses",
+    summary: "Remove e-mail addresses from your account",
     middleware: [signedIn("write:user")] as const,
     request: { body: { required: true, ...json(Emails, "The addresses") } },
-    responses: { 204: empty("They are gone"), ...refusals(401, 403, 404, 422) },
+    responses: { 204: empty("The addresses were removed"), ...refusals(401, 403, 404, 422) },
   }),
   async (c) => {
     const { ctx, user } = c.var;

@@ -14,8 +14,9 @@ ownEvents.openapi(
     path: "/user/events",
     operationId: "userCurrentListEvents",
     tags: ["user"],
-    summary:
-      "Read what happened to your account and in your repositories, from where an earlier answer ended",
+    summary: "List events of your account and repositories",
+    description:
+      "Returns events in the order they happened, after the cursor of an earlier response.",
     middleware: [signedIn("read:user", "read:repository")] as const,
     request: { query: EventCursor },
     responses: { 200: eventPage, ...refusals(401, 403, 422) },

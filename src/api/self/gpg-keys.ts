@@ -15,7 +15,7 @@ import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
 import { body, requiredText, optionalText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 
 export const gpgKeys = endpoints();
@@ -36,7 +36,7 @@ gpgKeys.openapi(
     middleware: [signedIn("read:user")] as const,
     request: { query: Paging },
     responses: {
-      200: page(z.array(GPGKey), "Oldest first"),
+      200: page(z.array(GPGKey), "The keys, oldest first"),
       ...refusals(401, 403),
     },
   }),
@@ -46,7 +46,7 @@ gpgKeys.openapi(
       c,
       c.req.valid("query"),
       (slice) => listGpgKeys(ctx, user, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(items.map(shape), 200);
   },
@@ -68,12 +68,12 @@ gpgKeys.openapi(
             armored_public_key: requiredText(ARMOR_LENGTH_MAX),
             armored_signature: optionalText(ARMOR_LENGTH_MAX),
           }).openapi("CreateGPGKeyOption"),
-          "The key, and a signature of the token to prove it",
+          "The key, and optionally a signature of the token that verifies it",
         ),
       },
     },
     responses: {
-      201: json(GPGKey, "The key"),
+      201: json(GPGKey, "The new key"),
       ...refusals(401, 403, 422),
     },
   }),
@@ -91,11 +91,11 @@ gpgKeys.openapi(
     path: "/user/gpg_key_token",
     operationId: "getVerificationToken",
     tags: ["user"],
-    summary: "Get the text to sign that proves a GPG key",
+    summary: "Get the token to sign for verifying a GPG key",
     middleware: [signedIn("read:user")] as const,
     responses: {
       200: {
-        description: "The text; it changes every minute, and the last one is still accepted",
+        description: "The token; it changes every minute, and the previous token is still accepted",
         content: { "text/plain": { schema: z.string() } },
       },
       ...refusals(401, 403),
@@ -114,7 +114,7 @@ gpgKeys.openapi(
     path: "/user/gpg_key_verify",
     operationId: "userVerifyGPGKey",
     tags: ["user"],
-    summary: "Prove a GPG key by a signature of the token",
+    summary: "Verify a GPG key by a signature of the token",
     middleware: [signedIn("write:user")] as const,
     request: {
       body: {
@@ -129,7 +129,7 @@ gpgKeys.openapi(
       },
     },
     responses: {
-      201: json(GPGKey, "The key, proven"),
+      201: json(GPGKey, "The verified key"),
       ...refusals(401, 403, 404, 422),
     },
   }),
@@ -170,7 +170,7 @@ gpgKeys.openapi(
     middleware: [signedIn("write:user")] as const,
     request: { params: KeyPath },
     responses: {
-      204: empty("It is gone"),
+      204: empty("The key was removed"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -188,10 +188,10 @@ gpgKeys.openapi(
     operationId: "userListGPGKeys",
     tags: ["user"],
     summary: "List a user's GPG keys",
-    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
     request: { params: z.object({ username: z.string() }), query: Paging },
     responses: {
-      200: page(z.array(GPGKey), "Oldest first"),
+      200: page(z.array(GPGKey), "The keys, oldest first"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -201,7 +201,7 @@ gpgKeys.openapi(
       c,
       c.req.valid("query"),
       (slice) => listGpgKeys(ctx, account, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(items.map(shape), 200);
   },

@@ -6,7 +6,7 @@ import { self } from "./self.ts";
 import { stars } from "./stars.ts";
 import { watchedRepositories } from "./subscriptions.ts";
 
-/** The routes of the signed-in user. Of two paths that fit a request, the one listed first answers. */
+/** The routes of the signed-in user. When two paths match a request, the one listed first handles it. */
 export const selfRoutes = [
   self,
   emails,

@@ -11,14 +11,18 @@ import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 
 export const publicKeys = endpoints();
 
 const KeyPath = z.object({ id: PathId });
 const KeyQuery = Paging.extend({
-  fingerprint: z.string().max(128, "MaxSize").default("").openapi({ description: "Only this key" }),
+  fingerprint: z
+    .string()
+    .max(128, "MaxSize")
+    .default("")
+    .openapi({ description: "Only the key with this fingerprint" }),
 });
 
 const CreateKey = body({
@@ -37,7 +41,7 @@ publicKeys.openapi(
     middleware: [signedIn("read:user")] as const,
     request: { query: KeyQuery },
     responses: {
-      200: page(z.array(PublicKey), "Oldest first"),
+      200: page(z.array(PublicKey), "The keys, oldest first"),
       ...refusals(401, 403),
     },
   }),
@@ -48,7 +52,7 @@ publicKeys.openapi(
       c,
       query,
       (slice) => listUserKeys(ctx, user, query.fingerprint, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(
       items.map((key) => toPublicKey(key, user, viewer)),
@@ -67,7 +71,7 @@ publicKeys.openapi(
     middleware: [signedIn("write:user")] as const,
     request: { body: { required: true, ...json(CreateKey, "The key") } },
     responses: {
-      201: json(PublicKey, "The key"),
+      201: json(PublicKey, "The new key"),
       ...refusals(401, 403, 422),
     },
   }),
@@ -115,7 +119,7 @@ publicKeys.openapi(
     middleware: [signedIn("write:user")] as const,
     request: { params: KeyPath },
     responses: {
-      204: empty("It is gone"),
+      204: empty("The key was removed"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -133,10 +137,10 @@ publicKeys.openapi(
     operationId: "userListKeys",
     tags: ["user"],
     summary: "List a user's SSH keys",
-    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
     request: { params: z.object({ username: z.string() }), query: KeyQuery },
     responses: {
-      200: page(z.array(PublicKey), "Oldest first"),
+      200: page(z.array(PublicKey), "The keys, oldest first"),
       ...refusals(401, 403, 404),
     },
   }),
@@ -147,7 +151,7 @@ publicKeys.openapi(
       c,
       query,
       (slice) => listUserKeys(ctx, account, query.fingerprint, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(
       items.map((key) => toPublicKey(key, account, viewer)),

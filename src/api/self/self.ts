@@ -18,9 +18,9 @@ self.openapi(
     path: "/user",
     operationId: "userGetCurrent",
     tags: ["user"],
-    summary: "Get yourself",
+    summary: "Get the authenticated user",
     middleware: [signedIn("read:user")] as const,
-    responses: { 200: json(User, "You"), ...refusals(401, 403) },
+    responses: { 200: json(User, "The user"), ...refusals(401, 403) },
   }),
   (c) => {
     const { ctx, user, viewer } = c.var;
@@ -64,10 +64,11 @@ self.openapi(
     path: "/user/settings",
     operationId: "updateUserSettings",
     tags: ["user"],
-    summary: "Change your settings; what is left out stays as it is",
+    summary: "Update your settings",
+    description: "Fields that are not sent keep their values.",
     middleware: [signedIn("write:user")] as const,
     request: { body: { required: true, ...json(EditSettings, "The changes") } },
-    responses: { 200: json(UserSettings, "Your settings now"), ...refusals(401, 403, 422) },
+    responses: { 200: json(UserSettings, "Your updated settings"), ...refusals(401, 403, 422) },
   }),
   async (c) => {
     const { ctx, user } = c.var;

@@ -17,7 +17,7 @@ import { UserPath } from "../users/paths.ts";
 
 export const stars = endpoints();
 
-const starredPage = page(z.array(Repository), "Newest star first");
+const starredPage = page(z.array(Repository), "The repositories, most recently starred first");
 
 stars.openapi(
   createRoute({
@@ -25,7 +25,7 @@ stars.openapi(
     path: "/user/starred",
     operationId: "userCurrentListStarred",
     tags: ["user"],
-    summary: "List what you have starred",
+    summary: "List the repositories you have starred",
     middleware: [signedIn("read:user", "read:repository")] as const,
     request: { query: Paging },
     responses: { 200: starredPage, ...refusals(401, 403) },
@@ -46,10 +46,14 @@ stars.openapi(
     path: "/user/starred/{owner}/{repo}",
     operationId: "userCurrentCheckStarring",
     tags: ["user"],
-    summary: "Whether you have starred a repository",
+    summary: "Check whether you have starred a repository",
     middleware: [signedInRepo(["read:user", "read:repository"])] as const,
     request: { params: RepoPath },
-    responses: { 204: empty("You have"), ...refusals(401, 403, 404) },
+    responses: {
+      204: empty("You have starred the repository"),
+      ...refusals(401, 403),
+      404: empty("You have not starred the repository, or it is not visible to you"),
+    },
   }),
   async (c) => {
     const { ctx, repo, user } = c.var;
@@ -71,7 +75,7 @@ stars.openapi(
     summary: "Star a repository",
     middleware: [signedInRepo(["write:user", "write:repository"])] as const,
     request: { params: RepoPath },
-    responses: { 204: empty("It is starred"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The repository is starred"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, repo, user } = c.var;
@@ -86,10 +90,10 @@ stars.openapi(
     path: "/user/starred/{owner}/{repo}",
     operationId: "userCurrentDeleteStar",
     tags: ["user"],
-    summary: "Take your star back",
+    summary: "Unstar a repository",
     middleware: [signedInRepo(["write:user", "write:repository"])] as const,
     request: { params: RepoPath },
-    responses: { 204: empty("It is not starred"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The repository is not starred"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, repo, user } = c.var;
@@ -104,8 +108,8 @@ stars.openapi(
     path: "/users/{username}/starred",
     operationId: "userListStarred",
     tags: ["user"],
-    summary: "List what a user has starred",
-    middleware: [atAccount(["read:user", "read:repository"], { isOpen: false })] as const,
+    summary: "List the repositories a user has starred",
+    middleware: [atAccount(["read:user", "read:repository"], { allowsAnonymous: false })] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: starredPage, ...refusals(401, 403, 404) },
   }),

@@ -11,7 +11,7 @@ import { UserPath } from "../users/paths.ts";
 
 export const watchedRepositories = endpoints();
 
-const watchedPage = page(z.array(Repository), "Newest watch first");
+const watchedPage = page(z.array(Repository), "The repositories, most recently watched first");
 
 watchedRepositories.openapi(
   createRoute({
@@ -19,7 +19,7 @@ watchedRepositories.openapi(
     path: "/user/subscriptions",
     operationId: "userCurrentListSubscriptions",
     tags: ["user"],
-    summary: "List what you watch",
+    summary: "List the repositories you watch",
     middleware: [signedIn("read:user", "read:repository")] as const,
     request: { query: Paging },
     responses: { 200: watchedPage, ...refusals(401, 403) },
@@ -40,8 +40,8 @@ watchedRepositories.openapi(
     path: "/users/{username}/subscriptions",
     operationId: "userListSubscriptions",
     tags: ["user"],
-    summary: "List what a user watches",
-    middleware: [atAccount(["read:user", "read:repository"], { isOpen: false })] as const,
+    summary: "List the repositories a user watches",
+    middleware: [atAccount(["read:user", "read:repository"], { allowsAnonymous: false })] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: watchedPage, ...refusals(401, 403, 404) },
   }),

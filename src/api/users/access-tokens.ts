@@ -8,7 +8,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { ownAccount } from "../guards/account.ts";
 import { body, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrWhole } from "../paging.ts";
+import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const accessTokens = endpoints();
@@ -22,13 +22,15 @@ const CreateAccessToken = body({
   expires_at: z.iso
     .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
     .optional()
-    .openapi({ format: "date-time", description: "When it stops working" }),
+    .openapi({ format: "date-time", description: "When the token expires; never if omitted" }),
   repositories: z
     .array(z.string().regex(/^[^/]+\/[^/]+$/, "owner/name is expected"), "a list is expected")
     .min(1, "Required")
     .max(BOUND_MAX, "MaxSize")
     .optional()
-    .openapi({ description: "The only repositories it reaches, as owner/name" }),
+    .openapi({
+      description: "The only repositories the token may access, as owner/name; all if omitted",
+    }),
 }).openapi("CreateAccessTokenOption");
 
 accessTokens.openapi(
@@ -40,7 +42,10 @@ accessTokens.openapi(
     summary: "List a user's access tokens",
     middleware: [ownAccount("read:user")] as const,
     request: { params: UserPath, query: Paging },
-    responses: { 200: page(z.array(AccessToken), "Newest first"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(AccessToken), "The tokens, newest first"),
+      ...refusals(401, 403, 404),
+    },
   }),
   async (c) => {
     const { ctx, account } = c.var;
@@ -48,7 +53,7 @@ accessTokens.openapi(
       c,
       c.req.valid("query"),
       (slice) => listAccessTokens(ctx, account, slice),
-      readPageOrWhole,
+      readPageOrAll,
     );
     return c.json(
       items.map(({ token, boundTo }) => toAccessToken(token, boundTo)),
@@ -63,13 +68,14 @@ accessTokens.openapi(
     path: "/users/{username}/tokens",
     operationId: "userCreateToken",
     tags: ["user"],
-    summary: "Create an access token; its secret is in this answer only",
+    summary: "Create an access token",
+    description: "The token's secret is returned by this response only.",
     middleware: [ownAccount("write:user")] as const,
     request: {
       params: UserPath,
       body: { required: true, ...json(CreateAccessToken, "The token") },
     },
-    responses: { 201: json(AccessToken, "The token"), ...refusals(400, 401, 403, 404, 422) },
+    responses: { 201: json(AccessToken, "The new token"), ...refusals(400, 401, 403, 404, 422) },
   }),
   async (c) => {
     const { ctx, account } = c.var;
@@ -90,10 +96,10 @@ accessTokens.openapi(
     path: "/users/{username}/tokens/{token}",
     operationId: "userDeleteAccessToken",
     tags: ["user"],
-    summary: "Delete an access token, by its id or its name",
+    summary: "Delete an access token by id or name",
     middleware: [ownAccount("write:user")] as const,
     request: { params: UserPath.extend({ token: z.string().max(255) }) },
-    responses: { 204: empty("It is gone"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The token was deleted"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, account } = c.var;

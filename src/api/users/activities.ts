@@ -14,7 +14,7 @@ export const userActivities = endpoints();
 
 const UserHeatmapData = z
   .object({
-    timestamp: Int64.openapi({ description: "When a quarter of an hour began, in Unix seconds" }),
+    timestamp: Int64.openapi({ description: "The start of a quarter of an hour, in Unix seconds" }),
     contributions: Int64,
   })
   .openapi("UserHeatmapData");
@@ -25,12 +25,12 @@ userActivities.openapi(
     path: "/users/{username}/activities/feeds",
     operationId: "userListActivityFeeds",
     tags: ["user"],
-    summary: "List what a user did, and what others did in the repositories they watch",
-    middleware: [atAccount("read:user", { isOpen: true })] as const,
+    summary: "List a user's activities and those of the repositories they watch",
+    middleware: [atAccount("read:user", { allowsAnonymous: true })] as const,
     request: {
       params: UserPath,
       query: FeedPaging.extend({
-        "only-performed-by": queryFlag("Only what the user did"),
+        "only-performed-by": queryFlag("Only activities of the user"),
       }),
     },
     responses: { 200: feedPage, ...refusals(401, 403, 404, 422) },
@@ -54,11 +54,14 @@ userActivities.openapi(
     path: "/users/{username}/heatmap",
     operationId: "userGetHeatmapData",
     tags: ["user"],
-    summary: "Count what a user did, by quarters of an hour of the last year",
-    middleware: [atAccount("read:user", { isOpen: true })] as const,
+    summary: "Get a user's contributions per quarter of an hour of the last year",
+    middleware: [atAccount("read:user", { allowsAnonymous: true })] as const,
     request: { params: UserPath },
     responses: {
-      200: json(z.array(UserHeatmapData), "Oldest first, without those in which nothing was done"),
+      200: json(
+        z.array(UserHeatmapData),
+        "The quarters of an hour with contributions, oldest first",
+      ),
       ...refusals(401, 403, 404),
     },
   }),

@@ -18,7 +18,7 @@ import { UserPath } from "./paths.ts";
 
 export const follows = endpoints();
 
-const usersPage = page(z.array(User), "By login name");
+const usersPage = page(z.array(User), "The users, by login name");
 
 follows.openapi(
   createRoute({
@@ -26,7 +26,7 @@ follows.openapi(
     path: "/user/followers",
     operationId: "userCurrentListFollowers",
     tags: ["user"],
-    summary: "List who follows you",
+    summary: "List your followers",
     middleware: [signedIn("read:user")] as const,
     request: { query: Paging },
     responses: { 200: usersPage, ...refusals(401, 403) },
@@ -47,7 +47,7 @@ follows.openapi(
     path: "/user/following",
     operationId: "userCurrentListFollowing",
     tags: ["user"],
-    summary: "List whom you follow",
+    summary: "List the users you follow",
     middleware: [signedIn("read:user")] as const,
     request: { query: Paging },
     responses: { 200: usersPage, ...refusals(401, 403) },
@@ -68,10 +68,14 @@ follows.openapi(
     path: "/user/following/{username}",
     operationId: "userCurrentCheckFollowing",
     tags: ["user"],
-    summary: "Whether you follow a user",
+    summary: "Check whether you follow a user",
     middleware: [atAccountSignedIn("read:user")] as const,
     request: { params: UserPath },
-    responses: { 204: empty("You do"), ...refusals(401, 403, 404) },
+    responses: {
+      204: empty("You follow the user"),
+      ...refusals(401, 403),
+      404: empty("You do not follow the user, or the user is not visible to you"),
+    },
   }),
   async (c) => {
     const { ctx, user, account } = c.var;
@@ -89,7 +93,7 @@ follows.openapi(
     summary: "Follow a user",
     middleware: [atAccountSignedIn("write:user")] as const,
     request: { params: UserPath },
-    responses: { 204: empty("You follow them"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("You follow the user"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, user, account } = c.var;
@@ -104,10 +108,10 @@ follows.openapi(
     path: "/user/following/{username}",
     operationId: "userCurrentDeleteFollow",
     tags: ["user"],
-    summary: "Stop following a user",
+    summary: "Unfollow a user",
     middleware: [atAccountSignedIn("write:user")] as const,
     request: { params: UserPath },
-    responses: { 204: empty("You don't follow them"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("You do not follow the user"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
     const { ctx, user, account } = c.var;
@@ -122,8 +126,9 @@ follows.openapi(
     path: "/users/{username}/followers",
     operationId: "userListFollowers",
     tags: ["user"],
-    summary: "List who follows a user; the literal name :username stands for you",
-    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    summary: "List a user's followers",
+    description: "The literal name `:username` means the caller.",
+    middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: usersPage, ...refusals(401, 403, 404) },
   }),
@@ -145,8 +150,8 @@ follows.openapi(
     path: "/users/{username}/following",
     operationId: "userListFollowing",
     tags: ["user"],
-    summary: "List whom a user follows",
-    middleware: [atAccount("read:user", { isOpen: false })] as const,
+    summary: "List the users a user follows",
+    middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: usersPage, ...refusals(401, 403, 404) },
   }),
@@ -168,10 +173,17 @@ follows.openapi(
     path: "/users/{username}/following/{target}",
     operationId: "userCheckFollowing",
     tags: ["user"],
-    summary: "Whether a user follows another; the literal name :target stands for you",
-    middleware: [atAccount("read:user", { isOpen: true })] as const,
+    summary: "Check whether a user follows another user",
+    description: "The literal name `:target` means the caller.",
+    middleware: [atAccount("read:user", { allowsAnonymous: true })] as const,
     request: { params: UserPath.extend({ target: UserPath.shape.username }) },
-    responses: { 204: empty("They do"), ...refusals(401, 403, 404) },
+    responses: {
+      204: empty("The user follows the target"),
+      ...refusals(401, 403),
+      404: empty(
+        "The user does not follow the target, or one of them is not visible to the caller",
+      ),
+    },
   }),
   async (c) => {
     const { ctx, account } = c.var;

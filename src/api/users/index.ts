@@ -3,5 +3,5 @@ import { userActivities } from "./activities.ts";
 import { follows } from "./follows.ts";
 import { users } from "./users.ts";
 
-/** The routes of users. Of two paths that fit a request, the one listed first answers. */
+/** The routes of users. When two paths match a request, the one listed first handles it. */
 export const userRoutes = [users, userActivities, follows, accessTokens];

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** An account by its name, whatever its case. */
+/** The path parameter of an account; names match in any case. */
 export const UserPath = z.object({
-  username: z.string().openapi({ description: "Its login name" }),
+  username: z.string().openapi({ description: "The user's login name" }),
 });

@@ -28,10 +28,10 @@ users.openapi(
           .max(255, "MaxSize")
           .default("")
           .openapi({ description: "Part of the login name or full name" }),
-        uid: queryInteger("Only the user of this id"),
+        uid: queryInteger("Only the user with this id"),
       }),
     },
-    responses: { 200: page(z.array(User), "By login name"), ...refusals(401, 403, 422) },
+    responses: { 200: page(z.array(User), "The users, by login name"), ...refusals(401, 403, 422) },
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
@@ -54,7 +54,7 @@ users.openapi(
     operationId: "userGet",
     tags: ["user"],
     summary: "Get a user",
-    middleware: [atAccount("read:user", { isOpen: true })] as const,
+    middleware: [atAccount("read:user", { allowsAnonymous: true })] as const,
     request: { params: UserPath },
     responses: { 200: json(User, "The user"), ...refusals(401, 403, 404) },
   }),
@@ -68,9 +68,12 @@ users.openapi(
     operationId: "userListRepos",
     tags: ["user"],
     summary: "List the repositories a user owns",
-    middleware: [atAccount(["read:user", "read:repository"], { isOpen: true })] as const,
+    middleware: [atAccount(["read:user", "read:repository"], { allowsAnonymous: true })] as const,
     request: { params: UserPath, query: Paging },
-    responses: { 200: page(z.array(Repository), "Oldest first"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(Repository), "The repositories, oldest first"),
+      ...refusals(401, 403, 404),
+    },
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;

@@ -52,7 +52,7 @@ interface BatchItem extends Pointer {
 export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
   const { operation, objects, hash_algo: algorithm } = await readJson(c, Batch);
   if ((algorithm ?? "sha256") !== "sha256") throw conflict("files are named by SHA-256 only");
-  const { lfsBatchMax } = c.var.open.config;
+  const { lfsBatchMax } = c.var.base.config;
   if (objects.length > lfsBatchMax) throw tooLarge(`a batch may have ${lfsBatchMax} files at most`);
   const isUpload = operation === "upload";
   const context = isUpload ? await enterToWrite(c, true) : await enterToRead(c);

@@ -15,7 +15,7 @@ import { download, upload, verify } from "./transfer.ts";
 export const lfs = new Hono<GitHttpEnv>();
 
 lfs.use("*", async (c, next) => {
-  if (!c.var.open.config.isLfsOn) throw notFound("large files are not kept here");
+  if (!c.var.base.config.isLfsOn) throw notFound("large files are not kept here");
   await next();
 });
 

@@ -14,7 +14,7 @@ export async function readJson<S extends z.ZodType>(
   c: Context<GitHttpEnv>,
   schema: S,
 ): Promise<z.infer<S>> {
-  const bytes = await readWholeBody(c, c.var.open.config.jsonBodyMaxBytes);
+  const bytes = await readWholeBody(c, c.var.base.config.jsonBodyMaxBytes);
   const parsed = schema.safeParse(bytes.length === 0 ? {} : parse(bytes));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -11,12 +11,13 @@ import {
 import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 
 /**
- * The repository that a test of a hook is about.
+ * Finds the repository that a webhook test is about.
  *
- * @param name Of one that belongs to the account whose hook it is; of any, `owner/name`.
- * @throws Failure `not_found` for one that the hookOwner has nothing to do with.
+ * @param name `owner/name`, or only the name for a repository of the webhook's account.
+ * @throws Failure `not_found` if the caller does not administer the repository, or if it does not belong
+ *   to the webhook's account.
  */
-export async function findTested(
+export async function findTestRepository(
   ctx: Ctx,
   hookOwner: HookOwner,
   name: string,
