@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 
-import { foundOwners } from "../../auth/access/memberships.ts";
+import { createOwnersTeam } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import { userRedirects, users, type User, type Visibility } from "../../db/schema/index.ts";
@@ -66,7 +66,7 @@ export async function createOrganization(
           updatedAt: now,
         })
         .returning(),
-      ...foundOwners(db, newId, creator.id, now),
+      ...createOwnersTeam(db, newId, creator.id, now),
       db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
       record(ctx, { type: "organization.created", ownerId: newId, name: wanted.name }),
     ]);

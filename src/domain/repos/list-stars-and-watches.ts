@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, sql } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
-import { isRepositoryVisible, seesOpenThings } from "../../auth/access/visible-repositories.ts";
+import { isRepositoryVisible, seesEverythingPublic } from "../../auth/access/visible-repositories.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
@@ -56,8 +56,8 @@ async function listMarked(
     from ${repositories}
     where ${repositories.id} = ${marks.repoId} and ${isRepositoryVisible(ctx.actor)}
   )`;
-  const isShown = seesOpenThings(ctx.actor) ? sql`(${isPublic} or ${isVisible})` : isVisible;
-  const mayBeHidden = seesOpenThings(ctx.actor) ? sql`${marks.visibility} <> 'public'` : undefined;
+  const isShown = seesEverythingPublic(ctx.actor) ? sql`(${isPublic} or ${isVisible})` : isVisible;
+  const mayBeHidden = seesEverythingPublic(ctx.actor) ? sql`${marks.visibility} <> 'public'` : undefined;
 
   const isTheirs = eq(marks.userId, user.id);
   // A table of its own, so that the page decides what is read, and not an index that serves the order.

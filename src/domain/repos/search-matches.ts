@@ -1,7 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 
 import { grantedRepositoryIds } from "../../auth/access/granted-repositories.ts";
-import { openVisibilities } from "../../auth/access/visible-repositories.ts";
+import { visibilitiesWithoutGrant } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, quotePhrase } from "../../db/db.ts";
 import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
@@ -16,7 +16,7 @@ const INDEXED_MIN = 3;
 
 /** Ids of the newest repositories with the text in them that everybody like the caller sees, and of what the caller was given. */
 export function matches(ctx: Ctx, query: RepositoryQuery): SQL {
-  const open = openVisibilities(ctx.actor);
+  const open = visibilitiesWithoutGrant(ctx.actor);
   const granted = among(grantedRepositoryIds(ctx.actor), query);
   if (query.isTopic) return sql`(${byTopic(query, open)} union all ${granted})`;
   const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);

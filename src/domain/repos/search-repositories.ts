@@ -7,7 +7,7 @@ import {
   grantedRepositoryIds,
   teamRepositoryIds,
 } from "../../auth/access/granted-repositories.ts";
-import { isRepositoryVisible, openVisibilities } from "../../auth/access/visible-repositories.ts";
+import { isRepositoryVisible, visibilitiesWithoutGrant } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import {
@@ -142,7 +142,7 @@ async function walk(
   order: SQL[],
   { size, offset }: Slice,
 ): Promise<Listed<RepositoryContext>> {
-  const open = openVisibilities(ctx.actor);
+  const open = visibilitiesWithoutGrant(ctx.actor);
   const isVisible = isRepositoryVisible(ctx.actor);
   const reach = offset < WALK_MAX ? size + offset : 0;
   const isOpen = sql`${repositories.visibility} in (

@@ -18,8 +18,8 @@ import type { Requirement } from "../../../src/auth/access/requirement.ts";
 import {
   isRepositoryAllowed,
   isRepositoryVisibleWith,
-  openVisibilities,
-  seesOpenThings,
+  visibilitiesWithoutGrant,
+  seesEverythingPublic,
 } from "../../../src/auth/access/visible-repositories.ts";
 import { callerSql } from "../../../src/auth/caller-sql.ts";
 import { ACCESS, repositories, users, type Mode, type User } from "../../../src/db/schema/index.ts";
@@ -223,7 +223,7 @@ describe("lists that walk an index", () => {
     for (const caller of callers) {
       const { actor } = caller;
       const granted = await idsAmong(placeIds(), grantedRepositoryIds(actor));
-      const open = openVisibilities(actor);
+      const open = visibilitiesWithoutGrant(actor);
       for (const location of world.locations) {
         const { repo } = location;
         const isSeen = expected(caller, location, "repository") !== "none";
@@ -233,7 +233,7 @@ describe("lists that walk an index", () => {
         // A token that is bound is asked for beside it.
         const isBound = actor.token?.isBound === true;
         if (!isBound && isOpen && !isSeen) faults.push(`${where}: open, and not seen`);
-        if (seesOpenThings(actor) && repo.visibility === "public" && !isSeen) {
+        if (seesEverythingPublic(actor) && repo.visibility === "public" && !isSeen) {
           faults.push(`${where}: public, and not seen`);
         }
       }
