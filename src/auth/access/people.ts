@@ -27,8 +27,8 @@ import { isUnitOn } from "./unit-switches.ts";
 export function reaches(userId: SQL, repo: Repository, requirement: Requirement): SQL {
   const { unit, mode } = requirement;
   if (unit !== undefined && !isUnitOn(repo, unit)) return sql`0`;
-  const isPublic = mode === "read" && repo.visibility !== "private";
-  const isReadableByAnybody = isPublic ? sql`not reader.is_restricted` : sql`0`;
+  const isNotPrivate = mode === "read" && repo.visibility !== "private";
+  const isReadableByAnybody = isNotPrivate ? sql`not reader.is_restricted` : sql`0`;
   return sql`(
     ${userId} in ${grantedUserIds(repo, requirement)} or exists (
       select 1 from ${users} reader
