@@ -9,7 +9,7 @@ import { conflict, Failure, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
-import { type Foundation, insertRepository } from "./insert-repository.ts";
+import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /** From the most open to the least. */
@@ -32,7 +32,7 @@ const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 export async function forkRepository(
   ctx: Ctx,
   source: RepositoryContext,
-  foundation: Foundation,
+  foundation: CreationContext,
   wantedName: string | undefined,
 ): Promise<RepositoryContext> {
   const { row } = source;

@@ -20,7 +20,7 @@ import { copyDefaultHooks } from "../webhooks/hooks/copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 
 /** Who gets a repository, and from whom. */
-export interface Foundation {
+export interface CreationContext {
   owner: User;
   /** Who creates it; may differ from the owner. */
   creator: User;
@@ -64,7 +64,7 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
  */
 export async function insertRepository(
   ctx: Ctx,
-  { owner, creator, ownsOwner }: Foundation,
+  { owner, creator, ownsOwner }: CreationContext,
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
   toRest: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
