@@ -14,7 +14,10 @@ import { type SigningContext, signAsService } from "../signatures/sign-as-servic
 export async function makeCommit(
   ctx: Ctx,
   commit: Omit<Commit, "headers">,
-  { operation = "change", people = ctx.actor.user ? [ctx.actor.user] : [] }: Partial<SigningContext> = {},
+  {
+    operation = "change",
+    people = ctx.actor.user ? [ctx.actor.user] : [],
+  }: Partial<SigningContext> = {},
 ): Promise<Uint8Array> {
   const plain = formatCommit({ ...commit, headers: [] });
   const identities = [commit.author, commit.committer];
