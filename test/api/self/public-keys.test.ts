@@ -48,7 +48,7 @@ describe("POST /user/keys", () => {
 
   it.each(Object.entries(ACCEPTED))(
     "stores %s under the fingerprint that ssh-keygen prints",
-    async (_kind, { line, judged }) => {
+    async (_kind, { line, printed }) => {
       const user = await make.user();
 
       const answer = await post(user, `${line}\n`, " my laptop ");
@@ -61,7 +61,7 @@ describe("POST /user/keys", () => {
           key: line,
           url: `https://forge.example/api/v1/user/keys/${answer.body.id}`,
           title: " my laptop ",
-          fingerprint: judged.split(" ")[1],
+          fingerprint: printed.split(" ")[1],
           created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
           last_used_at: null,
           user: { login: user.name },
@@ -77,7 +77,7 @@ describe("POST /user/keys", () => {
 
   it.each(Object.entries(FORMS))(
     "stores a key that comes as %s in OpenSSH's one line",
-    async (_form, [text, { line, judged }]) => {
+    async (_form, [text, { line, printed }]) => {
       const answer = await post(await make.user(), text);
       added.push(answer.body.id);
 
@@ -86,7 +86,7 @@ describe("POST /user/keys", () => {
         status: 201,
         body: {
           key: expect.stringContaining(`${kind} ${blob}`),
-          fingerprint: judged.split(" ")[1],
+          fingerprint: printed.split(" ")[1],
         },
       });
     },
