@@ -189,7 +189,7 @@ describe("PUT /teams/{id}/members/{username}", () => {
     expect(await eventsIn(org)).toMatchObject(told);
   });
 
-  it("is for owners", async () => {
+  it("requires an owner of the organization", async () => {
     const { org, team, member } = await makeOrg();
     const user = await make.user();
     const path = `/teams/${team.id}/members/${user.name}`;
@@ -243,7 +243,7 @@ describe("DELETE /teams/{id}/members/{username}", () => {
     expect(await call("GET", path, { as: member })).toMatchObject({ status: 404, body: "" });
   });
 
-  it("is for owners", async () => {
+  it("requires an owner of the organization", async () => {
     const { org, team, member } = await makeOrg();
     const path = `/teams/${team.id}/members/${member.name}`;
 

@@ -187,7 +187,7 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
     expect(readTar(bytes)[`${repo.name}/version`]).toContain("HEAD -> main, other");
   });
 
-  it("is not found for another format or a missing revision", async () => {
+  it("is refused in an unknown format, and not found for an unknown revision", async () => {
     const { repo, made } = await makePushed();
     const cases = [
       ["main", 400],

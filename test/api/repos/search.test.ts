@@ -178,7 +178,7 @@ describe("GET /repos/search: the search word", () => {
     });
   });
 
-  it("is matched as a topic where requested, and finds nothing without topics", async () => {
+  it("is matched against topics only, where requested", async () => {
     const repo = await make.repo(await make.user());
     expect(await search({ q: repo.name, topic: true })).toEqual([]);
     expect(await search({ q: repo.name, topic: false })).toEqual(idsOf(repo));
@@ -544,7 +544,7 @@ describe("GET /repos/search: visibility", () => {
     },
   );
 
-  it("requires the read scope for repositories of a token", async () => {
+  it("requires a token, where one is sent, to have the read scope for repositories", async () => {
     const user = await make.user();
     const token = await make.token(user, { scopes: "write:user" });
     expect((await call("GET", "/repos/search", { token })).status).toBe(403);

@@ -151,7 +151,7 @@ describe("POST /users/{username}/tokens", () => {
     expect(await tokensOf(user)).toHaveLength(2);
   });
 
-  it("is for the user themselves and for administrators", async () => {
+  it("is allowed to the user and to administrators", async () => {
     const user = await make.user();
     const other = await make.user();
     const admin = await make.admin();
@@ -190,7 +190,7 @@ describe("GET /users/{username}/tokens", () => {
     expect(page.body).toMatchObject([{ name: "two" }]);
   });
 
-  it("is for the user themselves and for administrators", async () => {
+  it("is allowed to the user and to administrators", async () => {
     const user = await make.user();
     const path = `/users/${user.name}/tokens`;
     expect(await call("GET", path, { as: await make.user() })).toMatchObject({ status: 403 });
