@@ -499,8 +499,8 @@ describe("POST /admin/users/{username}/rename", () => {
     );
 
     expect(statusesOf(answers)).toEqual([204, 422]);
-    const told = [...(await eventsIn(first)), ...(await eventsIn(second))];
-    expect(told).toMatchObject([{ type: "user.renamed" }]);
+    const recorded = [...(await eventsIn(first)), ...(await eventsIn(second))];
+    expect(recorded).toMatchObject([{ type: "user.renamed" }]);
   });
 
   it("requires an administrator, and is not found for an organization", async () => {

@@ -166,7 +166,7 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
       `.gitea/ISSUE_TEMPLATE/${at}.yaml`,
       text,
     ]);
-    const told = await list({
+    const listed = await list({
       ...Object.fromEntries(files),
       ".gitea/ISSUE_TEMPLATE/empty.md": " \n",
       ".gitea/ISSUE_TEMPLATE/link.md": { mode: MODE_SYMLINK, content: "../../fine.md" },
@@ -175,7 +175,7 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
       ".gitea/ISSUE_TEMPLATE/fine.yaml": field("{type: markdown, attributes: {value: a}}"),
       "fine.md": BUG,
     });
-    expect(told).toMatchObject([{ file_name: ".gitea/ISSUE_TEMPLATE/fine.yaml" }]);
+    expect(listed).toMatchObject([{ file_name: ".gitea/ISSUE_TEMPLATE/fine.yaml" }]);
   });
 
   it("is empty without templates, and requires read access to the code", async () => {

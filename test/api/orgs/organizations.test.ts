@@ -274,31 +274,37 @@ describe("lists of organizations", () => {
   // SECURITY: a membership is private until the member publishes it.
   it("GET /user/orgs lists only public memberships for a public-only token", async () => {
     const member = await make.user();
-    const said = await make.org([member]);
+    const published = await make.org([member]);
     await make.org([member]);
     const hidden = await make.org([member], { visibility: "private" });
-    await publicize(said, member);
+    await publicize(published, member);
     await publicize(hidden, member);
     const token = await make.token(member, { scopes: "public-only,all" });
 
-    expect(names(await call("GET", "/user/orgs", { token }))).toEqual([said.name]);
-    expect(names(await call("GET", `/users/${member.name}/orgs`, { token }))).toEqual([said.name]);
+    expect(names(await call("GET", "/user/orgs", { token }))).toEqual([published.name]);
+    expect(names(await call("GET", `/users/${member.name}/orgs`, { token }))).toEqual([
+      published.name,
+    ]);
   });
 
   it("GET /users/{username}/orgs hides private memberships from outsiders", async () => {
     const [member, fellow] = [await make.user(), await make.user()];
-    const said = await make.org([member], { name: freshName("a") });
-    const unsaid = await make.org([member, fellow], { name: freshName("b") });
+    const published = await make.org([member], { name: freshName("a") });
+    const concealed = await make.org([member, fellow], { name: freshName("b") });
     const hidden = await make.org([member], { name: freshName("c"), visibility: "private" });
-    await publicize(said, member);
+    await publicize(published, member);
     await publicize(hidden, member);
 
     const listFor = async (caller: { token: string }) =>
       names(await call("GET", `/users/${member.name}/orgs`, { as: caller }));
-    expect(await listFor(await make.user())).toEqual([said.name]);
-    expect(await listFor(fellow)).toEqual([said.name, unsaid.name]);
-    expect(await listFor(member)).toEqual([said.name, unsaid.name, hidden.name]);
-    expect(await listFor(await make.admin())).toEqual([said.name, unsaid.name, hidden.name]);
+    expect(await listFor(await make.user())).toEqual([published.name]);
+    expect(await listFor(fellow)).toEqual([published.name, concealed.name]);
+    expect(await listFor(member)).toEqual([published.name, concealed.name, hidden.name]);
+    expect(await listFor(await make.admin())).toEqual([
+      published.name,
+      concealed.name,
+      hidden.name,
+    ]);
     expect((await call("GET", `/users/${member.name}/orgs`)).status).toBe(401);
   });
 });

@@ -177,16 +177,16 @@ describe("PUT /teams/{id}/members/{username}", () => {
 
     expect(await isInTeam(team, user)).toBe(true);
     expect(await isInOrg(org, user)).toBe(true);
-    const told = [
+    const recorded = [
       {
         type: "organization.member_added",
         actorId: owner.id,
         payload: { userId: user.id, teamId: team.id },
       },
     ];
-    expect(await eventsIn(org)).toMatchObject(told);
+    expect(await eventsIn(org)).toMatchObject(recorded);
     expect((await call("PUT", path, { as: owner })).status).toBe(204);
-    expect(await eventsIn(org)).toMatchObject(told);
+    expect(await eventsIn(org)).toMatchObject(recorded);
   });
 
   it("requires an owner of the organization", async () => {

@@ -91,11 +91,11 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     expect((await push(owner, repo, tip, empty, "refs/heads/copy")).status).toBe(200);
 
     const { body } = await call("GET", path);
-    const [copied, whole] = body.map(({ content }: { content: string }) => JSON.parse(content));
+    const [copied, pushed] = body.map(({ content }: { content: string }) => JSON.parse(content));
     expect(copied).toEqual({ Commits: [], HeadCommit: null, CompareURL: "", Len: 0 });
-    const named = whole.Commits.map(({ Sha1 }: { Sha1: string }) => Sha1);
-    expect([whole.Len, named.length, named[0]]).toEqual([7, 5, tip]);
-    expect(whole.HeadCommit.Message).toBe("x".repeat(1000));
+    const named = pushed.Commits.map(({ Sha1 }: { Sha1: string }) => Sha1);
+    expect([pushed.Len, named.length, named[0]]).toEqual([7, 5, tip]);
+    expect(pushed.HeadCommit.Message).toBe("x".repeat(1000));
   });
 
   it("has pages and a total, also for a single push", async () => {

@@ -70,8 +70,8 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     });
     expect(after.body.updated_at).not.toBe(before.body.updated_at);
     expect(answer.body).toEqual(after.body);
-    const [told, ...rest] = await eventsOf(repo);
-    expect(told).toMatchObject({ type: "repository.edited", actorId: owner.id });
+    const [event, ...rest] = await eventsOf(repo);
+    expect(event).toMatchObject({ type: "repository.edited", actorId: owner.id });
     expect(typesOf(rest)).toEqual("private" in change ? ["repository.visibility_changed"] : []);
   });
 

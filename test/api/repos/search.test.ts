@@ -572,7 +572,7 @@ it("returns 500, ok false and an error without detail when the database fails", 
   expect(answer.status).toBe(500);
   expect(answer.body).toEqual({ ok: false, error: expect.stringMatching(/^internal error/) });
   // The request id is random and may contain any word.
-  const told = JSON.stringify(answer.body).replace(/request [\da-f-]+/, "");
-  expect(told).not.toMatch(/secret|SQL|D1|select/i);
+  const shown = JSON.stringify(answer.body).replace(/request [\da-f-]+/, "");
+  expect(shown).not.toMatch(/secret|SQL|D1|select/i);
   expect(text).not.toContain("secret-word");
 });

@@ -103,7 +103,7 @@ describe("DELETE /repos/{owner}/{repo}/subscription", () => {
 describe.each([
   ["subscribers", (owner: string, repo: string) => `/repos/${owner}/${repo}/subscription`],
   ["stargazers", (owner: string, repo: string) => `/user/starred/${owner}/${repo}`],
-])("GET /repos/{owner}/{repo}/%s", (list, toMark) => {
+])("GET /repos/{owner}/{repo}/%s", (list, pathOf) => {
   it("lists visible users by id, in full pages, with the total of visible users", async () => {
     const { owner, repo } = await scene();
     const path = `/repos/${owner.name}/${repo.name}/${list}`;
@@ -111,7 +111,7 @@ describe.each([
     for (const fields of [{}, { visibility: "private" }, {}, { visibility: "limited" }, {}]) {
       const fan = await make.user(fields as { visibility?: "private" });
       fans.push(fan);
-      await call("PUT", toMark(owner.name, repo.name), { as: fan });
+      await call("PUT", pathOf(owner.name, repo.name), { as: fan });
     }
     const idsAt = (...places: number[]) => places.map((at) => fans[at]?.id);
 
@@ -133,7 +133,7 @@ describe.each([
 
   it("lists users of a private repository only for callers who may see it", async () => {
     const { owner, repo, user } = await scene({ isPrivate: true });
-    await call("PUT", toMark(owner.name, repo.name), { as: owner });
+    await call("PUT", pathOf(owner.name, repo.name), { as: owner });
     const path = `/repos/${owner.name}/${repo.name}/${list}`;
     expect((await readAll(path, { as: owner })).ids).toEqual([owner.id]);
     expect(await call("GET", path, { as: user })).toMatchObject({ status: 404, body: "" });

@@ -123,10 +123,10 @@ describe("GET /topics/search", () => {
     const { answer, line } = await logged(() =>
       call("GET", `/topics/search?q=${word.toUpperCase()}`),
     );
-    const told = (answer.body.topics as { topic_name: string; repo_count: number }[]).map(
+    const listed = (answer.body.topics as { topic_name: string; repo_count: number }[]).map(
       ({ topic_name: name, repo_count: count }) => [name, count],
     );
-    expect(told).toEqual([
+    expect(listed).toEqual([
       [`b-${word}`, 2],
       [`a-${word}`, 1],
       [word, 1],

@@ -192,8 +192,8 @@ describe("POST /user/keys", () => {
       .from(publicKeys)
       .where(eq(publicKeys.fingerprint, fingerprint));
     expect(stored).toHaveLength(1);
-    const told = await Promise.all(users.map(eventsIn));
-    expect(told.flat()).toHaveLength(1);
+    const recorded = await Promise.all(users.map(eventsIn));
+    expect(recorded.flat()).toHaveLength(1);
   });
 
   it("asks anonymous callers to sign in, and refuses a token with only the read scope", async () => {
@@ -331,7 +331,7 @@ describe("GET /user/keys", () => {
 });
 
 describe("GET /users/{username}/keys", () => {
-  it("lists the keys for signed-in callers, without the key type", async () => {
+  it("lists the keys for signed-in callers, without the owner", async () => {
     const [owner, other] = [await make.user(), await make.user()];
     const key = await add(owner);
 

@@ -67,8 +67,8 @@ describe("PUT and DELETE /user/starred/{owner}/{repo}", () => {
 describe.each([
   ["starred", markOf, "star"],
   ["subscriptions", (repo: TestRepo) => `/repos/${repo.owner}/${repo.name}/subscription`, "watch"],
-])("the list of %s", (list, toMark, noun) => {
-  const mark = (repo: TestRepo, as: TestUser) => call("PUT", toMark(repo), { as });
+])("the list of %s", (list, pathOf, noun) => {
+  const put = (repo: TestRepo, as: TestUser) => call("PUT", pathOf(repo), { as });
 
   // Totals use the copied visibility, and the order uses the time of creation.
   it("stores the time of creation and the repository's visibility", async () => {
@@ -76,7 +76,7 @@ describe.each([
     const before = Date.now();
     for (const isPrivate of [false, true]) {
       const repo = await make.repo(owner, { isPrivate });
-      await mark(repo, owner);
+      await put(repo, owner);
       const table = list === "starred" ? stars : watches;
       const [row] = await db.select().from(table).where(eq(table.repoId, repo.id));
       expect(row).toMatchObject({
@@ -93,7 +93,7 @@ describe.each([
     const owner = await make.user();
     const repos = [];
     for (let n = 0; n < 7; n += 1) repos.push(await make.repo(owner));
-    for (const repo of repos.toReversed()) await mark(repo, user);
+    for (const repo of repos.toReversed()) await put(repo, user);
 
     const { ids, pages, totals } = await readAll(`/user/${list}`, { as: user }, { limit: 3 });
 
@@ -128,7 +128,7 @@ describe.each([
     await make.collaborator(repos.hidden, user, 1);
     await make.collaborator(repos.shared, user, 1);
     await make.collaborator(repos.shared, friend, 1);
-    for (const repo of Object.values(repos)) await mark(repo, user);
+    for (const repo of Object.values(repos)) await put(repo, user);
 
     const see = async (
       sending: { as?: TestUser; token?: string },
@@ -183,7 +183,7 @@ describe.each([
   it(`records one event of a ${noun} for ten concurrent requests`, async () => {
     const user = await make.user();
     const repo = await make.repo(await make.user());
-    await Promise.all(Array.from({ length: 10 }, () => mark(repo, user)));
+    await Promise.all(Array.from({ length: 10 }, () => put(repo, user)));
     expect(typesOf(await eventsBy(user))).toEqual([`${noun}.created`]);
     expect((await readAll(`/user/${list}`, { as: user })).totals).toEqual([1]);
   });
