@@ -5,7 +5,10 @@ import { ALL_SCOPES, type Scopes } from "./scope.ts";
 export interface Actor {
   /** Undefined for an anonymous caller. */
   user: User | undefined;
-  /** Whether site-wide rights apply: an administrator whose token is neither public-only nor bound to repositories. */
+  /**
+   * Whether site-wide rights apply: an administrator whose token is neither public-only nor bound to
+   * repositories.
+   */
   isSiteAdmin: boolean;
   credential: "none" | "basic" | "token" | "system";
   scopes: Scopes;

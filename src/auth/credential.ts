@@ -17,7 +17,8 @@ const LENGTH_MAX = 1024;
  * A header of any other form is ignored, as git and API clients expect.
  *
  * @throws Failure `unauthenticated` when the URL carries a token: every hop logs URLs, so the client must
- * learn that a token there is not used. Also for a credential that is too long or a Basic value without a colon.
+ * learn that a token there is not used. Also for a credential that is too long or a Basic value without a
+ * colon.
  */
 export function readCredential(header: string | undefined, query: URLSearchParams): Credential {
   if (query.has("token") || query.has("access_token")) {

@@ -11,8 +11,8 @@ export function openDatabase(d1: D1): Database {
 }
 
 /**
- * SQL as a column of a query over one table. In such a query Drizzle drops the table names from columns that are
- * embedded directly, which makes a column like `name` ambiguous in a subquery with joins.
+ * SQL as a column of a query over one table. In such a query Drizzle drops the table names from columns that
+ * are embedded directly, which makes a column like `name` ambiguous in a subquery with joins.
  */
 export const qualified = <T>(query: SQL): SQL<T> => sql<T>`${query}`;
 
@@ -23,8 +23,8 @@ export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =
     .as(name);
 
 /**
- * A value that is written only if a condition holds at the time of the write. Otherwise the value is null, which
- * violates the column's NOT NULL constraint and rolls back the batch.
+ * A value that is written only if a condition holds at the time of the write. Otherwise the value is null,
+ * which violates the column's NOT NULL constraint and rolls back the batch.
  */
 export const onlyWhile = <T>(condition: SQL, value: T | SQL<T>): SQL<T> =>
   sql<T>`case when ${condition} then ${value} end`;
@@ -59,7 +59,8 @@ export function columnsOf<T extends Table>(table: T, prefix: string): Aliased<T>
 /**
  * Whether D1 refused a write because of a constraint.
  *
- * @param column The column in D1's message: `table.column`, or a part of it; for a unique index the first column.
+ * @param column The column in D1's message: `table.column`, or a part of it; for a unique index the first
+ * column.
  */
 export function isViolation(
   error: unknown,
@@ -75,6 +76,8 @@ export function isViolation(
   );
 }
 
-/** Quotes a text as one phrase of a full-text query. A NUL would end the query early, so it becomes a space. */
+/**
+ * Quotes a text as one phrase of a full-text query. A NUL would end the query early, so it becomes a space.
+ */
 export const quotePhrase = (text: string): string =>
   `"${text.replaceAll("\0", " ").replaceAll('"', '""')}"`;

@@ -15,8 +15,8 @@ export type D1 = Pick<D1DatabaseSession, "prepare" | "batch">;
 /**
  * Wraps `d1` and counts its calls, round trips and rows.
  *
- * Counting rows runs each SELECT twice, since D1 reports rows on `all()` but not on `raw()`, which Drizzle uses
- * because it keeps columns of the same name apart.
+ * Counting rows runs each SELECT twice, since D1 reports rows on `all()` but not on `raw()`, which Drizzle
+ * uses because it keeps columns of the same name apart.
  *
  * @param counts.rows Whether to count rows too.
  */

@@ -9,8 +9,8 @@ import type { Ctx } from "../context.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 
 /**
- * Authenticates a request: resolves its caller and, in the same round trip, loads its target; refuses anonymous
- * callers and tokens without the required scopes; records the use of a token.
+ * Authenticates a request: resolves its caller and, in the same round trip, loads its target; refuses
+ * anonymous callers and tokens without the required scopes; records the use of a token.
  *
  * @param selectTarget Builds the query for the target of the request.
  * @throws Failure as `authenticate` does, and the door's refusal where the requirements are not met.

@@ -49,7 +49,8 @@ export async function enterAccount(
   const [renamed] = await selectAccounts(ctx.db, callerSql(ctx.actor))
     .where(wasAccountNamed(target.name))
     .limit(1);
-  // SECURITY: redirects only to an account that the caller may see; any other redirect would reveal the account.
+  // SECURITY: redirects only to an account that the caller may see; any other redirect would reveal the
+  // account.
   if (!renamed || !isSeen(ctx.actor, renamed)) throw door.refuseUnknown(ctx.actor);
   const location = movedTo(ctx.rootUrl, target.pathAt(renamed.account), raw);
   throw new Moved(location, target.movedStatus);

@@ -35,8 +35,8 @@ export interface RequestContext {
 /**
  * Authenticates a request and resolves the repository that it names.
  *
- * @throws Failure as `authenticateRequest` does, and the door's refusal for a repository that does not exist or
- * that the caller may not see.
+ * @throws Failure as `authenticateRequest` does, and the door's refusal for a repository that does not exist
+ * or that the caller may not see.
  * @throws Moved where the repository has been renamed.
  */
 export async function enterRepository(
@@ -56,7 +56,10 @@ export interface RelativeName {
   repo: string | undefined;
 }
 
-/** Like `enterRepository`, and also resolves `relative` to those repositories of the fork network that the caller may see. */
+/**
+ * Like `enterRepository`, and also resolves `relative` to those repositories of the fork network that the
+ * caller may see.
+ */
 export async function enterNetwork(
   incoming: IncomingRequest,
   target: RepositoryTarget,
@@ -106,5 +109,7 @@ async function resolveRepository(
   return created;
 }
 
-/** Writes are redirected by 308: after a 301 many clients would repeat them as a GET, which changes nothing. */
+/**
+ * Writes are redirected by 308: after a 301 many clients would repeat them as a GET, which changes nothing.
+ */
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";

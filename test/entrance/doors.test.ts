@@ -17,7 +17,9 @@ interface Expected {
   body: unknown;
 }
 
-/** How a door formats refusals. `message` is the common message of all doors, "" where each door has its own. */
+/**
+ * How a door formats refusals. `message` is the common message of all doors, "" where each door has its own.
+ */
 type Dialect = (outcome: Exclude<Outcome, "in">, message: string) => Expected;
 
 const STATUS = { unauthenticated: 401, forbidden: 403, unknown: 404 } as const;

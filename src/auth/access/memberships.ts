@@ -13,7 +13,8 @@ import {
   type Team,
 } from "../../db/schema/index.ts";
 
-// Statements that change memberships of organizations and teams, for the batches of the operations in `domain`.
+// Statements that change memberships of organizations and teams, for the batches of the operations in
+// `domain`.
 
 type Id = number | SQL<number>;
 

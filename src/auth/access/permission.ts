@@ -22,7 +22,8 @@ export interface Permitted {
 }
 
 /**
- * Resolves the caller's permission in a repository; its mode is `none` where the caller may not see the repository.
+ * Resolves the caller's permission in a repository; its mode is `none` where the caller may not see the
+ * repository.
  *
  * A credential narrows its user's permission and never widens it.
  */
@@ -60,7 +61,8 @@ function repositoryMode({ access, units }: TeamGrant): Access {
 /** Whether the caller may read the repository without a grant. */
 function isReadableWithoutGrant(actor: Actor, repo: Repository, facts: AccessFacts): boolean {
   const isReadableByMember = !repo.isPrivate && facts.isOrganizationMember;
-  // Restricted users see only repositories that they were granted, or that their organizations do not keep private.
+  // Restricted users see only repositories that they were granted, or that their organizations do not keep
+  // private.
   if (actor.user?.isRestricted) return isReadableByMember;
   if (repo.visibility === "public") return true;
   if (repo.visibility === "limited") return actor.user !== undefined;

@@ -20,7 +20,9 @@ export const lfsObjects = sqliteTable(
     /** SHA-256 of the bytes, in lower-case hex. */
     oid: text().notNull(),
     sizeBytes: integer().notNull(),
-    /** The upload that stored the bytes; with the oid it names the file in the bucket. Forks share the file. */
+    /**
+     * The upload that stored the bytes; with the oid it names the file in the bucket. Forks share the file.
+     */
     uploadId: text().notNull(),
     createdAt: integer().notNull(),
   },
@@ -32,8 +34,8 @@ export const lfsObjects = sqliteTable(
 export type LfsObject = typeof lfsObjects.$inferSelect;
 
 /**
- * Files of the bucket that no repository refers to: pending uploads, and files of deleted repositories, which a
- * trigger inserts.
+ * Files of the bucket that no repository refers to: pending uploads, and files of deleted repositories, which
+ * a trigger inserts.
  */
 export const lfsLooseFiles = sqliteTable(
   "lfs_loose_files",

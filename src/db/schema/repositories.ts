@@ -53,7 +53,10 @@ export const repositories = sqliteTable(
     ownerId: integer()
       .notNull()
       .references(() => users.id),
-    /** The owner's lower-case name, copied so that one index serves "by owner, then name". Maintained by a trigger. */
+    /**
+     * The owner's lower-case name, copied so that one index serves "by owner, then name". Maintained by a
+     * trigger.
+     */
     ownerLowerName: text().notNull().default(""),
     name: text().notNull(),
     lowerName: text().notNull(),
@@ -77,7 +80,10 @@ export const repositories = sqliteTable(
     isFork: flag().default(false),
     /** The name of the Durable Object that holds its refs: never reused, and not a secret. */
     objectName: text().notNull().default(""),
-    /** The fork network whose packs it shares; a repository that is not a fork starts a network named after its object. */
+    /**
+     * The fork network whose packs it shares; a repository that is not a fork starts a network named after its
+     * object.
+     */
     networkName: text().notNull().default(""),
     defaultBranch: text().notNull(),
     trustModel: text().notNull().default("default"),
@@ -211,7 +217,10 @@ function toggleTable<Name extends string>(name: Name) {
       repoId: integer()
         .notNull()
         .references(() => repositories.id, { onDelete: "cascade" }),
-      /** The repository's visibility, copied so that a total can exclude hidden repositories. Maintained by a trigger. */
+      /**
+       * The repository's visibility, copied so that a total can exclude hidden repositories. Maintained by a
+       * trigger.
+       */
       visibility: text().$type<Visibility>().notNull(),
       createdAt: integer().notNull(),
     },

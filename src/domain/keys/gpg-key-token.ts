@@ -4,7 +4,8 @@ import type { User } from "../../db/schema/index.ts";
 const MINUTE_MS = 60_000;
 
 /**
- * The texts whose signature currently proves possession of a key: the tokens of this minute and of the last one.
+ * The texts whose signature currently proves possession of a key: the tokens of this minute and of the last
+ * one.
  *
  * The tokens are not secret, only specific to the user and the time: a signature that was made for another
  * account, or earlier, does not match.

@@ -51,7 +51,7 @@ export async function parseGpgKeys(armored: string, now: number): Promise<Parsed
   return keys;
 }
 
-/** Splits a text into its public key blocks; text before them is ignored. */
+/** Splits a text into its public key blocks, which may have other text around them. */
 function splitBlocks(text: string): string[] {
   const blocks = text.split(/^(?=-----BEGIN PGP )/m).filter((part) => part.startsWith("-----"));
   const labels = blocks.map((block) => /^-----BEGIN PGP ([A-Z ]+)-----/.exec(block)?.[1]);

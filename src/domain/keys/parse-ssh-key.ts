@@ -23,8 +23,8 @@ const TEXT_LENGTH_MAX = 16_384;
 /**
  * Parses a public key that a user pasted: OpenSSH's one line, an SSH2 block or PEM.
  *
- * @throws Failure `invalid` with a message for the user: what the text is, if it is not a key, or why the key is
- *   not accepted.
+ * @throws Failure `invalid` with a message for the user: what the text is, if it is not a key, or why the key
+ *   is not accepted.
  * @see sshd(8) "AUTHORIZED_KEYS FILE FORMAT", RFC 4716, RFC 7468 section 13
  */
 export function parseSshKey(text: string): SshKey {

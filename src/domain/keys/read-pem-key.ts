@@ -14,7 +14,8 @@ const CURVE_NAMES = new Map([
  *
  * @param der  The decoded content of the block.
  * @param type `pkcs1` for RSA PUBLIC KEY, `spki` for PUBLIC KEY.
- * @throws Failure `invalid` for bytes that are not a key, bytes left over, or a key type that SSH does not support.
+ * @throws Failure `invalid` for bytes that are not a key, bytes left over, or a key type that SSH does not
+ * support.
  * @see RFC 8017 appendix A.1.1, RFC 5280 section 4.1.2.7
  */
 export function readPemKey(der: Buffer, type: "pkcs1" | "spki"): Uint8Array {

@@ -127,7 +127,9 @@ function readEcdsa(reader: SshWireReader, name: keyof typeof CURVES): number {
   return bits;
 }
 
-/** Reads the application for which a security key created the key pair, "ssh:" unless its owner chose another. */
+/**
+ * Reads the application for which a security key created the key pair, "ssh:" unless its owner chose another.
+ */
 function readApplication(reader: SshWireReader): void {
   if (reader.readString().length === 0) throw invalid("the security key names no application");
 }

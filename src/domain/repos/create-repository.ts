@@ -33,9 +33,9 @@ export interface NewRepository extends FirstContent {
  *
  * @param creator   The user who creates it; may differ from the owner.
  * @param ownsOwner Whether the creator already owns all of the owner's repositories.
- * @throws Failure `invalid` for an invalid name and, with a first commit, for an unknown template (`malformed` for
- * an unknown readme template), `conflict` for a name that is taken, `forbidden` if the owner has the maximum number
- * of repositories or if the caller's token is too narrow.
+ * @throws Failure `invalid` for an invalid name and, with a first commit, for an unknown template (`malformed`
+ * for an unknown readme template), `conflict` for a name that is taken, `forbidden` if the owner has the
+ * maximum number of repositories or if the caller's token is too narrow.
  */
 export async function createRepository(
   ctx: Ctx,

@@ -8,17 +8,17 @@ import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /**
- * Deletes a repository with all rows that belong to it alone: stars, watches, roles, deploy keys, redirects, and
- * its entries in bound tokens. Forks stay and lose their parent.
+ * Deletes a repository with all rows that belong to it alone: stars, watches, roles, deploy keys, redirects,
+ * and its entries in bound tokens. Forks stay and lose their parent.
  *
- * Foreign keys cascade the deletion, so that no table is missed and a later repository of the same name inherits
- * nothing. Refs and packs are removed by a job.
+ * Foreign keys cascade the deletion, so that no table is missed and a later repository of the same name
+ * inherits nothing. Refs and packs are removed by a job.
  */
 export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promise<void> {
   const { row, owner } = repo;
   const viewer = openReceiver(ctx);
-  // SECURITY: the stored event contains the webhook payload, built with the owner's permission as for every hook,
-  // rather than the row, which has columns that are never sent to anybody.
+  // SECURITY: the stored event contains the webhook payload, built with the owner's permission as for every
+  // hook, rather than the row, which has columns that are never sent to anybody.
   const where: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
   await ctx.db.batch([
     ctx.db.delete(repositories).where(eq(repositories.id, row.id)),

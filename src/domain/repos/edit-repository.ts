@@ -61,12 +61,13 @@ export interface RepositoryEdit extends Columns {
 /**
  * Changes a repository.
  *
- * Each setting is changed individually, so that two concurrent edits both take effect. Settings that already have
- * the wanted value are skipped and produce no event. Making a repository private deletes the stars and watches of
- * users who can no longer see it.
+ * Each setting is changed individually, so that two concurrent edits both take effect. Settings that already
+ * have the wanted value are skipped and produce no event. Making a repository private deletes the stars and
+ * watches of users who can no longer see it.
  *
- * @throws Failure `invalid` for an invalid value, for a name that is taken, and when no unit would stay enabled;
- * `forbidden` for making it private with a public-only token; `not_found` if it was deleted meanwhile.
+ * @throws Failure `invalid` for an invalid value, for a name that is taken, and when no unit would stay
+ * enabled; `forbidden` for making it private with a public-only token; `not_found` if it was deleted
+ * meanwhile.
  */
 export async function editRepository(
   ctx: Ctx,
@@ -133,7 +134,9 @@ async function setHead({ git }: Ctx, repo: Repository, branch: string | undefine
   if (branch !== undefined) await git.repository(repo).setHead(`refs/heads/${encodeText(branch)}`);
 }
 
-/** SECURITY: a fork is private exactly if its parent is: its own setting could publish the objects it shares. */
+/**
+ * SECURITY: a fork is private exactly if its parent is: its own setting could publish the objects it shares.
+ */
 function followParent(edit: RepositoryEdit, parent: Repository | undefined): RepositoryEdit {
   const isOverridden = parent !== undefined && edit.isPrivate !== undefined;
   return isOverridden ? { ...edit, isPrivate: parent.isPrivate } : edit;

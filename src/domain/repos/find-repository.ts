@@ -24,7 +24,9 @@ export interface RepositoryRow extends AccessFacts {
   owner: User;
 }
 
-/** Selects repositories with their owners and the facts for resolving access; one query, any number of rows. */
+/**
+ * Selects repositories with their owners and the facts for resolving access; one query, any number of rows.
+ */
 export function selectRepositories(db: Database, caller: CallerSql) {
   return db
     .select({
@@ -49,7 +51,9 @@ export function isNamed(owner: string, name: string): SQL {
   );
 }
 
-/** The condition for a repository by its names, and for repositories of its fork network that match `relative`. */
+/**
+ * The condition for a repository by its names, and for repositories of its fork network that match `relative`.
+ */
 export function isNamedOrRelated(
   owner: string,
   name: string,
@@ -80,7 +84,8 @@ export function isNamedOrRelated(
 }
 
 /**
- * Finds the parent of a fork with the caller's permission in it; undefined for a repository that is not a fork.
+ * Finds the parent of a fork with the caller's permission in it; undefined for a repository that is not a
+ * fork.
  *
  * Cost: one query for a fork.
  */

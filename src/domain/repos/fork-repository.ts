@@ -18,16 +18,16 @@ const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 /**
  * Forks a repository: creates another one with the same refs that shares the existing packs.
  *
- * Only the lists of refs, packs and large files are copied, so the time does not depend on the repository's size.
- * The fork's Durable Object is created first and its row last: a visible fork is complete, and an object whose row
- * was never written removes itself.
+ * Only the lists of refs, packs and large files are copied, so the time does not depend on the repository's
+ * size. The fork's Durable Object is created first and its row last: a visible fork is complete, and an object
+ * whose row was never written removes itself.
  *
  * SECURITY: a fork must not be visible to more people than its parent: if its owner is more visible than the
  * parent, the fork is private.
  *
  * @param source The repository to fork; the caller may read its code.
- * @throws Failure `conflict` if the owner has the source itself, a fork of it, another repository of the name, or
- * the maximum number of repositories; `not_found` if the source was deleted meanwhile.
+ * @throws Failure `conflict` if the owner has the source itself, a fork of it, another repository of the name,
+ * or the maximum number of repositories; `not_found` if the source was deleted meanwhile.
  */
 export async function forkRepository(
   ctx: Ctx,

@@ -52,8 +52,8 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
   > & { isPrivate: boolean | SQL<boolean>; lfsSizeBytes?: SQL<number> };
 
 /**
- * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the creator
- * and, in an organization that the creator does not own, the creator's role as an administrator.
+ * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the
+ * creator and, in an organization that the creator does not own, the creator's role as an administrator.
  *
  * @param columns The columns that differ between new repositories.
  * @param toEvent Builds the event from the SQL of the repository's id.
@@ -135,7 +135,10 @@ export async function insertRepository(
 const repositoryLimit = (ctx: Ctx, owner: User): number =>
   owner.repoCountMax >= 0 ? owner.repoCountMax : ctx.config.repoCountMax;
 
-/** The owner's id if the owner is below the limit at the time of the write, so that concurrent requests can't exceed it. */
+/**
+ * The owner's id if the owner is below the limit at the time of the write, so that concurrent requests can't
+ * exceed it.
+ */
 function withinLimit(ctx: Ctx, owner: User) {
   const limit = repositoryLimit(ctx, owner);
   if (limit < 0) return owner.id;

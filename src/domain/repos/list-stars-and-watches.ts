@@ -41,9 +41,10 @@ export const listWatchers = (ctx: Ctx, repo: Repository, slice: Slice) =>
 /**
  * Lists the repositories that a user starred or watches and that the caller may see.
  *
- * The total is the stored counter minus the toggles on repositories that the caller may not see. A partial index
- * on toggles of non-public repositories finds these: a page reads only the rows that it returns and skips, however
- * many toggles the user has. For a caller who does not see every public repository, every toggle is checked.
+ * The total is the stored counter minus the toggles on repositories that the caller may not see. A partial
+ * index on toggles of non-public repositories finds these: a page reads only the rows that it returns and
+ * skips, however many toggles the user has. For a caller who does not see every public repository, every
+ * toggle is checked.
  */
 async function listToggled(
   ctx: Ctx,

@@ -15,8 +15,8 @@ const TOPICS_MAX = 5;
 const INDEXED_MIN = 3;
 
 /**
- * Selects the ids of repositories that match the text: the newest ones that the caller sees without a grant, and all
- * that were granted to the caller.
+ * Selects the ids of repositories that match the text: the newest ones that the caller sees without a grant,
+ * and all that were granted to the caller.
  */
 export function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const visibilities = visibilitiesWithoutGrant(ctx.actor);
@@ -56,7 +56,8 @@ function indexedText(query: RepositoryQuery): string | undefined {
 
 function byWord(query: RepositoryQuery, visibilities: readonly string[]): SQL {
   if (visibilities.length === 0) return sql`select id from ${repositories} where 0`;
-  // Three letters distinguish the visibilities and are one trigram; the full word would be several to intersect.
+  // Three letters distinguish the visibilities and are one trigram; the full word would be several to
+  // intersect.
   const isVisible = visibilities
     .map((visibility) => `"${visibility.slice(0, INDEXED_MIN)}"`)
     .join(" OR ");
@@ -117,8 +118,8 @@ function byBeginning(query: RepositoryQuery, visibilities: readonly string[]): S
 /**
  * The text of a query as a condition on a row.
  *
- * Descriptions are in any alphabet, and SQLite folds the case of ASCII letters only: the full-text index matches
- * them wherever it can.
+ * Descriptions are in any alphabet, and SQLite folds the case of ASCII letters only: the full-text index
+ * matches them wherever it can.
  */
 export function isMatch(query: RepositoryQuery): SQL | undefined {
   const text = query.text.toLowerCase();

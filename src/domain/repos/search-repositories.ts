@@ -48,9 +48,9 @@ const WALK_MAX = 1_000_000;
 /**
  * Searches the repositories that the caller may see.
  *
- * The number of rows read does not grow with the table: a list without a search word walks an index in its order;
- * a word reads a bounded number of its newest matches; a search by owner, team, stargazer or bound token reads only
- * the repositories of that owner, team, stargazer or token.
+ * The number of rows read does not grow with the table: a list without a search word walks an index in its
+ * order; a word reads a bounded number of its newest matches; a search by owner, team, stargazer or bound
+ * token reads only the repositories of that owner, team, stargazer or token.
  */
 export async function searchRepositories(
   ctx: Ctx,
@@ -96,7 +96,10 @@ function filters(query: RepositoryQuery): SQL[] {
   return list;
 }
 
-/** A condition that bounds the number of rows independently of the table's size; undefined if the query has none. */
+/**
+ * A condition that bounds the number of rows independently of the table's size; undefined if the query has
+ * none.
+ */
 function subsetOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
   const subsets: (SQL | undefined)[] = [];
   const { ownerId, teamId, starredById } = query;

@@ -15,7 +15,9 @@ import { isTooLarge } from "../keys/read-gpg-key.ts";
 
 /** A detached OpenPGP signature. */
 export interface OpenPgpSignature {
-  /** The id of the issuing key according to the signature: 16 upper-case hex digits, zeros if it names none. */
+  /**
+   * The id of the issuing key according to the signature: 16 upper-case hex digits, zeros if it names none.
+   */
   readonly keyId: string;
   /** Whether the hash algorithm is too weak to rule out a second text with the same hash. */
   readonly isHashWeak: boolean;
@@ -42,7 +44,8 @@ const BEGIN = "-----BEGIN PGP SIGNATURE-----";
  *
  * SECURITY: exactly one signature is accepted. With several, one could verify while another is displayed.
  *
- * @returns Undefined for a text that is not a single signature, and for a signature over anything but bytes or text.
+ * @returns Undefined for a text that is not a single signature, and for a signature over anything but bytes or
+ * text.
  */
 export async function parseOpenPgpSignature(
   armoredSignature: string,
@@ -67,9 +70,9 @@ export async function parseOpenPgpSignature(
 /**
  * Whether the key made the signature over `bytes` at a time when it was valid.
  *
- * The key is checked at the signature's own time: signatures from before the key expired stay valid. Signatures of
- * a revoked key are never valid, because its holder can choose the signature's time. Signatures of a key that may
- * not sign, or that is too weak, are not valid either.
+ * The key is checked at the signature's own time: signatures from before the key expired stay valid.
+ * Signatures of a revoked key are never valid, because its holder can choose the signature's time. Signatures
+ * of a key that may not sign, or that is too weak, are not valid either.
  *
  * @param now Milliseconds since the epoch; a signature with an expiry is checked at this time.
  * @throws UnreadableKey for a stored key that can't be parsed.

@@ -21,8 +21,8 @@ export interface SigningContext {
  * identities all belong to the authenticated accounts. A caller may choose any author and could otherwise
  * impersonate them.
  *
- * @returns Undefined where the service does not sign: no key, an operation that is not configured for signing, or
- * an identity of somebody else.
+ * @returns Undefined where the service does not sign: no key, an operation that is not configured for signing,
+ * or an identity of somebody else.
  * @throws Error if the key can't be used.
  */
 export async function signAsService(
@@ -39,7 +39,9 @@ export async function signAsService(
   return (await key.sign(bytes, ctx.now)).trimEnd().replaceAll("\r\n", "\n") as ByteText;
 }
 
-/** The email addresses under which a user commits: the primary one, and the no-reply address of the service. */
+/**
+ * The email addresses under which a user commits: the primary one, and the no-reply address of the service.
+ */
 const addressesOf = ({ config, rootUrl }: Ctx, user: User): string[] => [
   user.email.toLowerCase(),
   `${user.lowerName}@${noReplyDomain(config, rootUrl)}`,

@@ -20,8 +20,8 @@ const USER_PRESENT = 1;
 /**
  * Whether the public key in a signature made the signature over `bytes`.
  *
- * The key is not trusted by this: the caller looks it up among the keys of an account, which were validated when
- * they were added. A security key must have been touched. RSA with SHA-1 is refused.
+ * The key is not trusted by this: the caller looks it up among the keys of an account, which were validated
+ * when they were added. A security key must have been touched. RSA with SHA-1 is refused.
  *
  * @returns False also for a key or value that can't be parsed.
  * @see PROTOCOL.sshsig and PROTOCOL.u2f of OpenSSH, RFC 8332, RFC 5656 section 3.1.2, RFC 8709 section 6

@@ -30,8 +30,8 @@ export interface NewTag {
 /**
  * Tags a commit.
  *
- * @throws Failure `invalid` for an invalid name or message, `not_found` if the target does not exist, `conflict`
- * if the name is taken or clashes with another ref.
+ * @throws Failure `invalid` for an invalid name or message, `not_found` if the target does not exist,
+ * `conflict` if the name is taken or clashes with another ref.
  */
 export async function createTag(
   ctx: Ctx,

@@ -29,7 +29,10 @@ export async function findLicense(wantedId: string): Promise<LicenseTemplate | u
   return undefined;
 }
 
-/** Lists each text once, with the first of its ids: a text shared by two ids does not contain "or later" itself. */
+/**
+ * Lists each text once, with the first of its ids: a text shared by two ids does not contain "or later"
+ * itself.
+ */
 export async function listLicenseTexts(): Promise<LicenseTemplate[]> {
   const { ids, texts } = await load();
   return texts.flatMap((text, index) => {

@@ -35,8 +35,8 @@ export const BOUND_MAX = 100;
 /**
  * Creates an access token for `user`. The secret is returned here and not stored.
  *
- * @throws Failure `malformed` for invalid scopes and a name that is taken, `forbidden` for a token wider than the
- * caller's own, `invalid` for an expiry in the past and for repositories that the caller may not see.
+ * @throws Failure `malformed` for invalid scopes and a name that is taken, `forbidden` for a token wider than
+ * the caller's own, `invalid` for an expiry in the past and for repositories that the caller may not see.
  */
 export async function createAccessToken(
   ctx: Ctx,
@@ -91,7 +91,9 @@ export async function createAccessToken(
   }
 }
 
-/** SECURITY: a token can't create a token with more scopes, a later expiry or more repositories than its own. */
+/**
+ * SECURITY: a token can't create a token with more scopes, a later expiry or more repositories than its own.
+ */
 function refuseWidening({ token, scopes }: Actor, requested: Scopes, wanted: NewAccessToken): void {
   if (!token) return;
   const refusal = "a token can't create a token wider than itself";

@@ -52,8 +52,8 @@ async function change(
   const { db, now } = ctx;
   const isOfRepository = eq(repositoryTopics.repoId, row.id);
   const names = JSON.stringify(added);
-  // The number of other topics at the time of the write: over the maximum, the inserted topic id is null, which
-  // the column refuses.
+  // The number of other topics at the time of the write: over the maximum, the inserted topic id is null,
+  // which the column refuses.
   const others = sql`(
     select count(*)
     from ${repositoryTopics}

@@ -117,7 +117,8 @@ describe("/orgs/{org}/public_members/{username}", () => {
     expect(await eventsIn(org)).toHaveLength(1);
   });
 
-  // SECURITY: only the member may change the visibility of a membership, not even an owner of the organization.
+  // SECURITY: only the member may change the visibility of a membership, not even an owner of the
+  // organization.
   it("refuses to change another user's membership", async () => {
     const { org, owner, quiet, loud } = await makeOrg();
 

@@ -10,7 +10,9 @@ import {
   startReading,
 } from "../../support/slow-reader.ts";
 
-/** Maximum number of bytes read from storage and not yet received by the client, whatever the response's size. */
+/**
+ * Maximum number of bytes read from storage and not yet received by the client, whatever the response's size.
+ */
 const BUFFERED_BYTES_MAX = 3 * 1024 * 1024;
 
 /** Starts to read an archive with streamed files. */

@@ -47,7 +47,9 @@ const REQUIREMENTS = COLUMNS.flatMap((column): Requirement[] =>
     : MODES.map((mode) => ({ unit: column, mode })),
 );
 
-/** The requirements to test for a narrowed credential, which reaches a repository or not, whatever is required. */
+/**
+ * The requirements to test for a narrowed credential, which reaches a repository or not, whatever is required.
+ */
 const COMMON_REQUIREMENTS = REQUIREMENTS.filter(
   ({ unit, mode }) =>
     unit === undefined || mode === "read" || (unit === "wiki" && mode === "admin"),

@@ -45,7 +45,10 @@ export const READABLE_WITHOUT_GRANT = readTable<Record<Reader, "yes" | "no">>(`
 `);
 export type Reader = "anonymous" | "plain" | "restricted" | "member" | "restricted_member";
 
-/** Which repositories a credential reaches, whatever its user was granted. Only a full credential has site-admin rights. */
+/**
+ * Which repositories a credential reaches, whatever its user was granted. Only a full credential has
+ * site-admin rights.
+ */
 export const REACH = readTable<Record<CredentialKind, "yes" | "no">>(`
   repository                   | none full public_only bound_to_it bound_elsewhere
   public of a public owner     | yes  yes  yes         yes         no
