@@ -1,15 +1,18 @@
 import type { AccessToken, User } from "../db/schema/index.ts";
 import { ALL_SCOPES, type Scopes } from "./scope.ts";
 
-/** Who is calling, and how far what they showed reaches. */
+/** The caller of a request and what its credential allows. */
 export interface Actor {
-  /** Nobody where the caller is anonymous. */
+  /** Undefined for an anonymous caller. */
   user: User | undefined;
-  /** Whether every site right applies: an administrator whose credential is not narrowed to public things. */
+  /**
+   * Whether site-wide rights apply: an administrator whose token is neither public-only nor bound to
+   * repositories.
+   */
   isSiteAdmin: boolean;
   credential: "none" | "basic" | "token" | "system";
   scopes: Scopes;
-  /** The access token that was shown. */
+  /** The access token of the request, where it carries one. */
   token: AccessToken | undefined;
 }
 
@@ -21,12 +24,12 @@ export const ANONYMOUS: Actor = {
   token: undefined,
 };
 
-/** Whether only what everybody may see is shown: to anonymous callers and to public-only tokens. */
+/** Whether the caller is limited to public resources: an anonymous caller or a public-only token. */
 export function seesPublicOnly(actor: Actor): boolean {
   return actor.user === undefined || actor.scopes.isPublicOnly;
 }
 
-/** The token whose list of repositories is all the caller reaches, where it is bound to one. */
+/** The id of the caller's token where the token is bound to a list of repositories, else undefined. */
 export function boundTokenId(actor: Actor): number | undefined {
   return actor.token?.isBound ? actor.token.id : undefined;
 }

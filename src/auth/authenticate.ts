@@ -17,8 +17,8 @@ import { verifyPassword } from "./password.ts";
 import { ALL_SCOPES, readStoredScopes } from "./scope.ts";
 import { hashSecret } from "./secret.ts";
 
-// SECURITY: Basic may carry a token on either side. In a fixed order, so that the caller found here
-// is the one that `callerSubquery` finds.
+// SECURITY: Basic may carry a token as the user name or as the password. The order is fixed, so that this
+// query and `callerSubquery` resolve to the same caller.
 const selectTokens = (db: Database, hashes: string[]) =>
   db
     .select({ token: columnsOf(accessTokens, "t"), user: columnsOf(users, "u") })
@@ -33,23 +33,23 @@ const selectUsers = (db: Database, where: SQL) =>
     .from(users)
     .where(and(eq(users.kind, "user"), where));
 
-/** A query for what a request is about, and its result. */
+/** A query for the resource that a request names, with its result type. */
 export type TargetQuery = BatchItem<"sqlite">;
 
-/** What a request shows to say who it is from. */
+/** The identity that a request claims: a credential and, optionally, a user to act as. */
 export interface Claims {
   credential: Credential;
-  /** The user whom an administrator wants to act as. */
+  /** The name of the user that an administrator wants to act as. */
   sudo: string | undefined;
 }
 
 /**
- * Finds the caller of a request and, in the same batch, what the request is about: one round trip.
+ * Finds the caller of a request and, in the same batch, the target of the request: one round trip.
  *
- * @param selectTarget Makes the query for the target; it gets the caller as a subquery, since
- * nobody knows yet who that is.
- * @throws Failure `unauthenticated` for a wrong or expired credential, `forbidden` for a closed
- * account and for sudo by anybody but administrators.
+ * @param selectTarget Builds the query for the target. It receives the caller as a subquery, since the
+ * batch is sent before the caller is known.
+ * @throws Failure `unauthenticated` for a wrong or expired credential, `forbidden` for a disabled account and
+ * for sudo by a caller who is not an administrator, `not_found` for sudo as an unknown user.
  */
 export async function authenticate<Q extends TargetQuery>(
   db: Database,
@@ -60,7 +60,7 @@ export async function authenticate<Q extends TargetQuery>(
   const tokenHashes = await Promise.all(possibleSecrets(credential).map(hashSecret));
   const isAccount =
     credential.kind === "basic" && credential.password !== ""
-      ? isNamed(credential.name)
+      ? matchesLogin(credential.name)
       : undefined;
   const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
 
@@ -70,15 +70,15 @@ export async function authenticate<Q extends TargetQuery>(
     sudo: isSudo && selectUsers(db, isSudo),
     target: selectTarget?.(callerSubquery({ tokenHashes, isAccount, isSudo })),
   });
-  const actor = await judgeCredential(credential, found.tokens ?? [], found.accounts ?? [], now);
-  if (actor.user) refuseClosedAccount(actor.user);
+  const actor = await resolveActor(credential, found.tokens ?? [], found.accounts ?? [], now);
+  if (actor.user) refuseDisabledAccount(actor.user);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
     target: found.target,
   };
 }
 
-/** Runs the queries that there are as one batch. */
+/** Runs the defined queries as one batch. */
 async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
   db: Database,
   queries: Q,
@@ -88,12 +88,12 @@ async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
   );
   const [first, ...rest] = named.map(([, query]) => query);
   const results: unknown[] = first ? await db.batch([first, ...rest]) : [];
-  return Object.fromEntries(named.map(([name], at) => [name, results[at]])) as {
+  return Object.fromEntries(named.map(([name], index) => [name, results[index]])) as {
     [K in keyof Q]: NonNullable<Q[K]>["_"]["result"] | undefined;
   };
 }
 
-/** The strings of a credential that may be a token: Basic carries it on either side. */
+/** The strings of a credential that may be a token: Basic may carry it as the user name or as the password. */
 function possibleSecrets(credential: Credential): string[] {
   switch (credential.kind) {
     case "none":
@@ -107,8 +107,8 @@ function possibleSecrets(credential: Credential): string[] {
   }
 }
 
-/** A person signs in with a login name or with any address they confirmed. */
-function isNamed(name: string): SQL {
+/** Matches the account of a Basic user name: a login name or any confirmed email address. */
+function matchesLogin(name: string): SQL {
   const lower = name.toLowerCase();
   return anyOf(
     eq(users.lowerName, lower),
@@ -120,7 +120,7 @@ function isNamed(name: string): SQL {
   );
 }
 
-async function judgeCredential(
+async function resolveActor(
   credential: Credential,
   tokens: { token: AccessToken; user: User }[],
   accounts: { user: User }[],
@@ -145,11 +145,11 @@ async function judgeCredential(
   }
   if (credential.kind === "token") throw unauthenticated("the access token is not valid");
 
-  // SECURITY: the password is hashed whether or not the account exists (timing), and the answer
-  // is the same for a wrong name and a wrong password.
+  // SECURITY: the password is hashed whether or not the account exists, and the error is the same for a wrong
+  // name and a wrong password: neither timing nor message reveals which accounts exist.
   const user = accounts[0]?.user;
-  const isRight = await verifyPassword(user?.passwordHash ?? null, credential.password);
-  if (!user || !isRight) throw unauthenticated("the user name or the password is not right");
+  const isCorrect = await verifyPassword(user?.passwordHash ?? null, credential.password);
+  if (!user || !isCorrect) throw unauthenticated("the user name or the password is not right");
   return {
     ...ANONYMOUS,
     user,
@@ -159,7 +159,7 @@ async function judgeCredential(
   };
 }
 
-function refuseClosedAccount(user: User): void {
+function refuseDisabledAccount(user: User): void {
   if (!user.isActive || user.isLoginProhibited) {
     throw forbidden(
       "This account is prohibited from signing in, please contact your site administrator.",

@@ -3,15 +3,15 @@ import { inArray, sql, type SQL } from "drizzle-orm";
 import { accessTokens, users } from "../db/schema/index.ts";
 import { boundTokenId, type Actor } from "./actor.ts";
 
-/** The caller of a request in SQL. */
+/** The caller of a request as SQL expressions. */
 export interface CallerSql {
-  /** The id of the user who acts, or null. */
+  /** The id of the acting user, or null. */
   actorId: SQL;
-  /** The bound token that the credential is, or null. */
+  /** The id of the caller's token where it is bound to repositories, or null. */
   boundTokenId: SQL;
 }
 
-/** The caller as SQL, once it is known. */
+/** SQL for a caller that is already resolved. */
 export function callerSql(actor: Actor): CallerSql {
   return {
     actorId: sql`${actor.user?.id ?? null}`,
@@ -19,17 +19,17 @@ export function callerSql(actor: Actor): CallerSql {
   };
 }
 
-/** The parts of a credential that name a user. */
+/** The parts of a credential that identify a user. */
 export interface CredentialSql {
   /** Hashes of the strings that may be a token. */
   tokenHashes: string[];
-  /** The account of a password. */
+  /** The condition for the account that a password belongs to. */
   isAccount: SQL | undefined;
-  /** The user whom an administrator acts as. */
+  /** The condition for the user that an administrator acts as. */
   isSudo: SQL | undefined;
 }
 
-/** The caller as subqueries that find the user of a credential, so that a query need not wait for it. */
+/** SQL that resolves a credential to its caller by subqueries, so that a query can run in the same batch. */
 export function callerSubquery({ tokenHashes, isAccount, isSudo }: CredentialSql): CallerSql {
   const userWhere = (condition?: SQL) =>
     condition &&

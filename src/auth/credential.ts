@@ -2,22 +2,23 @@ import { Buffer } from "node:buffer";
 
 import { unauthenticated } from "../lib/failure.ts";
 
-/** What a request shows to say who it is from. */
+/** The credential of a request. */
 export type Credential =
   | { kind: "none" }
   | { kind: "token"; secret: string }
   | { kind: "basic"; name: string; password: string };
 
-/** Bytes of a credential at most: longer ones are refused before anything is hashed. */
+/** Maximum length of a credential in bytes: longer ones are refused before anything is hashed. */
 const LENGTH_MAX = 1024;
 
 /**
- * Reads the credential of a request: `token` or `Bearer` and a token, or Basic.
+ * Reads the credential of a request: `token` or `Bearer` followed by a token, or Basic.
  *
- * A header of any other form is no credential, as clients of the field expect.
+ * A header of any other form is ignored, as git and API clients expect.
  *
- * @throws Failure `unauthenticated` when a token stands in the address: addresses are logged by
- * every hop, so whoever put it there must learn that it is not used.
+ * @throws Failure `unauthenticated` when the URL carries a token: every hop logs URLs, so the client must
+ * learn that a token there is not used. Also for a credential that is too long or a Basic value without a
+ * colon.
  */
 export function readCredential(header: string | undefined, query: URLSearchParams): Credential {
   if (query.has("token") || query.has("access_token")) {

@@ -3,10 +3,10 @@ import { eq } from "drizzle-orm";
 import type { Database } from "../db/db.ts";
 import { accessTokens, type AccessToken } from "../db/schema/index.ts";
 
-/** How far `last_used_at` may lag: a write with every read would cost more than the read. */
+/** Maximum lag of `last_used_at`: writing on every request would cost more than most reads. */
 const LAG_MS = 60_000;
 
-/** Notes that a token was used, once a minute at most; undefined where that was done already. */
+/** Records that a token was used, at most once a minute; returns undefined when no write is due. */
 export function noteTokenUse(
   db: Database,
   token: AccessToken,

@@ -1,6 +1,6 @@
 import type Argon2 from "@phi-ag/argon2";
 
-/** Characters of a password at most: hashing time grows with it. */
+/** Maximum length of a password in characters: hashing time grows with it. */
 export const PASSWORD_LENGTH_MAX = 255;
 
 /** OWASP's parameters for argon2id: 19 MiB, two passes, one lane. */
@@ -14,10 +14,10 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether `password` is the one hashed.
+ * Whether `password` matches `hash`.
  *
- * SECURITY: without a hash it works as long as with one, so that timing does not tell whether an
- * account exists or has a password.
+ * SECURITY: without a hash it takes as long as with one, so that timing does not reveal whether an account
+ * exists or has a password.
  */
 export async function verifyPassword(hash: string | null, password: string): Promise<boolean> {
   const candidate = password.slice(0, PASSWORD_LENGTH_MAX).normalize("NFC");
@@ -25,11 +25,11 @@ export async function verifyPassword(hash: string | null, password: string): Pro
   return isMatch && hash !== null && password.length <= PASSWORD_LENGTH_MAX;
 }
 
-/** A hash of the same cost that nothing matches on purpose. */
+/** A hash of the same cost that no known password matches. */
 const NO_PASSWORD =
   "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-// Loaded on first use: most requests carry a token, and Node can't import the module at all.
+// Loaded on first use: most requests carry a token, and plain Node can't import the WebAssembly module.
 let argon2: Argon2 | undefined;
 async function loadArgon2(): Promise<Argon2> {
   if (argon2) return argon2;

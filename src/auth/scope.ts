@@ -1,4 +1,4 @@
-/** What a token may be used for. The order is the one tokens are stored and shown in. */
+/** The categories of token scopes, in the order in which scopes are stored and shown. */
 export const SCOPE_CATEGORIES = [
   "activitypub",
   "admin",
@@ -13,11 +13,11 @@ export const SCOPE_CATEGORIES = [
 type ScopeCategory = (typeof SCOPE_CATEGORIES)[number];
 export type Scope = `${"read" | "write"}:${ScopeCategory}`;
 
-/** What a credential allows: a level for each category, and whether public things only. */
+/** What a credential allows: a level for each category, and whether it is limited to public resources. */
 export interface Scopes {
   levels: ReadonlyMap<ScopeCategory, "read" | "write">;
   isPublicOnly: boolean;
-  /** As stored and shown. */
+  /** The normalised list, as stored and shown. */
   text: string;
 }
 
@@ -25,10 +25,10 @@ const isCategory = (text: string): text is ScopeCategory =>
   (SCOPE_CATEGORIES as readonly string[]).includes(text);
 
 /**
- * Reads a list of scope names: duplicates and empty items go, write includes read, and all nine
- * written are `all`.
+ * Parses a list of scope names. Duplicates and empty items are dropped, write includes read, and write on all
+ * nine categories becomes `all`.
  *
- * @returns The scopes, or the first name that is none.
+ * @returns The scopes, or the first unknown name.
  */
 export function parseScopes(names: readonly string[]): Scopes | { unknown: string } {
   const levels = new Map<ScopeCategory, "read" | "write">();
@@ -54,7 +54,7 @@ function formatScopes(levels: Scopes["levels"], isPublicOnly: boolean): string {
   return [...(isPublicOnly ? ["public-only"] : []), ...(isAll ? ["all"] : named)].join(",");
 }
 
-/** Every right there is: what a password stands for. */
+/** All scopes: what a password grants. */
 export const ALL_SCOPES: Scopes = {
   levels: new Map(SCOPE_CATEGORIES.map((category) => [category, "write"])),
   isPublicOnly: false,
@@ -62,23 +62,23 @@ export const ALL_SCOPES: Scopes = {
 };
 
 /**
- * Reads scopes as stored with a token.
+ * Parses the scopes stored with a token.
  *
- * SECURITY: a missing value, or one that can't be read, grants nothing; never everything.
+ * SECURITY: a missing or unreadable value grants nothing, never everything.
  */
 export function readStoredScopes(text: string | null): Scopes {
   const scopes = parseScopes((text ?? "").split(","));
   return "unknown" in scopes ? { levels: new Map(), isPublicOnly: true, text: "" } : scopes;
 }
 
-/** Whether `scopes` allow `wanted`. */
+/** Whether `scopes` include `wanted`. */
 export function hasScope(scopes: Scopes, wanted: Scope): boolean {
   const [level, category] = wanted.split(":") as ["read" | "write", ScopeCategory];
   const granted = scopes.levels.get(category);
   return granted === "write" || granted === level;
 }
 
-/** Whether everything that `narrow` allows is allowed by `wide` too. */
+/** Whether `wide` allows everything that `narrow` allows. */
 export function isWithin(narrow: Scopes, wide: Scopes): boolean {
   if (wide.isPublicOnly && !narrow.isPublicOnly) return false;
   return [...narrow.levels].every(([category, level]) => hasScope(wide, `${level}:${category}`));

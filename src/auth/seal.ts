@@ -3,17 +3,18 @@ import { formatBase64, parseBase64 } from "../lib/base64.ts";
 import { forbidden } from "../lib/failure.ts";
 
 const NONCE_BYTES = 12;
-/** The first part of a sealed text: how it is made. */
-const FORM = "1";
+/** The first part of a sealed text: the version of its format. */
+const FORMAT = "1";
 
-/** What all that a key has sealed begins with. */
-export const sealedBy = ({ name }: SealingKey): string => `${FORM}.${name}.`;
+/** The prefix of every text that a key sealed. */
+export const sealedBy = ({ name }: SealingKey): string => `${FORMAT}.${name}.`;
 
 /**
- * Seals a secret that must be read back: `1.<name of the key>.<base64 of nonce and ciphertext>`.
+ * Encrypts a secret that must be read back: `1.<name of the key>.<base64 of nonce and ciphertext>`.
  *
- * @param purpose What it is for. It opens for that alone: moved to another column it is worth nothing.
- * @throws Failure `forbidden` where the service has no key.
+ * @param purpose What the secret is for. It is authenticated data: a sealed text that is moved to another
+ * column can't be unsealed there.
+ * @throws Failure `forbidden` where the service has no sealing key.
  */
 export async function seal(
   keys: readonly SealingKey[],
@@ -34,23 +35,23 @@ export async function seal(
   return sealedBy(key) + formatBase64(bytes);
 }
 
-/** What a sealed text holds, or why nobody can tell. */
+/** The plain text of a sealed text, or why it can't be decrypted. */
 export type Unsealed =
   | { readonly kind: "open"; readonly text: string }
-  /** The configuration has no key of this name any more. */
+  /** The configuration no longer has a key of this name. */
   | { readonly kind: "key_missing"; readonly keyName: string }
-  /** The key of that name is another one, or the text was changed or belongs elsewhere. */
+  /** The key of that name has changed, or the text was altered or sealed for another purpose. */
   | { readonly kind: "damaged" };
 
-/** Opens what `seal` made for the same purpose. */
+/** Decrypts a text that `seal` produced for the same purpose. */
 export async function unseal(
   keys: readonly SealingKey[],
   sealed: string,
   purpose: string,
 ): Promise<Unsealed> {
-  const [form, name = "", base64 = "", ...rest] = sealed.split(".");
+  const [format, name = "", base64 = "", ...rest] = sealed.split(".");
   const bytes = parseBase64(base64);
-  if (form !== FORM || rest.length > 0 || !bytes || bytes.length < NONCE_BYTES) {
+  if (format !== FORMAT || rest.length > 0 || !bytes || bytes.length < NONCE_BYTES) {
     return { kind: "damaged" };
   }
   const key = keys.find((each) => each.name === name);
@@ -64,7 +65,7 @@ export async function unseal(
     );
     return { kind: "open", text: new TextDecoder().decode(opened) };
   } catch (error) {
-    // The only thing that Web Crypto says of a tag that does not fit.
+    // Web Crypto reports a failed authentication tag only by this error.
     if (error instanceof DOMException && error.name === "OperationError") {
       return { kind: "damaged" };
     }
@@ -75,7 +76,7 @@ export async function unseal(
 const algorithm = (nonce: Uint8Array<ArrayBuffer>, keyName: string, purpose: string) => ({
   name: "AES-GCM",
   iv: nonce,
-  additionalData: new TextEncoder().encode(`${FORM}.${keyName}.${purpose}`),
+  additionalData: new TextEncoder().encode(`${FORMAT}.${keyName}.${purpose}`),
 });
 
 const importKey = ({ bytes }: SealingKey): Promise<CryptoKey> =>

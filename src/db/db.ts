@@ -3,7 +3,7 @@ import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 
 import type { D1 } from "./meter.ts";
 
-/** D1 through Drizzle. Without the relational queries: lists say their joins themselves. */
+/** D1 through Drizzle, without its relational queries: lists write their joins explicitly. */
 export type Database = DrizzleD1Database;
 
 export function openDatabase(d1: D1): Database {
@@ -11,42 +11,42 @@ export function openDatabase(d1: D1): Database {
 }
 
 /**
- * SQL as a column of a query from one table, where Drizzle drops the tables from the columns that
- * stand in it directly: a subquery with joins would then not know whose `name` is meant.
+ * SQL as a column of a query over one table. In such a query Drizzle drops the table names from columns that
+ * are embedded directly, which makes a column like `name` ambiguous in a subquery with joins.
  */
 export const qualified = <T>(query: SQL): SQL<T> => sql<T>`${query}`;
 
-/** A condition as a column, since SQLite has no booleans of its own. */
+/** A condition as a boolean column: SQLite returns 0 or 1. */
 export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =>
   qualified<boolean>(condition)
     .mapWith((value: unknown) => value === 1)
     .as(name);
 
 /**
- * A value that a row gets only while a condition holds at the time of writing. Else it is null,
- * which a column that allows none refuses, and with it the whole batch.
+ * A value that is written only if a condition holds at the time of the write. Otherwise the value is null,
+ * which violates the column's NOT NULL constraint and rolls back the batch.
  */
 export const onlyWhile = <T>(condition: SQL, value: T | SQL<T>): SQL<T> =>
   sql<T>`case when ${condition} then ${value} end`;
 
 type Condition = SQL | undefined;
 
-/** `and` that is there even where no condition is: then it holds. */
+/** `and` that is true without conditions. */
 export const allOf = (...conditions: Condition[]): SQL => and(...conditions) ?? sql`1`;
 
-/** `or` that is there even where no condition is: then it does not hold. */
+/** `or` that is false without conditions. */
 export const anyOf = (...conditions: Condition[]): SQL => or(...conditions) ?? sql`0`;
 
-/** The columns of a table as `select()` takes them, each with a type of its own. */
+/** The columns of a table as `select()` takes them, each with its own type. */
 type Aliased<T extends Table> = {
   [K in keyof T["$inferSelect"]]: SQL.Aliased<T["$inferSelect"][K]>;
 };
 
 /**
- * The columns of `table` under names that no other table of the query has.
+ * The columns of `table` under prefixed names that are unique in the query.
  *
- * D1 answers a batch in objects, where columns of the same name would overwrite one another:
- * every join that may run in a batch selects its columns through here.
+ * D1 returns the rows of a batch as objects, where columns of the same name overwrite one another: every join
+ * that may run in a batch must select its columns through this function.
  */
 export function columnsOf<T extends Table>(table: T, prefix: string): Aliased<T> {
   const columns = Object.entries(getTableColumns(table)).map(([key, column]) => [
@@ -59,14 +59,15 @@ export function columnsOf<T extends Table>(table: T, prefix: string): Aliased<T>
 /**
  * Whether D1 refused a write because of a constraint.
  *
- * @param column What the message names: `table.column`, the first of a unique index.
+ * @param column The column in D1's message: `table.column`, or a part of it; for a unique index the first
+ * column.
  */
 export function isViolation(
   error: unknown,
   constraint: "UNIQUE" | "NOT NULL" | "CHECK",
   column: string,
 ): boolean {
-  // Drizzle wraps what D1 threw; D1 gives no code, only this text.
+  // Drizzle wraps D1's error, and D1 provides no error code, only this text.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return (
     cause instanceof Error &&
@@ -75,6 +76,8 @@ export function isViolation(
   );
 }
 
-/** A text as a full-text query takes it: one phrase. A NUL would end the query in the middle of it. */
+/**
+ * Quotes a text as one phrase of a full-text query. A NUL would end the query early, so it becomes a space.
+ */
 export const quotePhrase = (text: string): string =>
   `"${text.replaceAll("\0", " ").replaceAll('"', '""')}"`;

@@ -2,32 +2,31 @@ import { entityKind, hasOwnEntityKind, is as walk } from "drizzle-orm/entity";
 
 export { entityKind, hasOwnEntityKind };
 
-/** Answers of `is` by class, then by the prototype of the value. */
-const answers = new WeakMap<object, WeakMap<object, boolean>>();
+/** Results of `is` by class, then by the prototype of the value. */
+const results = new WeakMap<object, WeakMap<object, boolean>>();
 
 /**
- * Drizzle's `is`, which asks whether a value is an instance of one of Drizzle's classes, with its answers
- * remembered.
+ * Drizzle's `is`, which checks whether a value is an instance of one of Drizzle's classes, with a cache.
  *
- * Drizzle asks this of each column of each query it builds and of each row it maps, several times each, and
- * walks the value's classes every time. The answer follows from the class asked about and the prototype of the
- * value alone. The prototype, not `value.constructor`: aliased tables and columns of subqueries are proxies that
- * answer for any property, `constructor` included.
+ * Drizzle calls `is` several times for each column of each query it builds and of each row it maps, and walks
+ * the value's class chain every time. The result depends only on the class and the value's prototype. The
+ * cache is keyed by the prototype rather than by `value.constructor`, because aliased tables and columns of
+ * subqueries are proxies that return a value for any property, `constructor` included.
  *
- * The builds put this module in the place of Drizzle's own (`[alias]` in wrangler.toml, `alias` in
- * vitest.config.ts). It goes once Drizzle's `is` no longer walks.
+ * The builds replace Drizzle's own module by this one (`[alias]` in wrangler.toml, `alias` in
+ * vitest.config.ts). Remove it once Drizzle's `is` no longer walks the chain.
  *
- * @throws Error for a class that is not Drizzle's, as the original does; nothing is remembered then.
+ * @throws Error for a class that is not Drizzle's, as the original does; nothing is cached then.
  */
 export const is = function is(value: unknown, type: Parameters<typeof walk>[1]): boolean {
   if (!value || typeof value !== "object") return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Nothing to remember the answer by: the original has its own answer to such an object.
+  // A value without a prototype has no cache key: the original handles it.
   if (typeof prototype !== "object" || prototype === null) return walk(value, type);
 
-  let byPrototype = answers.get(type);
-  if (!byPrototype) answers.set(type, (byPrototype = new WeakMap()));
-  let answer = byPrototype.get(prototype);
-  if (answer === undefined) byPrototype.set(prototype, (answer = walk(value, type)));
-  return answer;
+  let byPrototype = results.get(type);
+  if (!byPrototype) results.set(type, (byPrototype = new WeakMap()));
+  let result = byPrototype.get(prototype);
+  if (result === undefined) byPrototype.set(prototype, (result = walk(value, type)));
+  return result;
 } as typeof walk;

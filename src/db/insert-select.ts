@@ -3,19 +3,18 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
 import type { Database } from "./db.ts";
 
-/** What a selected row holds: a value, or SQL over the tables of the `from`. */
+/** The values of a selected row: plain values, or SQL over the tables of `from`. */
 type Selected<T extends SQLiteTable> = {
   [K in keyof T["$inferInsert"]]: T["$inferInsert"][K] | SQL | Column;
 };
 
 /**
- * An `insert … select` whose values are named, so that the order of a table's columns means nothing.
+ * An `insert … select` whose values are named, so that it does not depend on the order of the table's columns.
  *
- * Columns that are left out get their default, or null. A column without either must be named: the
- * type asks for it.
+ * Omitted columns get their default, or null. The type requires a value for a column that has neither.
  *
- * @param from What follows the selected values: `from … where …`. With `onConflict…` it needs a `where`,
- * since SQLite would take the `on` for a join's.
+ * @param from The clauses after the selected values: `from … where …`. With `onConflict…` it needs a `where`,
+ * since SQLite would parse the `on` as part of a join.
  */
 export function insertSelect<T extends SQLiteTable>(
   db: Database,
@@ -27,7 +26,7 @@ export function insertSelect<T extends SQLiteTable>(
   const values = Object.entries(getTableColumns(table)).map(([name, column]) =>
     toSql(given[name] === undefined ? column.default : given[name], column),
   );
-  // Drizzle lists all columns of the table behind its name, in the order in which it has them.
+  // Drizzle's statement lists all columns of the table after its name, in the table's order.
   return db.insert(table).select(sql`select ${sql.join(values, sql`, `)} ${from}`);
 }
 

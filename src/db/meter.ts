@@ -1,22 +1,22 @@
-/** What a request asked of D1. */
+/** The D1 usage of a request. */
 export interface D1Usage {
-  /** Statements and batches sent; a batch is one. */
+  /** Statements and batches sent; a batch counts as one call. */
   calls: number;
-  /** The longest chain of calls that waited for one another: what a distant caller waits for. */
+  /** Round trips: the length of the longest chain of calls that waited for one another. */
   rounds: number;
-  /** Rows as D1 bills them; counted only where `counts.rows` was asked for. */
+  /** Rows as D1 bills them; counted only with `counts.rows`. */
   rowsRead: number;
   rowsWritten: number;
 }
 
-/** What drizzle uses of a D1 database or session, and so what a meter must stand in for. */
+/** The methods of a D1 database or session that Drizzle calls, which a meter must implement. */
 export type D1 = Pick<D1DatabaseSession, "prepare" | "batch">;
 
 /**
- * Stands in for `d1` and keeps count of what passes through.
+ * Wraps `d1` and counts its calls, round trips and rows.
  *
- * Counting rows reads each SELECT twice, since D1 reports them on `all()` but not on `raw()`,
- * which drizzle uses because it keeps columns of the same name apart.
+ * Counting rows runs each SELECT twice, since D1 reports rows on `all()` but not on `raw()`, which Drizzle
+ * uses because it keeps columns of the same name apart.
  *
  * @param counts.rows Whether to count rows too.
  */
@@ -26,7 +26,7 @@ export function meterD1(d1: D1, counts: { rows: boolean }): { d1: D1; usage: D1U
 
   async function count<T>(call: () => Promise<T>): Promise<T> {
     usage.calls += 1;
-    // A call waits for all that had answered when it was sent, and for nothing else.
+    // A call is assumed to depend on every call that had completed when it was sent.
     const round = roundsDone + 1;
     usage.rounds = Math.max(usage.rounds, round);
     try {

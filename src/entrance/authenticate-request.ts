@@ -9,11 +9,11 @@ import type { Ctx } from "../context.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 
 /**
- * Lets a request in, whatever it is about: finds its caller and, in the same round trip, its target;
- * refuses anonymous callers and narrow tokens; records the use of a token.
+ * Authenticates a request: resolves its caller and, in the same round trip, loads its target; refuses
+ * anonymous callers and tokens without the required scopes; records the use of a token.
  *
- * @param selectTarget Makes the query for what the request is about.
- * @throws Failure as `authenticate` does, and as the door refuses what `requirements` ask for.
+ * @param selectTarget Builds the query for the target of the request.
+ * @throws Failure as `authenticate` does, and the door's refusal where the requirements are not met.
  */
 export async function authenticateRequest<Q extends TargetQuery>(
   { door, base, raw }: IncomingRequest,
@@ -24,12 +24,12 @@ export async function authenticateRequest<Q extends TargetQuery>(
   const { actor, target } = await authenticate(base.db, claims, base.now, selectTarget);
   const ctx: Ctx = { ...base, actor };
 
-  if (!actor.user && !admitsAnonymous(anonymous, base.config)) {
+  if (!actor.user && !isAnonymousAllowed(anonymous, base.config)) {
     throw door.refuseAnonymous(base.config);
   }
   requireScopes(door, actor, scopes);
-  const noting = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
-  if (noting) ctx.defer(noting);
+  const recording = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
+  if (recording) ctx.defer(recording);
   return { ctx, target };
 }
 
@@ -46,5 +46,5 @@ function readClaims({ headers, url }: Request, { hasSudo }: Door): Claims {
   return { credential, sudo };
 }
 
-const admitsAnonymous = (anonymous: Requirements["anonymous"], config: Config): boolean =>
+const isAnonymousAllowed = (anonymous: Requirements["anonymous"], config: Config): boolean =>
   anonymous === "always" || (anonymous === "by-setting" && !config.isSignInRequired);

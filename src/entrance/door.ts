@@ -4,33 +4,34 @@ import type { Config } from "../config.ts";
 import type { BaseCtx } from "../context.ts";
 import type { Failure } from "../lib/failure.ts";
 
-/** What differs between the doors when a request comes in: what they read of it, and how they refuse it. */
+/** What differs between the doors when a request comes in: which headers they read, and how they refuse it. */
 export interface Door {
-  /** Whether an administrator may act as another user by `Sudo`. */
+  /** Whether an administrator may act as another user by the `Sudo` header or parameter. */
   hasSudo: boolean;
-  /** Refuses an anonymous caller where none may come in. */
+  /** Refuses an anonymous caller where a credential is required. */
   refuseAnonymous(config: Config): Failure;
-  /** Refuses a credential that lacks scopes. */
+  /** Refuses a credential without the required scopes. */
   refuseScopes(missing: readonly Scope[], granted: Scopes): Failure;
   /**
-   * Refuses a request for what does not exist.
+   * Refuses a request for a resource that does not exist.
    *
-   * SECURITY: or for what the caller may not see. It is told nothing that would tell the two apart.
+   * SECURITY: also used for a resource that the caller may not see. The response must not let the caller
+   * distinguish the two.
    */
   refuseUnknown(actor: Actor): Failure;
 }
 
-/** A request as it reaches a door, before its caller is known. */
+/** A request as a door receives it, before its caller is authenticated. */
 export interface IncomingRequest {
   door: Door;
   base: BaseCtx;
   raw: Request;
 }
 
-/** What a request needs to come in, whatever it is about. */
+/** What a route requires of every request, whatever its target. */
 export interface Requirements {
-  /** The scopes that a token must have, all of them. */
+  /** The scopes that a token must have; all of them are required. */
   scopes: readonly Scope[];
-  /** Whether anonymous callers may come in; `by-setting` unless the service requires everybody to sign in. */
+  /** Whether anonymous callers are allowed; `by-setting` allows them unless the service requires sign-in. */
   anonymous: "always" | "by-setting" | "never";
 }

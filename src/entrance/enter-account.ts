@@ -12,25 +12,26 @@ import { authenticateRequest } from "./authenticate-request.ts";
 import type { IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
 
-/** The user or organization that a request is about, and how the request is to be let in. */
+/** The user or organization that a request names, with the requirements of the route. */
 export interface AccountTarget extends Requirements {
   name: string;
-  /** The path of this request, at an account of another name. */
+  /** The path of this request under a renamed account. */
   pathAt(renamed: User): string;
-  /** How a caller is sent there. */
+  /** The status of the redirect to a renamed account. */
   movedStatus: 301 | 307;
 }
 
-/** A request that was let to an account, with the caller's part in it. */
+/** The context of a request for an account, with the caller's roles in it. */
 export interface AccountContext extends AccountRow {
   ctx: Ctx;
 }
 
 /**
- * Lets a request to the user or organization that it names, for those who may see it.
+ * Authenticates a request and resolves the user or organization that it names.
  *
- * @throws Failure as `authenticateRequest` does, and as the door refuses what is unknown.
- * @throws Moved where the account has another name now.
+ * @throws Failure as `authenticateRequest` does, and the door's refusal for an account that does not exist or
+ * that the caller may not see.
+ * @throws Moved where the account has been renamed.
  */
 export async function enterAccount(
   incoming: IncomingRequest,
@@ -48,7 +49,8 @@ export async function enterAccount(
   const [renamed] = await selectAccounts(ctx.db, callerSql(ctx.actor))
     .where(wasAccountNamed(target.name))
     .limit(1);
-  // SECURITY: only to an account that the caller may see; else the redirect would tell that it exists.
+  // SECURITY: redirects only to an account that the caller may see; any other redirect would reveal the
+  // account.
   if (!renamed || !isSeen(ctx.actor, renamed)) throw door.refuseUnknown(ctx.actor);
   const location = movedTo(ctx.rootUrl, target.pathAt(renamed.account), raw);
   throw new Moved(location, target.movedStatus);

@@ -14,29 +14,30 @@ import { authenticateRequest } from "./authenticate-request.ts";
 import type { IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
 
-/** The repository that a request is about, and how the request is to be let in. */
+/** The repository that a request names, with the requirements of the route. */
 export interface RepositoryTarget extends Requirements {
   owner: string;
   name: string;
-  /** What the caller must be allowed for the repository to exist for them; to see it, by default. */
+  /** The permission without which the repository does not exist for the caller; by default, to see it. */
   existsFor?: Requirement;
-  /** The path of this request, at a repository of another name. */
+  /** The path of this request under a renamed repository. */
   pathAt(renamed: RepositoryContext): string;
-  /** Creates the repository if it does not exist, where the request may do that. */
+  /** Creates the repository if it does not exist and the request may create it. */
   createMissing?(ctx: Ctx): Promise<RepositoryContext | undefined>;
 }
 
-/** A request that was let into a repository. */
+/** The context of a request for a repository. */
 export interface RequestContext {
   ctx: Ctx;
   repo: RepositoryContext;
 }
 
 /**
- * Lets a request into the repository that it names, for those who may see it.
+ * Authenticates a request and resolves the repository that it names.
  *
- * @throws Failure as `authenticateRequest` does, and as the door refuses what is unknown.
- * @throws Moved where the repository has another name now.
+ * @throws Failure as `authenticateRequest` does, and the door's refusal for a repository that does not exist
+ * or that the caller may not see.
+ * @throws Moved where the repository has been renamed.
  */
 export async function enterRepository(
   incoming: IncomingRequest,
@@ -49,13 +50,16 @@ export async function enterRepository(
   return { ctx, repo: await resolveRepository(incoming, ctx, target, rows?.[0]) };
 }
 
-/** Repositories of a network as a path names them beside its own: by their owner, or by both names. */
+/** Names repositories of the target's fork network: by their owner, or by owner and name. */
 export interface RelativeName {
   owner: string;
   repo: string | undefined;
 }
 
-/** The same, with the repositories of its network that the request names too and the caller may see. */
+/**
+ * Like `enterRepository`, and also resolves `relative` to those repositories of the fork network that the
+ * caller may see.
+ */
 export async function enterNetwork(
   incoming: IncomingRequest,
   target: RepositoryTarget,
@@ -82,7 +86,7 @@ const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
   row.owner.lowerName === owner.toLowerCase() &&
   (repo === undefined || row.repo.lowerName === repo.toLowerCase());
 
-/** Turns the row of a name into a repository that the caller may see. */
+/** Resolves the row of a name to a repository that the caller may see, a redirect, or a new repository. */
 async function resolveRepository(
   { door, raw }: IncomingRequest,
   ctx: Ctx,
@@ -94,7 +98,7 @@ async function resolveRepository(
     if (isAllowed(repo, target.existsFor ?? TO_SEE)) return repo;
     throw door.refuseUnknown(ctx.actor);
   }
-  // SECURITY: only a repository that the caller may see; else the redirect would tell that it exists.
+  // SECURITY: finds only a repository that the caller may see; any other redirect would reveal the repository.
   const renamed = await findRenamed(ctx, target.owner, target.name);
   if (renamed) {
     const location = movedTo(ctx.rootUrl, target.pathAt(renamed), raw);
@@ -105,5 +109,7 @@ async function resolveRepository(
   return created;
 }
 
-/** A write moves by 308: after a 301 many clients would repeat it as a GET that changes nothing. */
+/**
+ * Writes are redirected by 308: after a 301 many clients would repeat them as a GET, which changes nothing.
+ */
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";

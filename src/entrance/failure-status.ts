@@ -13,5 +13,5 @@ export const FAILURE_STATUS = {
   too_many: 429,
 } as const satisfies Record<FailureKind, number>;
 
-/** The same for git and Git LFS, whose clients know no 423. */
+/** The statuses for git and Git LFS, whose clients do not know 423. */
 export const GIT_FAILURE_STATUS = { ...FAILURE_STATUS, locked: 403 } as const;

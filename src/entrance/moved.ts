@@ -1,6 +1,6 @@
 import { Failure } from "../lib/failure.ts";
 
-/** Not a refusal: what was asked for has another address now, and the caller is sent there. */
+/** A redirect rather than a refusal: the requested resource has a new URL. */
 export class Moved extends Failure {
   readonly location: string;
   readonly status: 301 | 307 | 308;
@@ -12,6 +12,6 @@ export class Moved extends Failure {
   }
 }
 
-/** The address of the same request at another path of the service. */
+/** The URL of the same request at another path of the service. */
 export const movedTo = (rootUrl: string, path: string, { url }: Request): string =>
   rootUrl + path + new URL(url).search;

@@ -13,7 +13,7 @@ import { make, type TestRepo, type TestUser } from "../support/make.ts";
 
 type Form = Record<string, string>;
 
-/** Every way to show a token in a header; all of them mean the same. */
+/** All equivalent ways to send a token in a header. */
 const TOKEN_FORMS: Readonly<Record<string, (token: string) => Form>> = {
   token: (token) => ({ Authorization: `token ${token}` }),
   Bearer: (token) => ({ Authorization: `Bearer ${token}` }),
@@ -25,7 +25,7 @@ const TOKEN_FORMS: Readonly<Record<string, (token: string) => Form>> = {
   "Basic as password of nobody": (token) => basic("", token),
 };
 
-/** Scopes as stored, with what they allow written down by hand. */
+/** Stored scopes, with the rights they grant, written by hand. */
 const SCOPES: readonly {
   text: string | null;
   reads: boolean;
@@ -42,7 +42,7 @@ const SCOPES: readonly {
   { text: null, reads: false, stars: false, isPublicOnly: false },
 ];
 
-/** Repositories by what an ordinary caller and what everybody may see of them. */
+/** Repositories by who may see them: an ordinary caller, or everybody. */
 interface Place {
   what: string;
   repo: TestRepo;
@@ -50,7 +50,7 @@ interface Place {
   isForAll: boolean;
 }
 
-/** Algorithm, version and parameters of a hash: all that decides how long it takes. */
+/** The algorithm, version and parameters of a hash, which determine its cost. */
 const costOf = (encoded: string): string => encoded.split("$").slice(1, 4).join("$");
 
 let caller: TestUser;
@@ -81,14 +81,14 @@ beforeAll(async () => {
   ];
 });
 
-/** An answer without what is its own each time. */
+/** A response without the parts that differ between requests. */
 const plain = ({ status, body }: Answer) => ({ status, body });
 const isStarred = async ({ repo }: Place): Promise<boolean> => {
   const isTheirs = and(eq(stars.userId, caller.id), eq(stars.repoId, repo.id));
   return (await db.select().from(stars).where(isTheirs)).length > 0;
 };
 
-/** What reading and starring answer, and whether the star is there, for one credential. */
+/** The statuses of reading and starring with a credential, and whether the star was stored. */
 async function expectReach(
   headers: Form,
   may: { reads: boolean; stars: boolean; isPublicOnly: boolean },
@@ -120,15 +120,19 @@ async function expectReach(
 }
 
 describe("a token", () => {
-  it.each(SCOPES)("with the scopes $text reaches the same in every form", async (may) => {
-    const token = await make.token(caller, { scopes: may.text });
-    const byForm: unknown[][] = [];
-    for (const form of Object.values(TOKEN_FORMS)) byForm.push(await expectReach(form(token), may));
-    for (const answers of byForm) expect(answers).toEqual(byForm[0]);
-  });
+  it.each(SCOPES)(
+    "with the scopes $text has the same access in every header format",
+    async (may) => {
+      const token = await make.token(caller, { scopes: may.text });
+      const byForm: unknown[][] = [];
+      for (const form of Object.values(TOKEN_FORMS))
+        byForm.push(await expectReach(form(token), may));
+      for (const answers of byForm) expect(answers).toEqual(byForm[0]);
+    },
+  );
 
   it.each(["expired", "wrong"])(
-    "that is %s opens nothing in any form, not even what is public",
+    "that is %s is refused in every header format, even for public resources",
     async (kind) => {
       const expired = await make.token(caller, { expiresAt: Date.now() - 1 });
       const token = kind === "expired" ? expired : "f".repeat(40);
@@ -149,8 +153,8 @@ describe("a token", () => {
     },
   );
 
-  // SECURITY: the caller and their access are looked up side by side, and must be of one token.
-  it("beside another in Basic stands for one of the two, wholly", async () => {
+  // SECURITY: the caller and their access are resolved in the same batch, and must belong to the same token.
+  it("next to another one in Basic: exactly one of the two is used for caller and access", async () => {
     const pair = [await make.user(), await make.user()];
     for (const [left, right] of [pair, pair.toReversed()]) {
       const headers = basic(left?.token ?? "", right?.token ?? "");
@@ -164,8 +168,8 @@ describe("a token", () => {
     }
   });
 
-  // SECURITY: addresses are logged by every hop.
-  it("is refused in the address, beside a right header too, and nothing is written", async () => {
+  // SECURITY: every hop logs URLs.
+  it("is refused in the URL, even next to a valid header, and nothing is written", async () => {
     const path = `${locations[0]?.repo.owner}/${locations[0]?.repo.name}`;
     for (const name of ["token", "access_token"]) {
       for (const headers of [{}, { Authorization: `token ${caller.token}` }]) {
@@ -183,12 +187,12 @@ describe("a token", () => {
 describe("a password", () => {
   const may = { reads: true, stars: true, isPublicOnly: false };
 
-  it("opens all that its user may do, by login name", async () => {
+  it("grants all rights of its user, by login name", async () => {
     const answers = await expectReach(basic(caller.name, caller.password), may);
     expect(answers).toHaveLength(2 * locations.length);
   }, 20_000);
 
-  it("is taken with any confirmed address, whatever the case, and with no other", async () => {
+  it("is accepted with any confirmed email address in any case, and with no unconfirmed one", async () => {
     const add = (email: string, isActivated: boolean) =>
       db.insert(emailAddresses).values({
         userId: caller.id,
@@ -211,8 +215,8 @@ describe("a password", () => {
     }
   });
 
-  // SECURITY: who has an account here is nobody's business.
-  it("that is wrong, of an unknown name, or of an account without one is refused alike, after the same work", async () => {
+  // SECURITY: a refusal must not reveal which accounts exist.
+  it("that is wrong, for an unknown name, or for an account without one is refused alike, at the same cost", async () => {
     const hashed = await make.user({ passwordHash: await hashPassword(caller.password) });
     const tokenOnly = await make.user();
     const organization = await make.org([caller]);
@@ -230,7 +234,7 @@ describe("a password", () => {
     for (const [name, password] of attempts) {
       verified.mockClear();
       answers.push(plain(await call("GET", "/version", { headers: basic(name, password) })));
-      // What a password costs is in the hash that it is held against.
+      // The cost of verifying a password is determined by the hash that it is compared with.
       const costs = verified.mock.calls.map(([hash]) => costOf(hash));
       expect(costs, name).toEqual([costOf(hashed.passwordHash ?? "")]);
     }
@@ -247,7 +251,7 @@ describe("a credential", () => {
     ["three parts", "token a b"],
     ["an unknown scheme", "Digest abc"],
     ["a bare secret", "f".repeat(40)],
-  ])("of %s is none: the caller is anonymous", async (_, value) => {
+  ])("in the format of %s is ignored: the caller is anonymous", async (_, value) => {
     const headers = { Authorization: value };
     expect(await call("GET", "/version", { headers })).toMatchObject({ status: 200 });
     expect(await call("GET", "/user", { headers })).toMatchObject({
@@ -269,12 +273,12 @@ describe("a credential", () => {
     expect(answer).toMatchObject({ status: 401, body: { message: expect.any(String) } });
   });
 
-  it("of cookies is none", async () => {
+  it("in a cookie is ignored", async () => {
     const headers = { Cookie: `i_like_gitea=${caller.token}; token=${caller.token}` };
     expect(await call("GET", "/user", { headers })).toMatchObject({ status: 401 });
   });
 
-  it("that none is shown lets anonymous callers read what is public, and write nothing", async () => {
+  it("that is missing lets anonymous callers read public resources, and write nothing", async () => {
     for (const { repo, isForAll, what } of locations) {
       const path = `${repo.owner}/${repo.name}`;
       expect((await call("GET", `/repos/${path}`)).status, what).toBe(isForAll ? 200 : 404);
@@ -297,7 +301,7 @@ describe("an account", () => {
       { mustChangePassword: true },
       "You must change your password.",
     ],
-  ])("%s is refused everywhere, and does nothing", async (_, fields, message) => {
+  ])("%s is refused everywhere, and changes nothing", async (_, fields, message) => {
     const user = await make.userWithPassword(fields);
     const refusal = { status: 403, body: { message: expect.stringContaining(message) } };
     for (const headers of [
@@ -310,14 +314,14 @@ describe("an account", () => {
       );
     }
     expect(await db.select().from(events).where(eq(events.actorId, user.id))).toEqual([]);
-    // The state of an account is told to those only who hold its credential.
+    // The state of an account is revealed only to callers with its credential.
     const wrong = await call("GET", "/version", { headers: basic(user.name, "wrong password") });
     expect(wrong.status).toBe(401);
   });
 });
 
 describe("REQUIRE_SIGNIN_VIEW", () => {
-  it("closes all but the version and the settings to anonymous callers", async () => {
+  it("refuses anonymous callers everywhere but at the version and the settings", async () => {
     const closed = serviceWith({ REQUIRE_SIGNIN_VIEW: "true" });
     const path = `/repos/${locations[0]?.repo.owner}/${locations[0]?.repo.name}`;
     for (const each of [path, "/repos/search", "/users/search", "/orgs", "/repos/nobody/nothing"]) {
@@ -340,30 +344,33 @@ describe("sudo", () => {
     ["parameter", (name) => ({ query: `?sudo=${encodeURIComponent(name)}` })],
   ];
 
-  it.each(ways)("by %s lets an administrator act as somebody, and only as them", async (_, way) => {
-    const admin = await make.admin();
-    const user = await make.user();
-    const act = (method: string, path: string, name: string, json?: object) => {
-      const { headers = {}, query } = way(name);
-      return call(method, path + query, { as: admin, headers, ...(json && { json }) });
-    };
+  it.each(ways)(
+    "by %s lets an administrator act as another user, without administrator rights",
+    async (_, way) => {
+      const admin = await make.admin();
+      const user = await make.user();
+      const act = (method: string, path: string, name: string, json?: object) => {
+        const { headers = {}, query } = way(name);
+        return call(method, path + query, { as: admin, headers, ...(json && { json }) });
+      };
 
-    expect((await act("GET", "/user", user.name.toUpperCase())).body.login).toBe(user.name);
-    const made = await act("POST", "/user/repos", user.name, { name: "by-sudo" });
-    expect(made).toMatchObject({ status: 201, body: { owner: { login: user.name } } });
-    // The administrator's rights are put down with the name.
-    const foreign = await make.repo(await make.user(), { isPrivate: true });
-    const path = `/repos/${foreign.owner}/${foreign.name}`;
-    expect(await act("GET", path, user.name)).toMatchObject({ status: 404 });
-    expect(await act("GET", "/admin/users", user.name)).toMatchObject({ status: 403 });
-    expect(await act("GET", path, "")).toMatchObject({ status: 200 });
-    for (const name of ["nobody-here", (await make.org([user])).name]) {
-      expect(await act("GET", "/user", name), name).toMatchObject({ status: 404, body: "" });
-    }
-  });
+      expect((await act("GET", "/user", user.name.toUpperCase())).body.login).toBe(user.name);
+      const made = await act("POST", "/user/repos", user.name, { name: "by-sudo" });
+      expect(made).toMatchObject({ status: 201, body: { owner: { login: user.name } } });
+      // The administrator's rights do not apply while acting as another user.
+      const foreign = await make.repo(await make.user(), { isPrivate: true });
+      const path = `/repos/${foreign.owner}/${foreign.name}`;
+      expect(await act("GET", path, user.name)).toMatchObject({ status: 404 });
+      expect(await act("GET", "/admin/users", user.name)).toMatchObject({ status: 403 });
+      expect(await act("GET", path, "")).toMatchObject({ status: 200 });
+      for (const name of ["nobody-here", (await make.org([user])).name]) {
+        expect(await act("GET", "/user", name), name).toMatchObject({ status: 404, body: "" });
+      }
+    },
+  );
 
   it.each(ways)(
-    "by %s is refused to everybody else, who learn nothing of names",
+    "by %s is refused to everybody else, and does not reveal which names exist",
     async (_, way) => {
       const user = await make.user();
       const admin = await make.admin();
@@ -386,7 +393,7 @@ describe("sudo", () => {
     },
   );
 
-  it("leaves the token as narrow as it is", async () => {
+  it("keeps the restrictions of the token", async () => {
     const admin = await make.admin();
     const user = await make.user();
     const token = await make.token(admin, { scopes: "read:user" });
@@ -407,7 +414,7 @@ describe("sudo", () => {
 });
 
 describe("an administrator's rights", () => {
-  it("are those of the credential: none with a public-only or a bound token", async () => {
+  it("do not apply with a public-only or a bound token", async () => {
     const admin = await make.admin();
     const user = await make.user();
     const repo = await make.repo(admin);

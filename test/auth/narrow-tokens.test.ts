@@ -8,7 +8,7 @@ import { byId, isRead, sampled, type SampledOperation } from "../support/samples
 import { requestIn } from "../support/samples/request.ts";
 import { World } from "../support/samples/world.ts";
 
-/** A user among things that are not public, all of whose names begin with the same word. */
+/** Creates a user with non-public resources, whose names all begin with the same word. */
 async function makeScene() {
   const word = freshName("hidden").replaceAll("-", "");
   const user = await make.user();
@@ -22,18 +22,18 @@ async function makeScene() {
   });
   const friend = await hidden.friend();
   const [repo, org] = [await hidden.repo(), await hidden.org()];
-  // What a limited account owns is hidden as well, and the user works on a repository of it.
+  // Repositories of a limited account are hidden as well; the user collaborates on one.
   const limited = new World({ owner: friend, repo: { name: `${word}shared` } });
   const shared = await limited.repo();
   await make.collaborator(shared, user, 3);
-  // What is public, with people and things in it that are not.
-  const open = new World({ owner: user });
-  const [openRepo, openOrg] = [await open.repo(), await open.org()];
-  await make.member(openOrg, await make.team(openOrg), friend);
+  // Public resources that refer to non-public users and repositories.
+  const publicWorld = new World({ owner: user });
+  const [publicRepo, publicOrg] = [await publicWorld.repo(), await publicWorld.org()];
+  await make.member(publicOrg, await make.team(publicOrg), friend);
   const createdAt = 1000;
   const toggles = [
     { userId: user.id, repoId: shared.id, visibility: "limited" as const, createdAt },
-    { userId: friend.id, repoId: openRepo.id, visibility: "public" as const, createdAt },
+    { userId: friend.id, repoId: publicRepo.id, visibility: "public" as const, createdAt },
   ];
   await db.batch([
     db.insert(stars).values(toggles),
@@ -41,12 +41,12 @@ async function makeScene() {
     db.insert(follows).values({ followerId: friend.id, followedId: user.id, createdAt }),
     db.insert(organizationMembers).values({ orgId: org.id, userId: friend.id }),
   ]);
-  for (const world of [hidden, open]) {
+  for (const world of [hidden, publicWorld]) {
     await world.star();
     await world.watch();
   }
   await make.token(user, { repos: [repo] });
-  return { word, user, openRepo, worlds: [hidden, limited, open] };
+  return { word, user, publicRepo, worlds: [hidden, limited, publicWorld] };
 }
 
 let scene: Awaited<ReturnType<typeof makeScene>>;
@@ -59,23 +59,23 @@ const reads = sampled.filter(isRead);
 const textOf = ({ body }: Answer): string =>
   typeof body === "string" ? body : JSON.stringify(body);
 
-/** What an operation answers at each place to a full token and to a narrowed one of the same user. */
-async function askEverywhere(operation: SampledOperation, kind: keyof typeof NARROWED) {
-  const asked = [];
+/** The responses of an operation in each world to a full token and to a narrowed token of the same user. */
+async function callInEveryWorld(operation: SampledOperation, kind: keyof typeof NARROWED) {
+  const responses = [];
   for (const world of scene.worlds) {
     const { method, path, content, caller } = await requestIn(world, operation);
     const as = operation.path.startsWith("/admin/") ? caller : scene.user;
     const token = await narrowedToken(as, kind);
     const full = await call(method, path, { as, ...content });
     const narrowed = await call(method, path, { token, ...content });
-    asked.push({ path, full, narrowed });
+    responses.push({ path, full, narrowed });
   }
-  return asked;
+  return responses;
 }
 
 const NARROWED = {
   "public-only": () => ({ scopes: "public-only,all" }),
-  bound: () => ({ repos: [scene.openRepo] }),
+  bound: () => ({ repos: [scene.publicRepo] }),
 };
 const tokens = new Map<string, Promise<string>>();
 function narrowedToken(user: TestUser, kind: keyof typeof NARROWED): Promise<string> {
@@ -85,32 +85,32 @@ function narrowedToken(user: TestUser, kind: keyof typeof NARROWED): Promise<str
   return token;
 }
 
-type Asked = Awaited<ReturnType<typeof askEverywhere>>;
+type Responses = Awaited<ReturnType<typeof callInEveryWorld>>;
 
-/** The paths at which a full token sees what a narrowed one does not. */
-const narrowedAt = (asked: Asked): string[] =>
-  asked
+/** The paths at which the responses to a full and to a narrowed token differ. */
+const differingPaths = (responses: Responses): string[] =>
+  responses
     .filter(({ full }) => full.status < 300)
     .filter(({ full, narrowed }) => narrowed.status >= 400 || textOf(full) !== textOf(narrowed))
     .map(({ path }) => path);
 
-/** How often a sample expects a difference: nowhere, if it says why. */
+/** Expects at least one difference, or none if the sample states a reason. */
 const someUnless = (reason: string | undefined) =>
   reason === undefined ? expect.arrayContaining([expect.any(String)]) : [];
 
-describe("what is not public", () => {
-  // SECURITY: the scope is a promise about every route, the ones about oneself too.
+describe("a non-public resource", () => {
+  // SECURITY: the public-only scope applies to every route, including those about the caller.
   it.each(byId(reads))(
     "is shown to a full token, and never to a public-only one: %s",
     async (_, operation) => {
-      const asked = await askEverywhere(operation, "public-only");
-      for (const { path, full, narrowed } of asked) {
+      const responses = await callInEveryWorld(operation, "public-only");
+      for (const { path, full, narrowed } of responses) {
         expect(full.status, path).toBeLessThan(500);
         expect(narrowed.status, path).toBeLessThan(500);
         expect(textOf(narrowed), path).not.toContain(scene.word);
       }
       const { sameForPublicOnly } = operation.sample;
-      expect(narrowedAt(asked), sameForPublicOnly).toEqual(someUnless(sameForPublicOnly));
+      expect(differingPaths(responses), sameForPublicOnly).toEqual(someUnless(sameForPublicOnly));
     },
   );
 
@@ -124,12 +124,12 @@ describe("what is not public", () => {
   });
 });
 
-describe("another repository", () => {
+describe("a repository outside a bound token", () => {
   it.each(byId(reads))(
-    "is shown to a full token, and never to a token bound to one: %s",
+    "is shown to a full token, and never to a token bound to another: %s",
     async (_, operation) => {
-      const asked = await askEverywhere(operation, "bound");
-      for (const { path, full, narrowed } of asked) {
+      const responses = await callInEveryWorld(operation, "bound");
+      for (const { path, full, narrowed } of responses) {
         expect(full.status, path).toBeLessThan(500);
         expect(narrowed.status, path).toBeLessThan(500);
         for (const name of ["repo", "shared"]) {
@@ -137,7 +137,7 @@ describe("another repository", () => {
         }
       }
       const { sameForBound } = operation.sample;
-      expect(narrowedAt(asked), sameForBound).toEqual(someUnless(sameForBound));
+      expect(differingPaths(responses), sameForBound).toEqual(someUnless(sameForBound));
     },
   );
 });

@@ -44,13 +44,13 @@ describe("parseScopes", () => {
     ],
     ["all", ["all"], "all"],
     ["all with what it includes", ["read:user", "all", "write:misc"], "all"],
-    ["all, limited to public things", ["all", "public-only"], "public-only,all"],
-    ["every name there is", ["public-only", ...EVERY_SCOPE], "public-only,all"],
+    ["all with public-only", ["all", "public-only"], "public-only,all"],
+    ["every scope name", ["public-only", ...EVERY_SCOPE], "public-only,all"],
   ])("normalises %s", (_, names, text) => {
     expect(parse(...names).text).toBe(text);
   });
 
-  it("keeps what it wrote: a stored text reads back as itself", () => {
+  it("round-trips: the stored text parses back to the same scopes", () => {
     for (const scope of EVERY_SCOPE) {
       for (const other of [...EVERY_SCOPE, "public-only", "all"]) {
         const { text } = parse(scope, other);
@@ -60,7 +60,7 @@ describe("parseScopes", () => {
     }
   });
 
-  // Earlier names of Gitea's are refused too: guessing at their meaning could widen a token.
+  // Scope names of earlier Gitea versions are refused too: guessing their meaning could widen a token.
   it.each([
     "repo",
     "sudo",
@@ -80,13 +80,13 @@ describe("parseScopes", () => {
     "__proto__",
     "read:__proto__",
     "read:toString",
-  ])("knows no scope %j", (name) => {
+  ])("refuses the unknown scope %j", (name) => {
     expect(parseScopes(["read:user", name])).toEqual({ unknown: name });
   });
 });
 
 describe("readStoredScopes", () => {
-  // SECURITY: absence is never "all".
+  // SECURITY: a missing value is never "all".
   it.each([
     ["null", null],
     ["an empty text", ""],
@@ -109,7 +109,7 @@ describe("hasScope", () => {
     }
   });
 
-  it("allows everything to all, also where it is limited to public things", () => {
+  it("allows everything for all, also with public-only", () => {
     for (const scope of EVERY_SCOPE) {
       expect(hasScope(ALL_SCOPES, scope)).toBe(true);
       expect(hasScope(parse("all", "public-only"), scope)).toBe(true);
@@ -127,7 +127,7 @@ describe("isWithin", () => {
     ...EVERY_SCOPE.map((scope) => parse(scope, "public-only", "read:issue")),
   ];
 
-  it("holds exactly where no right and no private thing is gained", () => {
+  it("is true exactly if neither scopes nor non-public resources are gained", () => {
     for (const narrow of samples) {
       for (const wide of samples) {
         const gains = EVERY_SCOPE.some(

@@ -11,7 +11,7 @@ const makeKey = (name: string): SealingKey => ({
 });
 
 describe("seal", () => {
-  it("makes what opens with the same key, and never the same twice", async () => {
+  it("produces a different text each time, which the same key unseals", async () => {
     const keys = [makeKey("one")];
     const [first, second] = [
       await seal(keys, "hunter2 é", "x"),
@@ -24,7 +24,7 @@ describe("seal", () => {
     expect(first).not.toContain("hunter2");
   });
 
-  it("is AES-256-GCM as others make it", async () => {
+  it("is standard AES-256-GCM", async () => {
     const key = makeKey("one");
     const [, , base64 = ""] = (await seal([key], "hunter2", "x")).split(".");
     const bytes = Buffer.from(base64, "base64");
@@ -37,7 +37,7 @@ describe("seal", () => {
     expect(text).toBe("hunter2");
   });
 
-  it("seals by the first key and opens by each, so that keys can be changed", async () => {
+  it("seals with the first key and unseals with any, so that keys can be rotated", async () => {
     const [old, fresh] = [makeKey("old"), makeKey("new")];
     const before = await seal([old], "a", "x");
     const after = await seal([fresh, old], "b", "x");
@@ -52,7 +52,7 @@ describe("seal", () => {
     await expect(seal([], "a", "x")).rejects.toMatchObject({ kind: "forbidden" });
   });
 
-  it("opens for nothing else, with no other key of the name, and not when it was changed", async () => {
+  it("does not unseal for another purpose, with another key of the name, or after a change", async () => {
     const keys = [makeKey("one")];
     const sealed = await seal(keys, "hunter2", "x");
     const [form = "", name = "", base64 = ""] = sealed.split(".");

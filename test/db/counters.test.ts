@@ -18,9 +18,9 @@ const repoRow = async ({ id }: { id: number }) =>
 const userRow = async ({ id }: { id: number }) =>
   (await db.select().from(users).where(eq(users.id, id)))[0];
 
-/** What the counters say, and what a count says. */
+/** The stored counters, and the counts of rows. */
 async function totals() {
-  const kept = await db.select().from(repositoryTotals);
+  const stored = await db.select().from(repositoryTotals);
   const counted = await db
     .select({ visibility: repositories.visibility, count: sql<number>`count(*)`.as("n") })
     .from(repositories)
@@ -29,7 +29,7 @@ async function totals() {
     Object.fromEntries(
       rows.filter(({ count }) => count > 0).map((row) => [row.visibility, row.count]),
     );
-  return { kept: byName(kept), counted: byName(counted) };
+  return { stored: byName(stored), counted: byName(counted) };
 }
 
 const NOUNS = {
@@ -38,67 +38,70 @@ const NOUNS = {
 };
 
 describe("stars and watches", () => {
-  it.each(["star", "watch"] as const)("a %s counts once in twenty at once", async (noun) => {
-    const repo = await make.repo(await make.user());
-    const fans = [await make.user(), await make.user()];
-    const column = noun === "star" ? "starCount" : "watcherCount";
-    const own = noun === "star" ? "starCount" : "watchCount";
-    const send = (method: string, as: TestUser) => call(method, NOUNS[noun](repo), { as });
-    const storm = (methods: string[]) =>
-      Promise.all(
-        Array.from({ length: 20 }, (_, n) => methods[n % methods.length] ?? "").flatMap((method) =>
-          fans.map((fan) => send(method, fan)),
-        ),
-      );
+  it.each(["star", "watch"] as const)(
+    "a %s is counted once for twenty concurrent requests",
+    async (noun) => {
+      const repo = await make.repo(await make.user());
+      const fans = [await make.user(), await make.user()];
+      const column = noun === "star" ? "starCount" : "watcherCount";
+      const own = noun === "star" ? "starCount" : "watchCount";
+      const send = (method: string, as: TestUser) => call(method, NOUNS[noun](repo), { as });
+      const sendMany = (methods: string[]) =>
+        Promise.all(
+          Array.from({ length: 20 }, (_, n) => methods[n % methods.length] ?? "").flatMap(
+            (method) => fans.map((fan) => send(method, fan)),
+          ),
+        );
 
-    await storm(["PUT"]);
-    expect((await repoRow(repo))?.[column]).toBe(2);
-    for (const fan of fans) expect((await userRow(fan))?.[own]).toBe(1);
+      await sendMany(["PUT"]);
+      expect((await repoRow(repo))?.[column]).toBe(2);
+      for (const fan of fans) expect((await userRow(fan))?.[own]).toBe(1);
 
-    await storm(["DELETE"]);
-    expect((await repoRow(repo))?.[column]).toBe(0);
-    for (const fan of fans) {
-      expect((await userRow(fan))?.[own]).toBe(0);
-      expect(await eventsBy(fan)).toHaveLength(2);
-    }
+      await sendMany(["DELETE"]);
+      expect((await repoRow(repo))?.[column]).toBe(0);
+      for (const fan of fans) {
+        expect((await userRow(fan))?.[own]).toBe(0);
+        expect(await eventsBy(fan)).toHaveLength(2);
+      }
 
-    // Both at once: whatever is left in the end is what is counted, and what was told adds up to it.
-    await storm(["PUT", "DELETE"]);
-    const table = noun === "star" ? stars : watches;
-    const left = await db.select().from(table).where(eq(table.repoId, repo.id));
-    expect((await repoRow(repo))?.[column]).toBe(left.length);
-    for (const fan of fans) {
-      const told = (await eventsBy(fan)).slice(2).map(({ type }) => type);
-      const balance = told.map((type): number => (type.endsWith("created") ? 1 : -1));
-      expect(balance.reduce((sum, each) => sum + each, 0)).toBe((await userRow(fan))?.[own]);
-    }
-  });
+      // Both concurrently: the counter equals the number of remaining rows, and the events add up to it.
+      await sendMany(["PUT", "DELETE"]);
+      const table = noun === "star" ? stars : watches;
+      const left = await db.select().from(table).where(eq(table.repoId, repo.id));
+      expect((await repoRow(repo))?.[column]).toBe(left.length);
+      for (const fan of fans) {
+        const types = (await eventsBy(fan)).slice(2).map(({ type }) => type);
+        const balance = types.map((type): number => (type.endsWith("created") ? 1 : -1));
+        expect(balance.reduce((sum, each) => sum + each, 0)).toBe((await userRow(fan))?.[own]);
+      }
+    },
+  );
 
-  it("go with the repository, and count out for whoever made them", async () => {
+  it("are deleted with the repository, and the users' counters are reduced", async () => {
     const owner = await make.user();
     const fan = await make.user();
-    const [gone, kept] = [await make.repo(owner), await make.repo(owner)];
-    for (const repo of [gone, kept]) {
-      for (const toMark of Object.values(NOUNS)) await call("PUT", toMark(repo), { as: fan });
+    const [gone, stored] = [await make.repo(owner), await make.repo(owner)];
+    for (const repo of [gone, stored]) {
+      for (const toPath of Object.values(NOUNS)) await call("PUT", toPath(repo), { as: fan });
     }
     await call("DELETE", `/repos/${owner.name}/${gone.name}`, { as: owner });
     expect(await userRow(fan)).toMatchObject({ starCount: 1, watchCount: 1 });
-    expect(await repoRow(kept)).toMatchObject({ starCount: 1, watcherCount: 1 });
+    expect(await repoRow(stored)).toMatchObject({ starCount: 1, watcherCount: 1 });
   });
 
-  it("go with the user, and count out where they were made", async () => {
+  it("are deleted with the user, and the repositories' counters are reduced", async () => {
     const owner = await make.user();
     const fan = await make.user();
     const repo = await make.repo(owner);
-    for (const toMark of Object.values(NOUNS)) await call("PUT", toMark(repo), { as: fan });
+    for (const toPath of Object.values(NOUNS)) await call("PUT", toPath(repo), { as: fan });
     await db.delete(users).where(eq(users.id, fan.id));
     expect(await repoRow(repo)).toMatchObject({ starCount: 0, watcherCount: 0 });
   });
 
-  it("carry the visibility of their repository, whatever changes it", async () => {
+  it("copy the visibility of their repository, whatever changes it", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
-    for (const toMark of Object.values(NOUNS)) await call("PUT", toMark(repo), { as: owner });
+    for (const toPath of Object.values(NOUNS)) await call("PUT", toPath(repo), { as: owner });
     const visibilities = async () => [
       (await repoRow(repo))?.visibility,
       ...(await db.select().from(stars).where(eq(stars.repoId, repo.id))).map(
@@ -119,15 +122,15 @@ describe("stars and watches", () => {
 });
 
 describe("follows", () => {
-  it("count once in twenty at once, on both sides", async () => {
+  it("are counted once for twenty concurrent requests, on both sides", async () => {
     const [user, other] = [await make.user(), await make.user()];
     const path = `/user/following/${other.name}`;
-    const storm = (method: string) =>
+    const sendMany = (method: string) =>
       Promise.all(Array.from({ length: 20 }, () => call(method, path, { as: user })));
-    await storm("PUT");
+    await sendMany("PUT");
     expect((await userRow(user))?.followingCount).toBe(1);
     expect((await userRow(other))?.followerCount).toBe(1);
-    await storm("DELETE");
+    await sendMany("DELETE");
     expect((await userRow(user))?.followingCount).toBe(0);
     expect((await userRow(other))?.followerCount).toBe(0);
     expect(await eventsBy(user)).toHaveLength(2);
@@ -135,7 +138,7 @@ describe("follows", () => {
 });
 
 describe("forks", () => {
-  it("count with each fork, and out with it", async () => {
+  it("are counted up with each fork, and down when it is deleted", async () => {
     const owner = await make.user();
     const parent = await make.repo(owner);
     const fork = await make.repo(await make.user(), { parentId: parent.id, isFork: true });
@@ -143,7 +146,7 @@ describe("forks", () => {
     expect((await repoRow(parent))?.forkCount).toBe(2);
     await db.delete(repositories).where(eq(repositories.id, fork.id));
     expect((await repoRow(parent))?.forkCount).toBe(1);
-    // Whoever deletes the parent leaves the forks.
+    // Deleting the parent keeps the forks.
     await call("DELETE", `/repos/${owner.name}/${parent.name}`, { as: owner });
     const left = await db.select().from(repositories).where(eq(repositories.parentId, parent.id));
     expect(left).toEqual([]);
@@ -169,8 +172,8 @@ describe("totals of repositories", () => {
     ];
     for (const change of changes) {
       await change();
-      const { kept, counted } = await totals();
-      expect(kept).toEqual(counted);
+      const { stored, counted } = await totals();
+      expect(stored).toEqual(counted);
     }
     expect(await repoRow(repo)).toMatchObject({
       visibility: "limited",
@@ -178,7 +181,7 @@ describe("totals of repositories", () => {
     });
   });
 
-  it("stay exact when many are created and deleted at once", async () => {
+  it("stay exact under concurrent creation and deletion", async () => {
     const owner = await make.user();
     const names = Array.from({ length: 10 }, () => freshName("repo"));
     await Promise.all(
@@ -189,12 +192,12 @@ describe("totals of repositories", () => {
     await Promise.all(
       names.slice(3).map((name) => call("DELETE", `/repos/${owner.name}/${name}`, { as: owner })),
     );
-    const { kept, counted } = await totals();
-    expect(kept).toEqual(counted);
+    const { stored, counted } = await totals();
+    expect(stored).toEqual(counted);
   });
 });
 
-it("repeats the owner's name with each repository, also after a rename", async () => {
+it("copies the owner's name to each repository, also after a rename", async () => {
   const owner = await make.user();
   const repos = [await make.repo(owner), await make.repo(owner, { isPrivate: true })];
   const name = freshName("Renamed");

@@ -10,7 +10,7 @@ type Class = Parameters<typeof original>[1];
 
 const { aliasedTable, aliasedTableColumn, count, eq, getTableColumns, sql } = drizzle;
 
-/** Whatever these modules export that `is` may be asked about. */
+/** The exports of these modules that `is` may be called with. */
 const classes = [...Object.entries(drizzle), ...Object.entries(core)].filter(
   (named): named is [string, Class] =>
     typeof named[1] === "function" && Object.hasOwn(named[1], entityKind),
@@ -34,7 +34,7 @@ class Unrelated {
   readonly kind = "unrelated";
 }
 
-/** Name → value: what Drizzle asks about, and what nobody should. */
+/** Values by name: those that Drizzle passes to `is`, and unexpected ones. */
 const values: [string, unknown][] = [
   ...tables.flatMap(([name, table]): [string, unknown][] => {
     const alias = aliasedTable(table, `${name}_alias`);
@@ -82,7 +82,7 @@ const values: [string, unknown][] = [
   ),
 ];
 
-/** What a call answers, or with what it throws. */
+/** The result of a call, or the error that it throws. */
 function outcomeOf(ask: typeof original, value: unknown, type: Class): unknown {
   try {
     return ask(value, type);
@@ -91,7 +91,7 @@ function outcomeOf(ask: typeof original, value: unknown, type: Class): unknown {
   }
 }
 
-describe("the module in the place of Drizzle's entity.js", () => {
+describe("the module that replaces Drizzle's entity.js", () => {
   it("is the one that Drizzle itself uses", () => {
     expect(drizzle.is).toBe(is);
     expect(drizzle.entityKind).toBe(entityKind);
@@ -105,8 +105,8 @@ describe("the module in the place of Drizzle's entity.js", () => {
     );
   });
 
-  // Twice: the first answer is worked out, the second is remembered.
-  it.each(classes)("answers as the original does about %s", (_name, type) => {
+  // Twice: the first result is computed, the second is cached.
+  it.each(classes)("returns the same as the original for %s", (_name, type) => {
     for (const round of ["first", "again"]) {
       const expected = values.map(([name, value]) => [name, outcomeOf(original, value, type)]);
       const answers = values.map(([name, value]) => [name, outcomeOf(is, value, type)]);
@@ -114,7 +114,7 @@ describe("the module in the place of Drizzle's entity.js", () => {
     }
   });
 
-  it("throws as the original does for a class that is not Drizzle's, each time", () => {
+  it("throws like the original for a class that is not Drizzle's, each time", () => {
     const type = Unrelated as unknown as Class;
     for (const round of ["first", "again"]) {
       const expected = values.map(([name, value]) => [name, outcomeOf(original, value, type)]);
@@ -128,7 +128,7 @@ describe("the module in the place of Drizzle's entity.js", () => {
     expect(is(new Unrelated(), type)).toBe(true);
   });
 
-  it("has the original's own error for an object without a prototype", () => {
+  it("throws the original's error for an object without a prototype", () => {
     const bare: unknown = Object.create(null);
     expect(outcomeOf(is, bare, drizzle.SQL)).toBe(outcomeOf(original, bare, drizzle.SQL));
     expect(outcomeOf(is, bare, drizzle.SQL)).toMatch(/^TypeError: /);

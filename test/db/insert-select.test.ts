@@ -28,24 +28,24 @@ const rowOf = async (name: string) =>
 const NOW = sql`where true`;
 
 describe("insertSelect", () => {
-  // The table above has its columns in another order than the schema.
-  it("puts each value into the column of its name, whatever the order", async () => {
+  // The table above has its columns in a different order than the schema.
+  it("puts each value into the column of its name, in any order", async () => {
     const row = { createdAt: 7, place: "there", isDone: true, tags: ["a", "b"], name: "named" };
     await insertSelect(db, notes, row, NOW);
     expect(await rowOf("named")).toEqual({ ...row, id: expect.any(Number) });
   });
 
-  it("gives columns that are left out their default", async () => {
+  it("uses the default for omitted columns", async () => {
     await insertSelect(db, notes, { name: "defaults", tags: [], createdAt: 1 }, NOW);
     expect(await rowOf("defaults")).toMatchObject({ isDone: false, place: "here" });
   });
 
-  it("keeps a null that is given where there is a default", async () => {
+  it("keeps an explicit null for a column with a default", async () => {
     await insertSelect(db, notes, { name: "null", tags: [], createdAt: 1, place: null }, NOW);
     expect(await rowOf("null")).toMatchObject({ place: null });
   });
 
-  it("selects from tables, by SQL and by columns", async () => {
+  it("selects from tables by SQL and by columns", async () => {
     await insertSelect(db, notes, { name: "first", tags: ["kept"], createdAt: 1 }, NOW);
     const columns = { ...getTableColumns(notes), id: sql`null`, name: sql`${notes.name} || '!'` };
     const from = sql`from ${notes} where ${notes.name} = 'first'`;
@@ -53,13 +53,13 @@ describe("insertSelect", () => {
     expect(created).toMatchObject([{ name: "first!", tags: ["kept"], createdAt: 1 }]);
   });
 
-  it("writes nothing where nothing is selected", async () => {
+  it("writes nothing if nothing is selected", async () => {
     const row = { name: "never", tags: [], createdAt: 1 };
     const created = await insertSelect(db, notes, row, sql`where false`).returning();
     expect(created).toEqual([]);
   });
 
-  it("leaves a row that is there as it was, or updates it, as asked", async () => {
+  it("keeps or updates an existing row, according to the conflict clause", async () => {
     const row = { name: "twice", tags: [], createdAt: 1 };
     await insertSelect(db, notes, row, NOW);
     await insertSelect(db, notes, { ...row, createdAt: 2 }, NOW).onConflictDoNothing();

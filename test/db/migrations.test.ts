@@ -13,7 +13,7 @@ import { serviceWith } from "../support/service.ts";
 const database = env.MIGRATED_DB;
 const db = openDatabase(database.withSession());
 
-/** Inserts a token as the tables are now, and says its secret. */
+/** Inserts a token into the current tables and returns its secret. */
 async function insertToken(name: string, scopes?: string | null): Promise<string> {
   const secret = makeSecret();
   const columns = `user_id, name, secret_hash, last_eight, created_at${scopes === undefined ? "" : ", scopes"}`;
@@ -35,8 +35,8 @@ const scopesOf = async (secret: string) =>
   ).scopes;
 
 describe("the migrations", () => {
-  // The contract: tokens created before scopes existed have the scope all.
-  it("let tokens from before scopes act as all, and grant nothing to later ones without a scope", async () => {
+  // Required by the contract: tokens created before scopes existed have the scope `all`.
+  it("give tokens from before scopes existed the scope all, and grant nothing to later ones without scopes", async () => {
     const [foundation, ...later] = env.TEST_MIGRATIONS;
     if (!foundation) throw new Error("there are no migrations");
     await applyD1Migrations(database, [foundation]);
@@ -77,7 +77,7 @@ describe("the migrations", () => {
     ]);
   });
 
-  it("end with every reference intact", async () => {
+  it("leave every foreign key intact", async () => {
     const { results } = await env.DB.prepare("pragma foreign_key_check").all();
     expect(results).toEqual([]);
   });

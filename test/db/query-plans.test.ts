@@ -25,7 +25,7 @@ import { makeOnce, World } from "../support/samples/world.ts";
 import { doorsWith, serviceWith } from "../support/service.ts";
 import { systemCtx } from "../support/system.ts";
 
-/** Every statement that the service below sends to D1. */
+/** All statements that the service below sends to D1. */
 const sent: string[] = [];
 const listening = new Proxy(env.DB, {
   get(target, name) {
@@ -62,7 +62,7 @@ beforeAll(async () => {
 
 const at = () => `/repos/${repo.owner}/${repo.name}`;
 
-describe("the judge of plans", () => {
+describe("the check of query plans", () => {
   it.each([
     ["a table by its name", "select * from users where name = ?", "SCAN users of users"],
     ["an alias", "select * from events e where e.payload = ?", "SCAN e of events"],
@@ -83,7 +83,7 @@ describe("the judge of plans", () => {
     ],
     ["a count by an index", "select count(*) from users", "SCAN users USING COVERING INDEX"],
     ["an update", "update topics set name = ? where updated_at = ?", "SCAN topics of topics"],
-  ])("finds a whole table: %s", async (_, statement, found) => {
+  ])("reports a full table scan: %s", async (_, statement, found) => {
     expect(await fullScans([statement])).toEqual([expect.stringContaining(found)]);
   });
 
@@ -93,12 +93,12 @@ describe("the judge of plans", () => {
     ["a key", "select * from users where id = ?"],
     ["values", "with v(a) as (values (?), (?)) select * from v"],
     ["a list in JSON", "select j.value from json_each(?) j"],
-  ])("lets pass %s", async (_, statement) => {
+  ])("accepts %s", async (_, statement) => {
     expect(await fullScans([statement])).toEqual([]);
   });
 });
 
-describe("no table that grows is read as a whole", () => {
+describe("no growing table is scanned", () => {
   const world = new World();
 
   it.each(byId(sampled.filter(isRead)))("by %s", async (_, operation) => {
@@ -137,7 +137,7 @@ describe("no table that grows is read as a whole", () => {
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });
 
-  // Their order comes from the index: a page reads what it shows, however much has happened.
+  // The order comes from the index: a page reads only the rows it returns, however many events there are.
   it.each([
     ["events_repo", () => `${at()}/events`],
     ["events_owner", () => "/user/events"],
@@ -146,7 +146,7 @@ describe("no table that grows is read as a whole", () => {
     ["events_activity_actor", () => `/users/${user.name}/activities/feeds?only-performed-by=true`],
     ["events_activity_repo", () => `/users/${user.name}/activities/feeds`],
     ["events_activity_actor", () => `/users/${user.name}/heatmap`],
-  ])("by %s, for a feed or a stream", async (index, path) => {
+  ])("by %s, for a feed or an event list", async (index, path) => {
     sent.length = 0;
     await call("GET", path(), { as: user });
     const steps = await Promise.all([...new Set(sent)].map(planOf));
@@ -160,7 +160,7 @@ describe("no table that grows is read as a whole", () => {
     }
   });
 
-  it("for what is written", async () => {
+  it("for writes", async () => {
     const other = await make.user();
     await make.collaborator(repo, other, 2);
     sent.length = 0;
@@ -187,7 +187,7 @@ describe("no table that grows is read as a whole", () => {
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });
 
-  it("for webhooks and whom to tell", async () => {
+  it("for webhooks and their recipients", async () => {
     sent.length = 0;
     const json = { type: "gitea", config: { url: "https://a.example/", content_type: "json" } };
     const created = await call("POST", `${at()}/hooks`, { as: user, json });
@@ -199,8 +199,8 @@ describe("no table that grows is read as a whole", () => {
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });
 
-  it("for what waits to be told, whom to tell, and what is due", async () => {
-    // What the queue tells by itself is told before.
+  it("for pending dispatches, their recipients, and due deliveries", async () => {
+    // A time in the future, after every dispatch that the queue makes by itself.
     const now = Date.now() + 1_000_000_000;
     const { id } = await makeHook({ level: "repository", approverId: user.id, repoId: repo.id });
     await tell(repo, user, "repository.pushed", pushOf("refs/heads/main"), now, now);
@@ -213,14 +213,14 @@ describe("no table that grows is read as a whole", () => {
     );
     expect(sent.length).toBeGreaterThan(9);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
-    // What waits is an index of its own, read in the order in which it is told.
+    // Pending events have their own index, read in the order of dispatch.
     const plans = (await Promise.all([...new Set(sent)].map(planOf))).flat().join("\n");
     expect(plans).toMatch(/SCAN e USING (?:COVERING )?INDEX events_undispatched\b/);
     expect(plans).toMatch(/SEARCH x USING COVERING INDEX events_undispatched_repo /);
     expect(plans).not.toMatch(/SCAN (?:x|h|a|hooks|webhook_events)\b/);
   });
 
-  // Neither pages nor numbers of deliveries look at those of other hooks, or sort them.
+  // Neither pages nor counts of deliveries read or sort the deliveries of other hooks.
   it.each([
     ["hook_deliveries_webhook_event", ""],
     ["hook_deliveries_by_status", "?status=failed"],
@@ -243,7 +243,7 @@ describe("no table that grows is read as a whole", () => {
     }
   });
 
-  it("for deliveries that are shown, sent once more, or too old", async () => {
+  it("for deliveries that are shown, redelivered, or purged", async () => {
     const hook = await makeHook({ level: "repository", repoId: repo.id, approverId: user.id });
     const { id } = await makeKeptDelivery(hook);
     const path = `${at()}/hooks/${hook.id}/deliveries`;
@@ -262,7 +262,7 @@ describe("no table that grows is read as a whole", () => {
     await sweepDeliveries(systemCtx({ DB: listening }, Date.now()));
     await resealSecrets(systemCtx({ DB: listening }, Date.now(), { SEALING_KEYS }));
     expect(sent.length).toBeGreaterThan(9);
-    // The oldest webhook events are walked by their ids, as far as the limit.
+    // The oldest webhook events are read in the order of their ids, up to the limit.
     const isBounded = (scan: string) => /order by "webhook_events"\."id" asc limit \?/.test(scan);
     const scans = await fullScans([...new Set(sent)]);
     expect(scans.filter((scan) => !isBounded(scan))).toEqual([]);
@@ -285,7 +285,7 @@ describe("no table that grows is read as a whole", () => {
     }
   });
 
-  it("for large files and their locks", async () => {
+  it("for LFS files and locks", async () => {
     const file = makeLargeFile("planned");
     sent.length = 0;
     const as = user;

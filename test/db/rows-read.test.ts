@@ -23,7 +23,7 @@ const starAll = (user: TestUser, owner: TestUser) =>
     insert into stars (user_id, repo_id, visibility, created_at)
     select ${user.id}, id, visibility, id from repositories where owner_id = ${owner.id}`);
 
-// Other files share the database: what was inserted by the thousand goes again.
+// Other test files share the database: delete the thousands of rows inserted here.
 afterAll(async () => {
   for (const { id } of owners) {
     await db.run(sql`delete from repositories where owner_id = ${id}`);
@@ -31,14 +31,14 @@ afterAll(async () => {
 });
 
 describe("the rows that a request reads", () => {
-  // D1 bills rows and its time grows with them: a list that reads its table dies of its success.
-  it("stay the same when the tables are ten times as long", { timeout: 120_000 }, async () => {
+  // D1 bills rows read, and its latency grows with them: a list must not scan its growing table.
+  it("stay constant when the tables grow tenfold", { timeout: 120_000 }, async () => {
     const reader = await make.user();
     const repo = await make.repo(await make.user(), { name: rare });
     const paths = {
       get: `/repos/${repo.owner}/${repo.name}`,
       byId: `/repositories/${repo.id}`,
-      // More of one common word than are looked at would be read up to that bound.
+      // A search for a common word would read more rows, up to its bound.
       rareWord: `/repos/search?q=${rare}`,
       noSuchWord: `/repos/search?q=${freshName("none")}`,
       noWord: "/repos/search?limit=10",
@@ -87,10 +87,10 @@ describe("the rows that a request reads", () => {
     expect(many.starred).toBeLessThan(100);
   });
 
-  it("of a common word end at a bound", { timeout: 120_000 }, async () => {
+  it("are bounded for a common word", { timeout: 120_000 }, async () => {
     const reader = await make.user();
     const rows = await rowsRead(`/repos/search?q=${word}&limit=10`, reader);
-    // A thousand matches, seen once for the page and once for the total, each with its checks.
+    // A thousand matches, read once for the page and once for the total, each with its access checks.
     expect(rows).toBeLessThan(20_000);
     const before = rows;
     const owner = await make.user();

@@ -7,17 +7,19 @@ import { db } from "../support/db.ts";
 import { freshName, make, type TestUser } from "../support/make.ts";
 import { doorsWith } from "../support/service.ts";
 
-/** How a request is answered, before any door words it. */
+/** The outcome of authenticating a request, before a door formats it. */
 type Outcome = "in" | "unauthenticated" | "forbidden" | "unknown";
 
-/** What a door answers for an outcome, as far as it is of the entrance. */
+/** The parts of a door's response that depend on the outcome. */
 interface Expected {
   status: number;
   challenge: string | null;
   body: unknown;
 }
 
-/** How a door words refusals. `message` is what a refusal says at every door, "" where each says its own. */
+/**
+ * How a door formats refusals. `message` is the common message of all doors, "" where each door has its own.
+ */
 type Dialect = (outcome: Exclude<Outcome, "in">, message: string) => Expected;
 
 const STATUS = { unauthenticated: 401, forbidden: 403, unknown: 404 } as const;
@@ -49,22 +51,22 @@ const asLfs: Dialect = (outcome, message) => ({
   body: containing(outcome === "unknown" ? '{"message":"Repository not found",' : message),
 });
 
-/** A request that a door lets in for some, and how it answers the others. */
+/** A door with a sample request, and how it refuses callers. */
 interface Door {
   name: string;
-  /** What stands in its path. */
+  /** The resource in its path. */
   target: "repository" | "account";
   dialect: Dialect;
-  /** Whether strangers are asked to sign in for what is unknown. */
-  asksStrangers: boolean;
+  /** Whether anonymous callers are asked to sign in for an unknown resource. */
+  asksAnonymous: boolean;
   hasSudo: boolean;
-  /** How it leads on to another name, and to which address. */
+  /** The status and the location of its redirect to a renamed resource. */
   moved: (path: string) => [status: number, location: string];
   request: (path: string) => [method: string, path: string, sending?: Sending];
 }
 
 const LFS_FORM = { Accept: "application/vnd.git-lfs+json" };
-const askLfs = (path: string, operation: string): ReturnType<Door["request"]> => [
+const requestLfs = (path: string, operation: string): ReturnType<Door["request"]> => [
   "POST",
   `/${path}.git/info/lfs/objects/batch`,
   { headers: LFS_FORM, body: JSON.stringify({ operation, objects: [] }) },
@@ -75,7 +77,7 @@ const READING: readonly Door[] = [
     name: "API, repository",
     target: "repository",
     dialect: asApi,
-    asksStrangers: false,
+    asksAnonymous: false,
     hasSudo: true,
     moved: (path) => [301, `/api/v1/repos/${path}`],
     request: (path) => ["GET", `/api/v1/repos/${path}`],
@@ -84,7 +86,7 @@ const READING: readonly Door[] = [
     name: "API, account",
     target: "account",
     dialect: asApi,
-    asksStrangers: false,
+    asksAnonymous: false,
     hasSudo: true,
     moved: (path) => [307, `/api/v1/users/${path}`],
     request: (path) => ["GET", `/api/v1/users/${path}`],
@@ -93,7 +95,7 @@ const READING: readonly Door[] = [
     name: "git, fetch",
     target: "repository",
     dialect: asGit,
-    asksStrangers: true,
+    asksAnonymous: true,
     hasSudo: false,
     moved: (path) => [301, `/${path}.git/info/refs?service=git-upload-pack`],
     request: (path) => ["GET", `/${path}/info/refs?service=git-upload-pack`],
@@ -102,16 +104,16 @@ const READING: readonly Door[] = [
     name: "Git LFS, download",
     target: "repository",
     dialect: asLfs,
-    asksStrangers: true,
+    asksAnonymous: true,
     hasSudo: false,
     moved: (path) => [308, `/${path}.git/info/lfs/objects/batch`],
-    request: (path) => askLfs(path, "download"),
+    request: (path) => requestLfs(path, "download"),
   },
   {
     name: "archive",
     target: "repository",
     dialect: asPage,
-    asksStrangers: false,
+    asksAnonymous: false,
     hasSudo: false,
     moved: (path) => [301, `/${path}/archive/main.zip`],
     request: (path) => ["GET", `/${path}/archive/main.zip`],
@@ -120,7 +122,7 @@ const READING: readonly Door[] = [
     name: "feed of a repository",
     target: "repository",
     dialect: asPage,
-    asksStrangers: false,
+    asksAnonymous: false,
     hasSudo: false,
     moved: (path) => [301, `/${path}.rss?x=1`],
     request: (path) => ["GET", `/${path}.rss?x=1`],
@@ -129,7 +131,7 @@ const READING: readonly Door[] = [
     name: "feed of an account",
     target: "account",
     dialect: asPage,
-    asksStrangers: false,
+    asksAnonymous: false,
     hasSudo: false,
     moved: (path) => [301, `/${path}.atom`],
     request: (path) => ["GET", `/${path}.atom`],
@@ -141,7 +143,7 @@ const WRITING: readonly Door[] = [
     name: "API, edit of a repository",
     target: "repository",
     dialect: asApi,
-    asksStrangers: false,
+    asksAnonymous: false,
     hasSudo: true,
     moved: (path) => [308, `/api/v1/repos/${path}`],
     request: (path) => ["PATCH", `/api/v1/repos/${path}`, { json: {} }],
@@ -150,7 +152,7 @@ const WRITING: readonly Door[] = [
     name: "git, push",
     target: "repository",
     dialect: asGit,
-    asksStrangers: true,
+    asksAnonymous: true,
     hasSudo: false,
     moved: (path) => [301, `/${path}.git/info/refs?service=git-receive-pack`],
     request: (path) => ["GET", `/${path}/info/refs?service=git-receive-pack`],
@@ -159,35 +161,35 @@ const WRITING: readonly Door[] = [
     name: "Git LFS, upload",
     target: "repository",
     dialect: asLfs,
-    asksStrangers: true,
+    asksAnonymous: true,
     hasSudo: false,
     moved: (path) => [308, `/${path}.git/info/lfs/objects/batch`],
-    request: (path) => askLfs(path, "upload"),
+    request: (path) => requestLfs(path, "upload"),
   },
 ];
 
-/** A user, and a repository of theirs with one commit. */
-interface Place {
+/** A user with a repository that has one commit. */
+interface Fixture {
   user: TestUser;
   repository: string;
   account: string;
 }
 
-let open: Place;
-let hidden: Place;
+let visible: Fixture;
+let hidden: Fixture;
 let stranger: TestUser;
 let admin: TestUser;
 let prohibited: TestUser;
 
 beforeAll(async () => {
-  const makePlace = async (isPrivate: boolean): Promise<Place> => {
+  const makeFixture = async (isPrivate: boolean): Promise<Fixture> => {
     const user = await make.user({ visibility: isPrivate ? "private" : "public" });
     const json = { name: freshName("repo"), private: isPrivate, auto_init: true };
     const created = await call("POST", "/user/repos", { as: user, json });
     expect(created.status).toBe(201);
     return { user, repository: created.body.full_name, account: user.name };
   };
-  [open, hidden] = [await makePlace(false), await makePlace(true)];
+  [visible, hidden] = [await makeFixture(false), await makeFixture(true)];
   stranger = await make.user();
   admin = await make.admin();
   prohibited = await make.user({ isLoginProhibited: true });
@@ -195,22 +197,22 @@ beforeAll(async () => {
 
 type Visit = typeof visit;
 
-/** An answer, as far as the entrance decides about it. */
-interface Seen {
+/** The parts of a response that the entrance determines. */
+interface Received {
   status: number;
   challenge: string | null;
   location: string | null;
   body: unknown;
 }
 
-/** Requests a place at a door. */
+/** Sends a door's request for a path. */
 async function ask(
   door: Door,
   path: string,
   { headers = {}, ...sending }: Sending = {},
   query = "",
   send: Visit = visit,
-): Promise<Seen> {
+): Promise<Received> {
   const [method, address, own = {}] = door.request(path);
   const glue = query === "" ? "" : address.includes("?") ? "&" : "?";
   const answer = await send(method, address + glue + query, {
@@ -226,94 +228,94 @@ async function ask(
   };
 }
 
-/** What a door answers for an outcome. */
+/** The expected response of a door for an outcome. */
 const answerOf = (door: Door, outcome: Outcome, message = ""): object =>
   outcome === "in" ? { status: 200 } : { location: null, ...door.dialect(outcome, message) };
 
-/** A credential, the place it asks for, and the outcome at every door that reads. */
+/** A credential, the requested fixture, and the outcome at every reading door. */
 interface Situation {
   what: string;
-  at: "open" | "hidden";
+  at: "visible" | "hidden";
   sending: () => Promise<Sending> | Sending;
   query?: string;
   outcome: (door: Door) => Outcome;
-  /** What the refusal says, at every door. */
+  /** The message of the refusal at every door. */
   message?: string;
-  /** Only for doors of repositories. */
+  /** Whether it applies only to doors with a repository in the path. */
   isOfRepositories?: boolean;
 }
 
 const unknownTo = (isStranger: boolean) => (door: Door) =>
-  isStranger && door.asksStrangers ? "unauthenticated" : "unknown";
+  isStranger && door.asksAnonymous ? "unauthenticated" : "unknown";
 
 const SITUATIONS: readonly Situation[] = [
   {
-    what: "nobody, at what is public",
-    at: "open",
+    what: "an anonymous caller, for a public resource",
+    at: "visible",
     sending: () => ({}),
     outcome: () => "in",
   },
   {
-    what: "nobody, at what is private",
+    what: "an anonymous caller, for a private resource",
     at: "hidden",
     sending: () => ({}),
     outcome: unknownTo(true),
   },
   {
-    what: "a stranger, at what is public",
-    at: "open",
+    what: "a stranger, for a public resource",
+    at: "visible",
     sending: () => ({ as: stranger }),
     outcome: () => "in",
   },
   {
-    what: "a stranger, at what is private",
+    what: "a stranger, for a private resource",
     at: "hidden",
     sending: () => ({ as: stranger }),
     outcome: unknownTo(false),
   },
   {
-    what: "the owner, at what is private",
+    what: "the owner, for a private resource",
     at: "hidden",
     sending: () => ({ as: hidden.user }),
     outcome: () => "in",
   },
   {
-    what: "a wrong token, at what is public",
-    at: "open",
+    what: "a wrong token, for a public resource",
+    at: "visible",
     sending: () => ({ token: "f".repeat(40) }),
     outcome: () => "unauthenticated",
     message: "the access token is not valid",
   },
   {
-    what: "an expired token, at what is public",
-    at: "open",
-    sending: async () => ({ token: await make.token(open.user, { expiresAt: 1 }) }),
+    what: "an expired token, for a public resource",
+    at: "visible",
+    sending: async () => ({ token: await make.token(visible.user, { expiresAt: 1 }) }),
     outcome: () => "unauthenticated",
     message: "the access token has expired",
   },
   {
-    what: "a token in the address, at what is public",
-    at: "open",
+    what: "a token in the URL, for a public resource",
+    at: "visible",
     sending: () => ({}),
     query: "token=x",
     outcome: () => "unauthenticated",
     message: "tokens in the address are not accepted",
   },
   {
-    what: "somebody who may not sign in, at what is public",
-    at: "open",
+    what: "a user who may not sign in, for a public resource",
+    at: "visible",
     sending: () => ({ as: prohibited }),
     outcome: () => "forbidden",
     message: "This account is prohibited from signing in",
   },
   {
-    what: "the owner's token without the scope, at what is private",
+    what: "the owner's token without the scope, for a private resource",
     at: "hidden",
     sending: async () => ({ token: await make.token(hidden.user, { scopes: "read:misc" }) }),
     outcome: () => "forbidden",
   },
   {
-    what: "a token that reads what the path names",
+    what: "the owner's token with exactly the read scopes, for a private resource",
     at: "hidden",
     sending: async () => ({
       token: await make.token(hidden.user, { scopes: "read:repository,read:user" }),
@@ -321,29 +323,29 @@ const SITUATIONS: readonly Situation[] = [
     outcome: () => "in",
   },
   {
-    what: "the owner's public-only token, at what is private",
+    what: "the owner's public-only token, for a private resource",
     at: "hidden",
     sending: async () => ({ token: await make.token(hidden.user, { scopes: "public-only,all" }) }),
     outcome: unknownTo(false),
   },
   {
-    what: "the owner's token of another repository, at what is public",
-    at: "open",
+    what: "the owner's token bound to another repository, for a public resource",
+    at: "visible",
     sending: async () => ({
-      token: await make.token(open.user, { repos: [await make.repo(open.user)] }),
+      token: await make.token(visible.user, { repos: [await make.repo(visible.user)] }),
     }),
     outcome: unknownTo(false),
     isOfRepositories: true,
   },
   {
-    what: "an administrator as a stranger, at what is private",
+    what: "an administrator acting as a stranger, for a private resource",
     at: "hidden",
     sending: () => ({ as: admin, headers: { Sudo: stranger.name } }),
     outcome: (door) => (door.hasSudo ? "unknown" : "in"),
   },
   {
-    what: "a stranger as an administrator, at what is public",
-    at: "open",
+    what: "a stranger acting as an administrator, for a public resource",
+    at: "visible",
     sending: () => ({ as: stranger, headers: { Sudo: admin.name } }),
     outcome: (door) => (door.hasSudo ? "forbidden" : "in"),
   },
@@ -352,21 +354,21 @@ const SITUATIONS: readonly Situation[] = [
 const eachDoor = READING.map((door) => [door.name, door] as const);
 
 describe.each(eachDoor)("%s", (_, door) => {
-  const isAsked = ({ isOfRepositories }: Situation): boolean =>
+  const isApplicable = ({ isOfRepositories }: Situation): boolean =>
     !isOfRepositories || door.target === "repository";
 
-  it.each(SITUATIONS.filter(isAsked))("answers $what", async (situation) => {
-    const path = (situation.at === "open" ? open : hidden)[door.target];
+  it.each(SITUATIONS.filter(isApplicable))("answers $what", async (situation) => {
+    const path = (situation.at === "visible" ? visible : hidden)[door.target];
     const answer = await ask(door, path, await situation.sending(), situation.query);
     expect(answer).toMatchObject(answerOf(door, situation.outcome(door), situation.message));
   });
 
-  it("answers what does not exist as it answers what is private", async () => {
+  it("responds alike for a missing and for a private resource", async () => {
     for (const sending of [{}, { as: stranger }]) {
       const path = `${freshName("nobody")}${door.target === "repository" ? "/nothing" : ""}`;
       const absent = await ask(door, path, sending);
       const seen = await ask(door, hidden[door.target], sending);
-      const withoutId = ({ body, ...rest }: Seen) => ({
+      const withoutId = ({ body, ...rest }: Received) => ({
         ...rest,
         body: typeof body === "string" ? body.replace(/"request_id":"[^"]*"/, "") : body,
       });
@@ -374,20 +376,20 @@ describe.each(eachDoor)("%s", (_, door) => {
     }
   });
 
-  it("asks everybody to sign in where the service requires it, and lets in who did", async () => {
+  it("asks anonymous callers to sign in where the service requires it, and admits signed-in users", async () => {
     const closed = doorsWith({ REQUIRE_SIGNIN_VIEW: "true" });
-    const answer = await ask(door, open[door.target], {}, "", closed);
+    const answer = await ask(door, visible[door.target], {}, "", closed);
     const outcome = door.dialect === asApi ? "forbidden" : "unauthenticated";
     expect(answer).toMatchObject(answerOf(door, outcome));
-    const signedIn = await ask(door, open[door.target], { as: stranger }, "", closed);
+    const signedIn = await ask(door, visible[door.target], { as: stranger }, "", closed);
     expect(signedIn).toMatchObject(answerOf(door, "in"));
   });
 
-  it("records the use of a token that it lets in", async () => {
+  it("records the use of an accepted token", async () => {
     const token = await make.token(stranger);
     const isTheToken = eq(accessTokens.lastEight, token.slice(-8));
     await db.update(accessTokens).set({ lastUsedAt: 1 }).where(isTheToken);
-    expect(await ask(door, open[door.target], { token })).toMatchObject(answerOf(door, "in"));
+    expect(await ask(door, visible[door.target], { token })).toMatchObject(answerOf(door, "in"));
     const lastUsedAt = async () =>
       (await db.select().from(accessTokens).where(isTheToken))[0]?.lastUsedAt;
     await expect.poll(lastUsedAt).toBeGreaterThan(1);
@@ -395,18 +397,18 @@ describe.each(eachDoor)("%s", (_, door) => {
 });
 
 describe.each(WRITING.map((door) => [door.name, door] as const))("%s", (_, door) => {
-  it("asks a stranger to sign in at what is public", async () => {
-    expect(await ask(door, open.repository)).toMatchObject(answerOf(door, "unauthenticated"));
+  it("asks an anonymous caller to sign in for a public resource", async () => {
+    expect(await ask(door, visible.repository)).toMatchObject(answerOf(door, "unauthenticated"));
   });
 
-  it("tells a stranger nothing of what is private", async () => {
+  it("does not reveal a private resource to strangers", async () => {
     expect(await ask(door, hidden.repository)).toMatchObject(answerOf(door, unknownTo(true)(door)));
     expect(await ask(door, hidden.repository, { as: stranger })).toMatchObject(
       answerOf(door, "unknown"),
     );
   });
 
-  it("refuses a token that only reads, and lets in one that writes", async () => {
+  it("refuses a token with only the read scope, and accepts one with the write scope", async () => {
     const narrow = await make.token(hidden.user, { scopes: "read:repository" });
     expect(await ask(door, hidden.repository, { token: narrow })).toMatchObject(
       answerOf(door, "forbidden"),
@@ -417,9 +419,9 @@ describe.each(WRITING.map((door) => [door.name, door] as const))("%s", (_, door)
 });
 
 describe.each([...READING, ...WRITING].map((door) => [door.name, door] as const))(
-  "%s leads on",
+  "%s redirects",
   (_, door) => {
-    /** A place that had another name a moment ago. */
+    /** Creates a fixture and renames it. */
     async function renamed(isPrivate: boolean) {
       const user = await make.user({ visibility: isPrivate ? "private" : "public" });
       const repo = await make.repo(user, { isPrivate });
@@ -432,15 +434,15 @@ describe.each([...READING, ...WRITING].map((door) => [door.name, door] as const)
       return { user, before: before[door.target], now: now[door.target] };
     }
 
-    it("to another name, with the query, by a status that keeps the method", async () => {
+    it("to a new name, with the query, by a status that keeps the method", async () => {
       const { user, before, now } = await renamed(false);
       const answer = await ask(door, before, { as: user });
       const [status, path] = door.moved(now);
       expect(answer).toMatchObject({ status, location: `https://forge.example${path}` });
     });
 
-    // SECURITY: a redirect would tell that its target exists.
-    it("nobody who may not see what has the name", async () => {
+    // SECURITY: a redirect would reveal that its target exists.
+    it("only callers who may see the renamed resource", async () => {
       const { user, before, now } = await renamed(true);
       expect(await ask(door, before, { as: stranger })).toMatchObject(answerOf(door, "unknown"));
       const answer = await ask(door, before, { as: user });

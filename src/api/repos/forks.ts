@@ -5,7 +5,7 @@ import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { findMembership } from "../../domain/accounts/find-account.ts";
 import { forkRepository } from "../../domain/repos/fork-repository.ts";
-import type { Foundation } from "../../domain/repos/insert-repository.ts";
+import type { CreationContext } from "../../domain/repos/insert-repository.ts";
 import { listForks } from "../../domain/repos/list-forks.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
@@ -57,7 +57,7 @@ async function findFoundation(
   ctx: Ctx,
   user: User,
   organization: string | undefined,
-): Promise<Foundation> {
+): Promise<CreationContext> {
   if (!organization) return { owner: user, creator: user, ownsOwner: true };
   const found = await findMembership(ctx, organization);
   if (!found) throw invalid(`organization does not exist [name: ${organization}]`);

@@ -5,7 +5,7 @@ import { users, type User } from "../../db/schema/index.ts";
 import { seesPublicOnly, type Actor } from "../actor.ts";
 import { isMemberOf } from "./organizations.ts";
 
-/** Whether `account` exists for the caller. */
+/** Whether `account` is visible to the caller. */
 export function seesAccount(actor: Actor, account: User, isMember: boolean): boolean {
   if (account.visibility === "public") return true;
   if (seesPublicOnly(actor)) return false;
@@ -13,7 +13,7 @@ export function seesAccount(actor: Actor, account: User, isMember: boolean): boo
   return account.visibility === "limited" && !actor.user?.isRestricted;
 }
 
-/** The same rule as `seesAccount`, as a condition on each account of a query. */
+/** The rule of `seesAccount` as a condition on the `users` rows of a query. */
 export function isAccountVisible(actor: Actor): SQL {
   if (actor.isSiteAdmin) return sql`1`;
   const isPublic = eq(users.visibility, "public");

@@ -4,22 +4,22 @@ import { allOf } from "../../db/db.ts";
 import { accessTokenRepositories, repositories, type Repository } from "../../db/schema/index.ts";
 import { boundTokenId, seesPublicOnly, type Actor } from "../actor.ts";
 
-// What takes away from whatever was granted stands in this file, once for a row and once as SQL.
-// A further reason, such as a block between accounts, is one more fact and one more condition here.
+// The restrictions that narrow a granted permission are in this file, once for a row and once as SQL.
+// A further restriction, such as a block between accounts, is one more fact and one more condition here.
 
-/** What the database knows of a credential and a repository. */
+/** Facts from the database about a credential and a repository. */
 export interface ReachFacts {
-  /** Whether the caller's token is bound to repositories and this is one of them. */
+  /** Whether the caller's token is bound to this repository. */
   isInBoundToken: boolean;
 }
 
-/** Whether the caller's credential reaches a repository at all. */
+/** Whether the caller's credential reaches a repository, whatever its user was granted there. */
 export function isWithinReach(actor: Actor, repo: Repository, facts: ReachFacts): boolean {
   if (seesPublicOnly(actor) && repo.visibility !== "public") return false;
   return boundTokenId(actor) === undefined || facts.isInBoundToken;
 }
 
-/** The same as a condition on each repository of a query. */
+/** The rule of `isWithinReach` as a condition on the `repositories` rows of a query. */
 export function isWithinReachSql(actor: Actor): SQL {
   const tokenId = boundTokenId(actor);
   return allOf(
@@ -28,7 +28,7 @@ export function isWithinReachSql(actor: Actor): SQL {
   );
 }
 
-/** The condition for a repository that a token is bound to. */
+/** The condition that a token is bound to a repository. */
 export const isInBoundToken = (tokenId: SQL): SQL => sql`exists (
   select 1 from ${accessTokenRepositories}
   where ${accessTokenRepositories.tokenId} = ${tokenId}

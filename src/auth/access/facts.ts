@@ -13,22 +13,22 @@ import { isInBoundToken, type ReachFacts } from "./credential-reach.ts";
 import { isOwnedByOrganizationOf } from "./grants.ts";
 import { reachesRepository } from "./team-modes.ts";
 
-/** What the database knows of one caller and one repository; `resolvePermission` decides what it means. */
+/** Facts from the database about a caller and a repository, the input of `resolvePermission`. */
 export interface AccessFacts extends ReachFacts {
-  /** The mode of the caller's collaboration, 0 for none. */
+  /** The access mode of the caller's collaboration, 0 without one. */
   collaboratorAccess: number;
-  /** What the caller's teams give there, each combination once. */
+  /** The grants of the caller's teams in the repository, each distinct grant once. */
   teamGrants: readonly TeamGrant[];
   isOrganizationMember: boolean;
 }
 
-/** What one team gives. */
+/** The access that one team grants. */
 export interface TeamGrant {
   readonly access: Access;
   readonly units: TeamUnits;
 }
 
-/** SQL for the facts of each repository of a query, to be selected beside it. */
+/** SQL columns that hold the facts for each repository of a query. */
 export function accessFacts(who: { actorId: SQL; boundTokenId: SQL }): {
   [K in keyof AccessFacts]: SQL.Aliased<AccessFacts[K]>;
 } {

@@ -10,11 +10,11 @@ import {
 } from "../../db/schema/index.ts";
 import type { Actor } from "../actor.ts";
 import { TO_SEE } from "./requirement.ts";
-import { teamGives } from "./team-modes.ts";
+import { teamGrants } from "./team-modes.ts";
 
 /**
- * Ids of what the caller sees because it was granted to them, beyond what is open to everybody like
- * them: in a row, perhaps repeated. A credential may narrow it further.
+ * Selects the ids of repositories that the caller sees by a grant rather than by visibility. Ids may repeat.
+ * The caller's credential may narrow the result further.
  */
 export function grantedRepositoryIds({ user, isSiteAdmin }: Actor): SQL {
   if (!user || isSiteAdmin) return sql`select id from ${repositories} where 0`;
@@ -25,42 +25,42 @@ export function grantedRepositoryIds({ user, isSiteAdmin }: Actor): SQL {
     where ${organizationMembers.userId} = ${user.id}`;
 }
 
-/** Ids of what a user owns, of what they collaborate on, and of what their teams reach, perhaps repeated. */
+/** Selects the ids of repositories that a user owns, collaborates on, or reaches by a team. Ids may repeat. */
 export function reachableRepositoryIds(userId: number): SQL {
-  const isGiving = teamGives(TO_SEE);
+  const isGranting = teamGrants(TO_SEE);
   return sql`
     select id from ${repositories} where owner_id = ${userId}
     union all ${collaboratedRepositoryIds(userId)}
     union all select ${teamRepositories.repoId}
-    from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${isGiving}
+    from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${isGranting}
     join ${teamRepositories} on ${teamRepositories.teamId} = ${teams.id}
     where ${teamMembers.userId} = ${userId}
     union all select r.id
     from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
-      and ${teams.includesAllRepositories} and ${isGiving}
+      and ${teams.includesAllRepositories} and ${isGranting}
     join ${repositories} r on r.owner_id = ${teams.orgId}
     where ${teamMembers.userId} = ${userId}`;
 }
 
-/** Ids of the repositories on which a user collaborates. */
+/** Selects the ids of the repositories on which a user collaborates. */
 export const collaboratedRepositoryIds = (userId: number): SQL => sql`
   select ${collaborations.repoId}
   from ${collaborations}
   where ${collaborations.userId} = ${userId}`;
 
-/** Ids of the repositories that a team reaches. */
+/** Selects the ids of the repositories that a team reaches. */
 export const teamRepositoryIds = (teamId: number): SQL => sql`
   select ${teamRepositories.repoId} from ${teamRepositories}
   where ${teamRepositories.teamId} = ${teamId}
   union select r.id from ${teams} join ${repositories} r on r.owner_id = ${teams.orgId}
   where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}`;
 
-/** The organization of a team. */
+/** Selects the id of a team's organization. */
 export const organizationOfTeam = (teamId: number): SQL => sql`(
   select ${teams.orgId} from ${teams} where ${teams.id} = ${teamId}
 )`;
 
-/** The condition for a repository of a team's organization that the team reaches. */
+/** The condition that a team reaches a repository of its organization. */
 export const isReachedByTeam = (teamId: number, repoId: SQL): SQL => sql`(
   exists (
     select 1 from ${teamRepositories}

@@ -13,12 +13,13 @@ import {
   type Team,
 } from "../../db/schema/index.ts";
 
-// The statements of the verbs that change who belongs where; these put them into their batches.
+// Statements that change memberships of organizations and teams, for the batches of the operations in
+// `domain`.
 
 type Id = number | SQL<number>;
 
-/** Makes the team "Owners" of a new organization, with its first member. */
-export function foundOwners(db: Database, orgId: SQL<number>, creatorId: number, now: number) {
+/** Creates the team "Owners" of a new organization, with its creator as the first member. */
+export function createOwnersTeam(db: Database, orgId: SQL<number>, creatorId: number, now: number) {
   const isOwners = sql`${teams.orgId} = ${orgId} and ${teams.lowerName} = 'owners'`;
   const ownersId = sql<number>`(select ${teams.id} from ${teams} where ${isOwners})`;
   const insert = db.insert(teams).values({
@@ -38,18 +39,18 @@ export function foundOwners(db: Database, orgId: SQL<number>, creatorId: number,
   ] as const;
 }
 
-/** Adds a user to an organization; doing so again changes nothing. */
+/** Adds a user to an organization. Idempotent. */
 export const insertMember = (db: Database, orgId: Id, userId: number) =>
   db.insert(organizationMembers).values({ orgId, userId }).onConflictDoNothing();
 
-/** Adds a user to a team; doing so again changes nothing. */
+/** Adds a user to a team. Idempotent. */
 export const insertTeamMember = (db: Database, teamId: Id, userId: number) =>
   db.insert(teamMembers).values({ teamId, userId }).onConflictDoNothing();
 
 /**
- * Removes a user from a team, but not the last owner of an organization.
+ * Removes a user from a team, except the last owner of an organization.
  *
- * The condition is part of the statement, so that the last two owners can't leave at once.
+ * The condition is part of the statement, so that two concurrent requests can't remove the last two owners.
  */
 export function deleteTeamMember(db: Database, team: Team, userId: number) {
   const isLastOwner = sql`
@@ -61,14 +62,14 @@ export function deleteTeamMember(db: Database, team: Team, userId: number) {
     .returning();
 }
 
-/** Selects the row of a user in a team. */
+/** Selects the membership row of a user in a team. */
 export const selectTeamMember = (db: Database, team: Team, userId: number) =>
   db.select({ teamId: teamMembers.teamId }).from(teamMembers).where(isTeamMember(team, userId));
 
 const isTeamMember = (team: Team, userId: number) =>
   and(eq(teamMembers.teamId, team.id), eq(teamMembers.userId, userId));
 
-/** Removes a user from an organization of which no team has them any more. */
+/** Removes a user from an organization if none of its teams has them as a member. */
 export function deleteMemberWithoutTeam(db: Database, orgId: number, userId: number) {
   const isInTeam = sql`exists (
     select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
@@ -77,7 +78,7 @@ export function deleteMemberWithoutTeam(db: Database, orgId: number, userId: num
   return db.delete(organizationMembers).where(and(isMember(orgId, userId), sql`not ${isInTeam}`));
 }
 
-/** Sets whether a membership is public; doing so again changes nothing. */
+/** Sets whether a membership is public. Idempotent. */
 export const updateMembershipVisibility = (
   db: Database,
   orgId: number,
@@ -95,7 +96,8 @@ const isMember = (orgId: number, userId: number) =>
 /**
  * Selects members of an organization.
  *
- * @param isSeen Whether the caller sees the account, beside it.
+ * @param isListed The condition on a membership to be listed.
+ * @param isSeen Whether the caller sees the member's account, returned with it.
  */
 export const selectMembers = (db: Database, orgId: number, isListed: SQL, isSeen: SQL) =>
   db
@@ -108,7 +110,7 @@ export const selectMembers = (db: Database, orgId: number, isListed: SQL, isSeen
     .innerJoin(users, eq(users.id, organizationMembers.userId))
     .where(and(eq(organizationMembers.orgId, orgId), isListed));
 
-/** Makes a user an administrator of the repositories that a condition names. */
+/** Makes a user an administrator of the repositories that match a condition. */
 export const insertAdministrator = (db: Database, isThis: SQL, userId: number) =>
   db
     .insert(collaborations)

@@ -3,14 +3,14 @@ import { sql, type SQL } from "drizzle-orm";
 import { flagColumn } from "../../db/db.ts";
 import { ACCESS, organizationMembers, teamMembers, teams, users } from "../../db/schema/index.ts";
 
-/** What a caller is in an organization. */
+/** A caller's roles in an organization. */
 export interface OrganizationFacts {
   isMember: boolean;
   isOwner: boolean;
   canCreateRepository: boolean;
 }
 
-/** SQL for the facts of each account of a query, to be selected beside it. */
+/** SQL columns that hold the facts for each account of a query. */
 export function organizationFacts(actorId: SQL): {
   [K in keyof OrganizationFacts]: SQL.Aliased<OrganizationFacts[K]>;
 } {
@@ -29,13 +29,13 @@ export function organizationFacts(actorId: SQL): {
   };
 }
 
-/** The condition for a user who belongs to an organization, in whatever way. */
+/** The condition that a user belongs to an organization, in any role. */
 export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (
   select 1 from ${organizationMembers}
   where ${organizationMembers.orgId} = ${orgId} and ${organizationMembers.userId} = ${userId}
 )`;
 
-/** The condition for an owner of an organization. */
+/** The condition that a user owns an organization. */
 export const isOwnerOf = (orgId: SQL, userId: SQL): SQL =>
   isInTeamOf(orgId, userId, sql`${teams.access} = ${ACCESS.owner}`);
 
@@ -44,14 +44,14 @@ const isInTeamOf = (orgId: SQL, userId: SQL, condition: SQL): SQL => sql`exists 
   where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId} and ${condition}
 )`;
 
-/** Ids of the members of an organization: all of them, or those whose membership is public. */
+/** Selects the ids of an organization's members: all members, or only those with a public membership. */
 export const memberIds = (orgId: number, isPublicOnly: boolean): SQL => sql`(
   select ${organizationMembers.userId} from ${organizationMembers}
   where ${organizationMembers.orgId} = ${orgId}
     and (${organizationMembers.isPublic} or ${isPublicOnly ? 0 : 1})
 )`;
 
-/** Ids of the organizations of a user: all of them, or those of a public membership. */
+/** Selects the ids of a user's organizations: all of them, or only those with a public membership. */
 export const organizationIds = (userId: number, isPublicOnly: boolean): SQL => sql`(
   select ${organizationMembers.orgId} from ${organizationMembers}
   where ${organizationMembers.userId} = ${userId}
@@ -59,8 +59,8 @@ export const organizationIds = (userId: number, isPublicOnly: boolean): SQL => s
 )`;
 
 /**
- * Ids of the organizations of a user that somebody else may know of: those of a public membership, and
- * those that both belong to.
+ * Selects the ids of a user's organizations that a viewer may know of: those where the user's membership is
+ * public, and those that the viewer belongs to as well.
  */
 export const knownOrganizationIds = (userId: number, viewerId: number | undefined): SQL => sql`(
   select m.org_id from ${organizationMembers} m

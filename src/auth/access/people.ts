@@ -12,35 +12,35 @@ import {
   type Repository,
 } from "../../db/schema/index.ts";
 import type { Requirement } from "./requirement.ts";
-import { teamGives } from "./team-modes.ts";
+import { teamGrants } from "./team-modes.ts";
 import { isUnitOn } from "./unit-switches.ts";
 
 /**
- * The condition, for a user of a query, that they have what is required in a repository at hand.
+ * The condition, on a user id of a query, that the user has the required permission in one repository.
  *
- * The same rule as `resolvePermission` for a credential that narrows nothing. Whoever was granted
- * something is found by indexes, once for the whole query; for what everybody may read the user is
- * looked up.
+ * The same rule as `resolvePermission` for a credential without restrictions. Users with a grant are found by
+ * indexes, once for the whole query; for repositories that anybody may read, each user's row is looked up.
  *
- * @param userId A column of the query around.
- * @param repo   The row, or the row as it is about to be.
+ * @param userId A column of the enclosing query.
+ * @param repo   The repository's row, either as stored or as an edit is about to store it.
  */
 export function reaches(userId: SQL, repo: Repository, requirement: Requirement): SQL {
   const { unit, mode } = requirement;
   if (unit !== undefined && !isUnitOn(repo, unit)) return sql`0`;
-  const isOpen = mode === "read" && repo.visibility !== "private";
-  const isForAnybody = isOpen ? sql`not reader.is_restricted` : sql`0`;
+  const isNotPrivate = mode === "read" && repo.visibility !== "private";
+  const isReadableByAnybody = isNotPrivate ? sql`not reader.is_restricted` : sql`0`;
   return sql`(
     ${userId} in ${grantedUserIds(repo, requirement)} or exists (
       select 1 from ${users} reader
-      where reader.id = ${userId} and (reader.is_admin or ${isForAnybody})
+      where reader.id = ${userId} and (reader.is_admin or ${isReadableByAnybody})
     )
   )`;
 }
 
 /**
- * Ids of those who were granted what is required in a repository: its owner, collaborators, members
- * of teams, and members of the organization that owns it. Not those who may read what everybody may.
+ * Selects the ids of users who were granted the required permission in a repository: its owner, collaborators,
+ * members of teams, and members of the organization that owns it. Excludes users who may read the repository
+ * only because of its visibility.
  */
 function grantedUserIds(repo: Repository, requirement: Requirement): SQL {
   const { mode } = requirement;
@@ -50,15 +50,15 @@ function grantedUserIds(repo: Repository, requirement: Requirement): SQL {
       where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id}
     )
   )`;
-  const isOpenToMembers = mode === "read" && !repo.isPrivate;
+  const isReadableByMembers = mode === "read" && !repo.isPrivate;
   return sql`(
     select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repo.id}
     union select ${collaborations.userId} from ${collaborations}
     where ${collaborations.repoId} = ${repo.id} and ${collaborations.access} >= ${ACCESS[mode]}
     union select ${teamMembers.userId}
     from ${teams} join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
-    where ${teams.orgId} = ${repo.ownerId} and ${teamGives(requirement)} and ${reachesThis}
+    where ${teams.orgId} = ${repo.ownerId} and ${teamGrants(requirement)} and ${reachesThis}
     union select ${organizationMembers.userId} from ${organizationMembers}
-    where ${organizationMembers.orgId} = ${repo.ownerId} and ${isOpenToMembers ? 1 : 0}
+    where ${organizationMembers.orgId} = ${repo.ownerId} and ${isReadableByMembers ? 1 : 0}
   )`;
 }

@@ -15,16 +15,17 @@ import type { AccessFacts, TeamGrant } from "./facts.ts";
 import type { Requirement } from "./requirement.ts";
 import { isUnitOn } from "./unit-switches.ts";
 
-/** A repository with what somebody was granted there. */
+/** A repository with a caller's permission in it. */
 export interface Permitted {
   readonly row: Repository;
   readonly permission: RepositoryPermission;
 }
 
 /**
- * What the caller is granted in a repository; a mode of `none` where it does not exist for them.
+ * Resolves the caller's permission in a repository; its mode is `none` where the caller may not see the
+ * repository.
  *
- * A credential narrows what its user has, and never widens it.
+ * A credential narrows its user's permission and never widens it.
  */
 export function resolvePermission(
   actor: Actor,
@@ -33,13 +34,13 @@ export function resolvePermission(
 ): RepositoryPermission {
   if (!isWithinReach(actor, repo, facts)) return NO_PERMISSION;
   if (actor.isSiteAdmin || repo.ownerId === actor.user?.id) return OWNER_PERMISSION;
-  const floor = isOpenTo(actor, repo, facts) ? ACCESS.read : ACCESS.none;
-  const everywhere = Math.max(floor, actor.user ? facts.collaboratorAccess : ACCESS.none);
-  const granted = actor.user ? facts.teamGrants : [];
+  const floor = isReadableWithoutGrant(actor, repo, facts) ? ACCESS.read : ACCESS.none;
+  const least = Math.max(floor, actor.user ? facts.collaboratorAccess : ACCESS.none);
+  const grants = actor.user ? facts.teamGrants : [];
   const most = (ofTeam: (grant: TeamGrant) => Access): Access =>
-    Math.max(everywhere, ...granted.map(ofTeam)) as Access;
+    Math.max(least, ...grants.map(ofTeam)) as Access;
   const units = UNITS.map((unit) => [unit, most((grant) => unitMode(grant, unit))]);
-  return { mode: most(ownMode), units: Object.fromEntries(units) as UnitModes };
+  return { mode: most(repositoryMode), units: Object.fromEntries(units) as UnitModes };
 }
 
 const NO_PERMISSION: RepositoryPermission = {
@@ -47,32 +48,33 @@ const NO_PERMISSION: RepositoryPermission = {
   units: everyUnit(ACCESS.none),
 };
 
-/** Teams of administrators and owners give their mode everywhere; of others each unit decides. */
+/** Admin and owner teams grant their mode in every unit; other teams grant a mode per unit. */
 const unitMode = ({ access, units }: TeamGrant, unit: Unit): Access =>
   access >= ACCESS.admin ? access : (units[unit] ?? ACCESS.none);
 
-/** What a team gives in the repository itself: those who have any unit see it. */
-function ownMode({ access, units }: TeamGrant): Access {
+/** The mode that a team grants in the repository itself: any granted unit makes the repository visible. */
+function repositoryMode({ access, units }: TeamGrant): Access {
   if (access >= ACCESS.admin) return access;
   return Object.values(units).some((mode) => mode > ACCESS.none) ? ACCESS.read : ACCESS.none;
 }
 
-/** Whether the caller may read without having been granted anything here. */
-function isOpenTo(actor: Actor, repo: Repository, facts: AccessFacts): boolean {
-  const isOpenToMember = !repo.isPrivate && facts.isOrganizationMember;
-  // Restricted users see what they were granted, nothing else.
-  if (actor.user?.isRestricted) return isOpenToMember;
+/** Whether the caller may read the repository without a grant. */
+function isReadableWithoutGrant(actor: Actor, repo: Repository, facts: AccessFacts): boolean {
+  const isReadableByMember = !repo.isPrivate && facts.isOrganizationMember;
+  // Restricted users see only repositories that they were granted, or that their organizations do not keep
+  // private.
+  if (actor.user?.isRestricted) return isReadableByMember;
   if (repo.visibility === "public") return true;
   if (repo.visibility === "limited") return actor.user !== undefined;
-  return isOpenToMember;
+  return isReadableByMember;
 }
 
-/** The mode that a permission has in a unit, or in the repository itself; `none` in a unit that is off. */
+/** The mode of a permission in a unit, or in the repository itself; `none` for a disabled unit. */
 export function modeOf({ row, permission }: Permitted, unit: Unit | undefined): Access {
   if (unit === undefined) return permission.mode;
   return isUnitOn(row, unit) ? permission.units[unit] : ACCESS.none;
 }
 
-/** Whether a permission is enough. */
+/** Whether a permission meets a requirement. */
 export const isAllowed = (permitted: Permitted, { unit, mode }: Requirement): boolean =>
   modeOf(permitted, unit) >= ACCESS[mode];

@@ -5,10 +5,10 @@ import type { Requirement } from "./requirement.ts";
 import { isUnitOn } from "./unit-switches.ts";
 
 /**
- * Refuses whoever lacks what is required of a repository.
+ * Refuses a caller whose permission in a repository does not meet a requirement.
  *
- * @throws Failure `not_found` for a repository or unit that does not exist for the caller, and for
- * a unit that is switched off; `forbidden` for one that they may use, but not so far.
+ * @throws Failure `not_found` for a repository or unit that the caller may not see, and for a disabled unit;
+ * `forbidden` where the caller's mode is lower than the required one.
  */
 export function requireAccess({ row, permission }: Permitted, { unit, mode }: Requirement): void {
   const granted = unit === undefined ? permission.mode : permission.units[unit];

@@ -3,7 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { ACCESS, repositories, teamRepositories, teams } from "../../db/schema/index.ts";
 import type { Requirement } from "./requirement.ts";
 
-/** The condition for a team, in a query over `teams` and `repositories`, that reaches the repository. */
+/** The condition that the team reaches the repository, in a query over `teams` and `repositories`. */
 export const reachesRepository: SQL = sql`(
   ${teams.includesAllRepositories} or exists (
     select 1 from ${teamRepositories}
@@ -12,9 +12,9 @@ export const reachesRepository: SQL = sql`(
   )
 )`;
 
-/** The condition for a team that gives its members what is required in a repository that it reaches. */
-export function teamGives({ unit, mode }: Requirement): SQL {
-  // Teams of administrators and owners give their mode everywhere; of others each unit decides.
+/** The condition that a team grants its members the required mode in repositories that it reaches. */
+export function teamGrants({ unit, mode }: Requirement): SQL {
+  // Admin and owner teams grant their mode in every unit; other teams grant a mode per unit.
   const isAdministering = sql`${teams.access} >= ${sql.raw(String(ACCESS.admin))}`;
   const least = sql.raw(String(ACCESS[mode]));
   if (unit !== undefined) {

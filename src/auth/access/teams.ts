@@ -4,7 +4,7 @@ import { columnsOf, flagColumn, type Database } from "../../db/db.ts";
 import { organizationMembers, teamMembers, teams, users } from "../../db/schema/index.ts";
 import { isMemberOf, isOwnerOf } from "./organizations.ts";
 
-/** Selects a team with its organization and with what a user is in both. */
+/** Selects a team with its organization and a user's roles in both. */
 export function selectTeam(db: Database, teamId: number, userId: number | undefined) {
   const actorId = sql`${userId ?? null}`;
   const orgId = sql`${users.id}`;
@@ -25,7 +25,7 @@ export function selectTeam(db: Database, teamId: number, userId: number | undefi
     .where(eq(teams.id, teamId));
 }
 
-/** Selects a page of the teams of an organization by name, and counts them all. */
+/** Selects a page of an organization's teams, ordered by name, and their total count. */
 export function selectTeamPage(
   db: Database,
   orgId: number,
@@ -40,7 +40,7 @@ export function selectTeamPage(
   return [page.limit(size).offset(offset), counted] as const;
 }
 
-/** Selects the folded names of the teams in organizations that a user belongs to. */
+/** Selects the lower-case names of teams in organizations that a user belongs to. */
 export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | null) =>
   db
     .select({ org: sql<string>`${users.lowerName}`.as("org"), team: teams.lowerName })
@@ -49,7 +49,7 @@ export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | n
     .innerJoin(organizationMembers, eq(organizationMembers.orgId, teams.orgId))
     .where(sql`${isNamed} and ${organizationMembers.userId} = ${memberId}`);
 
-/** Ids of the members of a team. */
+/** Selects the ids of a team's members. */
 export const teamMemberIds = (teamId: number): SQL => sql`(
   select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${teamId}
 )`;

@@ -2,10 +2,10 @@ import { sql, type SQL } from "drizzle-orm";
 
 import { repositories, type Repository, type Unit } from "../../db/schema/index.ts";
 
-/** Whether a unit is switched on: one that is off is there for nobody. */
+/** Whether a unit is enabled: nobody can use or see a disabled one. */
 export const isUnitOn = (repo: Repository, unit: Unit): boolean => SWITCHES[unit].ofRow(repo);
 
-/** The same as a condition on each repository of a query. */
+/** The rule of `isUnitOn` as a condition on the `repositories` rows of a query. */
 export const isUnitOnSql = (unit: Unit): SQL => SWITCHES[unit].ofQuery;
 
 interface Switch {

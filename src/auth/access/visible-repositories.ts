@@ -6,16 +6,16 @@ import { boundTokenId, seesPublicOnly, type Actor } from "../actor.ts";
 import { isWithinReachSql } from "./credential-reach.ts";
 import { isGranted } from "./grants.ts";
 import { TO_SEE, type Requirement } from "./requirement.ts";
-import { teamGives } from "./team-modes.ts";
+import { teamGrants } from "./team-modes.ts";
 import { isUnitOnSql } from "./unit-switches.ts";
 
-/** The condition for a repository that exists for the caller. */
+/** The condition that a repository is visible to the caller. */
 export const isRepositoryVisible = (actor: Actor): SQL => isRepositoryAllowed(actor, TO_SEE);
 
 /**
- * The same rule as `resolvePermission` and `isAllowed`, as a condition on each repository of a query.
+ * The rule of `resolvePermission` and `isAllowed` as a condition on the `repositories` rows of a query.
  *
- * A test holds the two together over every combination.
+ * A test compares the two over every combination.
  */
 export function isRepositoryAllowed(actor: Actor, requirement: Requirement): SQL {
   const { unit } = requirement;
@@ -27,16 +27,16 @@ export function isRepositoryAllowed(actor: Actor, requirement: Requirement): SQL
 }
 
 /**
- * The condition for a repository that exists for the caller and, while `isNeeded` holds, of which they
- * may read a unit.
+ * The condition that a repository is visible to the caller and, where `isNeeded` holds, that the caller may
+ * read a unit of it.
  */
 export function isRepositoryVisibleWith(
   actor: Actor,
   { unit, isNeeded }: { unit: Unit; isNeeded: SQL },
 ): SQL {
-  // One look at the teams, whichever it is that they have to give.
-  const ofUnit = teamGives({ unit, mode: "read" });
-  const isEnough = sql`case when ${isNeeded} then ${ofUnit} else ${teamGives(TO_SEE)} end`;
+  // One `case` expression, so that the caller's teams are searched once for both requirements.
+  const ofUnit = teamGrants({ unit, mode: "read" });
+  const isEnough = sql`case when ${isNeeded} then ${ofUnit} else ${teamGrants(TO_SEE)} end`;
   return allOf(
     isWithinReachSql(actor),
     sql`(${isUnitOnSql(unit)} or not ${isNeeded})`,
@@ -46,24 +46,24 @@ export function isRepositoryVisibleWith(
 
 function isPermitted(actor: Actor, requirement: Requirement, isEnough?: SQL): SQL {
   if (actor.isSiteAdmin) return sql`1`;
-  const visibilities = requirement.mode === "read" ? openVisibilities(actor) : [];
+  const visibilities = requirement.mode === "read" ? visibilitiesWithoutGrant(actor) : [];
   const { user } = actor;
-  // Whoever sees public things alone, and all of them, need not be asked for what was granted.
-  const isGrantMore = user && !(seesPublicOnly(actor) && visibilities.length > 0);
+  // A caller who sees all public repositories and nothing else gains nothing by a grant.
+  const canGrantAddMore = user && !(seesPublicOnly(actor) && visibilities.length > 0);
   return anyOf(
     ...visibilities.map((visibility) => eq(repositories.visibility, visibility)),
-    isGrantMore ? isGranted(sql`${user.id}`, requirement, isEnough) : undefined,
+    canGrantAddMore ? isGranted(sql`${user.id}`, requirement, isEnough) : undefined,
   );
 }
 
-/** The visibilities that `actor` sees without being granted anything, for lists that walk an index. */
-export function openVisibilities(actor: Actor): ("public" | "limited" | "private")[] {
+/** The visibilities that `actor` sees without a grant, for lists that walk an index. */
+export function visibilitiesWithoutGrant(actor: Actor): ("public" | "limited" | "private")[] {
   if (actor.isSiteAdmin) return ["public", "limited", "private"];
   if (actor.user?.isRestricted) return [];
   return seesPublicOnly(actor) ? ["public"] : ["public", "limited"];
 }
 
-/** Whether everything public is there for the caller: not for restricted users, nor for bound tokens. */
-export function seesOpenThings(actor: Actor): boolean {
+/** Whether the caller sees every public repository: false for restricted users and for bound tokens. */
+export function seesEverythingPublic(actor: Actor): boolean {
   return boundTokenId(actor) === undefined && (actor.isSiteAdmin || !actor.user?.isRestricted);
 }

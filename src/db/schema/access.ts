@@ -1,11 +1,11 @@
-/** What someone may do, as a number that can be compared: a stored value, never renumbered. */
+/** Access modes as comparable numbers. The numbers are stored: never renumber them. */
 export const ACCESS = { none: 0, read: 1, write: 2, admin: 3, owner: 4 } as const;
 export type Mode = keyof typeof ACCESS;
 export type Access = (typeof ACCESS)[Mode];
 
 /**
- * The parts of a repository that are switched on and granted one by one, by the names that teams
- * store. An external tracker or wiki takes the place of the repository's own.
+ * The parts of a repository that are enabled and granted individually, by the names that teams store. An
+ * external tracker or wiki replaces the repository's own.
  */
 export const UNITS = [
   "code",
@@ -21,24 +21,24 @@ export const UNITS = [
 ] as const;
 export type Unit = (typeof UNITS)[number];
 
-/** A mode for each unit. */
+/** An access mode for each unit. */
 export type UnitModes = Readonly<Record<Unit, Access>>;
 
-/** The modes that a team gives. A unit that is missing is not granted, and not listed. */
+/** The modes that a team grants. A missing unit is not granted, and not listed. */
 export type TeamUnits = Readonly<Partial<UnitModes>>;
 
 /** The same mode for every unit. */
 export const everyUnit = (mode: Access): UnitModes =>
   Object.fromEntries(UNITS.map((unit) => [unit, mode])) as UnitModes;
 
-/** What someone was granted in a repository, whatever is switched on there. */
+/** A caller's permission in a repository, regardless of which units are enabled there. */
 export interface RepositoryPermission {
-  /** In the repository itself: `read` to see it, `admin` for its settings, `owner` to delete it. */
+  /** The mode in the repository itself: `read` to see it, `admin` for its settings, `owner` to delete it. */
   readonly mode: Access;
   readonly units: UnitModes;
 }
 
-/** Everything there is to do in a repository. */
+/** The permission of a repository's owner. */
 export const OWNER_PERMISSION: RepositoryPermission = {
   mode: ACCESS.owner,
   units: everyUnit(ACCESS.owner),

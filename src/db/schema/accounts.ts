@@ -9,7 +9,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
-/** Who may know that an account exists: everyone, whoever is signed in, or only itself and its members. */
+/** Who may see an account: everybody, signed-in users, or only the account itself and its members. */
 export type Visibility = "public" | "limited" | "private";
 
 /** Users and organizations share one namespace, so they share one table. */
@@ -24,7 +24,7 @@ export const users = sqliteTable(
     /** The primary address of a user, the contact address of an organization. */
     email: text().notNull().default(""),
     isEmailHidden: integer({ mode: "boolean" }).notNull().default(false),
-    /** A PHC string; null where nobody can sign in with a password. */
+    /** A PHC string; null for an account without a password. */
     passwordHash: text(),
     description: text().notNull().default(""),
     website: text().notNull().default(""),
@@ -41,9 +41,9 @@ export const users = sqliteTable(
     mustChangePassword: integer({ mode: "boolean" }).notNull().default(false),
     canCreateOrganization: integer({ mode: "boolean" }).notNull().default(true),
     canRepoAdminChangeTeamAccess: integer({ mode: "boolean" }).notNull().default(false),
-    /** Repositories the account may own; -1 leaves it to the server's setting. */
+    /** Maximum number of repositories the account may own; -1 for the server's setting. */
     repoCountMax: integer().notNull().default(-1),
-    /** The external source that knows this account, 0 for this server, and the name it has there. */
+    /** The external authentication source of the account, 0 for this server, and the account's name there. */
     loginSourceId: integer().notNull().default(0),
     loginName: text().notNull().default(""),
     followerCount: integer().notNull().default(0),
@@ -85,7 +85,7 @@ export const emailAddresses = sqliteTable(
 );
 export type EmailAddress = typeof emailAddresses.$inferSelect;
 
-/** Names that accounts had before; a name leaves this table when somebody takes it. */
+/** Former names of accounts; a name is deleted from this table when another account takes it. */
 export const userRedirects = sqliteTable(
   "user_redirects",
   {

@@ -11,7 +11,7 @@ import {
 import { users, type Visibility } from "./accounts.ts";
 import { repositories } from "./repositories.ts";
 
-/** What a check says of a commit, from the worst to the best. */
+/** The states of a commit status, from worst to best. */
 export const COMMIT_STATES = [
   "error",
   "failure",
@@ -22,7 +22,9 @@ export const COMMIT_STATES = [
 ] as const;
 export type CommitState = (typeof COMMIT_STATES)[number];
 
-/** What checks said of commits, each word of theirs a row: the latest of a context counts. */
+/**
+ * Statuses that checks reported for commits, one row for each report: the latest of a context is in effect.
+ */
 export const commitStatuses = sqliteTable(
   "commit_statuses",
   {
@@ -31,32 +33,32 @@ export const commitStatuses = sqliteTable(
       .notNull()
       .references(() => repositories.id, { onDelete: "cascade" }),
     commitOid: text().notNull(),
-    /** Of all that were said of the commit, from 1 in their order. */
+    /** The position among the commit's statuses, from 1 in the order of creation. */
     number: integer().notNull(),
     state: text().$type<CommitState>().notNull(),
-    /** Which check, as it calls itself. */
+    /** The name of the check. */
     context: text().notNull(),
     description: text().notNull(),
     targetUrl: text().notNull(),
-    /** Null where the account is gone. */
+    /** Null where the account was deleted. */
     creatorId: integer().references(() => users.id, { onDelete: "set null" }),
     createdAt: integer().notNull(),
   },
   (table) => [
-    // Every order of a list is this one or its reverse.
+    // Lists are in this order or its reverse.
     uniqueIndex("commit_statuses_number").on(table.repoId, table.commitOid, table.number),
     index("commit_statuses_creator").on(table.creatorId),
   ],
 );
 export type CommitStatus = typeof commitStatuses.$inferSelect;
 
-/** Words that repositories are found by. */
+/** Topics that repositories are tagged with. */
 export const topics = sqliteTable(
   "topics",
   {
     id: integer().primaryKey({ autoIncrement: true }),
     name: text().notNull(),
-    /** Public repositories that have it. Kept by triggers. */
+    /** The number of public repositories with the topic. Maintained by triggers. */
     repoCount: integer().notNull().default(0),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -79,7 +81,9 @@ export const repositoryTopics = sqliteTable(
     topicId: integer()
       .notNull()
       .references(() => topics.id, { onDelete: "cascade" }),
-    /** The repository's, repeated so that a search reads only what is shown. Kept by triggers. */
+    /**
+     * The repository's visibility, copied so that a search reads only visible rows. Maintained by triggers.
+     */
     visibility: text().$type<Visibility>().notNull().default("private"),
   },
   (table) => [
@@ -88,15 +92,15 @@ export const repositoryTopics = sqliteTable(
   ],
 );
 
-/** What was found out about the code of a repository at one commit: it can be found out again. */
+/** The results of analysing a repository's code at one commit: a cache that can be recomputed. */
 export const repositoryInsights = sqliteTable("repository_insights", {
   repoId: integer()
     .primaryKey()
     .references(() => repositories.id, { onDelete: "cascade" }),
   commitOid: text().notNull(),
-  /** Which rules it was found out by. */
+  /** The version of the rules that produced the results. */
   rules: text().notNull(),
-  /** Bytes of each language, the most first. */
+  /** Bytes of each language, largest first. */
   languages: text({ mode: "json" }).$type<[language: string, bytes: number][]>().notNull(),
   /** SPDX ids. */
   licenses: text({ mode: "json" }).$type<string[]>().notNull(),

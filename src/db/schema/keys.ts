@@ -4,12 +4,12 @@ import { sql } from "drizzle-orm";
 import { users } from "./accounts.ts";
 import { repositories } from "./repositories.ts";
 
-/** SSH keys: of a user where `repoId` is null, else a deploy key of that repository. */
+/** SSH keys: a user's key where `repoId` is null, else a deploy key of that repository. */
 export const publicKeys = sqliteTable(
   "public_keys",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    /** Who added it; a deploy key acts for its repository, not for this user. */
+    /** The user who added the key; a deploy key authenticates as its repository, not as this user. */
     userId: integer()
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
@@ -24,7 +24,7 @@ export const publicKeys = sqliteTable(
     lastUsedAt: integer(),
   },
   (table) => [
-    // A key opens one account, or any number of repositories that are named one by one, never both.
+    // A key authenticates either one account or any number of repositories, one row each, never both.
     uniqueIndex("public_keys_user_fingerprint")
       .on(table.fingerprint)
       .where(sql`${table.repoId} is null`),
@@ -40,7 +40,7 @@ export const publicKeys = sqliteTable(
 );
 export type PublicKey = typeof publicKeys.$inferSelect;
 
-/** OpenPGP keys and, below them, their subkeys. */
+/** OpenPGP keys and their subkeys. */
 export const gpgKeys = sqliteTable(
   "gpg_keys",
   {
@@ -48,21 +48,21 @@ export const gpgKeys = sqliteTable(
     userId: integer()
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
-    /** The key this one is a subkey of. */
+    /** The id of the key that this one is a subkey of; empty for a primary key. */
     primaryKeyId: text().notNull().default(""),
     /** 16 upper-case hex digits. */
     keyId: text().notNull(),
     fingerprint: text().notNull(),
     /** The key packet alone, in base64. */
     publicKey: text().notNull(),
-    /** The whole armored block, on the primary key only. */
+    /** The complete armored block, on the primary key only. */
     armored: text().notNull().default(""),
     emails: text({ mode: "json" }).$type<string[]>().notNull(),
     canSign: integer({ mode: "boolean" }).notNull(),
     canCertify: integer({ mode: "boolean" }).notNull(),
     canEncryptComms: integer({ mode: "boolean" }).notNull(),
     canEncryptStorage: integer({ mode: "boolean" }).notNull(),
-    /** Whether the owner proved to hold the private half by signing a token. */
+    /** Whether the user proved possession of the private key by signing a token. */
     isProven: integer({ mode: "boolean" }).notNull().default(false),
     isRevoked: integer({ mode: "boolean" }).notNull().default(false),
     createdAt: integer().notNull(),

@@ -10,7 +10,7 @@ import {
 import { users } from "./accounts.ts";
 import { repositories } from "./repositories.ts";
 
-/** Large files that a repository has. Their bytes are in the bucket, and were checked before. */
+/** LFS objects of a repository. Their bytes are in the bucket and were verified before the row was written. */
 export const lfsObjects = sqliteTable(
   "lfs_objects",
   {
@@ -20,7 +20,9 @@ export const lfsObjects = sqliteTable(
     /** SHA-256 of the bytes, in lower-case hex. */
     oid: text().notNull(),
     sizeBytes: integer().notNull(),
-    /** The upload that brought the bytes, and with the oid the name of their file. Forks share it. */
+    /**
+     * The upload that stored the bytes; with the oid it names the file in the bucket. Forks share the file.
+     */
     uploadId: text().notNull(),
     createdAt: integer().notNull(),
   },
@@ -32,8 +34,8 @@ export const lfsObjects = sqliteTable(
 export type LfsObject = typeof lfsObjects.$inferSelect;
 
 /**
- * Files of the bucket that no repository has: those that are on their way, and those of repositories
- * that were deleted, which a trigger notes.
+ * Files of the bucket that no repository refers to: pending uploads, and files of deleted repositories, which
+ * a trigger inserts.
  */
 export const lfsLooseFiles = sqliteTable(
   "lfs_loose_files",
@@ -41,7 +43,7 @@ export const lfsLooseFiles = sqliteTable(
     uploadId: text().primaryKey(),
     oid: text().notNull(),
     networkName: text().notNull(),
-    /** From when on no repository may have it any more, and it is to be removed; in milliseconds. */
+    /** From this time on no repository may refer to the file, and it is due for removal; in milliseconds. */
     expiresAt: integer().notNull(),
   },
   (table) => [
@@ -50,7 +52,7 @@ export const lfsLooseFiles = sqliteTable(
   ],
 );
 
-/** Paths of a repository that somebody works on alone. */
+/** LFS locks: paths of a repository that one user has locked. */
 export const lfsLocks = sqliteTable(
   "lfs_locks",
   {

@@ -20,7 +20,7 @@ export const organizationMembers = sqliteTable(
     userId: integer()
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
-    /** Whether outsiders see the membership. */
+    /** Whether people outside the organization see the membership. */
     isPublic: integer({ mode: "boolean" }).notNull().default(false),
   },
   (table) => [
@@ -39,7 +39,7 @@ export const teams = sqliteTable(
     name: text().notNull(),
     lowerName: text().notNull(),
     description: text().notNull().default(""),
-    /** What it gives everywhere where that is `admin` or `owner`; below that, its units decide. */
+    /** The mode granted in every unit if `admin` or `owner`; otherwise `units` decide. */
     access: integer().$type<Access>().notNull(),
     units: text({ mode: "json" }).$type<TeamUnits>().notNull().default({}),
     includesAllRepositories: integer({ mode: "boolean" }).notNull().default(false),

@@ -12,7 +12,7 @@ import {
 
 import { users, type Visibility } from "./accounts.ts";
 
-/** How pull requests are merged here; every field is sent and changed by itself. */
+/** How pull requests are merged; clients send and change each field individually. */
 export interface PullSettings {
   ignoreWhitespaceConflicts: boolean;
   allowMergeCommits: boolean;
@@ -29,12 +29,12 @@ export interface PullSettings {
 }
 export type MergeStyle = "merge" | "rebase" | "rebase-merge" | "squash" | "fast-forward-only";
 
-/** Where issues are kept: here, with these rules, or at an address elsewhere. */
+/** Where issues are tracked: in this repository, with these rules, or in an external tracker. */
 export interface IssueSettings {
   enableTimeTracker: boolean;
   allowOnlyContributorsToTrackTime: boolean;
   enableIssueDependencies: boolean;
-  /** Missing where issues are kept here. */
+  /** Undefined where the repository tracks its own issues. */
   external?: ExternalTracker;
 }
 export interface ExternalTracker {
@@ -53,18 +53,21 @@ export const repositories = sqliteTable(
     ownerId: integer()
       .notNull()
       .references(() => users.id),
-    /** The owner's folded name, repeated here so that one index serves "by owner, then name". Kept by a trigger. */
+    /**
+     * The owner's lower-case name, copied so that one index serves "by owner, then name". Maintained by a
+     * trigger.
+     */
     ownerLowerName: text().notNull().default(""),
     name: text().notNull(),
     lowerName: text().notNull(),
     description: text().notNull().default(""),
     website: text().notNull().default(""),
     isPrivate: flag(),
-    /** Who may see it: private where the flag says so, else as its owner. Kept by a trigger. */
+    /** Private if `isPrivate`, else the owner's visibility. Maintained by a trigger. */
     visibility: text().$type<Visibility>().notNull().default("private"),
-    /** Its topics by name, as its record tells them. */
+    /** The names of its topics, copied from `repository_topics` for the repository's JSON. */
     topics: text({ mode: "json" }).$type<string[]>().notNull().default([]),
-    /** What its code was last found to be: the main language and, by SPDX ids, the licenses. */
+    /** The last detected main language and licenses, the latter as SPDX ids. */
     language: text().notNull().default(""),
     licenses: text({ mode: "json" }).$type<string[]>().notNull().default([]),
     isTemplate: flag().default(false),
@@ -75,15 +78,18 @@ export const repositories = sqliteTable(
       onDelete: "set null",
     }),
     isFork: flag().default(false),
-    /** What the object that holds its refs is called: never given again, and no secret. */
+    /** The name of the Durable Object that holds its refs: never reused, and not a secret. */
     objectName: text().notNull().default(""),
-    /** The fork network whose packs it shares; a repository that is no fork begins one, of its object's name. */
+    /**
+     * The fork network whose packs it shares; a repository that is not a fork starts a network named after its
+     * object.
+     */
     networkName: text().notNull().default(""),
     defaultBranch: text().notNull(),
     trustModel: text().notNull().default("default"),
-    /** Of all packs. */
+    /** Total size of its packs. */
     sizeBytes: integer().notNull().default(0),
-    /** Of all large files. */
+    /** Total size of its LFS files. */
     lfsSizeBytes: integer().notNull().default(0),
     starCount: integer().notNull().default(0),
     forkCount: integer().notNull().default(0),
@@ -109,7 +115,7 @@ export const repositories = sqliteTable(
   (table) => [
     uniqueIndex("repositories_owner_name").on(table.ownerId, table.lowerName),
     index("repositories_owner").on(table.ownerId),
-    // One index for each order of the search, below the visibility that every search names.
+    // One index for each order of the search; every search filters by visibility first.
     index("repositories_by_name").on(table.visibility, table.ownerLowerName, table.lowerName),
     index("repositories_by_short_name").on(table.visibility, table.lowerName),
     index("repositories_by_created").on(table.visibility, table.createdAt),
@@ -123,7 +129,7 @@ export const repositories = sqliteTable(
     index("repositories_by_stars").on(table.visibility, table.starCount),
     index("repositories_by_forks").on(table.visibility, table.forkCount),
     index("repositories_parent").on(table.parentId),
-    // One fork of a repository for each owner.
+    // An owner has at most one fork of a repository.
     uniqueIndex("repositories_fork")
       .on(table.ownerId, table.parentId)
       .where(sql`${table.parentId} is not null`),
@@ -152,20 +158,20 @@ export const repositories = sqliteTable(
 );
 export type Repository = typeof repositories.$inferSelect;
 
-/** Git data that no repository refers to any more and that is still to be removed. Kept by a trigger. */
+/** Git data that no repository refers to any more and that is due for removal. Maintained by a trigger. */
 export const discardedObjects = sqliteTable("discarded_objects", {
   objectName: text().primaryKey(),
   networkName: text().notNull(),
   discardedAt: integer().notNull(),
 });
 
-/** How many repositories there are of each visibility, so that a total needs no count. Kept by triggers. */
+/** The number of repositories of each visibility, so that a total needs no count. Maintained by triggers. */
 export const repositoryTotals = sqliteTable("repository_totals", {
   visibility: text().$type<Visibility>().primaryKey(),
   count: integer().notNull(),
 });
 
-/** Names that repositories had before, by the owner they had them under. */
+/** Former names of repositories, with the owner under which the name was used. */
 export const repositoryRedirects = sqliteTable(
   "repository_redirects",
   {
@@ -200,8 +206,8 @@ export const collaborations = sqliteTable(
   ],
 );
 
-/** What a user put on a repository: a star, or a watch. */
-function marksTable<Name extends string>(name: Name) {
+/** A table of stars or watches: at most one row for each user and repository. */
+function toggleTable<Name extends string>(name: Name) {
   return sqliteTable(
     name,
     {
@@ -211,7 +217,10 @@ function marksTable<Name extends string>(name: Name) {
       repoId: integer()
         .notNull()
         .references(() => repositories.id, { onDelete: "cascade" }),
-      /** The repository's, repeated so that a total can tell what to leave out. Kept by a trigger. */
+      /**
+       * The repository's visibility, copied so that a total can exclude hidden repositories. Maintained by a
+       * trigger.
+       */
       visibility: text().$type<Visibility>().notNull(),
       createdAt: integer().notNull(),
     },
@@ -225,5 +234,5 @@ function marksTable<Name extends string>(name: Name) {
     ],
   );
 }
-export const stars = marksTable("stars");
-export const watches = marksTable("watches");
+export const stars = toggleTable("stars");
+export const watches = toggleTable("watches");

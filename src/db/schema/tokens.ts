@@ -22,12 +22,12 @@ export const accessTokens = sqliteTable(
     secretHash: text().notNull(),
     lastEight: text().notNull(),
     /**
-     * Normalised, comma-separated. The column came later than the table: a migration gave `all` to
-     * the tokens of that time. Null or empty grants nothing.
+     * Normalised, comma-separated. The column was added after the table: a migration set `all` on the tokens
+     * that existed then. Null or empty grants nothing.
      */
     scopes: text(),
     expiresAt: integer(),
-    /** Whether it reaches only the repositories listed in `access_token_repositories`. */
+    /** Whether the token reaches only the repositories listed in `access_token_repositories`. */
     isBound: integer({ mode: "boolean" }).notNull().default(false),
     createdAt: integer().notNull(),
     lastUsedAt: integer(),

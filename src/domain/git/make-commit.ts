@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { ByteText } from "../../git/byte-text.ts";
 import { type Commit, formatCommit } from "../../git/object/commit.ts";
-import { type Making, signAsService } from "../signatures/sign-as-service.ts";
+import { type SigningContext, signAsService } from "../signatures/sign-as-service.ts";
 
 /**
  * Formats a commit that the service creates on behalf of users. All such commits are created here.
@@ -14,7 +14,10 @@ import { type Making, signAsService } from "../signatures/sign-as-service.ts";
 export async function makeCommit(
   ctx: Ctx,
   commit: Omit<Commit, "headers">,
-  { operation = "change", people = ctx.actor.user ? [ctx.actor.user] : [] }: Partial<Making> = {},
+  {
+    operation = "change",
+    people = ctx.actor.user ? [ctx.actor.user] : [],
+  }: Partial<SigningContext> = {},
 ): Promise<Uint8Array> {
   const plain = formatCommit({ ...commit, headers: [] });
   const identities = [commit.author, commit.committer];

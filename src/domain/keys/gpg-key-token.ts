@@ -4,10 +4,11 @@ import type { User } from "../../db/schema/index.ts";
 const MINUTE_MS = 60_000;
 
 /**
- * The texts whose signature proves a key now: this minute's token and the last one's.
+ * The texts whose signature currently proves possession of a key: the tokens of this minute and of the last
+ * one.
  *
- * They need not be secret, only the user's own and of this time: a signature made for another
- * account or long ago proves nothing here.
+ * The tokens are not secret, only specific to the user and the time: a signature that was made for another
+ * account, or earlier, does not match.
  */
 export async function tokensToSign(user: User, now: number): Promise<string[]> {
   const minute = Math.floor(now / MINUTE_MS);

@@ -12,7 +12,7 @@ import type { GpgSubkey, ParsedGpgKey } from "./read-gpg-key.ts";
 import { tokensToSign } from "./gpg-key-token.ts";
 import { verifyGpgSignature } from "./verify-gpg-signature.ts";
 
-/** A key, its subkeys, and the addresses its account has confirmed. */
+/** A key, its subkeys, and the email addresses that its account has confirmed. */
 export interface GpgKeyEntry {
   key: GpgKey;
   subkeys: GpgKey[];
@@ -21,7 +21,7 @@ export interface GpgKeyEntry {
 
 const isPrimary = eq(gpgKeys.primaryKeyId, "");
 
-/** A user's keys with their subkeys, oldest first. */
+/** Lists a user's keys with their subkeys, oldest first. */
 export async function listGpgKeys(
   ctx: Ctx,
   user: User,
@@ -52,9 +52,9 @@ export async function listGpgKeys(
 }
 
 /**
- * A user's key.
+ * Finds a user's key.
  *
- * @throws Failure `not_found` for another user's too.
+ * @throws Failure `not_found`, also for another user's key.
  */
 export async function findGpgKey(ctx: Ctx, user: User, id: number): Promise<GpgKeyEntry> {
   const isThis = and(eq(gpgKeys.userId, user.id), eq(gpgKeys.id, id));
@@ -97,15 +97,15 @@ function toEntries(rows: GpgKey[], emails: { email: string }[]): GpgKeyEntry[] {
 }
 
 /**
- * Adds the keys of an armored text to a user; several keys in one text are all added or none.
+ * Adds the keys of an armored text to a user. Several keys in one text are all added or none.
  *
- * A key is trusted to be the user's where it names an address the account has confirmed, or where
- * `signature` signs the token of `gpg_key_token`. Others are kept too, with nothing verified. A
- * trusted key belongs to one account; an untrusted copy elsewhere keeps nobody from their own key,
- * and neither does a trusted one keep them from proving it.
+ * A key is trusted to be the user's if it names an email address that the account has confirmed, or if
+ * `signature` signs the token of `gpg_key_token`. Other keys are stored too, without verification. A key can
+ * be trusted for one account only. An untrusted copy in another account does not stop the owner from adding
+ * the key, and a trusted copy does not stop the owner from proving it.
  *
- * @returns The first of the keys.
- * @throws Failure `invalid` for what holds no public key, a key that is there already or that
+ * @returns The first key of the text.
+ * @throws Failure `invalid` for a text without a public key, a key that the account already has or that
  * another account is trusted with, and a signature that does not match.
  */
 export async function addGpgKeys(
@@ -118,7 +118,7 @@ export async function addGpgKeys(
   const [first] = keys;
   if (!first) throw invalid("there is no GPG key in the text");
   const isProven = signature !== undefined;
-  if (isProven && !(await isSignedToken(ctx, user, first.armored, signature))) {
+  if (isProven && !(await signsToken(ctx, user, first.armored, signature))) {
     throw invalid("the signature does not match the token of /user/gpg_key_token");
   }
   const rows = keys.flatMap((key, at) => toRows(ctx, user, key, isProven && at === 0));
@@ -152,15 +152,15 @@ const IN_USE = "a key with the same id is already in use";
 
 type Named = Pick<GpgKey, "keyId">;
 
-/** Whether another account is trusted with one of the keys. */
+/** The condition that another account is trusted with one of the keys. */
 const isTrustedElsewhere = (user: User, keys: readonly Named[]): SQL =>
   isElsewhere(user, keys, isTrusted(sql`others`));
 
 /**
- * Whether another account has proven to hold one of the keys.
+ * The condition that another account has proven possession of one of the keys.
  *
- * SECURITY: only another proof stands against a proof. An address may have been claimed by somebody
- * else before its owner came, a signature can't.
+ * SECURITY: only another proof blocks a proof. Somebody else may have claimed an email address before its
+ * owner did, but can't have made a signature.
  */
 const isProvenElsewhere = (user: User, keys: readonly Named[]): SQL =>
   isElsewhere(user, keys, sql`others.is_proven`);
@@ -176,7 +176,10 @@ function isElsewhere(user: User, keys: readonly Named[], condition: SQL): SQL {
   )`;
 }
 
-/** Whether a row of `gpg_keys` is known to be its account's: proven, or naming a confirmed address. */
+/**
+ * The condition that a row of `gpg_keys` is trusted to be its account's: proven, or with a confirmed email
+ * address.
+ */
 export const isTrusted = (keys: SQL): SQL => sql`(
   ${keys}.is_proven
   or exists (
@@ -214,10 +217,10 @@ function toRows(ctx: Ctx, user: User, key: ParsedGpgKey, isProven: boolean) {
 }
 
 /**
- * Proves that a user holds the private half of a key, by a signature over the token; doing so again changes nothing.
+ * Verifies a signature over the token and marks the key as proven to be the user's. Idempotent.
  *
- * @param keyId The key's id, also of a subkey.
- * @throws Failure `not_found` for a key the user has not, `invalid` for a signature that does not
+ * @param keyId The id of the key or of one of its subkeys.
+ * @throws Failure `not_found` for a key that the user does not have, `invalid` for a signature that does not
  * match and for a key that another account has proven to hold.
  */
 export async function proveGpgKey(
@@ -237,7 +240,7 @@ export async function proveGpgKey(
   )`;
   const isThis = allOf(eq(gpgKeys.userId, user.id), sql`${gpgKeys.keyId} = ${primary}`);
   const entry = await findEntry(ctx, user, isThis);
-  if (!(await isSignedToken(ctx, user, entry.key.armored, signature))) {
+  if (!(await signsToken(ctx, user, entry.key.armored, signature))) {
     throw invalid("the signature does not match the token of /user/gpg_key_token");
   }
   const keys = [entry.key, ...entry.subkeys];
@@ -259,7 +262,7 @@ export async function proveGpgKey(
   return { ...entry, key: { ...entry.key, isProven: true } };
 }
 
-async function isSignedToken(ctx: Ctx, user: User, armored: string, signature: string) {
+async function signsToken(ctx: Ctx, user: User, armored: string, signature: string) {
   for (const token of await tokensToSign(user, ctx.now)) {
     if (await verifyGpgSignature(armored, signature, token)) return true;
   }
@@ -269,7 +272,7 @@ async function isSignedToken(ctx: Ctx, user: User, armored: string, signature: s
 /**
  * Removes a key of `user` with its subkeys.
  *
- * @throws Failure `not_found` for an id that is no key, `forbidden` for another user's.
+ * @throws Failure `not_found` for an unknown id, `forbidden` for another user's key.
  */
 export async function removeGpgKey(ctx: Ctx, user: User, id: number): Promise<void> {
   const [key] = await ctx.db

@@ -4,22 +4,22 @@ import type { Ctx } from "../../context.ts";
 import { publicKeys, type PublicKey, type Repository, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** The keys that open a user's account, oldest first; of one fingerprint where it is given. */
+/** Lists a user's SSH keys, oldest first; filtered by fingerprint unless it is empty. */
 export const listUserKeys = (ctx: Ctx, user: User, fingerprint: string, slice: Slice) =>
   listKeys(ctx, and(eq(publicKeys.userId, user.id), isNull(publicKeys.repoId)), fingerprint, slice);
 
-/** The keys that open a repository, oldest first; of one fingerprint where it is given. */
+/** Lists a repository's deploy keys, oldest first; filtered by fingerprint unless it is empty. */
 export const listDeployKeys = (ctx: Ctx, repo: Repository, fingerprint: string, slice: Slice) =>
   listKeys(ctx, eq(publicKeys.repoId, repo.id), fingerprint, slice);
 
 async function listKeys(
   ctx: Ctx,
-  isTheirs: SQL | undefined,
+  isOfOwner: SQL | undefined,
   fingerprint: string,
   { size, offset }: Slice,
 ): Promise<Listed<PublicKey>> {
   const isListed = and(
-    isTheirs,
+    isOfOwner,
     fingerprint === "" ? undefined : eq(publicKeys.fingerprint, fingerprint),
   );
   const [items, [counted]] = await ctx.db.batch([

@@ -4,18 +4,18 @@ import type { ParsedGpgKey } from "./read-gpg-key.ts";
 
 const TEXT_LENGTH_MAX = 512 * 1024;
 const KEYS_MAX = 16;
-/** Over all keys of a text; a key in use for years has some dozens. */
+/** Maximum over all keys of a text; a key in use for years has a few dozen. */
 const OWN_SIGNATURES_MAX = 256;
 
 /**
- * Parses the public keys in a text: one or several armored blocks, with one or several keys each.
+ * Parses the public keys in a text: one or more armored blocks, each with one or more keys.
  *
- * What a key says of itself counts only where its own signature says so: user ids and subkeys
- * without a valid one are left out. Expired and revoked keys are parsed like any other. The
- * library is loaded on the first call.
+ * Only properties that the key's own signatures certify are used: user ids and subkeys without a valid
+ * self-signature are omitted. Expired and revoked keys are parsed like any other. The library is loaded on the
+ * first call.
  *
- * @param now Milliseconds since the epoch; signatures are judged at this time.
- * @throws Failure `invalid` with a message for the person, saying what the text is instead.
+ * @param now Milliseconds since the epoch; signatures are verified at this time.
+ * @throws Failure `invalid` with a message for the user that names what the text is instead.
  * @see RFC 9580 sections 5.2.3.29 (flags) and 10.1 (form of a key)
  */
 export async function parseGpgKeys(armored: string, now: number): Promise<ParsedGpgKey[]> {
@@ -36,9 +36,9 @@ export async function parseGpgKeys(armored: string, now: number): Promise<Parsed
     found.push(...keys);
     if (found.length > KEYS_MAX) throw invalid(`there are more than ${KEYS_MAX} keys`);
   }
-  // SECURITY: a block that calls itself public can hold a private key.
+  // SECURITY: a block with the label of a public key can contain a private key.
   if (found.some((key) => key.isPrivate())) throw privateKey();
-  // SECURITY: a text costs a bounded number of signature checks, whatever it holds.
+  // SECURITY: bounds the number of signature checks that a text can cause.
   const checks = found.map(countOwnSignatures).reduce((sum, count) => sum + count, 0);
   if (checks > OWN_SIGNATURES_MAX) {
     throw invalid(`there are more than ${OWN_SIGNATURES_MAX} signatures to check`);
@@ -51,7 +51,7 @@ export async function parseGpgKeys(armored: string, now: number): Promise<Parsed
   return keys;
 }
 
-/** @returns The public key blocks of a text, which may have other text around them. */
+/** Splits a text into its public key blocks, which may have other text around them. */
 function splitBlocks(text: string): string[] {
   const blocks = text.split(/^(?=-----BEGIN PGP )/m).filter((part) => part.startsWith("-----"));
   const labels = blocks.map((block) => /^-----BEGIN PGP ([A-Z ]+)-----/.exec(block)?.[1]);

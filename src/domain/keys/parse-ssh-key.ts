@@ -9,22 +9,22 @@ export type SshKey = {
   bits: number;
   /** The key in SSH's binary form, as base64. */
   blob: string;
-  /** Empty when the key came without one. */
+  /** Empty for a key without a comment. */
   comment: string;
   /** `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it. */
   fingerprint: string;
-  /** `type base64[ comment]`: one line, whatever form the key came in. */
+  /** `type base64[ comment]`: one line, whatever the input format. */
   normalised: string;
 };
 
-/** What OpenSSH allows a public key file to be. */
+/** OpenSSH's maximum length of a public key file. */
 const TEXT_LENGTH_MAX = 16_384;
 
 /**
- * Parses a public key that a person pasted: OpenSSH's one line, an SSH2 block or PEM.
+ * Parses a public key that a user pasted: OpenSSH's one line, an SSH2 block or PEM.
  *
- * @throws Failure `invalid` with a message for the person: what the text is, if it is not a key, or
- *   why the key is not accepted.
+ * @throws Failure `invalid` with a message for the user: what the text is, if it is not a key, or why the key
+ *   is not accepted.
  * @see sshd(8) "AUTHORIZED_KEYS FILE FORMAT", RFC 4716, RFC 7468 section 13
  */
 export function parseSshKey(text: string): SshKey {
@@ -33,7 +33,7 @@ export function parseSshKey(text: string): SshKey {
   }
   refusePrivateKey(text);
   const lines = text.trim().split(/[ \t]*(?:\r\n|\r|\n)/);
-  const { label, blob, comment } = parseForm(lines);
+  const { label, blob, comment } = parseFormat(lines);
 
   const { kind, bits } = readSshBlob(blob);
   if (label && label !== kind) throw invalid("the type in front of the key does not match the key");
@@ -49,17 +49,17 @@ export function parseSshKey(text: string): SshKey {
   };
 }
 
-/** The label is the type that OpenSSH's form repeats in front of the blob. */
+/** `label` is the key type that OpenSSH's format repeats in front of the blob. */
 type Parsed = { label?: SshKeyKind; blob: Buffer; comment: string };
 
-function parseForm(lines: string[]): Parsed {
+function parseFormat(lines: string[]): Parsed {
   const [first = "", ...others] = lines;
   if (!/^-{4,5} ?BEGIN /.test(first)) {
     if (others.length === 0) return parseOneLine(first);
-    if (others.some(holdsKey)) throw invalid("there are several keys: add them one at a time");
+    if (others.some(containsKey)) throw invalid("there are several keys: add them one at a time");
     throw invalid("an OpenSSH public key is one line, and its comment has no line breaks");
   }
-  if (others.some((line) => /^-{4,5} ?BEGIN /.test(line) || holdsKey(line))) {
+  if (others.some((line) => /^-{4,5} ?BEGIN /.test(line) || containsKey(line))) {
     throw invalid("there are several keys: add them one at a time");
   }
   return first.startsWith("-----") ? parsePem(lines) : parseSsh2(lines);
@@ -69,10 +69,10 @@ function parseOneLine(line: string): Parsed {
   const [, label = "", base64 = "", comment = ""] =
     /^(\S+)[ \t]+(\S+)(?:[ \t]+(.*))?$/su.exec(line) ?? [];
   if (!/^(ssh|ecdsa|sk)-[^,="]+$/.test(label)) {
-    if (holdsKey(line)) throw invalid("options before the key are not allowed");
+    if (containsKey(line)) throw invalid("options before the key are not allowed");
     throw invalid("this is not an SSH public key");
   }
-  if (holdsKey(comment)) throw invalid("there are several keys: add them one at a time");
+  if (containsKey(comment)) throw invalid("there are several keys: add them one at a time");
   return { label: knownKind(label), blob: decodeBase64(base64), comment };
 }
 
@@ -81,7 +81,7 @@ function parseSsh2(lines: string[]): Parsed {
   if (first !== "---- BEGIN SSH2 PUBLIC KEY ----") throw invalid("this is not an SSH public key");
   if (rest.pop() !== "---- END SSH2 PUBLIC KEY ----") throw invalid("the SSH2 block has no end");
 
-  // A header ending in a backslash goes on in the next line.
+  // A header ending in a backslash continues on the next line.
   const unfolded = rest.join("\n").replaceAll("\\\n", "").split("\n");
   const headers = unfolded.filter((line) => line.includes(":"));
   const body = unfolded.filter((line) => !line.includes(":"));
@@ -112,26 +112,26 @@ function parsePem(lines: string[]): Parsed {
   }
 }
 
-/** SECURITY: a secret that was pasted by mistake is never stored, wherever it is in the text. */
+/** SECURITY: a private key that was pasted by mistake is never stored, wherever it is in the text. */
 function refusePrivateKey(text: string): void {
   if (/BEGIN [A-Z\d ]{0,32}PRIVATE KEY|PuTTY-User-Key-File|Private-Lines:/.test(text)) {
     throw invalid("this is a private key and must not be uploaded: send its public half");
   }
 }
 
-/** SECURITY: the comment goes into a line of its own, where a line break would begin another key. */
+/** SECURITY: the key is stored as one line including its comment; a line break would start another key. */
 function refuseUnprintable(comment: string): void {
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(comment) || !comment.isWellFormed()) {
     throw invalid("the comment of the key must not contain control characters");
   }
 }
 
-/** Whether a key in OpenSSH's form begins somewhere in the line. */
-function holdsKey(line: string): boolean {
+/** Whether a key in OpenSSH's format starts somewhere in the line. */
+function containsKey(line: string): boolean {
   return /(?:^|[\s,])(?:ssh|ecdsa|sk)-[a-z\d@.-]{1,64}[ \t]+AAAA/.test(line);
 }
 
-/** Only the canonical spelling: padding is complete, nothing is skipped. */
+/** Accepts only canonical base64: complete padding, no skipped characters. */
 function decodeBase64(text: string): Buffer {
   const bytes = parseCanonicalBase64(text);
   if (!bytes || bytes.length === 0) throw invalid("the key is not valid base64");

@@ -5,7 +5,7 @@ import { invalid } from "../../lib/failure.ts";
 import { gpgKeyId, normalizeGpgId } from "./fingerprint.ts";
 
 export type GpgSubkey = {
-  /** The short name of the key: 16 upper-case hex digits. */
+  /** The key id: 16 upper-case hex digits. */
   keyId: string;
   /** Upper-case hex: 40 digits, 64 for a version 6 key. */
   fingerprint: string;
@@ -25,22 +25,22 @@ export type GpgSubkey = {
 };
 
 export type ParsedGpgKey = GpgSubkey & {
-  /** The key with its user ids, subkeys and signatures, in one clean armored block. */
+  /** The key with its user ids, subkeys and signatures, re-encoded as one armored block. */
   armored: string;
   subkeys: GpgSubkey[];
 };
 
 type KeyPacket = PublicKey["keyPacket"] | Subkey["keyPacket"];
 
-/** A key made a moment ago on a computer whose clock is ahead is valid already. */
+/** Accepts a key that was just created on a computer whose clock is ahead. */
 const CLOCK_SKEW_MS = 60 * 60 * 1000;
 
 /**
- * Reads off a key what its own valid signatures say, judged at `now`.
+ * Reads the properties of a key that its own signatures certify, verified at `now`.
  *
- * Costs up to one signature check for each of `countOwnSignatures`.
+ * Cost: at most `countOwnSignatures` signature checks.
  *
- * @throws Failure `invalid` when no valid signature of the key speaks for it.
+ * @throws Failure `invalid` for a key without a valid self-signature.
  */
 export async function readGpgKey(key: PublicKey, now: number): Promise<ParsedGpgKey> {
   const at = new Date(now + CLOCK_SKEW_MS);
@@ -55,12 +55,12 @@ export async function readGpgKey(key: PublicKey, now: number): Promise<ParsedGpg
   const identities = await listIdentities(key, at);
   const certifications = identities.map((identity) => identity.certification);
   const [certification] = newestFirst(certifications);
-  const spoken = [directSignature, certification].filter((found) => found !== undefined);
-  if (spoken.length === 0) throw invalid("the key has no valid user id of its own");
+  const selfSignatures = [directSignature, certification].filter((found) => found !== undefined);
+  if (selfSignatures.length === 0) throw invalid("the key has no valid user id of its own");
 
-  // What the direct-key signature says stands above the user ids: it is about the key as a whole.
-  const usage = spoken.find((signature) => signature.keyFlags);
-  const lifetime = spoken.find((signature) => signature.keyNeverExpires !== null);
+  // The direct-key signature takes precedence over the user ids' certifications: it is about the whole key.
+  const usage = selfSignatures.find((signature) => signature.keyFlags);
+  const lifetime = selfSignatures.find((signature) => signature.keyNeverExpires !== null);
   const { keyRevocation } = enums.signature;
   const revocation = await newestValid(
     key.revocationSignatures,
@@ -85,7 +85,7 @@ export async function readGpgKey(key: PublicKey, now: number): Promise<ParsedGpg
   };
 }
 
-/** The user ids that the key vouches for, and its word on each. */
+/** The user ids that the key certifies, each with the newest certification. */
 async function listIdentities(
   key: PublicKey,
   at: Date,
@@ -98,14 +98,15 @@ async function listIdentities(
     const data = { key: keyPacket, userID, userAttribute };
     const certification = await newestValid(selfCertifications, keyPacket, certGeneric, data, at);
     const revocation = await newestValid(revocationSignatures, keyPacket, certRevocation, data, at);
-    // Unlike a key, a user id can come back: the newer word counts.
-    const isRevoked = certification && revocation && madeAt(revocation) >= madeAt(certification);
+    // Unlike a key, a user id can be certified again after its revocation: the newer signature counts.
+    const isRevoked =
+      certification && revocation && createdAtOf(revocation) >= createdAtOf(certification);
     if (certification && !isRevoked) identities.push({ user, certification });
   }
   return identities;
 }
 
-/** Undefined when the primary key never bound it. */
+/** Reads a subkey; undefined when the primary key has no valid binding signature for it. */
 async function readSubkey(
   key: PublicKey,
   subkey: Subkey,
@@ -119,16 +120,23 @@ async function readSubkey(
   if (!binding) return undefined;
   const revocation = await newestValid(revocationSignatures, keyPacket, subkeyRevocation, data, at);
 
-  // SECURITY: a subkey that signs must agree to belong here. Without that, anyone could bind
-  // somebody else's subkey to a key of their own and pass for the signer.
+  // SECURITY: a signing subkey must cross-certify the primary key. Otherwise anyone could bind somebody else's
+  // subkey to their own key and impersonate the signer.
   const { embeddedSignature } = binding;
-  const consents = embeddedSignature?.signatureType === keyBinding ? [embeddedSignature] : [];
-  const consent = await newestValid(consents, subkey.keyPacket, keyBinding, data, at);
+  const crossCertifications =
+    embeddedSignature?.signatureType === keyBinding ? [embeddedSignature] : [];
+  const crossCertification = await newestValid(
+    crossCertifications,
+    subkey.keyPacket,
+    keyBinding,
+    data,
+    at,
+  );
 
   const described = describe(subkey, binding, binding);
   return {
     ...described,
-    canSign: described.canSign && consent !== undefined,
+    canSign: described.canSign && crossCertification !== undefined,
     canCertify: false,
     emails: [],
     isRevoked: revocation !== undefined,
@@ -146,7 +154,7 @@ function describe(
   const createdAt = keyPacket.created.getTime();
   const seconds = lifetime?.keyNeverExpires === false ? lifetime.keyExpirationTime : null;
 
-  // A key without flags may do what its algorithm can; no flag lets it do more than that.
+  // A key without flags may do everything that its algorithm can; flags only restrict it.
   const { signs, encrypts } = abilities(keyPacket);
   const flags = usage?.keyFlags;
   const has = (flag: number): boolean => !flags || ((flags[0] ?? 0) & flag) !== 0;
@@ -170,7 +178,7 @@ function abilities({ algorithm }: KeyPacket): { signs: boolean; encrypts: boolea
   return { signs: !encrypts, encrypts: encrypts || algorithm === rsaEncryptSign };
 }
 
-/** The newest signature that the signer really made over the data, or undefined. */
+/** The newest signature that verifies for the signer and the data, or undefined. */
 async function newestValid(
   signatures: readonly SignaturePacket[],
   signer: KeyPacket,
@@ -181,7 +189,7 @@ async function newestValid(
   for (const signature of newestFirst(signatures)) {
     const isValid = await signature.verify(signer, type, data, at).then(
       () => true,
-      () => false, // the library rejects for every reason that makes a signature worth nothing
+      () => false, // the library rejects the promise for every kind of invalid signature
     );
     if (isValid) return signature;
   }
@@ -196,7 +204,7 @@ function directSignatures(key: PublicKey): SignaturePacket[] {
     .filter((packet) => packet.signatureType === enums.signature.key);
 }
 
-/** How many signatures reading the key may check: what others certified is never looked at. */
+/** The maximum number of signatures that reading the key checks; certifications by other keys are ignored. */
 export function countOwnSignatures(key: PublicKey): number {
   const own = [
     directSignatures(key),
@@ -208,18 +216,18 @@ export function countOwnSignatures(key: PublicKey): number {
 }
 
 function newestFirst(signatures: readonly SignaturePacket[]): SignaturePacket[] {
-  return signatures.toSorted((a, b) => madeAt(b) - madeAt(a));
+  return signatures.toSorted((a, b) => createdAtOf(b) - createdAtOf(a));
 }
 
-/** Bytes of the numbers that make a key: 16,384 bits, and where they are exponents, what is in use. */
+/** Maximum size in bytes of a key's parameters: 16,384 bits, and for exponents the sizes in use. */
 const NUMBER_BYTES_MAX = 2048;
 const EXPONENT_BYTES_MAX: Readonly<Record<string, number>> = { e: 4, q: 64 };
 
 /**
- * Whether an RSA, DSA or Elgamal key is larger than anybody's.
+ * Whether an RSA, DSA or Elgamal key is larger than any key in use.
  *
- * SECURITY: the library computes with such numbers itself, where the platform does not, and one
- * signature could take minutes.
+ * SECURITY: the library computes with such numbers itself where the platform does not support them, and one
+ * signature check could take minutes.
  */
 export function isTooLarge({ publicParams }: KeyPacket): boolean {
   return Object.entries(publicParams).some(
@@ -230,6 +238,6 @@ export function isTooLarge({ publicParams }: KeyPacket): boolean {
 }
 
 /** In milliseconds since the epoch. */
-function madeAt(signature: SignaturePacket): number {
+function createdAtOf(signature: SignaturePacket): number {
   return signature.created?.getTime() ?? 0;
 }

@@ -18,7 +18,7 @@ export type SshKeyKind = (typeof SSH_KEY_KINDS)[number];
 const RSA_BITS_MIN = 2048;
 /** OpenSSH refuses larger keys, so nobody could use one. */
 const RSA_BITS_MAX = 16_384;
-/** Keys in use have 65537. BoringSSL, which checks signatures in workerd, stops just above this. */
+/** Keys in use have 65537. BoringSSL, which verifies signatures in workerd, refuses larger exponents. */
 const RSA_EXPONENT_BITS_MAX = 32;
 
 type Curve = { crv: string; fieldBytes: number; bits: number };
@@ -29,7 +29,7 @@ const CURVES = {
 } as const satisfies Record<string, Curve>;
 
 /**
- * Reads the binary form of a public key and judges whether it can be one.
+ * Reads and validates the binary form of a public key.
  *
  * @throws Failure `invalid` for a type that is not accepted, a length out of bounds, a point off
  *   its curve, and data that is missing or left over.
@@ -43,7 +43,7 @@ export function readSshBlob(blob: Uint8Array): { kind: SshKeyKind; bits: number 
   return { kind, bits };
 }
 
-/** @throws Failure `invalid`, saying what the type is when it is one that SSH knows. */
+/** @throws Failure `invalid` for a type that is not accepted; the message names the types that SSH knows. */
 export function knownKind(name: string): SshKeyKind {
   const kind = SSH_KEY_KINDS.find((known) => known === name);
   if (kind) return kind;
@@ -127,7 +127,9 @@ function readEcdsa(reader: SshWireReader, name: keyof typeof CURVES): number {
   return bits;
 }
 
-/** The name under which a security key made the pair, "ssh:" unless its owner chose another. */
+/**
+ * Reads the application for which a security key created the key pair, "ssh:" unless its owner chose another.
+ */
 function readApplication(reader: SshWireReader): void {
   if (reader.readString().length === 0) throw invalid("the security key names no application");
 }

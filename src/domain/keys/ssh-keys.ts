@@ -8,11 +8,11 @@ import { Failure, forbidden, invalid, notFound } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import { parseSshKey } from "./parse-ssh-key.ts";
 
-/** Adds an SSH key that opens a user's account. */
+/** Adds an SSH key to a user's account. */
 export const addUserKey = (ctx: Ctx, user: User, title: string, key: string) =>
   addKey(ctx, { user, repo: undefined, title, key, isReadOnly: false });
 
-/** Adds an SSH key that opens one repository. */
+/** Adds a deploy key to a repository. */
 export const addDeployKey = (
   ctx: Ctx,
   user: User,
@@ -29,19 +29,19 @@ interface NewKey {
 }
 
 /**
- * Adds a key. One key opens one account, or any number of repositories, never both: whoever signs
- * in with it must be one thing.
+ * Adds a key. A key authenticates either one account or any number of repositories, never both: its identity
+ * must be unambiguous.
  *
- * @throws Failure `invalid` for what is no acceptable key, and for a key or title that is in use.
+ * @throws Failure `invalid` for a key that is not accepted, and for a key or title that is in use.
  */
 async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
   const { user, repo, title, isReadOnly } = wanted;
   const { normalised, fingerprint } = parse(wanted.key);
-  const usedOtherwise = repo ? isNull(publicKeys.repoId) : sql`${publicKeys.repoId} is not null`;
+  const isUsedOtherwise = repo ? isNull(publicKeys.repoId) : sql`${publicKeys.repoId} is not null`;
   const isFree = sql`not exists (
     select 1
     from ${publicKeys}
-    where ${publicKeys.fingerprint} = ${fingerprint} and ${usedOtherwise}
+    where ${publicKeys.fingerprint} = ${fingerprint} and ${isUsedOtherwise}
   )`;
   try {
     const [added] = await ctx.db.batch([
@@ -86,9 +86,9 @@ function parse(key: string) {
 }
 
 /**
- * Removes a key that opens `user`'s account.
+ * Removes an SSH key of `user`'s account.
  *
- * @throws Failure `not_found` for an id that is no user's key, `forbidden` for another user's.
+ * @throws Failure `not_found` for an id that is not a user's key, `forbidden` for another user's key.
  */
 export async function removeUserKey(ctx: Ctx, user: User, id: number): Promise<void> {
   const isThis = and(eq(publicKeys.id, id), isNull(publicKeys.repoId));
@@ -101,7 +101,7 @@ export async function removeUserKey(ctx: Ctx, user: User, id: number): Promise<v
 /**
  * Removes a deploy key of `repo`.
  *
- * @throws Failure `not_found` for the id of another repository's key too.
+ * @throws Failure `not_found`, also for another repository's key.
  */
 export async function removeDeployKey(ctx: Ctx, repo: Repository, id: number): Promise<void> {
   const isThis = and(eq(publicKeys.id, id), eq(publicKeys.repoId, repo.id));

@@ -1,10 +1,10 @@
 import { invalid } from "../../lib/failure.ts";
 
 /**
- * Reads the fields of an SSH key or signature, one after the other.
+ * Reads the fields of an SSH key or signature in sequence.
  *
- * Every field is a view into the blob, so a claimed length is checked against what is there and
- * allocates nothing.
+ * Every field is a view into the blob: a claimed length is checked against the remaining bytes, and nothing is
+ * allocated.
  *
  * @throws Failure `invalid` when a field is longer than the rest of the blob.
  * @see RFC 4251 section 5, "string" and "mpint"
@@ -21,7 +21,7 @@ export class SshWireReader {
     return this.#offset === this.#bytes.length;
   }
 
-  /** Bytes that no length stands before. */
+  /** Reads bytes without a length prefix. */
   readBytes(length: number): Uint8Array {
     const start = this.#offset;
     if (length > this.#bytes.length - start) throw invalid("the key data ends early");
@@ -38,16 +38,16 @@ export class SshWireReader {
     return this.readBytes(this.readUint32());
   }
 
-  /** A string of the protocol itself: bytes that are not ASCII come out as characters no name has. */
+  /** Reads a protocol string: bytes that are not ASCII become characters that no protocol name contains. */
   readName(): string {
     return latin1.decode(this.readString());
   }
 
   /**
-   * Reads a number that may not be negative.
+   * Reads a non-negative number.
    *
-   * SECURITY: only the shortest spelling passes. Padded spellings of one number would give one key
-   * many fingerprints, and fingerprints are what keeps a key from being registered twice.
+   * SECURITY: only the shortest encoding is accepted. Padded encodings of a number would give one key several
+   * fingerprints, and the unique fingerprint prevents a key from being registered twice.
    *
    * @returns Its bytes, big-endian, without a leading zero; none for zero.
    */
@@ -62,7 +62,7 @@ export class SshWireReader {
   }
 }
 
-/** Joins fields into a blob, each preceded by its length; text is ASCII. */
+/** Joins fields into a blob, each with a length prefix; text is ASCII. */
 export function formatSshWire(fields: readonly (string | Uint8Array)[]): Uint8Array {
   return Buffer.concat(
     fields.flatMap((field) => {
@@ -74,7 +74,7 @@ export function formatSshWire(fields: readonly (string | Uint8Array)[]): Uint8Ar
   );
 }
 
-/** The mpint spelling of a big-endian number: a sign byte where the top bit is set. */
+/** The mpint encoding of a big-endian number: with a leading zero byte if the top bit is set. */
 export function formatNatural(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first === -1 ? new Uint8Array() : bytes.subarray(first);

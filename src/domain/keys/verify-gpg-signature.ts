@@ -3,11 +3,11 @@ const KEY_LENGTH_MAX = 512 * 1024;
 const SIGNATURE_LENGTH_MAX = 16 * 1024;
 
 /**
- * Whether the key made the detached signature over the text, which proves that its owner is here.
+ * Whether the key made the detached signature over the text, which proves possession of the private key.
  *
- * The text counts with and without a line break at its end, because `echo` and editors add one.
- * A signature by one of the key's subkeys counts; one that the key made while it was expired,
- * revoked or not allowed to sign does not. The library is loaded on the first call.
+ * The text is accepted with and without a final line break, because `echo` and editors add one. Signatures by
+ * the key's subkeys are valid; signatures from a time when the key was expired, revoked or not allowed to sign
+ * are not. The library is loaded on the first call.
  *
  * @returns False also for a key or signature that can't be read.
  */
@@ -29,9 +29,9 @@ export async function verifyGpgSignature(
 
   const bare = text.replace(/\r?\n$/, "");
   for (const candidate of [bare, `${bare}\n`, `${bare}\r\n`]) {
-    // Bytes, so that the signature itself says whether line breaks are normalised.
+    // As bytes, so that the signature's type decides whether line breaks are normalised.
     const message = await createMessage({ binary: new TextEncoder().encode(candidate) });
-    // The key is judged at the time the signature names, so a signer's clock may be ahead.
+    // The key is checked at the signature's own time, so the signer's clock may be ahead.
     const { signatures } = await verify({ message, signature, verificationKeys, date: null });
     const isVerified = await Promise.any(signatures.map(({ verified }) => verified)).catch(
       () => false,

@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 
-import { foundOwners } from "../../auth/access/memberships.ts";
+import { createOwnersTeam } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import { userRedirects, users, type User, type Visibility } from "../../db/schema/index.ts";
@@ -10,7 +10,7 @@ import { only } from "../../lib/only.ts";
 import { checkAccountName } from "../accounts/account-name.ts";
 import { checkEmail } from "../accounts/email-address.ts";
 
-/** What a client chooses of a new organization. */
+/** The input for a new organization. */
 export interface NewOrganization {
   name: string;
   fullName?: string | undefined;
@@ -23,10 +23,10 @@ export interface NewOrganization {
 }
 
 /**
- * Creates an organization with a team "Owners", whose first member is its creator.
+ * Creates an organization with a team "Owners", whose first member is the creator.
  *
- * @throws Failure `forbidden` when the creator may not create organizations, `invalid` for a name
- * that can't be or is taken.
+ * @throws Failure `forbidden` when the creator may not create organizations, or for a non-public organization
+ * with a public-only token; `invalid` for an invalid name or email address, or a name that is taken.
  */
 export async function createOrganization(
   ctx: Ctx,
@@ -66,7 +66,7 @@ export async function createOrganization(
           updatedAt: now,
         })
         .returning(),
-      ...foundOwners(db, newId, creator.id, now),
+      ...createOwnersTeam(db, newId, creator.id, now),
       db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
       record(ctx, { type: "organization.created", ownerId: newId, name: wanted.name }),
     ]);

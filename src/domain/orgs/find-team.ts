@@ -7,14 +7,14 @@ import { forbidden, notFound } from "../../lib/failure.ts";
 export interface TeamEntry {
   team: Team;
   org: User;
-  /** Whether the caller may change who is in it. */
+  /** Whether the caller may add and remove members. */
   isManaged: boolean;
 }
 
 /**
- * The team of an id, for its members and for the organization's owners.
+ * Finds a team by id, for its members, the organization's owners and site administrators.
  *
- * @throws Failure `not_found` for everybody outside the organization, `forbidden` for its other members.
+ * @throws Failure `not_found` for callers outside the organization, `forbidden` for its other members.
  */
 export async function findTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
   const [row] = await selectTeam(ctx.db, id, ctx.actor.user?.id);

@@ -11,7 +11,7 @@ import type { Team, User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { forbidden } from "../../lib/failure.ts";
 
-/** Adds a user to a team, and so to its organization; doing so again changes nothing. */
+/** Adds a user to a team and to its organization. Idempotent. */
 export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
   await ctx.db.batch([
     insertMember(ctx.db, team.orgId, user.id),
@@ -26,9 +26,9 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
 }
 
 /**
- * Removes a user from a team, and from its organization with the last team.
+ * Removes a user from a team, and from the organization if it was the user's last team there.
  *
- * @throws Failure `forbidden` for the last owner: an organization always has one.
+ * @throws Failure `forbidden` for the last owner: an organization always has an owner.
  */
 export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
   const [removed] = await ctx.db.batch([
@@ -42,11 +42,11 @@ export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promis
     deleteMemberWithoutTeam(ctx.db, team.orgId, user.id),
   ]);
   if (removed.length > 0) return;
-  const [kept] = await selectTeamMember(ctx.db, team, user.id);
-  if (kept) throw forbidden("the last owner of an organization can't be removed");
+  const [remaining] = await selectTeamMember(ctx.db, team, user.id);
+  if (remaining) throw forbidden("the last owner of an organization can't be removed");
 }
 
-/** Says whether outsiders see that the user belongs to the organization; saying so again changes nothing. */
+/** Sets whether people outside the organization see the user's membership. Idempotent. */
 export async function setMembershipVisibility(
   ctx: Ctx,
   org: User,

@@ -11,7 +11,7 @@ import { type FirstContent, makeFirstFiles } from "./first-files.ts";
 import { insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
-/** What a client may choose of a new repository. */
+/** The input for a new repository. */
 export interface NewRepository extends FirstContent {
   name: string;
   description?: string | undefined;
@@ -19,24 +19,23 @@ export interface NewRepository extends FirstContent {
   template?: boolean | undefined;
   default_branch?: string | undefined;
   trust_model?: string | undefined;
-  /** Whether it begins with a commit; if not, what the commit would hold is ignored. */
+  /** Whether to create a first commit; without it the options for its content are ignored. */
   auto_init?: boolean | undefined;
 }
 
 /**
  * Creates a repository for `owner`, watched by its creator: empty, or with a first commit.
  *
- * Everything is judged before anything is written. If the commit then can't be stored, the
- * repository is deleted again, so that the name is free for another try.
+ * All input is validated before anything is written. If the first commit can't be stored, the repository is
+ * deleted again, so that the name is free for a retry.
  *
- * The creator gets what they need to use it: in an organization where they own nothing, the role of
- * an administrator of this one repository.
+ * In an organization that the creator does not own, the creator becomes an administrator of the repository.
  *
- * @param creator   Who creates it; may differ from the owner.
- * @param ownsOwner Whether the creator owns all of the owner's repositories anyway.
- * @throws Failure `invalid` for a name that can't be and, with a first commit, for an unknown
- * template (`malformed` if of a readme), `conflict` for one that is taken,
- * `forbidden` beyond the number of repositories the owner may have.
+ * @param creator   The user who creates it; may differ from the owner.
+ * @param ownsOwner Whether the creator already owns all of the owner's repositories.
+ * @throws Failure `invalid` for an invalid name and, with a first commit, for an unknown template (`malformed`
+ * for an unknown readme template), `conflict` for a name that is taken, `forbidden` if the owner has the
+ * maximum number of repositories or if the caller's token is too narrow.
  */
 export async function createRepository(
   ctx: Ctx,
@@ -76,9 +75,9 @@ export async function createRepository(
 }
 
 /**
- * SECURITY: whoever showed a token that reaches certain things only makes nothing beyond them.
+ * SECURITY: refuses a token that could not see the repository it is about to create.
  *
- * @throws Failure `forbidden` where the token could not see what it would create.
+ * @throws Failure `forbidden` for a bound token, and for a public-only token if `isHidden`.
  */
 export function refuseNarrowToken({ actor }: Ctx, isHidden: boolean): void {
   if (boundTokenId(actor) !== undefined) {

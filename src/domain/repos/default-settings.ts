@@ -1,6 +1,6 @@
 import type { IssueSettings, PullSettings } from "../../db/schema/index.ts";
 
-/** How pull requests are merged in a new repository. */
+/** The pull request settings of a new repository. */
 export const DEFAULT_PULL_SETTINGS: PullSettings = {
   ignoreWhitespaceConflicts: false,
   allowMergeCommits: true,
@@ -16,7 +16,7 @@ export const DEFAULT_PULL_SETTINGS: PullSettings = {
   defaultAllowMaintainerEdit: false,
 };
 
-/** How issues are kept in a new repository. */
+/** The issue settings of a new repository. */
 export const DEFAULT_ISSUE_SETTINGS: IssueSettings = {
   enableTimeTracker: true,
   allowOnlyContributorsToTrackTime: true,

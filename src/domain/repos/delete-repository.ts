@@ -8,16 +8,17 @@ import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /**
- * Deletes a repository with all that belongs to it alone: stars, watches, roles, deploy keys,
- * redirects, its part in bound tokens. Forks stay and lose their parent.
+ * Deletes a repository with all rows that belong to it alone: stars, watches, roles, deploy keys, redirects,
+ * and its entries in bound tokens. Forks stay and lose their parent.
  *
- * Foreign keys carry it out, so that nothing can be forgotten and a repository that takes the name
- * later finds nothing of this one. Refs and packs are removed by a job.
+ * Foreign keys cascade the deletion, so that no table is missed and a later repository of the same name
+ * inherits nothing. Refs and packs are removed by a job.
  */
 export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promise<void> {
   const { row, owner } = repo;
   const viewer = openReceiver(ctx);
-  // SECURITY: as hooks are shown everything: the row itself holds what nobody is told.
+  // SECURITY: the stored event contains the webhook payload, built with the owner's permission as for every
+  // hook, rather than the row, which has columns that are never sent to anybody.
   const where: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
   await ctx.db.batch([
     ctx.db.delete(repositories).where(eq(repositories.id, row.id)),
@@ -29,6 +30,6 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
       lastPayload: toRepositoryPayload({ where, sender: ctx.actor.user, viewer }, "deleted"),
     }),
   ]);
-  // A trigger has noted what is left of it; if this message is lost, the schedule sends another.
+  // A trigger has recorded the discarded objects; if this message is lost, the schedule sends another.
   ctx.defer(ctx.git.maintainLater(row));
 }

@@ -23,7 +23,7 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { findParent } from "./find-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
-/** The units of a repository, as columns. */
+/** The columns that enable a repository's units. */
 const UNITS = [
   "hasCode",
   "hasIssues",
@@ -50,39 +50,41 @@ type Columns = Partial<
   >
 >;
 
-/** What is to change; what is left out stays. */
+/** The changes to a repository; omitted fields keep their value. */
 export interface RepositoryEdit extends Columns {
   isArchived?: boolean;
   pullSettings?: Partial<PullSettings>;
-  /** A tracker of null brings issues back here. */
+  /** An external tracker of null restores the repository's own issues. */
   issueSettings?: Partial<Omit<IssueSettings, "external">> & { external?: ExternalTracker | null };
 }
 
 /**
  * Changes a repository.
  *
- * Each setting is changed by itself, so that two edits at once both take effect; one that is so
- * already is left alone, and told of to nobody. Going private takes the stars and watches of those who lose sight of it.
+ * Each setting is changed individually, so that two concurrent edits both take effect. Settings that already
+ * have the wanted value are skipped and produce no event. Making a repository private deletes the stars and
+ * watches of users who can no longer see it.
  *
- * @throws Failure `invalid` for a value that can't be, for a name that is taken, and when no unit
- * would be left.
+ * @throws Failure `invalid` for an invalid value, for a name that is taken, and when no unit would stay
+ * enabled; `forbidden` for making it private with a public-only token; `not_found` if it was deleted
+ * meanwhile.
  */
 export async function editRepository(
   ctx: Ctx,
   { row, owner, permission }: RepositoryContext,
   wanted: RepositoryEdit,
 ): Promise<RepositoryContext> {
-  // Here and not by whoever calls: each door that edits must keep to what the parent says.
+  // Loaded here rather than by the caller, so that every door applies the parent's visibility to its forks.
   const parent = await findParent(ctx, row);
-  const asked = asParent(wanted, parent?.row);
-  checkEdit(row, asked);
-  if (ctx.actor.scopes.isPublicOnly && asked.isPrivate) {
+  const requested = followParent(wanted, parent?.row);
+  checkEdit(row, requested);
+  if (ctx.actor.scopes.isPublicOnly && requested.isPrivate) {
     throw forbidden("token scope is limited to public repos");
   }
-  const edit = changesOf(row, asked);
+  const edit = changesOf(row, requested);
   if (Object.keys(edit).length === 0) {
-    // Somebody may have been cut off between the two places that know it.
-    await setHead(ctx, row, asked.defaultBranch);
+    // An earlier edit may have failed between writing the row and setting HEAD.
+    await setHead(ctx, row, requested.defaultBranch);
     return { row, owner, permission, parent };
   }
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
@@ -103,8 +105,8 @@ export async function editRepository(
     .returning();
   try {
     const [, , updated] = await ctx.db.batch([
-      // Before the update, so that the row it returns has them counted out.
-      ...forgetOutsiders(ctx, row, edit),
+      // Before the update, so that the counters of the returned row are already reduced.
+      ...deleteOutsiderToggles(ctx, row, edit),
       update,
       ...redirects(ctx, row, edit),
       record(ctx, {
@@ -113,11 +115,11 @@ export async function editRepository(
         ownerId: owner.id,
         changed: Object.keys(edit).toSorted(),
       }),
-      ...announcements(ctx, row, edit),
+      ...visibilityAndNameEvents(ctx, row, edit),
     ]);
     const [edited] = updated;
     if (!edited) throw notFound();
-    await setHead(ctx, row, asked.defaultBranch);
+    await setHead(ctx, row, requested.defaultBranch);
     return { row: edited, owner, permission, parent };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
@@ -132,8 +134,10 @@ async function setHead({ git }: Ctx, repo: Repository, branch: string | undefine
   if (branch !== undefined) await git.repository(repo).setHead(`refs/heads/${encodeText(branch)}`);
 }
 
-/** SECURITY: a fork is private exactly if its parent is; its own setting would open what it shares. */
-function asParent(edit: RepositoryEdit, parent: Repository | undefined): RepositoryEdit {
+/**
+ * SECURITY: a fork is private exactly if its parent is: its own setting could publish the objects it shares.
+ */
+function followParent(edit: RepositoryEdit, parent: Repository | undefined): RepositoryEdit {
   const isOverridden = parent !== undefined && edit.isPrivate !== undefined;
   return isOverridden ? { ...edit, isPrivate: parent.isPrivate } : edit;
 }
@@ -160,7 +164,7 @@ function checkEdit(repo: Repository, edit: RepositoryEdit): void {
   }
 }
 
-/** A JSON column with some of its fields replaced, whatever the others are by now. */
+/** Replaces some fields of a JSON column and keeps the current values of the others. */
 const patched = (column: AnyColumn, fields: object): SQL =>
   sql`json_patch(${column}, ${JSON.stringify(fields)})`;
 
@@ -183,23 +187,23 @@ function redirects(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   ];
 }
 
-/** What of an edit is not so already. */
+/** The parts of an edit that differ from the stored values. */
 function changesOf(
   repo: Repository,
   { isArchived, pullSettings = {}, issueSettings = {}, ...columns }: RepositoryEdit,
 ): RepositoryEdit {
   const pulls = differing(repo.pullSettings, pullSettings);
   const issues = differing({ external: null, ...repo.issueSettings }, issueSettings);
-  const isOtherwise = isArchived !== undefined && isArchived !== (repo.archivedAt !== null);
+  const isArchivedChanged = isArchived !== undefined && isArchived !== (repo.archivedAt !== null);
   return {
     ...differing(repo, columns),
-    ...(isOtherwise && { isArchived }),
+    ...(isArchivedChanged && { isArchived }),
     ...(Object.keys(pulls).length > 0 && { pullSettings: pulls }),
     ...(Object.keys(issues).length > 0 && { issueSettings: issues }),
   };
 }
 
-function announcements(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
+function visibilityAndNameEvents(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   const { id: repoId, ownerId } = repo;
   const list = [];
   if (edit.name !== undefined && edit.name !== repo.name) {
@@ -213,8 +217,8 @@ function announcements(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   return list;
 }
 
-/** Removes what people who may not see the repository keep of it, where the edit makes it private. */
-function forgetOutsiders(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
+/** Deletes the stars and watches of users who may not see the repository, if the edit makes it private. */
+function deleteOutsiderToggles(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   const isHidden = sql`${edit.isPrivate === true}`;
   const hidden: Repository = { ...repo, isPrivate: true, visibility: "private" };
   const isOutsider = (userId: AnyColumn) => sql`not ${reaches(sql`${userId}`, hidden, TO_SEE)}`;

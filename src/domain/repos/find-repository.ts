@@ -18,13 +18,15 @@ import {
 } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
-/** A repository as a query brings it, before anybody judged what the caller may do in it. */
+/** A repository as loaded by a query, before the caller's permission is resolved. */
 export interface RepositoryRow extends AccessFacts {
   repo: Repository;
   owner: User;
 }
 
-/** Selects repositories with their owners and with all that decides about access; one query, any number of rows. */
+/**
+ * Selects repositories with their owners and the facts for resolving access; one query, any number of rows.
+ */
 export function selectRepositories(db: Database, caller: CallerSql) {
   return db
     .select({
@@ -37,7 +39,7 @@ export function selectRepositories(db: Database, caller: CallerSql) {
     .$dynamic();
 }
 
-/** What the caller may do is judged here, once, for every way a repository is reached. */
+/** Resolves the caller's permission; every query for repositories converts its rows by this function. */
 export function toRepositoryContext(actor: Actor, row: RepositoryRow): RepositoryContext {
   return { row: row.repo, owner: row.owner, permission: resolvePermission(actor, row.repo, row) };
 }
@@ -49,7 +51,9 @@ export function isNamed(owner: string, name: string): SQL {
   );
 }
 
-/** The condition for a repository by its names, and those of its network that somebody else owns. */
+/**
+ * The condition for a repository by its names, and for repositories of its fork network that match `relative`.
+ */
 export function isNamedOrRelated(
   owner: string,
   name: string,
@@ -79,7 +83,12 @@ export function isNamedOrRelated(
   )`;
 }
 
-/** What a repository was forked from, as far as the caller may see it; undefined for no fork. Cost: one query for a fork. */
+/**
+ * Finds the parent of a fork with the caller's permission in it; undefined for a repository that is not a
+ * fork.
+ *
+ * Cost: one query for a fork.
+ */
 export async function findParent(
   ctx: Ctx,
   { parentId }: Repository,
@@ -91,7 +100,7 @@ export async function findParent(
   return row && toRepositoryContext(ctx.actor, row);
 }
 
-/** The condition for a repository that had this name before, or whose owner had. */
+/** The condition for a repository that was renamed from this name, or whose owner was. */
 function wasNamed(owner: string, name: string): SQL {
   const lowerOwner = owner.toLowerCase();
   const lowerName = name.toLowerCase();
@@ -114,9 +123,9 @@ function wasNamed(owner: string, name: string): SQL {
 }
 
 /**
- * The repository that had this name before, or whose owner had; undefined where there is none.
+ * Finds the repository that was renamed from this name, or whose owner was; undefined if there is none.
  *
- * SECURITY: nor where the caller may not see it: a way to it would tell that it exists.
+ * SECURITY: undefined also if the caller may not see it: a redirect would reveal that it exists.
  */
 export async function findRenamed(
   ctx: Ctx,

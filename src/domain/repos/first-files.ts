@@ -4,20 +4,20 @@ import { invalid, malformed } from "../../lib/failure.ts";
 import { findGitignore } from "../templates/gitignores.ts";
 import { fillLicense, findLicense } from "../templates/licenses.ts";
 
-/** What a client may choose of a first commit. */
+/** The options for the content of a first commit. */
 export interface FirstContent {
-  /** Names of templates, between commas. */
+  /** Names of templates, separated by commas. */
   gitignores?: string | undefined;
   /** An SPDX id. */
   license?: string | undefined;
   readme?: string | undefined;
 }
 
-/** Templates of one `.gitignore` at most: more than anybody combines. */
+/** Maximum number of templates in a `.gitignore`, more than anybody combines. */
 const GITIGNORES_MAX = 20;
 
 /**
- * The files of a first commit, by name.
+ * Generates the files of a first commit, by name.
  *
  * @throws Failure `malformed` for an unknown readme, `invalid` for any other unknown template.
  */

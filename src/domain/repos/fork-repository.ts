@@ -9,34 +9,34 @@ import { conflict, Failure, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
-import { type Foundation, insertRepository } from "./insert-repository.ts";
+import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
-/** From the most open to the least. */
+/** From the most visible to the least. */
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 
 /**
- * Forks a repository: another one with the same refs, that shares the packs there are.
+ * Forks a repository: creates another one with the same refs that shares the existing packs.
  *
- * Nothing is copied but the lists of refs, packs and large files, so the time it takes does not
- * depend on the size. The object of the fork is made first and its row last: a fork that can be seen is whole,
- * and an object whose row was never written removes itself.
+ * Only the lists of refs, packs and large files are copied, so the time does not depend on the repository's
+ * size. The fork's Durable Object is created first and its row last: a visible fork is complete, and an object
+ * whose row was never written removes itself.
  *
- * SECURITY: nobody sees a fork who could not see its parent by being anybody: where its owner is
- * more open than the parent is, the fork is private.
+ * SECURITY: a fork must not be visible to more people than its parent: if its owner is more visible than the
+ * parent, the fork is private.
  *
- * @param source What is forked; the caller may read its code.
- * @throws Failure `conflict` if the owner has the source itself, a fork of it, another repository
- * of the name, or as many repositories as they may have.
+ * @param source The repository to fork; the caller may read its code.
+ * @throws Failure `conflict` if the owner has the source itself, a fork of it, another repository of the name,
+ * or the maximum number of repositories; `not_found` if the source was deleted meanwhile.
  */
 export async function forkRepository(
   ctx: Ctx,
   source: RepositoryContext,
-  foundation: Foundation,
+  creation: CreationContext,
   wantedName: string | undefined,
 ): Promise<RepositoryContext> {
   const { row } = source;
-  const { owner } = foundation;
+  const { owner } = creation;
   const name = wantedName || row.name;
   checkRepositoryName(name);
   if (owner.id === row.ownerId) {
@@ -44,25 +44,25 @@ export async function forkRepository(
   }
   refuseNarrowToken(ctx, row.visibility !== "public" || owner.visibility !== "public");
 
-  const place = { objectName: crypto.randomUUID(), networkName: row.networkName };
-  const stored = ctx.git.repository(place);
+  const location = { objectName: crypto.randomUUID(), networkName: row.networkName };
+  const stored = ctx.git.repository(location);
   await stored.adopt(withoutHiddenRefs(await ctx.git.repository(row).share()));
 
-  const openness = VISIBILITIES.indexOf(owner.visibility);
-  const isLessOpen = sql`case visibility
+  const ownerRank = VISIBILITIES.indexOf(owner.visibility);
+  const isLessVisible = sql`case visibility
     when 'public' then 0
     when 'limited' then 1
     else 2
-  end > ${openness}`;
+  end > ${ownerRank}`;
   const columns = {
-    ...place,
-    ...UNITS,
+    ...location,
+    ...FORK_UNITS,
     name,
     parentId: row.id,
     isFork: true,
-    // As the parent is at this moment: it may just have become private.
+    // Read at the time of the write: the parent may just have become private.
     isPrivate: sql<boolean>`(
-      select is_private or ${isLessOpen} from ${repositories} where id = ${row.id}
+      select is_private or ${isLessVisible} from ${repositories} where id = ${row.id}
     )`,
     description: row.description,
     defaultBranch: row.defaultBranch,
@@ -73,7 +73,7 @@ export async function forkRepository(
   try {
     const repo = await insertRepository(
       ctx,
-      foundation,
+      creation,
       columns,
       (repoId) =>
         record(ctx, {
@@ -82,7 +82,7 @@ export async function forkRepository(
           ownerId: owner.id,
           parentId: row.id,
         }),
-      // The files stay where they are: each belongs to whoever has a row of it.
+      // The files are not copied: every repository with a row for a file shares it.
       (repoId) => [
         insertSelect(
           ctx.db,
@@ -97,7 +97,7 @@ export async function forkRepository(
   } catch (error) {
     const refusal = toRefusal(error, source, owner);
     if (!refusal) throw error;
-    // The row was not written for certain, so nobody will ever ask for the object.
+    // The row was certainly not written, so nothing refers to the object.
     ctx.defer(stored.destroy());
     throw refusal;
   }
@@ -116,8 +116,8 @@ function toRefusal(error: unknown, { row, owner: from }: RepositoryContext, owne
   return error.kind === "forbidden" ? conflict(error.message) : error;
 }
 
-/** What a fork is for: code, and pull requests to where it came from. */
-const UNITS = {
+/** The units of a fork: only code, and pull requests to its parent. */
+const FORK_UNITS = {
   hasIssues: false,
   hasReleases: false,
   hasWiki: false,
@@ -126,7 +126,7 @@ const UNITS = {
   hasActions: false,
 };
 
-/** Pull requests belong to the repository they were made in. */
+/** Leaves out the refs of pull requests, which belong to the repository in which they were opened. */
 const withoutHiddenRefs = (snapshot: Snapshot): Snapshot => ({
   ...snapshot,
   refs: snapshot.refs.filter(({ name }) => !name.startsWith("refs/pull/")),

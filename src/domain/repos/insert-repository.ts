@@ -19,12 +19,12 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { copyDefaultHooks } from "../webhooks/hooks/copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 
-/** Who gets a repository, and from whom. */
-export interface Foundation {
+/** The owner and the creator of a new repository. */
+export interface CreationContext {
   owner: User;
-  /** Who creates it; may differ from the owner. */
+  /** The user who creates it; may differ from the owner. */
   creator: User;
-  /** Whether the creator owns all of the owner's repositories anyway. */
+  /** Whether the creator already owns all of the owner's repositories. */
   ownsOwner: boolean;
 }
 
@@ -52,19 +52,18 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
   > & { isPrivate: boolean | SQL<boolean>; lfsSizeBytes?: SQL<number> };
 
 /**
- * Writes the row of a new repository, its event, and what belongs to its creator, in one batch: a
- * watch and, in an organization where they own nothing, the role of an administrator of it. The
- * default hooks come with it.
+ * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the
+ * creator and, in an organization that the creator does not own, the creator's role as an administrator.
  *
- * @param columns All that is not the same for every new repository.
- * @param toEvent Its event, given the SQL of its id.
- * @param toRest What else belongs into the batch, given the same.
- * @throws Failure `conflict` for a name that is taken, `forbidden` beyond the number of
- * repositories the owner may have.
+ * @param columns The columns that differ between new repositories.
+ * @param toEvent Builds the event from the SQL of the repository's id.
+ * @param toRest Builds further statements for the batch from the SQL of the repository's id.
+ * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum number of
+ * repositories.
  */
 export async function insertRepository(
   ctx: Ctx,
-  { owner, creator, ownsOwner }: Foundation,
+  { owner, creator, ownsOwner }: CreationContext,
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
   toRest: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
@@ -80,7 +79,7 @@ export async function insertRepository(
     .values({
       ...columns,
       ownerId: withinLimit(ctx, owner),
-      // What the triggers would put there: given at once, the row is indexed once.
+      // The values that the triggers would set: with them in the insert, the row is indexed only once.
       ownerLowerName: owner.lowerName,
       visibility: sql`case when ${isPrivate} then 'private' else ${owner.visibility} end`,
       lowerName,
@@ -104,7 +103,7 @@ export async function insertRepository(
       toEvent(newId),
       watch,
       collaborate,
-      // Whoever takes a name takes it from the redirect that held it.
+      // A new repository replaces a redirect of the same name.
       db
         .delete(repositoryRedirects)
         .where(
@@ -136,7 +135,10 @@ export async function insertRepository(
 const repositoryLimit = (ctx: Ctx, owner: User): number =>
   owner.repoCountMax >= 0 ? owner.repoCountMax : ctx.config.repoCountMax;
 
-/** The owner's id, while they may have another repository: two requests at once can't both be the last one allowed. */
+/**
+ * The owner's id if the owner is below the limit at the time of the write, so that concurrent requests can't
+ * exceed it.
+ */
 function withinLimit(ctx: Ctx, owner: User) {
   const limit = repositoryLimit(ctx, owner);
   if (limit < 0) return owner.id;

@@ -8,7 +8,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { listWhere } from "./list-repositories.ts";
 
-/** The forks of a repository, oldest first, as far as the caller may see them. */
+/** Lists the forks of a repository that the caller may see, oldest first. */
 export async function listForks(
   ctx: Ctx,
   parent: RepositoryContext,

@@ -9,7 +9,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
 
-/** What an account owns, oldest first, as far as the caller may see it. */
+/** Lists the repositories of an account that the caller may see, oldest first. */
 export async function listRepositoriesOf(
   ctx: Ctx,
   owner: User,
@@ -19,7 +19,7 @@ export async function listRepositoriesOf(
   return listWhere(ctx, isListed as SQL, [asc(repositories.id)], slice);
 }
 
-/** What the caller owns and what they were given a part in, by owner and name. */
+/** Lists the repositories that a user owns, collaborates on or reaches by a team, by owner and name. */
 export async function listReachableRepositories(
   ctx: Ctx,
   user: User,
@@ -31,7 +31,7 @@ export async function listReachableRepositories(
   return listWhere(ctx, isListed as SQL, order, slice);
 }
 
-/** Repositories that a condition names, with an exact total. */
+/** Lists the repositories that match a condition, with an exact total. */
 export async function listWhere(
   ctx: Ctx,
   isListed: SQL,

@@ -10,7 +10,7 @@ import { createRepository } from "./create-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 import { apiRootOf } from "../../shapes/urls.ts";
 
-/** A repository that a push may bring into being. */
+/** A repository that a push may create. */
 export interface PushCreation {
   owner: User;
   creator: User;
@@ -19,14 +19,13 @@ export interface PushCreation {
 }
 
 /**
- * What a push to a repository that does not exist may create.
+ * Decides whether a push to a repository that does not exist may create it.
  *
- * SECURITY: undefined for everybody who may not create one there, as for a repository that hides:
- * they must not learn which of the two it is. So it is for tokens that do not reach everything of
- * their user's.
+ * SECURITY: undefined for a caller who may not create a repository there, exactly as for a hidden repository,
+ * so that the two can't be distinguished. Also undefined for public-only and bound tokens.
  *
- * @throws Failure `forbidden` where the caller may create one, but not by a push; `invalid` for a
- * name that can't be.
+ * @throws Failure `forbidden` where the caller may create a repository, but not by a push or with this token;
+ * `invalid` for an invalid name.
  */
 export async function findPushCreation(
   ctx: Ctx,
@@ -62,7 +61,7 @@ export async function findPushCreation(
   return { owner, creator, ownsOwner: isOrganization ? isOwner : true, name };
 }
 
-/** Creates what a push is about to fill. */
+/** Creates the repository for a push. */
 export const pushCreate = (
   ctx: Ctx,
   { owner, creator, ownsOwner, name }: PushCreation,

@@ -4,12 +4,12 @@ import { Failure } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { editRepository, type RepositoryEdit } from "./edit-repository.ts";
 
-/** What a pusher may set of a repository with `git push -o`. */
+/** The repository settings that a pusher may change with `git push -o`. */
 export type PushOptions = Pick<RepositoryEdit, "isPrivate" | "isTemplate">;
 
 /**
- * Reads `key=value` options of a push. The last of a name counts; what is not known, or no truth
- * value, is passed over, as in Gitea.
+ * Parses the `key=value` options of a push. The last option of a name wins; unknown options and values that
+ * are not booleans are ignored, as in Gitea.
  */
 export function parsePushOptions(lines: readonly string[]): PushOptions {
   const options: PushOptions = {};
@@ -30,9 +30,9 @@ const FLAGS = new Map([
 ]);
 
 /**
- * Sets what a push asks for beside its refs, which have moved by then.
+ * Applies the settings requested by a push, after its refs have been updated.
  *
- * @returns Why it was not set, for the pusher; undefined if it was.
+ * @returns The reason for the pusher if the settings were not applied; undefined if they were.
  */
 export async function applyPushOptions(
   ctx: Ctx,
@@ -40,7 +40,8 @@ export async function applyPushOptions(
   options: PushOptions,
 ): Promise<string | undefined> {
   if (Object.keys(options).length === 0) return undefined;
-  // SECURITY: who may push may not change the settings by that: it takes what the API's edit takes.
+  // SECURITY: write access does not suffice to change settings: this requires the same permission as the API's
+  // edit.
   if (!isAllowed(repo, { mode: "admin" })) return "only its administrators change the repository";
   try {
     await editRepository(ctx, repo, options);

@@ -16,22 +16,26 @@ import { findRef } from "../git/open-snapshot.ts";
 import { countLanguages } from "../languages/count-languages.ts";
 import { detectLicenses } from "../licenses/detect-licenses.ts";
 
-/** Which rules facts are found by. What was found by others is found again: to be raised with them. */
+/**
+ * The version of the detection rules. Stored insights of another version are recomputed; raise it with the
+ * rules.
+ */
 const RULES = "1";
 
-/** What the code of the default branch is: its languages with their bytes, its licenses by SPDX ids. */
+/** Insights into the code of the default branch: languages with their bytes, licenses by SPDX id. */
 export type RepositoryInsights = Pick<RepositoryInsightsRow, "languages" | "licenses">;
 
-const NOTHING: RepositoryInsights = { languages: [], licenses: [] };
+const NO_INSIGHTS: RepositoryInsights = { languages: [], licenses: [] };
 
 /**
- * What is known of the code at the default branch; of a repository without that branch, nothing.
+ * Finds the insights into the code of the default branch; empty for a repository without that branch.
  *
- * Cost: one call of the object beside one to the database. Whoever asks first after a push has it
- * found out: each tree of the commit is read once, and some files. It is kept behind the answer, and
- * with it what the repository's record tells; nothing has happened by that, so no event is recorded.
+ * Cost: one call to the repository's Durable Object, concurrent with one to the database. The first request
+ * after a push computes the insights: it reads each tree of the commit once, and some files. The result is
+ * stored after the response is sent, along with the language and licenses of the repository's row. Storing it
+ * changes nothing that clients observe as a change, so no event is recorded.
  *
- * @throws Failure `not_found` where the code unit is switched off.
+ * @throws Failure `not_found` where the code unit is disabled or not granted to the caller.
  */
 export async function findRepositoryInsights(
   ctx: Ctx,
@@ -40,33 +44,33 @@ export async function findRepositoryInsights(
   requireAccess(repo, { unit: "code", mode: "read" });
   const { row } = repo;
   const stored = ctx.git.repository(row);
-  const [snapshot, [known]] = await Promise.all([
+  const [snapshot, [cached]] = await Promise.all([
     stored.snapshot(),
     ctx.db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, row.id)),
   ]);
   const head = findRef({ state: snapshot }, branchRef(row.defaultBranch));
-  if (!head) return NOTHING;
-  if (known?.commitOid === head.oid && known.rules === RULES) return known;
-  const found = await findOut(await stored.open(snapshot), head.oid);
+  if (!head) return NO_INSIGHTS;
+  if (cached?.commitOid === head.oid && cached.rules === RULES) return cached;
+  const found = await compute(await stored.open(snapshot), head.oid);
   const facts = { ...found, repoId: row.id, commitOid: head.oid, rules: RULES };
-  ctx.defer(answered().then(() => keep(ctx, row, facts)));
+  ctx.defer(nextTask().then(() => store(ctx, row, facts)));
   return found;
 }
 
-/** Until the answer is made: what is in hand is done first. */
-const answered = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+/** Waits for the next task, so that the response is built before the insights are stored. */
+const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-async function findOut(repository: OpenRepository, commitOid: string): Promise<RepositoryInsights> {
+async function compute(repository: OpenRepository, commitOid: string): Promise<RepositoryInsights> {
   const { graph } = repository;
   const root = graph.root(graph.find(commitOid));
-  if (!root) return NOTHING;
+  if (!root) return NO_INSIGHTS;
   const languages = await countLanguages(repository, root);
   return { languages, licenses: await detectLicenses(repository, root) };
 }
 
-async function keep({ db }: Ctx, repo: Repository, facts: RepositoryInsightsRow): Promise<void> {
+async function store({ db }: Ctx, repo: Repository, facts: RepositoryInsightsRow): Promise<void> {
   const language = facts.languages[0]?.[0] ?? "";
-  // A repository that is gone keeps nothing.
+  // Inserts nothing if the repository was deleted meanwhile.
   const from = sql`from ${repositories} where ${repositories.id} = ${repo.id}`;
   const { commitOid, rules, languages, licenses } = facts;
   await db.batch([

@@ -5,9 +5,9 @@ const RESERVED = new Set([".", "..", "-"]);
 const RESERVED_ENDINGS = [".wiki", ".git", ".rss", ".atom"];
 
 /**
- * Whether a repository may be called `name`.
+ * Checks that `name` is a valid name for a repository.
  *
- * @throws Failure `invalid`.
+ * @throws Failure `invalid` for an invalid or reserved name.
  */
 export function checkRepositoryName(name: string): void {
   if (name.length > LENGTH_MAX || !/^[-.0-9A-Za-z_]+$/.test(name)) {

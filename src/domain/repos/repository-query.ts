@@ -1,11 +1,11 @@
-/** What is searched for. Whatever is left out does not narrow the search. */
+/** The filters and the order of a search. Undefined filters do not narrow the search. */
 export interface RepositoryQuery {
-  /** Part of the name, or of the owner's name and the name with a slash between. */
+  /** Part of the name, or parts of the owner's name and the name, separated by a slash. */
   text: string;
   isDescriptionSearched: boolean;
   isTopic: boolean;
   ownerId: number | undefined;
-  /** Whether what the owner has a role in elsewhere is left out. */
+  /** Whether to exclude repositories that the owner only collaborates on. */
   isExclusive: boolean;
   priorityOwnerId: number | undefined;
   teamId: number | undefined;
@@ -18,7 +18,7 @@ export interface RepositoryQuery {
   isDescending: boolean;
 }
 
-/** The orders that a search can have. */
+/** The sort keys of a search. */
 export type RepositorySort =
   | "alpha"
   | "id"

@@ -1,37 +1,43 @@
 import { sql, type SQL } from "drizzle-orm";
 
 import { grantedRepositoryIds } from "../../auth/access/granted-repositories.ts";
-import { openVisibilities } from "../../auth/access/visible-repositories.ts";
+import { visibilitiesWithoutGrant } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, quotePhrase } from "../../db/db.ts";
 import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
 import type { RepositoryQuery } from "./repository-query.ts";
 
-/** Matches of a word that are looked at, newest repositories first: what a common word costs. */
+/** Maximum number of matches considered, newest repositories first, which bounds the cost of a common word. */
 const MATCH_MAX = 1000;
-/** Topics of one query. */
+/** Maximum number of topics in a query. */
 const TOPICS_MAX = 5;
-/** Characters that the index of words can find at least. */
+/** Minimum length in characters of a word that the trigram index can find. */
 const INDEXED_MIN = 3;
 
-/** Ids of the newest repositories with the text in them that everybody like the caller sees, and of what the caller was given. */
+/**
+ * Selects the ids of repositories that match the text: the newest ones that the caller sees without a grant,
+ * and all that were granted to the caller.
+ */
 export function matches(ctx: Ctx, query: RepositoryQuery): SQL {
-  const open = openVisibilities(ctx.actor);
+  const visibilities = visibilitiesWithoutGrant(ctx.actor);
   const granted = among(grantedRepositoryIds(ctx.actor), query);
-  if (query.isTopic) return sql`(${byTopic(query, open)} union all ${granted})`;
-  const newest = indexedText(query) === undefined ? byBeginning(query, open) : byWord(query, open);
-  // Of two words with a slash between, one may have been too short to be looked for.
+  if (query.isTopic) return sql`(${byTopic(query, visibilities)} union all ${granted})`;
+  const newest =
+    indexedText(query) === undefined
+      ? byBeginning(query, visibilities)
+      : byWord(query, visibilities);
+  // Of two words separated by a slash, one may have been too short for the index.
   const found = query.text.includes("/") ? among(newest, query) : sql`select id from (${newest})`;
   return sql`(${found} union all ${granted})`;
 }
 
-/** The repositories of some ids that the text is in. */
+/** Selects the repositories among some ids that match the text. */
 const among = (ids: SQL, query: RepositoryQuery): SQL => sql`
   select id
   from ${repositories}
   where ${allOf(sql`${repositories.id} in (${ids})`, isMatch(query))}`;
 
-/** The words of the query that the index can find, as it takes them. */
+/** The full-text query for the words that the index can find; undefined if all are too short. */
 function indexedText(query: RepositoryQuery): string | undefined {
   const isLong = (text: string) => [...text].length >= INDEXED_MIN;
   const slash = query.text.indexOf("/");
@@ -48,11 +54,14 @@ function indexedText(query: RepositoryQuery): string | undefined {
   return `${columns} : ${quotePhrase(query.text)}`;
 }
 
-function byWord(query: RepositoryQuery, open: readonly string[]): SQL {
-  if (open.length === 0) return sql`select id from ${repositories} where 0`;
-  // Three letters tell visibilities apart and are one entry of the index; the word would be several to intersect.
-  const isOpen = open.map((visibility) => `"${visibility.slice(0, INDEXED_MIN)}"`).join(" OR ");
-  const text = `visibility : (${isOpen}) AND ${indexedText(query)}`;
+function byWord(query: RepositoryQuery, visibilities: readonly string[]): SQL {
+  if (visibilities.length === 0) return sql`select id from ${repositories} where 0`;
+  // Three letters distinguish the visibilities and are one trigram; the full word would be several to
+  // intersect.
+  const isVisible = visibilities
+    .map((visibility) => `"${visibility.slice(0, INDEXED_MIN)}"`)
+    .join(" OR ");
+  const text = `visibility : (${isVisible}) AND ${indexedText(query)}`;
   return sql`
     select rowid as id
     from repositories_search
@@ -61,21 +70,21 @@ function byWord(query: RepositoryQuery, open: readonly string[]): SQL {
     limit ${MATCH_MAX}`;
 }
 
-/** The topics of the query, which may be several with commas between. */
+/** The topics of the query, separated by commas. */
 const topicsOf = (query: RepositoryQuery): string[] =>
   query.text.split(",", TOPICS_MAX).map((name) => name.trim().toLowerCase());
 
-/** The newest repositories of each topic, by an index in their order below each visibility. */
-function byTopic(query: RepositoryQuery, open: readonly string[]): SQL {
+/** Selects the newest repositories of each topic, by an index on topic, visibility and repository. */
+function byTopic(query: RepositoryQuery, visibilities: readonly string[]): SQL {
   const max = sql.raw(String(MATCH_MAX));
-  // D1 takes few parts in one union.
+  // D1 limits the number of terms in a compound select.
   const union = (parts: SQL[]): SQL =>
     parts.length === 0
       ? sql`select id from ${repositories} where 0`
       : sql`select id from (${sql.join(parts, sql` union all `)})`;
   const ofTopic = (name: string): SQL =>
     union(
-      open.map(
+      visibilities.map(
         (visibility) => sql`
           select id
           from (
@@ -91,26 +100,26 @@ function byTopic(query: RepositoryQuery, open: readonly string[]): SQL {
   return union(topicsOf(query).map(ofTopic));
 }
 
-/** Words too short for the index are found where a name begins with them. */
-function byBeginning(query: RepositoryQuery, open: readonly string[]): SQL {
+/** Matches a word that is too short for the index by prefix of the name. */
+function byBeginning(query: RepositoryQuery, visibilities: readonly string[]): SQL {
   const slash = query.text.indexOf("/");
   const text = query.text.slice(slash + 1).toLowerCase();
   const end = `${text}\u{10ffff}`;
-  const isOpen = sql`${repositories.visibility} in (
-    select value from json_each(${JSON.stringify(open)})
+  const isVisible = sql`${repositories.visibility} in (
+    select value from json_each(${JSON.stringify(visibilities)})
   )`;
   return sql`
     select id
     from ${repositories}
-    where ${isOpen} and ${repositories.lowerName} >= ${text} and ${repositories.lowerName} < ${end}
+    where ${isVisible} and ${repositories.lowerName} >= ${text} and ${repositories.lowerName} < ${end}
     limit ${MATCH_MAX}`;
 }
 
 /**
- * The text as a condition on a row.
+ * The text of a query as a condition on a row.
  *
- * Descriptions are in any alphabet, and SQLite folds the case of ASCII letters only: the index of
- * words judges them wherever it can.
+ * Descriptions are in any alphabet, and SQLite folds the case of ASCII letters only: the full-text index
+ * matches them wherever it can.
  */
 export function isMatch(query: RepositoryQuery): SQL | undefined {
   const text = query.text.toLowerCase();

@@ -7,7 +7,10 @@ import {
   grantedRepositoryIds,
   teamRepositoryIds,
 } from "../../auth/access/granted-repositories.ts";
-import { isRepositoryVisible, openVisibilities } from "../../auth/access/visible-repositories.ts";
+import {
+  isRepositoryVisible,
+  visibilitiesWithoutGrant,
+} from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import {
@@ -23,10 +26,10 @@ import { listWhere } from "./list-repositories.ts";
 import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
 import { isMatch, matches } from "./search-matches.ts";
 
-/** The orders of a search, each served by an index below the visibility. */
+/** The sort orders of a search, each served by an index that starts with the visibility. */
 export const SORTS = {
   alpha: [repositories.ownerLowerName, repositories.lowerName],
-  // Ids are given in the order of creation.
+  // Ids are assigned in the order of creation.
   id: [repositories.createdAt, repositories.id],
   created: [repositories.createdAt, repositories.id],
   updated: [repositories.updatedAt, repositories.id],
@@ -37,31 +40,31 @@ export const SORTS = {
   forks: [repositories.forkCount, repositories.id],
 } as const satisfies Record<RepositorySort, readonly unknown[]>;
 
-/** How far a total is counted where no counter is kept. */
+/** Maximum total that is counted where no counter is stored. */
 const TOTAL_MAX = 10_000;
-/** Items of a list without a word that can be paged through: a page reads all that comes before it. */
+/** Maximum depth of paging in a list without a search word: a page reads all rows before it. */
 const WALK_MAX = 1_000_000;
 
 /**
- * Searches repositories, as far as the caller may see them.
+ * Searches the repositories that the caller may see.
  *
- * The rows read do not grow with the table: a list without a word walks an index in its order; a
- * word reads a bounded number of its newest matches; what belongs to an owner, a team, a star
- * gazer or a bound token is found among theirs.
+ * The number of rows read does not grow with the table: a list without a search word walks an index in its
+ * order; a word reads a bounded number of its newest matches; a search by owner, team, stargazer or bound
+ * token reads only the repositories of that owner, team, stargazer or token.
  */
 export async function searchRepositories(
   ctx: Ctx,
   query: RepositoryQuery,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> {
-  // The index of words reads a text up to its first NUL.
+  // The full-text index reads a query only up to its first NUL.
   if (query.text.includes("\0")) return { items: [], total: 0 };
   const order = orderOf(query);
   const filter = and(...filters(query));
   const isVisible = isRepositoryVisible(ctx.actor);
-  const circle = circleOf(ctx, query);
-  if (circle) {
-    return listWhere(ctx, allOf(circle, isMatch(query), filter, isVisible), order, slice);
+  const subset = subsetOf(ctx, query);
+  if (subset) {
+    return listWhere(ctx, allOf(subset, isMatch(query), filter, isVisible), order, slice);
   }
   if (query.text !== "") {
     const isFound = sql`${repositories.id} in ${matches(ctx, query)}`;
@@ -93,9 +96,12 @@ function filters(query: RepositoryQuery): SQL[] {
   return list;
 }
 
-/** A condition that few repositories meet whatever the size of the table, where the query has one. */
-function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
-  const circles: (SQL | undefined)[] = [];
+/**
+ * A condition that bounds the number of rows independently of the table's size; undefined if the query has
+ * none.
+ */
+function subsetOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
+  const subsets: (SQL | undefined)[] = [];
   const { ownerId, teamId, starredById } = query;
   if (ownerId !== undefined) {
     const collaborated = collaboratedRepositoryIds(ownerId);
@@ -106,13 +112,13 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
         : query.isExclusive
           ? owned
           : sql`${owned} union ${collaborated}`;
-    circles.push(sql`${repositories.id} in (${ids})`);
+    subsets.push(sql`${repositories.id} in (${ids})`);
   }
   if (teamId !== undefined) {
-    circles.push(sql`${repositories.id} in (${teamRepositoryIds(teamId)})`);
+    subsets.push(sql`${repositories.id} in (${teamRepositoryIds(teamId)})`);
   }
   if (starredById !== undefined) {
-    circles.push(
+    subsets.push(
       sql`${repositories.id} in (
         select ${stars.repoId} from ${stars} where ${stars.userId} = ${starredById}
       )`,
@@ -120,7 +126,7 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
   }
   const tokenId = boundTokenId(ctx.actor);
   if (tokenId !== undefined) {
-    circles.push(
+    subsets.push(
       sql`${repositories.id} in (
         select ${accessTokenRepositories.repoId}
         from ${accessTokenRepositories}
@@ -128,12 +134,12 @@ function circleOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
       )`,
     );
   }
-  return and(...circles);
+  return and(...subsets);
 }
 
 /**
- * Lists without a word: each open visibility is walked in the order of the list, as far as the
- * page reaches, and merged with what the caller was given.
+ * Lists repositories without a search word: walks the index of each visibility that the caller sees without a
+ * grant, as far as the page reaches, and merges the result with the repositories granted to the caller.
  */
 async function walk(
   ctx: Ctx,
@@ -142,16 +148,16 @@ async function walk(
   order: SQL[],
   { size, offset }: Slice,
 ): Promise<Listed<RepositoryContext>> {
-  const open = openVisibilities(ctx.actor);
+  const visibilities = visibilitiesWithoutGrant(ctx.actor);
   const isVisible = isRepositoryVisible(ctx.actor);
   const reach = offset < WALK_MAX ? size + offset : 0;
-  const isOpen = sql`${repositories.visibility} in (
-    select value from json_each(${JSON.stringify(open)})
+  const isVisibleToAll = sql`${repositories.visibility} in (
+    select value from json_each(${JSON.stringify(visibilities)})
   )`;
-  const isBeyond = sql`not ${isOpen}`;
+  const isBeyond = sql`not ${isVisibleToAll}`;
   const granted = grantedRepositoryIds(ctx.actor);
-  const isGiven = and(sql`${repositories.id} in (${granted})`, isBeyond, filter, isVisible);
-  const walks = open.map(
+  const isGranted = and(sql`${repositories.id} in (${granted})`, isBeyond, filter, isVisible);
+  const walks = visibilities.map(
     (visibility) => sql`
       select id
       from (
@@ -162,9 +168,9 @@ async function walk(
         limit ${reach}
       )`,
   );
-  // What comes before the order of an index is looked up beside it.
+  // Repositories that sort before the index order are looked up separately.
   const isFirst = sql`${repositories.ownerId} = ${query.priorityOwnerId ?? null}`;
-  const besides = [isGiven, and(isFirst, filter, isVisible)].map(
+  const besides = [isGranted, and(isFirst, filter, isVisible)].map(
     (condition) => sql`select id from ${repositories} where ${condition}`,
   );
   const ids = sql.join([...walks, ...besides], sql` union all `);
@@ -176,26 +182,26 @@ async function walk(
     limit ${size} offset ${offset}
   )`;
 
-  const openTotal =
+  const visibleTotal =
     filter === undefined
       ? sql`(
         select coalesce(sum(count), 0)
         from ${repositoryTotals}
         where ${repositoryTotals.visibility} in (
-          select value from json_each(${JSON.stringify(open)})
+          select value from json_each(${JSON.stringify(visibilities)})
         )
       )`
       : sql`(
         select count(*)
-        from (select 1 from ${repositories} where ${and(isOpen, filter)} limit ${TOTAL_MAX})
+        from (select 1 from ${repositories} where ${and(isVisibleToAll, filter)} limit ${TOTAL_MAX})
       )`;
-  const givenTotal = sql`(select count(*) from ${repositories} where ${isGiven})`;
+  const grantedTotal = sql`(select count(*) from ${repositories} where ${isGranted})`;
   const [rows, [counted]] = await ctx.db.batch([
     selectRepositories(ctx.db, callerSql(ctx.actor))
       .where(sql`${repositories.id} in ${pageIds}`)
       .orderBy(...order),
     ctx.db
-      .select({ total: sql<number>`${openTotal} + ${givenTotal}`.as("total") })
+      .select({ total: sql<number>`${visibleTotal} + ${grantedTotal}`.as("total") })
       .from(sql`(select 1)`),
   ]);
   return {

@@ -5,14 +5,14 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { repositories, stars, watches, type Repository, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 
-/** What a user can put on a repository, and where it is kept. */
+/** The toggles of a user on a repository, with their tables. */
 const TABLES = { star: stars, watch: watches } as const;
-type Mark = keyof typeof TABLES;
+type Toggle = keyof typeof TABLES;
 
-/** Stars or watches a repository; doing so again changes nothing. */
+/** Stars or watches a repository. Idempotent. */
 export async function createToggle(
   ctx: Ctx,
-  mark: Mark,
+  toggle: Toggle,
   user: User,
   repo: Repository,
 ): Promise<void> {
@@ -20,25 +20,25 @@ export async function createToggle(
   await ctx.db.batch([
     insertSelect(
       ctx.db,
-      TABLES[mark],
+      TABLES[toggle],
       { userId: user.id, repoId, visibility: repositories.visibility, createdAt: ctx.now },
       sql`from ${repositories} where ${repositories.id} = ${repoId}`,
     ).onConflictDoNothing(),
-    recordIfChanged(ctx, { type: `${mark}.created`, repoId, ownerId }),
+    recordIfChanged(ctx, { type: `${toggle}.created`, repoId, ownerId }),
   ]);
 }
 
-/** Takes a star or a watch back; without one nothing changes. */
+/** Removes a star or a watch. Idempotent. */
 export async function deleteToggle(
   ctx: Ctx,
-  mark: Mark,
+  toggle: Toggle,
   user: User,
   repo: Repository,
 ): Promise<void> {
   const { id: repoId, ownerId } = repo;
-  const marks = TABLES[mark];
+  const table = TABLES[toggle];
   await ctx.db.batch([
-    ctx.db.delete(marks).where(and(eq(marks.userId, user.id), eq(marks.repoId, repoId))),
-    recordIfChanged(ctx, { type: `${mark}.deleted`, repoId, ownerId }),
+    ctx.db.delete(table).where(and(eq(table.userId, user.id), eq(table.repoId, repoId))),
+    recordIfChanged(ctx, { type: `${toggle}.deleted`, repoId, ownerId }),
   ]);
 }

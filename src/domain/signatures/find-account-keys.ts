@@ -7,22 +7,22 @@ import { isIn, selectOwners } from "../accounts/find-by-addresses.ts";
 import { isTrusted } from "../keys/gpg-keys.ts";
 import type { ReadSignature, SignerKey } from "./read-signature.ts";
 
-/** A key by its name, wanted of the account that has an address. */
+/** A key name to look up in the account that has an email address. */
 type WantedKey = { readonly email: string } & Pick<ReadSignature, "kind" | "keyName">;
 
-/** The accounts of addresses, and which of the keys asked for they have. */
+/** The accounts of email addresses, with those of the wanted keys that they have. */
 export interface AccountKeys {
-  /** The name of the account that has an address. */
+  /** Finds the name of the account that has an address. */
   findName(email: string): string | undefined;
-  /** The key called so of the account that has an address. */
+  /** Finds a key by its name in the account that has an address. */
   find(email: string, key: Pick<WantedKey, "kind" | "keyName">): SignerKey | undefined;
 }
 
 /**
- * The keys that may speak for addresses: OpenPGP keys that are known to be the account's, and the SSH
- * keys that open it. A key that opens a repository speaks for nobody.
+ * Finds the keys that may sign for email addresses: trusted OpenPGP keys and SSH keys of the accounts. Deploy
+ * keys sign for nobody.
  *
- * Cost: one round trip. Of each account, no more rows than keys asked for.
+ * Cost: one round trip; for each account at most as many rows as wanted keys.
  */
 export async function findAccountKeys(
   ctx: Ctx,

@@ -3,21 +3,21 @@ import { createMessage, readPrivateKey, sign } from "openpgp";
 import { readGpgKey } from "../keys/read-gpg-key.ts";
 import type { OpenPgpKey } from "./openpgp-signature.ts";
 
-/** A key that signs as `gpg --detach-sign` does. */
+/** A private key that signs like `gpg --detach-sign`. */
 export interface OpenPgpPrivateKey {
-  /** Its public half, armored. */
+  /** The public key, armored. */
   readonly armored: string;
-  /** The key and its subkeys by their ids, in 16 upper-case hex digits. */
+  /** The key and its subkeys by key id, in 16 upper-case hex digits. */
   readonly keys: ReadonlyMap<string, OpenPgpKey>;
-  /** The armored signature over `bytes`, made at `at`. */
+  /** Returns the armored signature over `bytes`, dated `at`. */
   readonly sign: (bytes: Uint8Array, at: Date) => Promise<string>;
 }
 
 /**
  * Opens an armored private key.
  *
- * @param now Milliseconds since the epoch, at which its own signatures are judged.
- * @throws Error for one that has a passphrase or can't be read. It tells nothing of the key.
+ * @param now Milliseconds since the epoch; the key's own signatures are verified at this time.
+ * @throws Error for a key that has a passphrase or can't be read. The message contains nothing of the key.
  */
 export async function openOpenPgpPrivateKey(
   armoredKey: string,

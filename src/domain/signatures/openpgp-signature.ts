@@ -13,36 +13,39 @@ import { parseBase64 } from "../../lib/base64.ts";
 import { gpgKeyId } from "../keys/fingerprint.ts";
 import { isTooLarge } from "../keys/read-gpg-key.ts";
 
-/** A detached signature of gpg's. */
+/** A detached OpenPGP signature. */
 export interface OpenPgpSignature {
-  /** Of the key that it says made it: 16 upper-case hex digits, zeros where it does not say. */
+  /**
+   * The id of the issuing key according to the signature: 16 upper-case hex digits, zeros if it names none.
+   */
   readonly keyId: string;
-  /** Whether others could have found a second text with the same hash. */
+  /** Whether the hash algorithm is too weak to rule out a second text with the same hash. */
   readonly isHashWeak: boolean;
   readonly packet: SignaturePacket;
 }
 
-/** What is known of the key that is to have made a signature. */
+/** The stored properties of the key that a signature names. */
 export interface OpenPgpKey {
   /** The key packet alone, in base64. */
   readonly publicKey: string;
   readonly canSign: boolean;
-  /** Whether it is, or the key that it is a subkey of. */
+  /** Whether the key or its primary key is revoked. */
   readonly isRevoked: boolean;
-  /** The end of the key, or of the one it is a subkey of, in milliseconds; null for never. */
+  /** The expiry of the key or of its primary key, whichever is earlier, in milliseconds; null for never. */
   readonly expiresAt: number | null;
 }
 
-/** Far more than a signature needs. */
+/** Maximum length of an armored signature in characters, far more than a signature needs. */
 const LENGTH_MAX = 16 * 1024;
 const BEGIN = "-----BEGIN PGP SIGNATURE-----";
 
 /**
- * Reads an armored signature.
+ * Parses an armored signature.
  *
- * SECURITY: one alone. Of several, one could be good and another be what people are shown.
+ * SECURITY: exactly one signature is accepted. With several, one could verify while another is displayed.
  *
- * @returns Undefined for what is none, or several, and for one over anything but bytes or text.
+ * @returns Undefined for a text that is not a single signature, and for a signature over anything but bytes or
+ * text.
  */
 export async function parseOpenPgpSignature(
   armoredSignature: string,
@@ -51,7 +54,7 @@ export async function parseOpenPgpSignature(
   if (armoredSignature.split(BEGIN).length !== 2) return undefined;
   const read = await readSignature({ armoredSignature }).catch(() => undefined);
   const [packet, ...others] = read?.packets ?? [];
-  // What the library knows nothing of is in the list too, as another class.
+  // Packets unknown to the library are in the list too, as instances of another class.
   if (!(packet instanceof SignaturePacket) || others.length > 0) return undefined;
   const { signatureType, hashAlgorithm, created } = packet;
   const { binary, text } = enums.signature;
@@ -65,14 +68,14 @@ export async function parseOpenPgpSignature(
 }
 
 /**
- * Whether the key made the signature over `bytes`, when it might.
+ * Whether the key made the signature over `bytes` at a time when it was valid.
  *
- * The key is judged at the time that the signature names: what was signed before a key expired stays
- * signed. A revoked key counts for nothing, whenever it signed: whoever has it can choose the time.
- * Neither does one that may not sign, or is too weak.
+ * The key is checked at the signature's own time: signatures from before the key expired stay valid.
+ * Signatures of a revoked key are never valid, because its holder can choose the signature's time. Signatures
+ * of a key that may not sign, or that is too weak, are not valid either.
  *
- * @param now Milliseconds since the epoch; a signature that has an end of its own is judged at this time.
- * @throws UnreadableKey for a key that can't be read.
+ * @param now Milliseconds since the epoch; a signature with an expiry is checked at this time.
+ * @throws UnreadableKey for a stored key that can't be parsed.
  */
 export async function verifyOpenPgpSignature(
   { packet }: OpenPgpSignature,
@@ -82,32 +85,32 @@ export async function verifyOpenPgpSignature(
 ): Promise<boolean> {
   const keyPacket = await readKeyPacket(key);
   const createdAt = packet.created?.getTime() ?? 0;
-  if (!key.canSign || key.isRevoked || isUnfit(keyPacket)) return false;
+  if (!key.canSign || key.isRevoked || isUnusable(keyPacket)) return false;
   if (createdAt < keyPacket.created.getTime()) return false;
   if (key.expiresAt !== null && createdAt >= key.expiresAt) return false;
-  // SECURITY: a signature over text holds whatever the ends of its lines are, so it may only be one
-  // over bytes that leave no choice.
+  // SECURITY: a text signature is valid for any kind of line endings, so it is accepted only for bytes without
+  // carriage returns, where the content is unambiguous.
   const type = packet.signatureType as enums.signature;
   if (type === enums.signature.text && bytes.includes(CARRIAGE_RETURN)) return false;
   const { packets } = await createMessage({ binary: bytes });
   const literal = packets.findPacket(enums.packet.literalData);
   if (!literal) throw new Error("a message without its text");
-  // A signer's clock may be ahead.
-  const judgedAt = new Date(Math.max(now, createdAt));
-  return packet.verify(keyPacket, type, literal, judgedAt, true).then(
+  // The signer's clock may be ahead.
+  const verifiedAt = new Date(Math.max(now, createdAt));
+  return packet.verify(keyPacket, type, literal, verifiedAt, true).then(
     () => true,
-    () => false, // the library rejects for every reason that makes a signature worth nothing
+    () => false, // the library rejects the promise for every kind of invalid signature
   );
 }
 
 const CARRIAGE_RETURN = 0x0d;
 
-/** A key of an account that is stored, and can't be read. */
+/** A stored key of an account that can't be parsed. */
 export class UnreadableKey extends Error {}
 
 type KeyPacket = PublicKeyPacket | PublicSubkeyPacket;
 
-/** The library's types call this a map; it is read like an object. */
+/** The library's types declare a map here, but the library reads it as an object. */
 const KEY_PACKETS = {
   [enums.packet.publicKey]: PublicKeyPacket,
   [enums.packet.publicSubkey]: PublicSubkeyPacket,
@@ -120,8 +123,8 @@ async function readKeyPacket({ publicKey }: OpenPgpKey): Promise<KeyPacket> {
   throw new UnreadableKey("a stored OpenPGP key can't be read");
 }
 
-/** Whether the library would not take a signature by such a key, by its own defaults, or not soon. */
-function isUnfit(key: KeyPacket): boolean {
+/** Whether the library refuses signatures by the key under its defaults, or takes too long to verify them. */
+function isUnusable(key: KeyPacket): boolean {
   const { bits, curve } = key.getAlgorithmInfo();
   return (
     config.rejectPublicKeyAlgorithms.has(key.algorithm) ||

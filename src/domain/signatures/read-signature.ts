@@ -4,29 +4,29 @@ import type { OpenPgpKey, OpenPgpSignature } from "./openpgp-signature.ts";
 import { knownHashName, parseSshSignature, type SshSignature } from "./ssh-signature.ts";
 import { verifySshSignature } from "./verify-ssh-signature.ts";
 
-/** A signature of either form, with the name of the key that it says made it. */
+/** A parsed signature of either format, with the name of the key that it claims to be made by. */
 export type ReadSignature = {
   /** An OpenPGP key's id in 16 upper-case hex digits, an SSH key's fingerprint `SHA256:…`. */
   readonly keyName: string;
-  /** Whether others could have found a second text with the same hash. */
+  /** Whether the hash algorithm is too weak to rule out a second text with the same hash. */
   readonly isHashWeak: boolean;
 } & (
   | { readonly kind: "openpgp"; readonly signature: OpenPgpSignature }
   | { readonly kind: "ssh"; readonly signature: SshSignature }
 );
 
-/** A key that somebody has. Of an SSH key the fingerprint says all. */
+/** A key of an account. An SSH key is fully identified by its fingerprint. */
 export type SignerKey = ({ readonly kind: "openpgp" } & OpenPgpKey) | { readonly kind: "ssh" };
 
-/** Most commits have no such signature, and the library is large. */
+/** Loaded on first use: most commits have no OpenPGP signature, and the library is large. */
 const loadOpenPgp = () => import("./openpgp-signature.ts");
 
 const SSH = "-----BEGIN SSH SIGNATURE-----";
 
 /**
- * Reads a signature as it stands in a commit or tag: armored, of OpenPGP or SSH.
+ * Parses the armored OpenPGP or SSH signature of a commit or tag.
  *
- * @returns Undefined for any other, X.509's among them, and for what is damaged.
+ * @returns Undefined for a signature of any other format, such as X.509, and for a damaged one.
  */
 export async function readSignature(armored: ByteText): Promise<ReadSignature | undefined> {
   if (armored.startsWith(SSH)) {
@@ -44,10 +44,10 @@ export async function readSignature(armored: ByteText): Promise<ReadSignature | 
 }
 
 /**
- * Whether `key`, which is called as the signature says, made it over `signed`.
+ * Checks whether `key`, found by the signature's key name, made the signature over `signed`.
  *
  * @param now Milliseconds since the epoch.
- * @returns `unreadable` for a key that was stored and can't be read.
+ * @returns `unreadable` for a stored key that can't be parsed.
  */
 export async function checkSignature(
   read: ReadSignature,

@@ -4,24 +4,24 @@ import { sshFingerprint } from "../keys/fingerprint.ts";
 import type { SignerKey } from "./read-signature.ts";
 import { openSshPrivateKey } from "./ssh-private-key.ts";
 
-/** The key with which the service signs what it makes. */
+/** The key with which the service signs the commits and tags that it creates. */
 export interface ServiceKey {
   readonly kind: "openpgp" | "ssh";
-  /** What people import: an armored block, or one line of OpenSSH's. */
+  /** The public key for users to import: an armored block, or one line in OpenSSH's format. */
   readonly publicText: string;
-  /** Its public half by the names that signatures call it. */
+  /** The public key and its subkeys by the key names that signatures contain. */
   readonly keys: ReadonlyMap<string, SignerKey>;
-  /** The armored signature over `bytes`. */
+  /** Returns the armored signature over `bytes`. */
   readonly sign: (bytes: Uint8Array, now: number) => Promise<string>;
 }
 
-/** Opening a key takes time, and it stays what it is while the isolate lives. */
+/** A cache for the lifetime of the isolate: opening a key takes time. */
 const opened = new WeakMap<Signing, ServiceKey>();
 
 /**
  * Opens the service's key.
  *
- * @throws Error for one that can't be used, whatever its form promised: a mistake of the configuration.
+ * @throws Error for a key that can't be used although its format passed: an error in the configuration.
  */
 export async function openServiceKey(signing: Signing, now: number): Promise<ServiceKey> {
   const known = opened.get(signing);

@@ -5,39 +5,43 @@ import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import type { Identity } from "../../git/object/identity.ts";
 import { openServiceKey } from "./service-key.ts";
 
-/** Something that the service makes, and for whom. */
-export interface Making {
+/** The context of a commit or tag that the service signs. */
+export interface SigningContext {
   readonly operation: SignedOperation;
-  /** Whom it names: author and committer, or tagger. */
+  /** The identities in the object: author and committer, or tagger. */
   readonly identities: readonly Identity[];
-  /** The accounts that the service knows to be behind it. */
+  /** The authenticated accounts for which the object is created. */
   readonly people: readonly User[];
 }
 
 /**
- * The service's signature over `bytes`, without the line feed at its end.
+ * Signs `bytes` with the service's key. The signature has no final line feed.
  *
- * SECURITY: the service vouches for whom it names, so it signs nothing that names others than the
- * people who are behind it: a caller may give any author, and would pass for them.
+ * SECURITY: the service's signature vouches for the identities in the object, so it signs only objects whose
+ * identities all belong to the authenticated accounts. A caller may choose any author and could otherwise
+ * impersonate them.
  *
- * @returns Undefined where it is not to sign: no key, not this occasion, or somebody else's name.
- * @throws Error if it is to and can't.
+ * @returns Undefined where the service does not sign: no key, an operation that is not configured for signing,
+ * or an identity of somebody else.
+ * @throws Error if the key can't be used.
  */
 export async function signAsService(
   ctx: Ctx,
   bytes: Uint8Array,
-  { operation, identities, people }: Making,
+  { operation, identities, people }: SigningContext,
 ): Promise<ByteText | undefined> {
   const { signing } = ctx.config;
   if (!signing?.operations.has(operation)) return undefined;
   const own = new Set(people.flatMap((user) => addressesOf(ctx, user)));
-  const isTheirs = ({ email }: Identity) => own.has(decodeText(email).toLowerCase());
-  if (!identities.every(isTheirs)) return undefined;
+  const isOwnIdentity = ({ email }: Identity) => own.has(decodeText(email).toLowerCase());
+  if (!identities.every(isOwnIdentity)) return undefined;
   const key = await openServiceKey(signing, ctx.now);
   return (await key.sign(bytes, ctx.now)).trimEnd().replaceAll("\r\n", "\n") as ByteText;
 }
 
-/** The addresses under which a user commits here: the primary one, and that of the service's own domain. */
+/**
+ * The email addresses under which a user commits: the primary one, and the no-reply address of the service.
+ */
 const addressesOf = ({ config, rootUrl }: Ctx, user: User): string[] => [
   user.email.toLowerCase(),
   `${user.lowerName}@${noReplyDomain(config, rootUrl)}`,

@@ -3,22 +3,22 @@ import { Failure } from "../../lib/failure.ts";
 import { formatNatural, formatSshWire, SshWireReader } from "../keys/ssh-wire.ts";
 import { formatSshMessage, formatSshSignature } from "./ssh-signature.ts";
 
-/** A key that signs for git as `ssh-keygen -Y sign` does. */
+/** A private key that signs for git like `ssh-keygen -Y sign`. */
 export interface SshPrivateKey {
   readonly kind: string;
-  /** In SSH's binary form. */
+  /** The public key in SSH's binary form. */
   readonly publicKey: Uint8Array;
-  /** The armored signature over `bytes`. */
+  /** Returns the armored signature over `bytes`. */
   readonly sign: (bytes: Uint8Array) => Promise<string>;
 }
 
-/** How a kind of key signs. */
+/** How a key type signs. */
 interface Method {
   readonly jwk: JsonWebKey;
   readonly algorithm: { name: string; hash?: string; namedCurve?: string };
   /** The algorithm's name in signatures. */
   readonly name: string;
-  /** What the platform computes, as SSH writes it. */
+  /** Converts the signature value of Web Crypto to SSH's encoding. */
   format(value: Uint8Array): Uint8Array;
 }
 
@@ -27,10 +27,10 @@ const END = "-----END OPENSSH PRIVATE KEY-----";
 const MAGIC = "openssh-key-v1\0";
 
 /**
- * Opens a private key of OpenSSH's own form.
+ * Opens a private key in OpenSSH's format.
  *
- * @throws Error for one that has a passphrase, is of another kind than RSA, ECDSA and Ed25519, or can't
- * be read. It tells nothing of the key.
+ * @throws Error for a key that has a passphrase, is not RSA, ECDSA or Ed25519, or can't be read. The message
+ * contains nothing of the key.
  * @see PROTOCOL.key of OpenSSH
  */
 export async function openSshPrivateKey(armored: string): Promise<SshPrivateKey> {
@@ -66,7 +66,7 @@ function readPrivateKey(armored: string) {
   const reader = new SshWireReader(bytes);
   const magic = Buffer.from(reader.readBytes(MAGIC.length)).toString("latin1");
   const [cipher, derivation] = [reader.readName(), reader.readName()];
-  reader.readString(); // options of the derivation
+  reader.readString(); // options of the key derivation
   if (magic !== MAGIC) throw new Error("it is no OpenSSH private key");
   if (cipher !== "none" || derivation !== "none") {
     throw new Error("the OpenSSH private key must have no passphrase");
@@ -74,7 +74,7 @@ function readPrivateKey(armored: string) {
   if (reader.readUint32() !== 1) throw new Error("there must be one OpenSSH private key");
   const publicKey = reader.readString();
   const secret = new SshWireReader(reader.readString());
-  secret.readBytes(8); // two equal numbers, which a wrong passphrase would make differ
+  secret.readBytes(8); // two equal check numbers, which would differ after decryption with a wrong passphrase
   const kind = secret.readName();
   return { publicKey, kind, method: readMethod(kind, secret) };
 }
@@ -98,7 +98,7 @@ function readMethod(kind: string, secret: SshWireReader): Method {
 
 function readEd25519(secret: SshWireReader): Method {
   const x = secret.readString();
-  const d = secret.readString().subarray(0, 32); // followed by the public half once more
+  const d = secret.readString().subarray(0, 32); // followed by the public key once more
   return {
     jwk: { kty: "OKP", crv: "Ed25519", x: formatBase64Url(x), d: formatBase64Url(d) },
     algorithm: { name: "Ed25519" },
@@ -112,7 +112,7 @@ function readEcdsa(
   secret: SshWireReader,
   { crv, fieldBytes, hash }: { crv: string; fieldBytes: number; hash: string },
 ): Method {
-  secret.readName(); // the curve, which the kind names too
+  secret.readName(); // the curve, which the key type names too
   const point = secret.readString();
   const d = Buffer.alloc(fieldBytes);
   const natural = secret.readNatural();

@@ -4,30 +4,30 @@ import { formatBase64, parseCanonicalBase64 } from "../../lib/base64.ts";
 import { Failure } from "../../lib/failure.ts";
 import { formatSshWire, SshWireReader } from "../keys/ssh-wire.ts";
 
-/** A signature of `ssh-keygen -Y sign`, with the key that it says made it. */
+/** A signature of `ssh-keygen -Y sign`, with the public key that it contains. */
 export interface SshSignature {
-  /** In SSH's binary form. Nothing is known of it yet. */
+  /** The public key in SSH's binary form, not validated. */
   readonly publicKey: Uint8Array;
-  /** What was signed is hashed with this first. */
+  /** The algorithm that hashes the signed bytes first. */
   readonly hashName: string;
-  /** Algorithm and value, in SSH's binary form. */
+  /** The signature's algorithm and value, in SSH's binary form. */
   readonly value: Uint8Array;
 }
 
-/** What a signature is about, so that one for a file or a sign-in is none for a commit. */
+/** The purpose of a signature, so that a signature for a file or a sign-in is not valid for a commit. */
 const NAMESPACE = "git";
 const MAGIC = "SSHSIG";
 const BEGIN = "-----BEGIN SSH SIGNATURE-----";
 const END = "-----END SSH SIGNATURE-----";
 /** A signature by the largest RSA key takes 6,000 characters. */
 const LENGTH_MAX = 16 * 1024;
-/** Characters of a line, as ssh-keygen writes them. */
+/** Characters per line, as ssh-keygen writes them. */
 const LINE_LENGTH = 70;
 
 /**
- * Reads an armored signature over something of git's.
+ * Parses an armored signature with git's namespace.
  *
- * @returns Undefined for what is none, and for one over anything else.
+ * @returns Undefined for a text that is not a signature, and for a signature with another namespace.
  * @see PROTOCOL.sshsig of OpenSSH
  */
 export function parseSshSignature(armored: string): SshSignature | undefined {
@@ -49,7 +49,7 @@ function readSignature(reader: SshWireReader): SshSignature | undefined {
   const magic = Buffer.from(reader.readBytes(MAGIC.length)).toString("latin1");
   const version = reader.readUint32();
   const publicKey = reader.readString();
-  // SECURITY: what somebody signed for another purpose must not pass for a commit of theirs.
+  // SECURITY: a signature that was made for another purpose must not be valid for a commit.
   const namespace = reader.readName();
   const reserved = reader.readString();
   const hashName = reader.readName();
@@ -60,7 +60,7 @@ function readSignature(reader: SshWireReader): SshSignature | undefined {
     : undefined;
 }
 
-/** The armored form, with a line feed at its end. */
+/** Formats an armored signature with a final line feed. */
 export function formatSshSignature({ publicKey, hashName, value }: SshSignature): string {
   const version = Uint8Array.of(0, 0, 0, 1);
   const fields = formatSshWire([publicKey, NAMESPACE, "", hashName, value]);
@@ -69,7 +69,7 @@ export function formatSshSignature({ publicKey, hashName, value }: SshSignature)
   return `${[BEGIN, ...lines, END].join("\n")}\n`;
 }
 
-/** What a signature over `bytes` really signs. */
+/** Formats the message that a signature over `bytes` actually signs. */
 export function formatSshMessage(hashName: SshHashName, bytes: Uint8Array): Uint8Array {
   const digest = createHash(hashName).update(bytes).digest();
   return Buffer.concat([Buffer.from(MAGIC), formatSshWire([NAMESPACE, "", hashName, digest])]);
@@ -78,6 +78,6 @@ export function formatSshMessage(hashName: SshHashName, bytes: Uint8Array): Uint
 const SSH_HASH_NAMES = ["sha256", "sha512"] as const;
 export type SshHashName = (typeof SSH_HASH_NAMES)[number];
 
-/** The two hashes that a signature may use; undefined for any other. */
+/** Returns `name` if it is one of the two hash algorithms that a signature may use, else undefined. */
 export const knownHashName = (name: string): SshHashName | undefined =>
   SSH_HASH_NAMES.find((known) => known === name);

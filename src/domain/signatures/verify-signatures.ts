@@ -11,24 +11,23 @@ import { openServiceKey, type ServiceKey } from "./service-key.ts";
 /** A commit or tag that may be signed. */
 export interface Signable {
   readonly split: SplitSignature | undefined;
-  /** The address of whoever is to have signed it: a commit's committer, a tag's tagger. */
+  /** The email address of the claimed signer: a commit's committer or a tag's tagger. */
   readonly email: ByteText | undefined;
 }
 
 /**
- * Judges signatures, each by the keys of the account that has the signer's address.
+ * Verifies signatures, each with the keys of the account that has the signer's email address.
  *
- * A signature is good only if the account of that very address has the key now, whatever else is known
- * of the key: nobody's key speaks for another. Nothing of it is kept, so removing a key or an address
- * tells at once. What the service signed itself is good by its own key, whomever it names: it signs
- * for nobody but those it knows.
+ * A signature is valid only if that account currently has the key: a key of one account never signs for
+ * another. Results are not stored, so removing a key or an address takes effect at once. Signatures by the
+ * service's own key are valid for any identity, because the service signs only for authenticated accounts.
  *
- * SECURITY: an account that the caller may not see, or whose address is hidden, is no account here
- * either. Else a commit would tell whose address it names.
+ * SECURITY: an account that the caller may not see, or whose email address is hidden, is treated as missing.
+ * Otherwise a commit would reveal which account has the address it names.
  *
- * Cost: one round to the database, none if nothing is signed; a check of one signature each.
+ * Cost: one round trip to the database, none if nothing is signed; one signature check for each signature.
  *
- * @returns The same, in the same order, each with what is known of its signature.
+ * @returns The input in the same order, each item with the result of its verification.
  */
 export async function verifySignatures<T extends Signable>(
   ctx: Ctx,
@@ -43,11 +42,11 @@ export async function verifySignatures<T extends Signable>(
   return Promise.all(claims.map(verify));
 }
 
-/** Who is to have made a signature, and what it says of itself. */
+/** The claimed signer of a signature, and the parsed signature. */
 interface Claim {
   readonly split: SplitSignature | undefined;
   readonly email: string;
-  /** Undefined where there is none, or none that can be read. */
+  /** Undefined without a signature, or with one that can't be parsed. */
   readonly read: ReadSignature | undefined;
 }
 
@@ -57,9 +56,9 @@ async function readClaim<T extends Signable>(signable: T): Promise<Claim & { sig
   return { signable, split, email: decodeText(email), read };
 }
 
-/** Whatever key a signature may be by. */
+/** The keys that may have made the signatures. */
 interface Keyring {
-  /** The service's own, and whom it names. */
+  /** The service's own keys and identity. */
   readonly service: Service | undefined;
   readonly accounts: AccountKeys | undefined;
 }
@@ -80,7 +79,10 @@ async function openKeyring(ctx: Ctx, claims: readonly Claim[]): Promise<Keyring>
   };
 }
 
-/** Undefined for a key that can't be used: what was signed by it is unverified then, not unreadable. */
+/**
+ * Returns undefined for a key that can't be used: its signatures are then unverified, and the request still
+ * succeeds.
+ */
 async function openService(signing: Signing, now: number): Promise<Service | undefined> {
   try {
     const { keys } = await openServiceKey(signing, now);

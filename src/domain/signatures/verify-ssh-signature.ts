@@ -6,7 +6,7 @@ import { knownKind, type SshKeyKind } from "../keys/read-ssh-blob.ts";
 import { SshWireReader } from "../keys/ssh-wire.ts";
 import { formatSshMessage, knownHashName, type SshSignature } from "./ssh-signature.ts";
 
-/** A signature as the platform's cryptography takes it. */
+/** The inputs of Web Crypto for verifying a signature. */
 interface Check {
   readonly key: JsonWebKey;
   readonly algorithm: { name: string; hash?: string; namedCurve?: string };
@@ -14,16 +14,16 @@ interface Check {
   readonly message: Uint8Array;
 }
 
-/** The flag that says that somebody touched the security key. */
+/** The flag that a user touched the security key. */
 const USER_PRESENT = 1;
 
 /**
- * Whether the key that a signature carries made it over `bytes`.
+ * Whether the public key in a signature made the signature over `bytes`.
  *
- * It may be anybody's key: the caller looks for it among those of an account, which were judged
- * when they were added. A security key must have been touched. RSA with SHA-1 counts for nothing.
+ * The key is not trusted by this: the caller looks it up among the keys of an account, which were validated
+ * when they were added. A security key must have been touched. RSA with SHA-1 is refused.
  *
- * @returns False also for a key or value that can't be read.
+ * @returns False also for a key or value that can't be parsed.
  * @see PROTOCOL.sshsig and PROTOCOL.u2f of OpenSSH, RFC 8332, RFC 5656 section 3.1.2, RFC 8709 section 6
  */
 export async function verifySshSignature(
@@ -46,7 +46,7 @@ export async function verifySshSignature(
     const imported = await crypto.subtle.importKey("jwk", key, algorithm, false, ["verify"]);
     return await crypto.subtle.verify(algorithm, imported, value, message);
   } catch (error) {
-    // A point off its curve, or a value of the wrong length; Node answers false to the latter.
+    // A point off its curve, or a value of the wrong length; Node returns false for the latter.
     if (error instanceof DOMException) return false;
     throw error;
   }
@@ -81,11 +81,11 @@ function checkOf(
       return { ...ecdsaCheck(key, signature, CURVES.nistp521), message };
     case "sk-ssh-ed25519@openssh.com": {
       const check = ed25519Check(key, signature);
-      return touched(check, key, signature, message);
+      return securityKeyCheck(check, key, signature, message);
     }
     case "sk-ecdsa-sha2-nistp256@openssh.com": {
       const check = ecdsaCheck(key, signature, CURVES.nistp256);
-      return touched(check, key, signature, message);
+      return securityKeyCheck(check, key, signature, message);
     }
     default:
       throw kind satisfies never;
@@ -109,7 +109,7 @@ function rsaCheck(
   return {
     key: { kty: "RSA", e: formatBase64Url(e), n: formatBase64Url(n) },
     algorithm: { name: "RSASSA-PKCS1-v1_5", hash },
-    // OpenSSH takes a value without its leading zeros too.
+    // OpenSSH also accepts a value without leading zeros.
     value: padded(signature.readString(), n.length),
     message,
   };
@@ -136,7 +136,7 @@ function ecdsaCheck(
   signature: SshWireReader,
   { crv, fieldBytes, hash }: (typeof CURVES)[keyof typeof CURVES],
 ): BareCheck {
-  key.readName(); // the curve, which the kind names too
+  key.readName(); // the curve, which the key type names too
   const point = key.readString();
   const numbers = new SshWireReader(signature.readString());
   const [r, s] = [numbers.readNatural(), numbers.readNatural()];
@@ -152,23 +152,26 @@ function ecdsaCheck(
   };
 }
 
-/** What a security key signs: the message between its application and what it did. */
-function touched(
+/** The check for a security key, which signs the application, its flags and counter, and the message. */
+function securityKeyCheck(
   check: BareCheck,
   key: SshWireReader,
   signature: SshWireReader,
   message: Uint8Array,
 ): Check | undefined {
   const application = key.readString();
-  const deed = signature.readBytes(5); // flags, and a counter of four bytes
-  // SECURITY: without a touch, whatever runs on the owner's machine could have had it signed.
-  if (((deed[0] ?? 0) & USER_PRESENT) === 0) return undefined;
-  return { ...check, message: Buffer.concat([sha256(application), deed, sha256(message)]) };
+  const flagsAndCounter = signature.readBytes(5); // flags, and a counter of four bytes
+  // SECURITY: without a touch, any program on the owner's machine could have requested the signature.
+  if (((flagsAndCounter[0] ?? 0) & USER_PRESENT) === 0) return undefined;
+  return {
+    ...check,
+    message: Buffer.concat([sha256(application), flagsAndCounter, sha256(message)]),
+  };
 }
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
 
-/** Fills up to `length` with zeros in front; what is longer stays, and verifies as nothing. */
+/** Pads with leading zeros to `length`; longer values are returned unchanged and fail verification. */
 function padded(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length >= length) return bytes;
   return Buffer.concat([new Uint8Array(length - bytes.length), bytes]);

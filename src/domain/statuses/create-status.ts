@@ -15,10 +15,10 @@ import { invalid, notFound } from "../../lib/failure.ts";
 import type { StatusEntry } from "../../shapes/git/commit-status.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
-/** Statuses of one commit at most: all of them are looked at for the combined one. */
+/** Maximum number of statuses of a commit: the combined status reads all of them. */
 const STATUSES_MAX = 10_000;
 
-/** What a check says of a commit. */
+/** The input for a new commit status. */
 export interface NewStatus {
   state: CommitState;
   context: string;
@@ -27,9 +27,10 @@ export interface NewStatus {
 }
 
 /**
- * Adds what a check says of a commit. What it said before stays, and counts no longer.
+ * Adds a status to a commit. Earlier statuses of the same context stay stored and are superseded.
  *
- * @throws Failure `invalid` for an address that is none of the web, or once the commit has too many.
+ * @throws Failure `invalid` for a target URL that is not HTTP or HTTPS, and for a commit with the maximum
+ * number of statuses; `not_found` if the repository was deleted meanwhile.
  */
 export async function createStatus(
   ctx: Ctx,
@@ -91,7 +92,7 @@ export async function createStatus(
   }
 }
 
-/** SECURITY: pages lead there; an address of another kind could be a script. */
+/** SECURITY: pages link to this URL; with another scheme it could be a script. */
 function isWebAddress(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.protocol === "https:" || url.protocol === "http:");

@@ -7,13 +7,13 @@ import type { Oid } from "../../git/oid.ts";
 import type { CombinedState, StatusEntry } from "../../shapes/git/commit-status.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** Which statuses of a commit are listed, and how. */
+/** The filter and order of a list of statuses. */
 export interface StatusQuery {
   state: CommitState | undefined;
   isOldestFirst: boolean;
 }
 
-/** What was said of a commit. */
+/** Lists the statuses of a commit, including superseded ones. */
 export async function listStatuses(
   ctx: Ctx,
   repo: Repository,
@@ -22,7 +22,7 @@ export async function listStatuses(
   { size, offset }: Slice,
 ): Promise<Listed<StatusEntry>> {
   const isListed = and(
-    isOf(repo, commitOid),
+    isOfCommit(repo, commitOid),
     state === undefined ? undefined : eq(commitStatuses.state, state),
   );
   const [rows, [counted]] = await ctx.db.batch([
@@ -39,14 +39,14 @@ export async function listStatuses(
   return { items: rows.map(toEntry), total: counted?.total ?? 0 };
 }
 
-/** What counts of what was said of a commit: the latest of each context, and all of them together. */
+/** Lists the latest status of each context of a commit, with the combined state. */
 export async function combineStatuses(
   ctx: Ctx,
   repo: Repository,
   commitOid: Oid,
   { size, offset }: Slice,
 ): Promise<Listed<StatusEntry> & { state: CombinedState }> {
-  const isThis = isOf(repo, commitOid);
+  const isThis = isOfCommit(repo, commitOid);
   const latest = sql`(
     select max(${commitStatuses.number})
     from ${commitStatuses}
@@ -79,7 +79,7 @@ function combine(states: ReadonlySet<CommitState>): CombinedState {
   return states.has("pending") ? "pending" : "success";
 }
 
-const isOf = (repo: Repository, commitOid: Oid): SQL | undefined =>
+const isOfCommit = (repo: Repository, commitOid: Oid): SQL | undefined =>
   and(eq(commitStatuses.repoId, repo.id), eq(commitStatuses.commitOid, commitOid));
 
 const selectStatuses = ({ db }: Ctx) =>
@@ -91,7 +91,7 @@ const selectStatuses = ({ db }: Ctx) =>
 
 type Row = Awaited<ReturnType<typeof selectStatuses>>[number];
 
-// An account that is gone comes as columns of nothing.
+// For a deleted account the left join returns columns of nulls.
 const toEntry = ({ status, creator }: Row): StatusEntry => ({
   status,
   creator: status.creatorId === null ? undefined : (creator ?? undefined),

@@ -18,20 +18,20 @@ import { requireWritable } from "../git/require-writable.ts";
 import { signAsService } from "../signatures/sign-as-service.ts";
 import { readTag, tagRef } from "./list-tags.ts";
 
-/** A tag to be made. */
+/** The input for a new tag. */
 export interface NewTag {
   name: string;
-  /** With one the tag gets an object of its own, which says who made it. */
+  /** If not empty, the tag is annotated: it gets its own object with the tagger. */
   message: string;
-  /** The branch, tag or commit; the default branch, if undefined or empty. */
+  /** The branch, tag or commit to tag; the default branch if undefined or empty. */
   target: string | undefined;
 }
 
 /**
  * Tags a commit.
  *
- * @throws Failure `invalid` for a name or message that can't be, `not_found` if there is nothing to
- * tag, `conflict` if the name is taken or can't lie beside another.
+ * @throws Failure `invalid` for an invalid name or message, `not_found` if the target does not exist,
+ * `conflict` if the name is taken or clashes with another ref.
  */
 export async function createTag(
   ctx: Ctx,
@@ -41,8 +41,8 @@ export async function createTag(
 ): Promise<TagEntry> {
   requireWritable(repo);
   const ref = tagRef(name);
-  const isName = name.isWellFormed() && !name.startsWith("-") && isRefName(encodeText(ref));
-  if (!isName) throw invalid("[TagName]: GitRefName");
+  const isValidName = name.isWellFormed() && !name.startsWith("-") && isRefName(encodeText(ref));
+  if (!isValidName) throw invalid("[TagName]: GitRefName");
   if (message.includes("\0")) throw invalid("[Message]: a NUL can't be in it");
   const text = stripSpace(encodeText(message));
   if (text === "") {
@@ -70,7 +70,7 @@ export async function createTag(
   return result.tag;
 }
 
-/** The commit to tag, where nothing is in the way of the tag's name. */
+/** Finds the commit to tag and checks that the tag's name is free. */
 function findTarget(
   snapshot: RepositorySnapshot,
   repo: RepositoryContext,

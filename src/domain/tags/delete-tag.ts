@@ -6,7 +6,7 @@ import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { tagRef } from "./list-tags.ts";
 
-/** @throws Failure `not_found` if there is none. */
+/** @throws Failure `not_found` if the tag does not exist. */
 export async function deleteTag(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   requireWritable(repo);
   const snapshot = await openSnapshot(ctx, repo);

@@ -9,12 +9,12 @@ import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 
 /**
- * The object of an annotated tag by its id.
+ * Finds an annotated tag by the id of its object.
  *
- * SECURITY: only if a ref leads to it, directly or through other tags. What was removed stays
- * stored for a while and must not be had by its id.
+ * SECURITY: only a tag that a ref points to, directly or through other tags. Deleted tags stay stored for a
+ * while and must not be readable by id.
  *
- * @throws Failure `malformed` if there is none.
+ * @throws Failure `malformed` if there is no such tag.
  */
 export async function findAnnotatedTag(
   ctx: Ctx,

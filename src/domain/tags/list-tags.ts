@@ -14,12 +14,12 @@ const PREFIX = "refs/tags/";
 export const tagRef = (name: string): string => `${PREFIX}${name}`;
 
 /**
- * The tags that lead to commits, the one of the newest commit first, then by name.
+ * Lists the tags that peel to commits, sorted by commit time, newest first, then by name.
  *
- * By the commit and not by the tag: when a tag was made, only its object knows, and to read all of
- * them takes too long.
+ * Sorted by the commit's time rather than the tag's: the tag's time is only in its object, and reading all tag
+ * objects would take too long.
  *
- * Cost: a read or more for each tag of the page.
+ * Cost: at least one object read for each tag of the page.
  */
 export async function listTags(
   snapshot: RepositorySnapshot,
@@ -30,7 +30,7 @@ export async function listTags(
   );
   const times = new Map(refs.map((ref) => [ref, timeOfCommit(snapshot, commitOf(ref))]));
   const timeOf = (ref: StoredRef) => times.get(ref) ?? 0;
-  // Stable: the refs come by name.
+  // The sort is stable, and the refs are sorted by name.
   const sorted = refs.toSorted((a, b) => timeOf(b) - timeOf(a));
   const page = sorted.slice(offset, offset + size);
   return {
@@ -39,7 +39,7 @@ export async function listTags(
   };
 }
 
-/** @throws Failure `not_found` where there is none that leads to a commit. */
+/** @throws Failure `not_found` if the tag does not exist or does not peel to a commit. */
 export async function findTag(snapshot: RepositorySnapshot, name: string): Promise<TagEntry> {
   const ref = findRef(snapshot, tagRef(name));
   if (!ref || !isOnCommit(snapshot, ref)) throw notFound(`tag doesn't exist: ${name}`);
@@ -53,7 +53,7 @@ function isOnCommit({ repository: { catalog } }: RepositorySnapshot, ref: Stored
   return location !== undefined && catalog.kind(location) === COMMIT;
 }
 
-/** What a tag of a commit says. */
+/** Reads a tag that peels to a commit. */
 export async function readTag(snapshot: RepositorySnapshot, ref: StoredRef): Promise<TagEntry> {
   const stored = await snapshot.repository.objects.readObject(ref.oid);
   if (!stored) throw new Error(`a tag leads to ${ref.oid}, which is not there`);

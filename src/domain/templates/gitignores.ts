@@ -1,19 +1,19 @@
-/** What a kind of project leaves out of its history. */
+/** A `.gitignore` template for a language, tool or kind of project. */
 export interface GitignoreTemplate {
   name: string;
   text: string;
 }
 
-// Loaded on first use: most requests need none of them.
+// Loaded on first use: most requests need no template.
 const load = async () =>
   Object.entries((await import("../../../dist/templates/gitignores.json")).default);
 
-/** The names of all templates, in order. */
+/** Lists the names of all templates, in order. */
 export async function listGitignores(): Promise<string[]> {
   return (await load()).map(([name]) => name);
 }
 
-/** Finds a template by its name, whatever the case. */
+/** Finds a template by its name, ignoring case. */
 export async function findGitignore(wantedName: string): Promise<GitignoreTemplate | undefined> {
   const lowerName = wantedName.toLowerCase();
   const found = (await load()).find(([name]) => name.toLowerCase() === lowerName);

@@ -19,25 +19,24 @@ import { record } from "../../events/record.ts";
 import { forbidden, invalid, malformed } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 
-/** What a client chooses of a new token. */
+/** The input for a new token. */
 export interface NewAccessToken {
   name: string;
   scopes: readonly string[];
-  /** When it stops working, in milliseconds; null for never. */
+  /** When the token expires, in milliseconds; null for never. */
   expiresAt: number | null;
-  /** Full names of the only repositories it reaches; null for all. */
+  /** Full names of the repositories that the token is bound to; null for an unbound token. */
   repositories: readonly string[] | null;
 }
 
-/** Repositories a token may be bound to. */
+/** Maximum number of repositories a token may be bound to. */
 export const BOUND_MAX = 100;
 
 /**
- * Creates an access token for `user`. Its secret is in the answer and nowhere else.
+ * Creates an access token for `user`. The secret is returned here and not stored.
  *
- * @throws Failure `malformed` for scopes that can't be and a name that is taken, `forbidden` for a
- * token wider than the one that asks for it, `invalid` for a time that has passed and for
- * repositories that don't exist for the caller.
+ * @throws Failure `malformed` for invalid scopes and a name that is taken, `forbidden` for a token wider than
+ * the caller's own, `invalid` for an expiry in the past and for repositories that the caller may not see.
  */
 export async function createAccessToken(
   ctx: Ctx,
@@ -92,18 +91,20 @@ export async function createAccessToken(
   }
 }
 
-/** SECURITY: a token makes no token that could do more, or longer, or elsewhere. */
-function refuseWidening({ token, scopes }: Actor, asked: Scopes, wanted: NewAccessToken): void {
+/**
+ * SECURITY: a token can't create a token with more scopes, a later expiry or more repositories than its own.
+ */
+function refuseWidening({ token, scopes }: Actor, requested: Scopes, wanted: NewAccessToken): void {
   if (!token) return;
   const refusal = "a token can't create a token wider than itself";
-  if (!isWithin(asked, scopes)) throw forbidden(refusal);
+  if (!isWithin(requested, scopes)) throw forbidden(refusal);
   if (token.isBound && wanted.repositories === null) throw forbidden(refusal);
   if (token.expiresAt !== null && (wanted.expiresAt ?? Infinity) > token.expiresAt) {
     throw forbidden(refusal);
   }
 }
 
-/** The repositories of those names, each visible to the caller: a bound one sees its own only. */
+/** Finds repositories by name, each visible to the caller; a bound token sees only its own repositories. */
 async function findAll(ctx: Ctx, fullNames: readonly string[]) {
   const lowerNames = [...new Set(fullNames.map((name) => name.toLowerCase()))];
   const fullName = sql<string>`${users.name} || '/' || ${repositories.name}`;

@@ -6,9 +6,9 @@ import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 
 /**
- * Deletes a token of `user`: by its id where the text is a number, else by its name.
+ * Deletes a token of `user`: by id if `idOrName` is a number, else by name.
  *
- * @throws Failure `not_found`.
+ * @throws Failure `not_found` if the user has no such token.
  */
 export async function deleteAccessToken(ctx: Ctx, user: User, idOrName: string): Promise<void> {
   const id = /^[1-9]\d{0,14}$/.test(idOrName) ? Number(idOrName) : undefined;

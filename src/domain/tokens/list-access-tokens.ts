@@ -13,19 +13,19 @@ import {
 } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** A token with the full names of the repositories it is bound to, as far as the caller may see them. */
+/** A token with the full names of the repositories it is bound to; only those that the caller may see. */
 export interface AccessTokenEntry {
   token: AccessToken;
   boundTo: string[];
 }
 
-/** A user's tokens, newest first. */
+/** Lists a user's tokens, newest first. */
 export async function listAccessTokens(
   ctx: Ctx,
   user: User,
   { size, offset }: Slice,
 ): Promise<Listed<AccessTokenEntry>> {
-  const isTheirs = eq(accessTokens.userId, user.id);
+  const isOfUser = eq(accessTokens.userId, user.id);
   const isNamed = and(
     eq(accessTokenRepositories.tokenId, accessTokens.id),
     isRepositoryVisible(ctx.actor),
@@ -41,14 +41,14 @@ export async function listAccessTokens(
     ctx.db
       .select({ token: accessTokens, boundTo: qualified<string>(names).as("bound_to") })
       .from(accessTokens)
-      .where(isTheirs)
+      .where(isOfUser)
       .orderBy(desc(accessTokens.createdAt), desc(accessTokens.id))
       .limit(size)
       .offset(offset),
     ctx.db
       .select({ total: count().as("total") })
       .from(accessTokens)
-      .where(isTheirs),
+      .where(isOfUser),
   ]);
   const items = rows.map(({ token, boundTo }) => ({
     token,

@@ -5,17 +5,17 @@ import { quotePhrase } from "../../db/db.ts";
 import { type Topic, topics } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** Matches of a word that are looked at: what a common word costs. */
+/** Maximum number of matches considered, which bounds the cost of a common word. */
 const MATCH_MAX = 1000;
-/** How far the total of a list without a word is counted. */
+/** Maximum total that is counted for a list without a search word. */
 const TOTAL_MAX = 10_000;
-/** Characters that the index of words can find at least. */
+/** Minimum length in characters of a word that the trigram index can find. */
 const INDEXED_MIN = 3;
 
 /**
- * Topics with a word in their names, those of the most repositories first.
+ * Searches topics by a part of their names, sorted by number of repositories, most first.
  *
- * SECURITY: only those of public repositories: a name may tell what another is about.
+ * SECURITY: only topics of public repositories: a topic's name may reveal what a private repository is about.
  */
 export async function searchTopics(
   { db }: Ctx,
@@ -41,7 +41,7 @@ export async function searchTopics(
 
 function matches(text: string) {
   if (text === "") return undefined;
-  // The index of words reads a text up to its first NUL.
+  // The full-text index reads a query only up to its first NUL.
   if (text.includes("\0")) return sql`0`;
   if ([...text].length < INDEXED_MIN) {
     return sql`${topics.id} in (

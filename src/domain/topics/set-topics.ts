@@ -10,9 +10,9 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { readTopicNames, tooMany, TOPICS_MAX } from "./topic-name.ts";
 
 /**
- * Gives a repository these topics and no others. Where it has them, nothing changes.
+ * Replaces the topics of a repository. Idempotent.
  *
- * @throws Failure `invalid` for names that can't be, or too many of them.
+ * @throws Failure `invalid` for invalid names, or too many of them.
  */
 export async function setTopics(
   ctx: Ctx,
@@ -24,9 +24,10 @@ export async function setTopics(
 }
 
 /**
- * Gives a repository one more topic.
+ * Adds a topic to a repository. Idempotent.
  *
- * @throws Failure `invalid` for a name that can't be, and where it has as many as there may be.
+ * @throws Failure `invalid` for an invalid name, and for a repository with the maximum number of topics;
+ * `not_found` for an empty name.
  */
 export async function addTopic(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   const [wanted] = readTopicNames([name]);
@@ -34,14 +35,14 @@ export async function addTopic(ctx: Ctx, repo: RepositoryContext, name: string):
   await change(ctx, repo, [wanted], sql`in (select 1 where 0)`);
 }
 
-/** @throws Failure `not_found` if the repository has no such topic. */
+/** @throws Failure `not_found` if the repository does not have the topic. */
 export async function removeTopic(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   const [wanted] = readTopicNames([name]);
   if (wanted === undefined || !repo.row.topics.includes(wanted)) throw notFound();
   await change(ctx, repo, [], sql`in ${idsOf([wanted])}`);
 }
 
-/** @param isRemoved Condition on the id of a topic that the repository has. */
+/** @param isRemoved The condition on the id of a topic that the repository has and that is removed. */
 async function change(
   ctx: Ctx,
   { row, owner }: RepositoryContext,
@@ -49,9 +50,10 @@ async function change(
   isRemoved: SQL,
 ): Promise<void> {
   const { db, now } = ctx;
-  const isOf = eq(repositoryTopics.repoId, row.id);
+  const isOfRepository = eq(repositoryTopics.repoId, row.id);
   const names = JSON.stringify(added);
-  // How many it has beside this one, by now: null, which the column refuses, beyond what there may be.
+  // The number of other topics at the time of the write: over the maximum, the inserted topic id is null,
+  // which the column refuses.
   const others = sql`(
     select count(*)
     from ${repositoryTopics}
@@ -88,7 +90,9 @@ async function change(
           join ${topics} t on t.name in (select value from json_each(${names}))
           where r.id = ${row.id}`,
       ).onConflictDoNothing(),
-      db.delete(repositoryTopics).where(and(isOf, sql`${repositoryTopics.topicId} ${isRemoved}`)),
+      db
+        .delete(repositoryTopics)
+        .where(and(isOfRepository, sql`${repositoryTopics.topicId} ${isRemoved}`)),
       db
         .update(repositories)
         .set({ topics: current })

@@ -1,15 +1,15 @@
 import { Failure } from "../../lib/failure.ts";
 
-/** Topics of one repository at most. */
+/** Maximum number of topics of a repository. */
 export const TOPICS_MAX = 25;
 
 const NAME = /^[a-z0-9][-.a-z0-9]{0,34}$/;
 
 /**
- * Topics by name, as they are kept: in small letters, sorted, each once. Empty ones are left out.
+ * Normalises topic names to their stored form: lower case, sorted, without duplicates and empty names.
  *
- * @throws Failure `invalid` for names that can't be, and for more than a repository may have; its
- * details name them.
+ * @throws Failure `invalid` for invalid names, and for more than a repository may have; its details list the
+ * names.
  */
 export function readTopicNames(names: readonly string[]): string[] {
   const tidy = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== "");
@@ -23,6 +23,6 @@ export function readTopicNames(names: readonly string[]): string[] {
 export const tooMany = (names: readonly string[]): Failure =>
   refusal("Exceeding maximum number of topics per repo", names);
 
-/** As clients of the field read it. */
+/** A refusal with the details that Gitea clients read. */
 const refusal = (message: string, invalidTopics: readonly string[]): Failure =>
   new Failure("invalid", message, { invalidTopics });

@@ -14,7 +14,7 @@ const PASSWORD = "correct horse";
 const accountNamed = (name: string) =>
   db.select().from(users).where(eq(users.lowerName, name.toLowerCase()));
 
-/** The fields of a new user that must be there. */
+/** The required fields of a new user. */
 function newUser() {
   const username = freshName("New");
   return { username, email: `${username}@example.com`, password: PASSWORD };
@@ -25,7 +25,7 @@ const patch = (admin: TestUser, user: { name: string }, json: object) =>
   call("PATCH", `/admin/users/${user.name}`, { as: admin, json });
 
 describe("POST /admin/users", () => {
-  it("creates a user who can sign in, and announces it", async () => {
+  it("creates a user who can sign in, and records an event", async () => {
     const admin = await make.admin();
     const fields = newUser();
 
@@ -52,7 +52,7 @@ describe("POST /admin/users", () => {
     ]);
   });
 
-  it("keeps every field", async () => {
+  it("stores every field", async () => {
     const fields = {
       ...newUser(),
       full_name: "Ada Lovelace",
@@ -72,13 +72,13 @@ describe("POST /admin/users", () => {
         source_id: 3,
         restricted: true,
         visibility: "limited",
-        // Back-dated, and shown in UTC.
+        // Back-dated, and returned in UTC.
         created: "2015-12-10T10:30:00Z",
       },
     });
   });
 
-  it("makes the user change the password first, unless it says otherwise", async () => {
+  it("requires the user to change the password first, unless disabled", async () => {
     const fields = newUser();
     await post(await make.admin(), fields);
 
@@ -89,7 +89,7 @@ describe("POST /admin/users", () => {
     });
   });
 
-  it("needs no password where another source signs the user in", async () => {
+  it("needs no password for a user of an external login source", async () => {
     const { username, email } = newUser();
     const fields = { username, email, source_id: 3, login_name: "ada" };
 
@@ -121,7 +121,7 @@ describe("POST /admin/users", () => {
       expect.stringMatching(/^\[CreatedAt\]/),
     ],
     ["a source that is none", { source_id: -1 }, 422, expect.stringMatching(/^\[SourceId\]/)],
-  ])("refuses %s, and creates nobody", async (_, json, status, message) => {
+  ])("refuses %s, and creates no user", async (_, json, status, message) => {
     const admin = await make.admin();
     const fields = { ...newUser(), ...json };
 
@@ -135,7 +135,7 @@ describe("POST /admin/users", () => {
     );
   });
 
-  it("refuses the name of a user or organization, and anybody's address, whatever the case", async () => {
+  it("refuses an existing name of a user or organization, and an existing email address, in any case", async () => {
     const admin = await make.admin();
     const user = await make.user();
     const org = await make.org([user]);
@@ -156,7 +156,7 @@ describe("POST /admin/users", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("creates a name once when it is asked for several times at once", async () => {
+  it("creates one user for concurrent requests with the same name", async () => {
     const admin = await make.admin();
     const { username } = newUser();
 
@@ -170,7 +170,7 @@ describe("POST /admin/users", () => {
     expect(await accountNamed(username)).toHaveLength(1);
   });
 
-  it("is for administrators, with a token that says so", async () => {
+  it("requires an administrator whose token has the admin scope", async () => {
     const admin = await make.admin();
     const callers = {
       anonymous: { status: 401, sending: {} },
@@ -234,7 +234,7 @@ describe("PATCH /admin/users/{username}", () => {
     expect(await accountNamed(user.name)).toMatchObject([row]);
   });
 
-  it("gives a new password, and the old one no longer signs in", async () => {
+  it("sets a new password, and the old one is refused", async () => {
     const [admin, user] = [await make.admin(), await make.userWithPassword()];
 
     await patch(admin, user, { password: "battery staple" });
@@ -245,7 +245,7 @@ describe("PATCH /admin/users/{username}", () => {
     expect(await statusFor(user.password)).toBe(401);
   });
 
-  it("makes a new address the primary one, also one that the user has already", async () => {
+  it("makes an email address the primary one, whether new or already the user's", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     const email = `${freshName("mail")}@example.com`;
 
@@ -258,7 +258,7 @@ describe("PATCH /admin/users/{username}", () => {
     ]);
   });
 
-  it("refuses the address of somebody else, and changes nothing", async () => {
+  it("refuses another user's email address, and changes nothing", async () => {
     const [admin, user, other] = [await make.admin(), await make.user(), await make.user()];
 
     const answer = await patch(admin, user, { email: other.email, full_name: "Ada" });
@@ -274,7 +274,7 @@ describe("PATCH /admin/users/{username}", () => {
   it.each([
     ["a password that is too short", { password: "1234567" }, 400],
     ["an e-mail that is none", { email: "ada" }, 422],
-    // SECURITY: pages make a link of it.
+    // SECURITY: pages render it as a link.
     ["a website that is a script", { website: "javascript:alert(1)" }, 422],
     ["a visibility that is none", { visibility: "secret" }, 422],
     ["a limit that is none", { max_repo_creation: -2 }, 422],
@@ -289,7 +289,7 @@ describe("PATCH /admin/users/{username}", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("closes an account at once", async () => {
+  it("disables an account at once", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
 
     await patch(admin, user, { active: false });
@@ -297,7 +297,7 @@ describe("PATCH /admin/users/{username}", () => {
     expect((await call("GET", "/user", { as: user })).status).toBe(403);
   });
 
-  it("knows no organization, and nobody who is not there", async () => {
+  it("is not found for an organization or an unknown name", async () => {
     const admin = await make.admin();
     const org = await make.org([admin]);
 
@@ -308,7 +308,7 @@ describe("PATCH /admin/users/{username}", () => {
     expect(await eventsIn(org)).toEqual([]);
   });
 
-  it("is for administrators, with a token that says so", async () => {
+  it("requires an administrator whose token has the admin scope", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     const token = await make.token(admin, { scopes: "read:admin,write:user" });
     const path = `/admin/users/${user.name}`;
@@ -320,7 +320,7 @@ describe("PATCH /admin/users/{username}", () => {
   });
 });
 
-// These are about every administrator there is: a database of their own has no others.
+// These tests depend on all administrators, so they use a separate database without others.
 describe("the last administrator", () => {
   const root = { name: "root", password: PASSWORD };
   const second = { name: "second", password: PASSWORD };
@@ -336,7 +336,7 @@ describe("the last administrator", () => {
   }
 
   it.each([{ admin: false }, { active: false }, { prohibit_login: true }])(
-    "can't be lost by %j",
+    "can't be removed by %j",
     async (json) => {
       const { call: ask, administrators } = await openWithRoot();
 
@@ -350,7 +350,7 @@ describe("the last administrator", () => {
     },
   );
 
-  it("may go when there is another one", async () => {
+  it("can be removed when there is another one", async () => {
     const { call: ask, administrators } = await openWithRoot();
     await addSecond(ask);
 
@@ -358,7 +358,7 @@ describe("the last administrator", () => {
     expect(await administrators()).toMatchObject([{ name: "second" }]);
   });
 
-  it("is not made good by one whose account is closed", async () => {
+  it("can't be replaced by one with a disabled account", async () => {
     const { call: ask, administrators } = await openWithRoot();
     await addSecond(ask);
     await ask("PATCH", "/admin/users/second", root, { active: false });
@@ -367,7 +367,7 @@ describe("the last administrator", () => {
     expect(await administrators()).toMatchObject([{ name: "root" }]);
   });
 
-  it("stays when two demote each other at once", async () => {
+  it("is kept when two demote each other concurrently", async () => {
     const { call: ask, administrators } = await openWithRoot();
     await addSecond(ask);
 
@@ -376,7 +376,7 @@ describe("the last administrator", () => {
       ask("PATCH", "/admin/users/root", second, { admin: false }),
     ]);
 
-    // The second one is too late: refused as the last, or no longer an administrator by then.
+    // The second request is refused: for demoting the last administrator, or for no longer being one.
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(await administrators()).toHaveLength(1);
@@ -399,7 +399,7 @@ describe("POST /admin/users/{username}/rename", () => {
   const rename = (admin: TestUser, name: string, newName: string) =>
     call("POST", `/admin/users/${name}/rename`, { as: admin, json: { new_username: newName } });
 
-  it("gives the account another name, to which the old one leads", async () => {
+  it("renames the account, and redirects the old name", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     const repo = await make.repo(user);
     const name = freshName("Renamed");
@@ -420,8 +420,8 @@ describe("POST /admin/users/{username}/rename", () => {
     ]);
   });
 
-  // A name may be part of the path before it: what leads on must change the name, not the path.
-  it.each(["use", "v1", "ap"])("leads from the old name %s too", async (old) => {
+  // A name may equal an earlier part of the path: the redirect must replace the name, not the path.
+  it.each(["use", "v1", "ap"])("redirects the old name %s too", async (old) => {
     const [admin, user] = [await make.admin(), await make.user({ name: old })];
     const name = freshName("renamed");
     await rename(admin, user.name, name);
@@ -432,7 +432,7 @@ describe("POST /admin/users/{username}/rename", () => {
     expect(moved.headers.get("Location")).toBe(`https://forge.example/api/v1/users/${name}`);
   });
 
-  it("leads on when the old name is written in another way", async () => {
+  it("redirects when the old name is written with another case or encoding", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     const name = freshName("renamed");
     await rename(admin, user.name, name);
@@ -444,7 +444,7 @@ describe("POST /admin/users/{username}/rename", () => {
     expect(moved.headers.get("Location")).toBe(`https://forge.example/api/v1/users/${name}`);
   });
 
-  it("changes the case of a name without leaving anything behind", async () => {
+  it("changes the case of a name without a redirect", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     const name = user.name.toUpperCase();
 
@@ -452,7 +452,7 @@ describe("POST /admin/users/{username}/rename", () => {
     expect((await call("GET", `/users/${user.name}`)).body.login).toBe(name);
   });
 
-  it("frees the old name for whoever takes it, and the way from it ends", async () => {
+  it("frees the old name for another account, which ends the redirect", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     await rename(admin, user.name, freshName("renamed"));
 
@@ -462,7 +462,7 @@ describe("POST /admin/users/{username}/rename", () => {
     expect((await call("GET", `/users/${user.name}`)).body.id).toBe(taker.body.id);
   });
 
-  it("goes there and back again", async () => {
+  it("renames back and forth", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     const name = freshName("renamed");
     await rename(admin, user.name, name);
@@ -472,7 +472,7 @@ describe("POST /admin/users/{username}/rename", () => {
     expect((await call("GET", `/users/${name}`)).status).toBe(307);
   });
 
-  it("refuses a name that is taken, reserved or none, and changes nothing", async () => {
+  it("refuses a name that is taken, reserved or invalid, and changes nothing", async () => {
     const [admin, user, other] = [await make.admin(), await make.user(), await make.user()];
     const org = await make.org([other]);
 
@@ -490,7 +490,7 @@ describe("POST /admin/users/{username}/rename", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("gives a name to one of two who are renamed to it at once", async () => {
+  it("gives a name to one of two accounts that are renamed to it concurrently", async () => {
     const [admin, first, second] = [await make.admin(), await make.user(), await make.user()];
     const name = freshName("renamed");
 
@@ -499,11 +499,11 @@ describe("POST /admin/users/{username}/rename", () => {
     );
 
     expect(statusesOf(answers)).toEqual([204, 422]);
-    const told = [...(await eventsIn(first)), ...(await eventsIn(second))];
-    expect(told).toMatchObject([{ type: "user.renamed" }]);
+    const recorded = [...(await eventsIn(first)), ...(await eventsIn(second))];
+    expect(recorded).toMatchObject([{ type: "user.renamed" }]);
   });
 
-  it("is for administrators, and knows no organization", async () => {
+  it("requires an administrator, and is not found for an organization", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
     const org = await make.org([user]);
 
@@ -515,7 +515,7 @@ describe("POST /admin/users/{username}/rename", () => {
 });
 
 describe("GET /admin/users", () => {
-  it("finds users by login source and by their name there", async () => {
+  it("finds users by login source and by login name", async () => {
     const admin = await make.admin();
     const loginSourceId = Math.floor(Math.random() * 1e9) + 1;
     const first = await make.user({ name: freshName("a"), loginSourceId, loginName: "ada" });
@@ -536,9 +536,9 @@ describe("GET /admin/users", () => {
     expect(answer.body[0]).toMatchObject({ login_name: "ada", source_id: loginSourceId });
   });
 
-  it("lists people, hidden ones too, and no organizations", async () => {
+  it("lists users, including hidden ones, and no organizations", async () => {
     const admin = await make.admin();
-    // Names that sort first, so that they stand on the first page whoever else is there.
+    // Names that sort first, so that they are on the first page whatever other users exist.
     const hidden = await make.user({ name: freshName("0"), visibility: "private" });
     const org = await make.org([], { name: freshName("0") });
 
@@ -549,7 +549,7 @@ describe("GET /admin/users", () => {
     expect(logins).not.toContain(org.name);
   });
 
-  it("is for administrators, with a token that says so", async () => {
+  it("requires an administrator whose token has the admin scope", async () => {
     const admin = await make.admin();
     const token = await make.token(admin, { scopes: "write:user" });
 

@@ -63,7 +63,7 @@ body:
 `;
 
 describe("GET /repos/{owner}/{repo}/issue_templates", () => {
-  it("lists texts and forms with what their heads say", async () => {
+  it("lists Markdown templates and forms with their front matter", async () => {
     const { repo } = await makePushed({
       ".gitea/ISSUE_TEMPLATE/bug.md": BUG,
       ".gitea/ISSUE_TEMPLATE/config.yaml": "blank_issues_enabled: false\n",
@@ -139,7 +139,7 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
     expect(line).toMatchObject({ objectCalls: 1, d1Rounds: 1 });
   });
 
-  it("leaves out what breaks the rules of its kind", async () => {
+  it("omits invalid templates", async () => {
     const field = (text: string) => `name: a\nabout: b\nbody:\n  - ${text}\n`;
     const wrong = [
       "",
@@ -166,7 +166,7 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
       `.gitea/ISSUE_TEMPLATE/${at}.yaml`,
       text,
     ]);
-    const told = await list({
+    const listed = await list({
       ...Object.fromEntries(files),
       ".gitea/ISSUE_TEMPLATE/empty.md": " \n",
       ".gitea/ISSUE_TEMPLATE/link.md": { mode: MODE_SYMLINK, content: "../../fine.md" },
@@ -175,10 +175,10 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
       ".gitea/ISSUE_TEMPLATE/fine.yaml": field("{type: markdown, attributes: {value: a}}"),
       "fine.md": BUG,
     });
-    expect(told).toMatchObject([{ file_name: ".gitea/ISSUE_TEMPLATE/fine.yaml" }]);
+    expect(listed).toMatchObject([{ file_name: ".gitea/ISSUE_TEMPLATE/fine.yaml" }]);
   });
 
-  it("is empty without any, and for those who may read the code", async () => {
+  it("is empty without templates, and requires read access to the code", async () => {
     const empty = await make.repo(await make.user());
     const rests = ["issue_templates", "issue_config", "issue_config/validate"];
     const answers = await Promise.all(rests.map((rest) => call("GET", pathOf(empty, rest))));
@@ -209,7 +209,7 @@ describe("GET /repos/{owner}/{repo}/issue_config", () => {
     return [config.body, validation.body];
   };
 
-  it("tells what the file says", async () => {
+  it("returns the contents of the configuration file", async () => {
     const link = { name: "Talk", url: "https://talk.example/a", about: "Questions" };
     const text = `blank_issues_enabled: false\ncontact_links:\n  - name: Talk\n    url: https://talk.example/a\n    about: Questions\n`;
     for (const name of [".gitea/ISSUE_TEMPLATE/config.yaml", ".github/issue_template/config.yml"]) {
@@ -234,7 +234,7 @@ describe("GET /repos/{owner}/{repo}/issue_config", () => {
     ["contact_links: [a]", "contact_links.0: a mapping is expected"],
     ["a: [", /^not YAML: /],
     ["[]", /expected object/],
-  ])("says what is wrong: %s", async (text, message) => {
+  ])("reports the error: %s", async (text, message) => {
     const [config, validation] = await ask(text);
     expect(config).toEqual({ blank_issues_enabled: true, contact_links: [] });
     expect(validation.valid).toBe(false);

@@ -10,7 +10,7 @@ const render = (path: string, json: unknown, as: { token: string } = ANYBODY) =>
   call("POST", path, { as, json });
 
 describe.each(["/markdown", "/markup"])("POST %s", (path) => {
-  it("answers with HTML and nothing else", async () => {
+  it("returns HTML only", async () => {
     const answer = await render(path, { Text: "# Hello\n\n**you**" });
 
     expect(answer.status).toBe(200);
@@ -27,7 +27,7 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
     }
   });
 
-  it("matches keys whatever their case: clients in Go and JavaScript write them apart", async () => {
+  it("matches keys in any case: clients in Go and JavaScript spell them differently", async () => {
     for (const json of [
       { Text: "one\ntwo", Mode: "comment" },
       { text: "one\ntwo", mode: "comment" },
@@ -66,7 +66,7 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
     expect(answer.headers.get("Content-Type")).toMatch(/^application\/json/);
   });
 
-  it("starts relative links at the context", async () => {
+  it("resolves relative links against the context", async () => {
     const Text = "[doc](guide.md) ![image](logo.png)";
     const Context = "ada/engine";
 
@@ -85,7 +85,7 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
     }
   });
 
-  it("leads links of a wiki into the wiki, by flag and by mode", async () => {
+  it("resolves links of a wiki within the wiki, by flag and by mode", async () => {
     const Text = "[[Home Page]]";
     for (const json of [
       { Wiki: true, Mode: "gfm" },
@@ -97,8 +97,8 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
     }
   });
 
-  // SECURITY: whatever somebody wrote, it runs nowhere.
-  it("keeps no script", async () => {
+  // SECURITY: scripts in user content must never run.
+  it("removes scripts", async () => {
     const Text = [
       "<script>alert(1)</script>",
       '<img src="x" onerror="alert(1)">',
@@ -117,7 +117,7 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
     }
   });
 
-  it("may not be run as a page of this service by whoever opens the answer", async () => {
+  it("can't be opened as a page of this service", async () => {
     const { headers } = await render(path, { Text: "x" });
 
     const policy = headers.get("Content-Security-Policy") ?? "";
@@ -126,7 +126,7 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
     expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
   });
 
-  it("refuses a text beyond the cap, and a body beyond its own", async () => {
+  it("refuses a text beyond its limit, and a body beyond its own limit", async () => {
     expect((await render(path, { Text: "x".repeat(524_288) })).status).toBe(200);
     expect(await render(path, { Text: "x".repeat(524_289) })).toMatchObject({
       status: 413,
@@ -137,7 +137,7 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
     expect((await render(path, { Text: "x".repeat(1_048_576) })).status).toBe(413);
   });
 
-  it("asks anonymous callers to sign in, and any token will do", async () => {
+  it("asks anonymous callers to sign in, and accepts a token with any scope", async () => {
     const token = await make.token(ANYBODY, { scopes: "read:user" });
 
     expect(await call("POST", path, { json: { Text: "x" } })).toMatchObject({
@@ -147,7 +147,7 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
     expect((await call("POST", path, { token, json: { Text: "x" } })).status).toBe(200);
   });
 
-  it("takes JSON only", async () => {
+  it("accepts only JSON", async () => {
     const send = (headers: Record<string, string>) =>
       call("POST", path, { as: ANYBODY, headers, body: '{"Text":"x"}' });
 
@@ -162,7 +162,7 @@ describe("mentions", () => {
     (await render("/markup", { Text: `Hello @${name}!`, Mode, Context: "ada/engine" }, caller))
       .body;
 
-  it("become links to users who exist, in any case", async () => {
+  it("become links to existing users, in any case", async () => {
     const user = await make.user();
 
     expect(await mentioned(user.name, ANYBODY)).toContain(`href="${ROOT}/${user.name}"`);
@@ -170,8 +170,8 @@ describe("mentions", () => {
     expect(await mentioned("nobody-of-this-name", ANYBODY)).not.toContain("<a ");
   });
 
-  // SECURITY: a link would tell that the account is there.
-  it("of accounts that the caller may not see stay text", async () => {
+  // SECURITY: a link would reveal that the account exists.
+  it("of accounts that the caller may not see remain text", async () => {
     const hidden = await make.user({ visibility: "private" });
     const org = await make.org([hidden], { visibility: "private" });
     const limited = await make.user({ visibility: "limited" });
@@ -186,7 +186,7 @@ describe("mentions", () => {
     expect(await mentioned(org.name, { token: publicOnly })).not.toContain("<a ");
   });
 
-  it("of teams are known to the members of the organization", async () => {
+  it("of teams become links for members of the organization", async () => {
     const member = await make.user();
     const org = await make.org([member]);
     const team = await make.team(org);
@@ -204,7 +204,7 @@ describe("POST /markup in mode file", () => {
   const renderFile = (FilePath: string | undefined, Text: string) =>
     render("/markup", { Mode: "file", FilePath, Text, Context: "ada/engine/src/branch/main" });
 
-  it("renders what the path says", async () => {
+  it("renders according to the path", async () => {
     expect((await renderFile("docs/README.md", "# Hello")).body).toMatch(/<h1[^>]*>Hello<\/h1>/);
     expect((await renderFile("NOTES.TXT", "a < b")).body).toContain("a &lt; b");
     expect((await renderFile("LICENSE", "# not a title")).body).not.toContain("<h1");
@@ -212,7 +212,7 @@ describe("POST /markup in mode file", () => {
     expect(table).toMatch(/<th>name<\/th>[^]*<td>1815<\/td>/);
   });
 
-  it("starts relative links at the folder of the file", async () => {
+  it("resolves relative links against the file's folder", async () => {
     const { body } = await renderFile("docs/intro.md", "[next](guide.md)");
 
     expect(body).toContain(`href="${ROOT}/ada/engine/src/branch/main/docs/guide.md"`);
@@ -222,7 +222,7 @@ describe("POST /markup in mode file", () => {
     ["logo.bin", 'unsupported file to render: "logo.bin"'],
     ["index.html", 'unsupported file to render: "index.html"'],
     [undefined, 'unsupported file to render: ""'],
-  ])("refuses %s, which nothing renders", async (path, message) => {
+  ])("refuses %s, which has no renderer", async (path, message) => {
     expect(await renderFile(path, "x")).toMatchObject({ status: 422, body: { message } });
   });
 });
@@ -251,9 +251,9 @@ describe("POST /markdown/raw", () => {
     expect(await send("")).toMatchObject({ status: 200, body: "" });
   });
 
-  it("refuses a body beyond the cap, whatever length is announced", async () => {
+  it("refuses a body beyond the limit, whatever its declared length", async () => {
     const tooMuch = "x".repeat(524_289);
-    // A stream announces no length: it is refused while it is read.
+    // A stream declares no length: it is refused while it is read.
     const stream = new Blob([tooMuch]).stream();
 
     for (const body of [tooMuch, stream]) {
@@ -267,11 +267,11 @@ describe("POST /markdown/raw", () => {
     expect((await send("x".repeat(524_288))).status).toBe(200);
   });
 
-  it("refuses what is not UTF-8", async () => {
+  it("refuses a body that is not UTF-8", async () => {
     expect((await send(new Uint8Array([0xff, 0xfe, 0x41]))).status).toBe(422);
   });
 
-  it("keeps no script, and asks anonymous callers to sign in", async () => {
+  it("removes scripts, and asks anonymous callers to sign in", async () => {
     expect((await send("<script>alert(1)</script>")).body).not.toContain("<script");
     expect((await call("POST", "/markdown/raw", { body: "x" })).status).toBe(401);
   });

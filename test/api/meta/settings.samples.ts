@@ -1,6 +1,6 @@
 import { defineSamples } from "../../support/samples/sample.ts";
 
-/** What every answer here is about. */
+/** The body that all samples of this file share. */
 const SETTINGS = {
   needsNoScope: true,
   usesNoDatabase: true,

@@ -1,6 +1,6 @@
 import { defineSamples, type Sample } from "../../support/samples/sample.ts";
 
-/** signing-keys.test.ts asks a service that has a key. */
+/** signing-keys.test.ts covers a service with a key. */
 const WITHOUT_KEY = {
   refusal: { status: 404, reason: "the tested service has no signing key" },
   sameForPublicOnly: "the key of the service is public",

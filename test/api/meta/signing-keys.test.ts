@@ -16,7 +16,7 @@ type Service = ReturnType<typeof serviceWith>;
 const NAMED = { SIGNING_NAME: "The Forge", SIGNING_EMAIL: "forge@forge.example" };
 const SIGNER = { name: "The Forge", email: "forge@forge.example", username: "" };
 
-/** Has a repository with a first commit made. */
+/** Creates a repository with a first commit. */
 async function makeFirst(service: Service, user: TestUser) {
   const json = { name: freshName("signed"), auto_init: true };
   const { status, body } = await service("POST", "/user/repos", { as: user, json });
@@ -30,7 +30,7 @@ async function firstVerification(service: Service, user: TestUser) {
   return body.commit.verification;
 }
 
-/** Has an annotated tag made, and reads its object. */
+/** Creates an annotated tag, and reads its object. */
 async function makeTag(service: Service, user: TestUser, path: string, name = "v1") {
   const json = { tag_name: name, message: "One\n\n-----BEGIN PGP SIGNATURE-----\nof my own" };
   const made = await service("POST", `${path}/tags`, { as: user, json });
@@ -39,31 +39,34 @@ async function makeTag(service: Service, user: TestUser, path: string, name = "v
 }
 
 describe("a service with an OpenPGP key", () => {
-  it.each([false, true])("signs what it makes, with a subkey: %s", async (hasSubkey) => {
-    const key = await makeOpenPgpSigningKey({ hasSubkey });
-    const service = serviceWith({ ...NAMED, SIGNING_KEY: key.armored });
-    const user = await make.user();
-    const { path } = await makeFirst(service, user);
-    const commit = (await service("GET", `${path}/git/commits/main`, { as: user })).body;
-    expect(commit.commit.verification).toMatchObject({
-      verified: true,
-      reason: `The Forge / ${key.keyId}`,
-      signer: SIGNER,
-    });
-    // Whoever had it made is still whom the commit names.
-    expect(commit.committer.login).toBe(user.name);
+  it.each([false, true])(
+    "signs the commits that it creates, with a subkey: %s",
+    async (hasSubkey) => {
+      const key = await makeOpenPgpSigningKey({ hasSubkey });
+      const service = serviceWith({ ...NAMED, SIGNING_KEY: key.armored });
+      const user = await make.user();
+      const { path } = await makeFirst(service, user);
+      const commit = (await service("GET", `${path}/git/commits/main`, { as: user })).body;
+      expect(commit.commit.verification).toMatchObject({
+        verified: true,
+        reason: `The Forge / ${key.keyId}`,
+        signer: SIGNER,
+      });
+      // The commit still names the caller as author and committer.
+      expect(commit.committer.login).toBe(user.name);
 
-    const tag = await makeTag(service, user, path);
-    expect(tag.verification).toMatchObject({
-      verified: true,
-      reason: `The Forge / ${key.keyId}`,
-      signer: SIGNER,
-    });
-    expect(tag.message).toBe("One\n\n-----BEGIN PGP SIGNATURE-----\nof my own\n");
-    expect(tag.tagger.email).toBe(user.email);
-  });
+      const tag = await makeTag(service, user, path);
+      expect(tag.verification).toMatchObject({
+        verified: true,
+        reason: `The Forge / ${key.keyId}`,
+        signer: SIGNER,
+      });
+      expect(tag.message).toBe("One\n\n-----BEGIN PGP SIGNATURE-----\nof my own\n");
+      expect(tag.tagger.email).toBe(user.email);
+    },
+  );
 
-  it("shows the key to everybody, and no other form", async () => {
+  it("returns the key to everybody, and only in its own format", async () => {
     const key = await makeOpenPgpSigningKey();
     const service = serviceWith({ SIGNING_KEY: key.armored });
     const repo = await make.repo(await make.user());
@@ -81,7 +84,7 @@ describe("a service with an OpenPGP key", () => {
     }
   });
 
-  it("suspects what names its key and is not by it", async () => {
+  it("rejects a signature that names its key but was not made with it", async () => {
     const key = await makeOpenPgpSigningKey();
     const service = serviceWith({ ...NAMED, SIGNING_KEY: key.armored });
     const user = await make.user();
@@ -108,7 +111,7 @@ describe("a service with an OpenPGP key", () => {
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 describe("a service with an SSH key", () => {
-  it.each(SSH_KINDS)("signs what it makes, and shows the key: %s", async (kind) => {
+  it.each(SSH_KINDS)("signs the commits that it creates, and returns the key: %s", async (kind) => {
     const key = await makeSshSigningKey(kind);
     const service = serviceWith({ ...NAMED, SIGNING_KEY: key.armored });
     const user = await make.user();
@@ -129,7 +132,7 @@ describe("a service with an SSH key", () => {
 });
 
 describe("signing", () => {
-  it("is left out on the occasions that the configuration leaves out", async () => {
+  it("is skipped for operations that are not configured", async () => {
     const { armored } = await makeSshSigningKey();
     const user = await make.user();
     const without = (name: string) => serviceWith({ SIGNING_KEY: armored, [name]: "false" });
@@ -142,7 +145,7 @@ describe("signing", () => {
     expect(tag.verification.verified).toBe(false);
   });
 
-  it("names the service as it is called, where nothing else is said", async () => {
+  it("names the service by its own name by default", async () => {
     const { armored, fingerprint } = await makeSshSigningKey();
     const service = serviceWith({ SIGNING_KEY: armored, APP_NAME: "Smithy" });
     expect(await firstVerification(service, await make.user())).toMatchObject({
@@ -151,7 +154,7 @@ describe("signing", () => {
     });
   });
 
-  it("is told of in the answer to a change, and left out under somebody else's name", async () => {
+  it("is returned in the response to a change, and skipped with another author's identity", async () => {
     const { armored, fingerprint } = await makeSshSigningKey();
     const service = serviceWith({ SIGNING_KEY: armored });
     const user = await make.user();
@@ -172,7 +175,7 @@ describe("signing", () => {
     expect(named.answer.body.verification.reason).toBe("gpg.error.not_signed_commit");
   });
 
-  it("needs no key of an account, and asks the database for none", async () => {
+  it("is verified without account keys and without a database query", async () => {
     const { armored } = await makeSshSigningKey();
     const service = serviceWith({ SIGNING_KEY: armored });
     const user = await make.user();
@@ -184,7 +187,7 @@ describe("signing", () => {
     expect(asked.d1Calls).toBe(unasked.d1Calls);
   });
 
-  it("hides an address that the user hides", async () => {
+  it("uses no hidden email address", async () => {
     const { armored } = await makeSshSigningKey();
     const service = serviceWith({ SIGNING_KEY: armored });
     const user = await make.user({ isEmailHidden: true });
@@ -193,12 +196,12 @@ describe("signing", () => {
     expect(verification.payload).toContain(`<${user.name}@noreply.forge.example>`);
   });
 
-  // Better no repository than one that passes for signed and is not.
+  // Creating no repository is better than one that is unexpectedly unsigned.
   it.each([
     ["an OpenPGP key with a passphrase", () => makeOpenPgpSigningKey({ passphrase: "secret" })],
     ["no OpenPGP key at all", () => makeDamaged(makeOpenPgpSigningKey())],
     ["no OpenSSH key at all", () => makeDamaged(makeSshSigningKey())],
-  ])("makes nothing with %s, and tells nothing of it", async (_, makeKey) => {
+  ])("fails with %s, and reveals nothing of the key", async (_, makeKey) => {
     const { armored } = await makeKey();
     const service = serviceWith({ SIGNING_KEY: armored });
     const user = await make.user();
@@ -212,7 +215,7 @@ describe("signing", () => {
     for (const { id } of repos.body) expect(await refsOf(await placeOf(id))).toEqual([]);
   });
 
-  it("of which the key broke shows what it signed, unverified", async () => {
+  it("with a key that became unusable returns its commits as unverified", async () => {
     const { armored } = await makeSshSigningKey();
     const user = await make.user();
     const { path } = await makeFirst(serviceWith({ SIGNING_KEY: armored }), user);
@@ -230,7 +233,7 @@ async function makeDamaged(made: Promise<{ armored: string }>) {
 }
 
 describe("a service without a key", () => {
-  it("has none to show", async () => {
+  it("returns no key", async () => {
     const repo = await make.repo(await make.user());
     for (const base of ["", `/repos/${repo.owner}/${repo.name}`]) {
       for (const suffix of ["gpg", "pub", "ssh"]) {
@@ -240,7 +243,7 @@ describe("a service without a key", () => {
     }
   });
 
-  it("says nothing of a repository that the caller may not see", async () => {
+  it("does not reveal a repository that the caller may not see", async () => {
     const { armored } = await makeSshSigningKey();
     const service = serviceWith({ SIGNING_KEY: armored });
     const repo = await make.repo(await make.user(), { isPrivate: true, visibility: "private" });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { call } from "../../support/call.ts";
 
 describe("GET /gitignore/templates", () => {
-  it("lists the names of all templates, each of which can be read", async () => {
+  it("lists the names of all templates, each of which is found", async () => {
     const list = await call("GET", "/gitignore/templates");
     expect(list.status).toBe(200);
     expect(list.body).toEqual(expect.arrayContaining(["C++", "Go", "Node", "Python", "macOS"]));
@@ -16,15 +16,18 @@ describe("GET /gitignore/templates", () => {
     }
   });
 
-  it.each(["nonsense", "constructor", "..", "Go.gitignore"])("has no %j", async (name) => {
-    expect((await call("GET", `/gitignore/templates/${encodeURIComponent(name)}`)).status).toBe(
-      404,
-    );
-  });
+  it.each(["nonsense", "constructor", "..", "Go.gitignore"])(
+    "is not found for %j",
+    async (name) => {
+      expect((await call("GET", `/gitignore/templates/${encodeURIComponent(name)}`)).status).toBe(
+        404,
+      );
+    },
+  );
 });
 
 describe("GET /licenses", () => {
-  it("lists the licenses, each of which can be read at its own address", async () => {
+  it("lists the licenses, each of which is found at its URL", async () => {
     const list = await call("GET", "/licenses");
     expect(list.status).toBe(200);
     const entries = list.body as { key: string; name: string; url: string }[];
@@ -38,13 +41,13 @@ describe("GET /licenses", () => {
     }
   });
 
-  it("finds one whatever the case, with its blanks", async () => {
+  it("finds a license in any case, with its placeholders", async () => {
     const read = await call("GET", "/licenses/mit");
     expect(read).toMatchObject({ status: 200, body: { key: "MIT", name: "MIT" } });
     expect(read.body.body).toContain("Copyright (c) <year> <copyright holders>");
   });
 
-  it.each(["nonsense", "constructor", "0"])("has no %j", async (name) => {
+  it.each(["nonsense", "constructor", "0"])("is not found for %j", async (name) => {
     expect((await call("GET", `/licenses/${name}`)).status).toBe(404);
   });
 });

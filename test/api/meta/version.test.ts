@@ -5,7 +5,7 @@ import { call } from "../../support/call.ts";
 import { logged } from "../../support/usage.ts";
 
 describe("GET /version", () => {
-  it("says the version under both keys, comparable by clients of Gitea", async () => {
+  it("returns the version under both keys, comparable by Gitea clients", async () => {
     const { answer, line } = await logged(() => call("GET", "/version"));
 
     expect(answer.status).toBe(200);
@@ -14,7 +14,7 @@ describe("GET /version", () => {
     expect(line).toMatchObject({ d1Calls: 0, route: "/api/v1/version" });
   });
 
-  // A credential that is wrong is a mistake everywhere: silence would hide it.
+  // A wrong credential is an error everywhere: ignoring it would hide the mistake.
   it("refuses a wrong token even here", async () => {
     const answer = await call("GET", "/version", { token: "0".repeat(40) });
 

@@ -22,7 +22,7 @@ async function scene() {
 const reposIn = (body: { repo_id: number }[]) => body.map((each) => each.repo_id);
 
 describe("GET /orgs/{org}/activities/feeds", () => {
-  it("lists what each caller may see", async () => {
+  it("lists the activities that each caller may see", async () => {
     const { owner, member, org, open, hidden, reached } = await scene();
     const path = `/orgs/${org.name}/activities/feeds`;
     expect(reposIn((await call("GET", path)).body)).toEqual([open.id]);
@@ -36,7 +36,7 @@ describe("GET /orgs/{org}/activities/feeds", () => {
 });
 
 describe("GET /teams/{id}/activities/feeds", () => {
-  it("lists what happened where the team reaches, for its members", async () => {
+  it("lists activities in the team's repositories, for its members", async () => {
     const { owner, member, org, team, reached } = await scene();
     const path = `/teams/${team.id}/activities/feeds`;
     const { answer, line } = await logged(() => call("GET", path, { as: member }));
@@ -52,7 +52,7 @@ describe("GET /teams/{id}/activities/feeds", () => {
     expect((await call("GET", "/teams/0/activities/feeds", { as: owner })).status).toBe(404);
   });
 
-  it("reaches everything where the team does", async () => {
+  it("lists activities of all repositories for a team with all repositories", async () => {
     const { owner, org } = await scene();
     const everything = await make.team(org);
     const { body } = await call("GET", `/teams/${everything.id}/activities/feeds`, { as: owner });

@@ -7,7 +7,7 @@ import { make } from "../../support/make.ts";
 const typesIn = (body: { events: { type: string }[] }) => body.events.map(({ type }) => type);
 
 describe("GET /orgs/{org}/events", () => {
-  it("tells each caller what they may see", async () => {
+  it("lists the events that each caller may see", async () => {
     const owner = await make.user();
     const member = await make.user();
     const name = `events-${owner.name}`;
@@ -39,7 +39,7 @@ describe("GET /orgs/{org}/events", () => {
     expect(typesIn(after.body).at(-1)).toBe("repository.deleted");
   });
 
-  it("answers 404 for an organization that the caller may not see, and for a user", async () => {
+  it("is not found for an organization that the caller may not see, and for a user", async () => {
     const owner = await make.user();
     const org = await make.org([owner], { visibility: "private" });
     const path = `/orgs/${org.name}/events`;

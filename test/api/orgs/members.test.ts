@@ -6,7 +6,7 @@ import { make } from "../../support/make.ts";
 
 const logins = (answer: { body: { login: string }[] }) => answer.body.map(({ login }) => login);
 
-/** An organization of an owner, with a member who does not say so and one who does. */
+/** An organization with an owner, a private member and a public member. */
 async function makeOrg(fields: Parameters<typeof make.org>[1] = {}) {
   const [owner, quiet, loud] = [await make.user(), await make.user(), await make.user()];
   const org = await make.org([owner], fields);
@@ -19,7 +19,7 @@ async function makeOrg(fields: Parameters<typeof make.org>[1] = {}) {
 }
 
 describe("lists of members", () => {
-  it("show members everybody, and outsiders those who say so", async () => {
+  it("show all members to members, and public members to outsiders", async () => {
     const { org, owner, quiet, loud } = await makeOrg();
     const stranger = await make.user();
     const publicOnly = await make.token(quiet, { scopes: "public-only,all" });
@@ -35,7 +35,7 @@ describe("lists of members", () => {
     expect((await call("GET", path)).status).toBe(401);
   });
 
-  it("show everybody those who say so", async () => {
+  it("show public members to everybody", async () => {
     const { org, quiet, loud } = await makeOrg();
     const path = `/orgs/${org.name}/public_members`;
 
@@ -43,8 +43,8 @@ describe("lists of members", () => {
     expect(logins(await call("GET", path, { as: quiet }))).toEqual([loud.name]);
   });
 
-  // SECURITY: of a private organization outsiders learn nothing, on no route.
-  it("are not there for outsiders of a private organization", async () => {
+  // SECURITY: no route reveals a private organization to outsiders.
+  it("are not found for outsiders of a private organization", async () => {
     const { org, loud } = await makeOrg({ visibility: "private" });
     const stranger = await make.user();
 
@@ -56,8 +56,8 @@ describe("lists of members", () => {
     expect((await call("GET", `/orgs/${org.name}/teams`, { as: stranger })).status).toBe(404);
   });
 
-  // A private account is known to those it works with: else nobody could manage it.
-  it("show members also those whose account is private", async () => {
+  // Members see private accounts of their organization: otherwise nobody could manage them.
+  it("show members with private accounts to other members", async () => {
     const { org, team, owner, quiet } = await makeOrg();
     const hidden = await make.user({ visibility: "private" });
     await make.member(org, team, hidden);
@@ -78,7 +78,7 @@ describe("lists of members", () => {
 });
 
 describe("GET /orgs/{org}/members/{username}", () => {
-  it("tells members of every member, and outsiders of those who say so", async () => {
+  it("confirms every member to members, and public members to outsiders", async () => {
     const { org, quiet, loud } = await makeOrg();
     const stranger = await make.user();
     const statusFor = async (user: { name: string }, sending: object) =>
@@ -94,7 +94,7 @@ describe("GET /orgs/{org}/members/{username}", () => {
 });
 
 describe("/orgs/{org}/public_members/{username}", () => {
-  it("lets a member say that they belong, and stop saying so", async () => {
+  it("lets a member publish and conceal their membership", async () => {
     const { org, quiet } = await makeOrg();
     const path = `/orgs/${org.name}/public_members/${quiet.name}`;
 
@@ -109,7 +109,7 @@ describe("/orgs/{org}/public_members/{username}", () => {
     ]);
   });
 
-  it("tells nothing when nothing changes", async () => {
+  it("records no event without a change", async () => {
     const { org, loud } = await makeOrg();
     const path = `/orgs/${org.name}/public_members/${loud.name}`;
 
@@ -117,8 +117,9 @@ describe("/orgs/{org}/public_members/{username}", () => {
     expect(await eventsIn(org)).toHaveLength(1);
   });
 
-  // SECURITY: whether somebody says so is theirs alone, whoever owns the organization.
-  it("is nobody else's to say", async () => {
+  // SECURITY: only the member may change the visibility of a membership, not even an owner of the
+  // organization.
+  it("refuses to change another user's membership", async () => {
     const { org, owner, quiet, loud } = await makeOrg();
 
     for (const [method, user] of [
@@ -135,7 +136,7 @@ describe("/orgs/{org}/public_members/{username}", () => {
     expect(await eventsIn(org)).toHaveLength(1);
   });
 
-  it("does not take who is no member, and asks anonymous callers to sign in", async () => {
+  it("refuses users who are not members, and asks anonymous callers to sign in", async () => {
     const { org, quiet } = await makeOrg();
     const stranger = await make.user();
     const pathOf = (user: { name: string }) => `/orgs/${org.name}/public_members/${user.name}`;
@@ -145,8 +146,8 @@ describe("/orgs/{org}/public_members/{username}", () => {
     expect(await eventsIn(org)).toHaveLength(1);
   });
 
-  // SECURITY: whether somebody belongs must not show in how an outsider is refused.
-  it("refuses an outsider alike for members who don't say so and for strangers", async () => {
+  // SECURITY: the refusal of an outsider must not reveal whether a user is a member.
+  it("refuses an outsider alike for private members and for strangers", async () => {
     const { org, quiet } = await makeOrg();
     const [stranger, other] = [await make.user(), await make.user()];
 

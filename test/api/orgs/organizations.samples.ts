@@ -11,7 +11,7 @@ export const samples = defineSamples({
   },
   orgCreate: {
     request: async () => ({ json: { username: freshName("made"), visibility: "public" } }),
-    // Its creator owns it, which is no event of its own.
+    // The creator's ownership is not recorded as a separate event.
     announces: once("organization.created"),
   },
   orgGet: {

@@ -17,7 +17,7 @@ import { statusesOf } from "../../support/statuses.ts";
 const accountNamed = (name: string) =>
   db.select().from(users).where(eq(users.lowerName, name.toLowerCase()));
 
-/** Says to everybody that a user belongs to an organization. */
+/** Makes a user's membership in an organization public. */
 const publicize = (org: User, user: User) =>
   db
     .update(organizationMembers)
@@ -25,7 +25,7 @@ const publicize = (org: User, user: User) =>
     .where(and(eq(organizationMembers.orgId, org.id), eq(organizationMembers.userId, user.id)));
 
 describe("POST /orgs", () => {
-  it("creates an organization in every field, owned by its creator, and announces it", async () => {
+  it("creates an organization with every field, owned by its creator, and records an event", async () => {
     const creator = await make.user();
     const fields = {
       username: freshName("Org"),
@@ -61,7 +61,7 @@ describe("POST /orgs", () => {
     ]);
   });
 
-  it("takes a name alone, and is then public", async () => {
+  it("needs only a name, and is public by default", async () => {
     const username = freshName("org");
 
     const answer = await call("POST", "/orgs", { as: await make.user(), json: { username } });
@@ -93,7 +93,7 @@ describe("POST /orgs", () => {
     ],
     ["a visibility that is none", { visibility: "secret" }, "[Visibility]: In"],
     ["an e-mail that is none", { email: "society" }, "[Email]: Email"],
-    // SECURITY: pages make a link of it.
+    // SECURITY: pages render it as a link.
     ["a website that is a script", { website: "javascript:alert(1)" }, "[Website]: Url"],
     ["a flag that is a text", { repo_admin_change_team_access: "yes" }, expect.any(String)],
   ])("refuses %s, and creates nothing", async (_, json, message) => {
@@ -109,7 +109,7 @@ describe("POST /orgs", () => {
     ).toEqual([]);
   });
 
-  it("refuses the name of a user or of another organization, whatever its case", async () => {
+  it("refuses the name of a user or of another organization, in any case", async () => {
     const creator = await make.user();
     const org = await make.org([creator]);
 
@@ -124,7 +124,7 @@ describe("POST /orgs", () => {
     }
   });
 
-  it("creates a name once when it is asked for several times at once", async () => {
+  it("creates one organization for concurrent requests with the same name", async () => {
     const creators = await Promise.all([make.user(), make.user(), make.user()]);
     const username = freshName("org");
 
@@ -202,7 +202,7 @@ describe("GET /orgs/{org}", () => {
     );
   });
 
-  it("knows no user by this path, and no name that is not there", async () => {
+  it("is not found for a user or an unknown name", async () => {
     const user = await make.user();
 
     for (const name of [user.name, "nobody-of-this-name"]) {
@@ -210,7 +210,7 @@ describe("GET /orgs/{org}", () => {
     }
   });
 
-  it("finds a name whatever its case", async () => {
+  it("finds a name in any case", async () => {
     const org = await make.org([]);
 
     const answer = await call("GET", `/orgs/${org.name.toUpperCase()}`);
@@ -222,7 +222,7 @@ describe("GET /orgs/{org}", () => {
 describe("lists of organizations", () => {
   const names = (answer: { body: { name: string }[] }) => answer.body.map(({ name }) => name);
 
-  /** The names of all pages, of those in `among`. */
+  /** The names in `among` that are listed on all pages. */
   async function listAll(path: string, among: User[], sending: object) {
     const listed: string[] = [];
     for (let page = 1; ; page++) {
@@ -233,7 +233,7 @@ describe("lists of organizations", () => {
     return listed.filter((name) => among.some((org) => org.name === name));
   }
 
-  it("GET /orgs holds what the caller may see, by name", async () => {
+  it("GET /orgs lists the organizations that the caller may see, by name", async () => {
     const member = await make.user();
     const orgs = {
       open: await make.org([member], { name: freshName("a") }),
@@ -258,7 +258,7 @@ describe("lists of organizations", () => {
     expect(await listAll("/orgs", all, { as: await make.admin() })).toHaveLength(3);
   });
 
-  it("GET /user/orgs holds the caller's own, public or not", async () => {
+  it("GET /user/orgs lists the caller's own organizations, public or not", async () => {
     const member = await make.user();
     const open = await make.org([member], { name: freshName("a") });
     const hidden = await make.org([member], { name: freshName("b"), visibility: "private" });
@@ -271,34 +271,40 @@ describe("lists of organizations", () => {
     expect((await call("GET", "/user/orgs")).status).toBe(401);
   });
 
-  // SECURITY: that somebody belongs to an organization is private until they say so.
-  it("GET /user/orgs tells a public-only token of public memberships only", async () => {
+  // SECURITY: a membership is private until the member publishes it.
+  it("GET /user/orgs lists only public memberships for a public-only token", async () => {
     const member = await make.user();
-    const said = await make.org([member]);
+    const published = await make.org([member]);
     await make.org([member]);
     const hidden = await make.org([member], { visibility: "private" });
-    await publicize(said, member);
+    await publicize(published, member);
     await publicize(hidden, member);
     const token = await make.token(member, { scopes: "public-only,all" });
 
-    expect(names(await call("GET", "/user/orgs", { token }))).toEqual([said.name]);
-    expect(names(await call("GET", `/users/${member.name}/orgs`, { token }))).toEqual([said.name]);
+    expect(names(await call("GET", "/user/orgs", { token }))).toEqual([published.name]);
+    expect(names(await call("GET", `/users/${member.name}/orgs`, { token }))).toEqual([
+      published.name,
+    ]);
   });
 
-  it("GET /users/{username}/orgs hides unsaid memberships from outsiders", async () => {
+  it("GET /users/{username}/orgs hides private memberships from outsiders", async () => {
     const [member, fellow] = [await make.user(), await make.user()];
-    const said = await make.org([member], { name: freshName("a") });
-    const unsaid = await make.org([member, fellow], { name: freshName("b") });
+    const published = await make.org([member], { name: freshName("a") });
+    const concealed = await make.org([member, fellow], { name: freshName("b") });
     const hidden = await make.org([member], { name: freshName("c"), visibility: "private" });
-    await publicize(said, member);
+    await publicize(published, member);
     await publicize(hidden, member);
 
     const listFor = async (caller: { token: string }) =>
       names(await call("GET", `/users/${member.name}/orgs`, { as: caller }));
-    expect(await listFor(await make.user())).toEqual([said.name]);
-    expect(await listFor(fellow)).toEqual([said.name, unsaid.name]);
-    expect(await listFor(member)).toEqual([said.name, unsaid.name, hidden.name]);
-    expect(await listFor(await make.admin())).toEqual([said.name, unsaid.name, hidden.name]);
+    expect(await listFor(await make.user())).toEqual([published.name]);
+    expect(await listFor(fellow)).toEqual([published.name, concealed.name]);
+    expect(await listFor(member)).toEqual([published.name, concealed.name, hidden.name]);
+    expect(await listFor(await make.admin())).toEqual([
+      published.name,
+      concealed.name,
+      hidden.name,
+    ]);
     expect((await call("GET", `/users/${member.name}/orgs`)).status).toBe(401);
   });
 });

@@ -12,7 +12,7 @@ const owned = (owner: { id: number }) =>
   db.select().from(repositories).where(eq(repositories.ownerId, owner.id));
 
 describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
-  it("lets an owner create one in the organization's name, in three rounds", async () => {
+  it("lets an owner create a repository for the organization, in three round trips", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     const name = freshName("repo");
@@ -39,13 +39,13 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     expect(await eventsOf(answer.body)).toMatchObject([
       { type: "repository.created", actorId: owner.id, ownerId: org.id, payload: { name } },
     ]);
-    // Owners need no role of their own in it.
+    // Owners need no separate role in it.
     expect(
       await db.select().from(collaborations).where(eq(collaborations.repoId, answer.body.id)),
     ).toEqual([]);
   });
 
-  it("lets a member of a team that may create one, and gives them the running of it", async () => {
+  it("lets a member of a team with the right create a repository, and makes them its administrator", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     const maker = await make.user();
@@ -63,7 +63,7 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     const path = `/repos/${org.name}/${created.body.name}`;
     expect((await call("GET", path, { as: maker })).body.permissions.admin).toBe(true);
     expect((await call("PATCH", path, { as: maker, json: { description: "x" } })).status).toBe(200);
-    // The administrator of one repository is no owner.
+    // An administrator of the repository is not an owner.
     expect((await call("DELETE", path, { as: maker })).status).toBe(403);
     expect(
       await db
@@ -76,8 +76,8 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     ).toMatchObject([{ userId: maker.id }]);
   });
 
-  // The right is of one organization: a team with the same right elsewhere does not count.
-  it("refuses everybody else who sees the organization, and writes nothing", async () => {
+  // The right is limited to one organization: a team with it in another organization does not count.
+  it("refuses other callers who may see the organization, and writes nothing", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     const elsewhere = await make.org([]);
@@ -106,7 +106,7 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     expect(await owned(org)).toEqual([]);
   });
 
-  it("lets an administrator create one anywhere", async () => {
+  it("lets a site administrator create a repository in any organization", async () => {
     const org = await make.org([await make.user()], { visibility: "private" });
     const as = await make.admin();
     const created = await call("POST", `${base}/${org.name}/repos`, {
@@ -116,7 +116,7 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     expect(created.status).toBe(201);
   });
 
-  it("holds the organization's own limit, and the names it has", async () => {
+  it("enforces the organization's limit and its existing names", async () => {
     const owner = await make.user();
     const org = await make.org([owner], { repoCountMax: 1 });
     const name = freshName("repo");
@@ -138,9 +138,9 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
   });
 });
 
-describe("an organization that is not there", () => {
-  // The contract lists no 404 on /org: an unknown organization is input that breaks a rule there.
-  it("is 422 on /org and 404 on /orgs, and a hidden one answers the same", async () => {
+describe("an unknown organization", () => {
+  // The contract lists no 404 on /org: an unknown organization is invalid input there.
+  it("is 422 on /org and 404 on /orgs, and so is a hidden one", async () => {
     const hidden = await make.org([await make.user()], { visibility: "private" });
     const user = await make.user();
     const json = { name: freshName("repo") };
@@ -163,7 +163,7 @@ describe("an organization that is not there", () => {
 });
 
 describe("GET /orgs/{org}/repos", () => {
-  it("lists what the caller sees of it, oldest first, with the total they see", async () => {
+  it("lists the repositories that the caller may see, oldest first, with their total", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     const [first, hidden, last] = [

@@ -58,7 +58,7 @@ describe("GET /orgs/{org}/teams", () => {
     expect(answer.headers.get("X-Total-Count")).toBe("2");
   });
 
-  it("is for members and administrators", async () => {
+  it("requires a member or a site administrator", async () => {
     const { org } = await makeOrg();
     const path = `/orgs/${org.name}/teams`;
 
@@ -69,7 +69,7 @@ describe("GET /orgs/{org}/teams", () => {
 });
 
 describe("GET /teams/{id}", () => {
-  it("gives the team with its organization", async () => {
+  it("returns the team with its organization", async () => {
     const { org, team, member } = await makeOrg({
       fullName: "The Analytical Society",
       description: "Engines",
@@ -108,7 +108,7 @@ describe("GET /teams/{id}", () => {
     });
   });
 
-  it("is for its members, for owners and for administrators; others of the organization may know of it", async () => {
+  it("is for its members, owners and site administrators; other members of the organization are forbidden", async () => {
     const { org, owner, team } = await makeOrg();
     const fellow = await make.user();
     await make.member(org, await make.team(org), fellow);
@@ -137,7 +137,7 @@ describe("GET /teams/{id}", () => {
     },
   );
 
-  it("knows no id that is none", async () => {
+  it("is not found for an unknown id", async () => {
     const { owner } = await makeOrg();
 
     for (const id of ["999999999", "0", "abc"]) {
@@ -150,7 +150,7 @@ describe("GET /teams/{id}", () => {
 });
 
 describe("GET /teams/{id}/members", () => {
-  it("lists the members, and gives one by name", async () => {
+  it("lists the members, and returns one by name", async () => {
     const { team, owner, member } = await makeOrg();
     const path = `/teams/${team.id}/members`;
 
@@ -168,7 +168,7 @@ describe("GET /teams/{id}/members", () => {
 });
 
 describe("PUT /teams/{id}/members/{username}", () => {
-  it("adds a user to the team and so to the organization, and announces it", async () => {
+  it("adds a user to the team and to the organization, and records an event", async () => {
     const { org, team, owner } = await makeOrg();
     const user = await make.user();
     const path = `/teams/${team.id}/members/${user.name}`;
@@ -177,19 +177,19 @@ describe("PUT /teams/{id}/members/{username}", () => {
 
     expect(await isInTeam(team, user)).toBe(true);
     expect(await isInOrg(org, user)).toBe(true);
-    const told = [
+    const recorded = [
       {
         type: "organization.member_added",
         actorId: owner.id,
         payload: { userId: user.id, teamId: team.id },
       },
     ];
-    expect(await eventsIn(org)).toMatchObject(told);
+    expect(await eventsIn(org)).toMatchObject(recorded);
     expect((await call("PUT", path, { as: owner })).status).toBe(204);
-    expect(await eventsIn(org)).toMatchObject(told);
+    expect(await eventsIn(org)).toMatchObject(recorded);
   });
 
-  it("is for owners", async () => {
+  it("requires an owner of the organization", async () => {
     const { org, team, member } = await makeOrg();
     const user = await make.user();
     const path = `/teams/${team.id}/members/${user.name}`;
@@ -201,7 +201,7 @@ describe("PUT /teams/{id}/members/{username}", () => {
     expect(await eventsIn(org)).toEqual([]);
   });
 
-  it("knows neither organizations nor strangers nor private users", async () => {
+  it("is not found for organizations, unknown names and private users", async () => {
     const { org, team, owner } = await makeOrg();
     const hidden = await make.user({ visibility: "private" });
 
@@ -214,7 +214,7 @@ describe("PUT /teams/{id}/members/{username}", () => {
 });
 
 describe("DELETE /teams/{id}/members/{username}", () => {
-  it("removes a user from the organization with their last team, not before", async () => {
+  it("removes a user from the organization only with their last team", async () => {
     const { org, team, owner, member } = await makeOrg();
     const other = await make.team(org);
     await make.member(org, other, member);
@@ -231,8 +231,8 @@ describe("DELETE /teams/{id}/members/{username}", () => {
     ]);
   });
 
-  // SECURITY: access ends with the team, on the very next request.
-  it("takes away the organization's private repositories at once", async () => {
+  // SECURITY: access ends with the membership, on the next request.
+  it("revokes access to the organization's private repositories at once", async () => {
     const { org, team, owner, member } = await makeOrg();
     const repo = await make.repo(org, { isPrivate: true, visibility: "private" });
     const path = `/repos/${org.name}/${repo.name}`;
@@ -243,7 +243,7 @@ describe("DELETE /teams/{id}/members/{username}", () => {
     expect(await call("GET", path, { as: member })).toMatchObject({ status: 404, body: "" });
   });
 
-  it("is for owners", async () => {
+  it("requires an owner of the organization", async () => {
     const { org, team, member } = await makeOrg();
     const path = `/teams/${team.id}/members/${member.name}`;
 
@@ -253,7 +253,7 @@ describe("DELETE /teams/{id}/members/{username}", () => {
     expect(await eventsIn(org)).toEqual([]);
   });
 
-  it("changes nothing for who is not in the team", async () => {
+  it("changes nothing for a user who is not in the team", async () => {
     const { org, team, owner } = await makeOrg();
     const stranger = await make.user();
 
@@ -262,7 +262,7 @@ describe("DELETE /teams/{id}/members/{username}", () => {
     expect(await eventsIn(org)).toEqual([]);
   });
 
-  it("keeps the last owner", async () => {
+  it("refuses to remove the last owner", async () => {
     const { org, owners, owner } = await makeOrg();
 
     const path = `/teams/${owners.id}/members/${owner.name}`;
@@ -275,7 +275,7 @@ describe("DELETE /teams/{id}/members/{username}", () => {
     expect(await eventsIn(org)).toEqual([]);
   });
 
-  it("keeps one of two owners who leave at once", async () => {
+  it("keeps one of two owners who are removed concurrently", async () => {
     const pair = [await make.user(), await make.user()];
     const org = await make.org(pair);
     const [owners] = await db.select().from(teams).where(eq(teams.orgId, org.id));
@@ -295,7 +295,7 @@ describe("DELETE /teams/{id}/members/{username}", () => {
     expect(await eventsIn(org)).toHaveLength(1);
   });
 
-  it("lets the last member of another team go", async () => {
+  it("removes the last member of another team", async () => {
     const { team, owner, member } = await makeOrg();
     expect(team.access).toBe(ACCESS.read);
 

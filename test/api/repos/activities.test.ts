@@ -17,7 +17,7 @@ async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
 const deedsIn = (body: { op_type: string }[]) => body.map((each) => each.op_type);
 
 describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
-  it("lists what people did, latest first, in the field's words", async () => {
+  it("lists activities, latest first, with Gitea's operation types", async () => {
     const { owner, repo, path } = await scene();
     await tell(repo, owner);
     await tell(repo, owner, "repository.renamed", { from: "before", to: repo.name });
@@ -53,7 +53,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     expect(new Set(answer.body.map(({ id }: { id: number }) => id)).size).toBe(6);
   });
 
-  it("tells what a real push brought", async () => {
+  it("lists the commits of a real push", async () => {
     const { owner, path } = await scene();
     const made = { name: "pushed", auto_init: true };
     const { body: repo } = await call("POST", "/user/repos", { as: owner, json: made });
@@ -77,7 +77,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     });
   });
 
-  it("names the latest commits of a push, and counts those that were not there before", async () => {
+  it("lists the latest commits of a push, and counts the new ones", async () => {
     const { owner, repo, path } = await scene();
     const history = new History();
     const oids: string[] = [];
@@ -91,14 +91,14 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     expect((await push(owner, repo, tip, empty, "refs/heads/copy")).status).toBe(200);
 
     const { body } = await call("GET", path);
-    const [copied, whole] = body.map(({ content }: { content: string }) => JSON.parse(content));
+    const [copied, pushed] = body.map(({ content }: { content: string }) => JSON.parse(content));
     expect(copied).toEqual({ Commits: [], HeadCommit: null, CompareURL: "", Len: 0 });
-    const named = whole.Commits.map(({ Sha1 }: { Sha1: string }) => Sha1);
-    expect([whole.Len, named.length, named[0]]).toEqual([7, 5, tip]);
-    expect(whole.HeadCommit.Message).toBe("x".repeat(1000));
+    const named = pushed.Commits.map(({ Sha1 }: { Sha1: string }) => Sha1);
+    expect([pushed.Len, named.length, named[0]]).toEqual([7, 5, tip]);
+    expect(pushed.HeadCommit.Message).toBe("x".repeat(1000));
   });
 
-  it("has pages and a total, of one push too", async () => {
+  it("has pages and a total, also for a single push", async () => {
     const { owner, repo, path } = await scene();
     await tell(repo, owner);
     const refs = Array.from({ length: 5 }, (_, at) => `refs/heads/b${at}`);
@@ -111,8 +111,8 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     expect((await call("GET", `${path}?page=9`)).body).toEqual([]);
   });
 
-  // What a page costs grows with its depth: a feed is what happened lately, not an archive.
-  it("reaches back a thousand entries", async () => {
+  // The cost of a page grows with its depth: a feed shows recent activities, not an archive.
+  it("is limited to the latest thousand entries", async () => {
     const { owner, repo, path } = await scene();
     const refs = Array.from({ length: 50 }, (_, at) => `refs/heads/b${at}`);
     for (let count = 0; count < 21; count++) {
@@ -125,7 +125,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     expect((await call("GET", `${path}?limit=30&page=34`)).body).toHaveLength(10);
   });
 
-  it("lists one day alone", async () => {
+  it("lists a single day", async () => {
     const { owner, repo, path } = await scene();
     const day = Date.parse("2026-01-31T00:00:00Z");
     for (const at of [day - 1, day, day + 86_399_999, day + 86_400_000]) {
@@ -146,7 +146,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     }
   });
 
-  it("shows nothing to those who don't see the repository, and nobody who hides", async () => {
+  it("is hidden from callers who may not see the repository, and omits hidden users", async () => {
     const { owner, repo, path } = await scene({ isPrivate: true });
     const friend = await make.user({ isActivityHidden: true });
     await make.collaborator(repo, friend, 2);
@@ -157,7 +157,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     expect((await call("GET", path, { as: await make.admin() })).body).toHaveLength(1);
   });
 
-  it("shows no pushes where the code unit is switched off", async () => {
+  it("omits pushes where the code unit is disabled", async () => {
     const { owner, repo, path } = await scene({ hasCode: false });
     await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
     expect((await call("GET", path)).body).toEqual([]);

@@ -46,7 +46,7 @@ async function makePushed(
   return { owner, repo, made };
 }
 
-/** Both doors: where an archive of a repository is found. */
+/** The paths of a repository's archive at both doors. */
 const DOORS = [
   ["the API", ({ owner, name }: TestRepo) => `/api/v1/repos/${owner}/${name}/archive`],
   ["the pages", ({ owner, name }: TestRepo) => `/${owner}/${name}/archive`],
@@ -54,7 +54,7 @@ const DOORS = [
 
 const [[, apiOf]] = DOORS;
 
-/** The answer with its bytes. */
+/** A response with its bytes. */
 async function read(path: string, init: RequestInit & { as?: TestUser } = {}) {
   const headers = new Headers(init.headers);
   if (init.as) headers.set("Authorization", `token ${init.as.token}`);
@@ -84,7 +84,7 @@ function readTar(bytes: Uint8Array): Record<string, string> {
 }
 
 describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
-  it("is a tar file of what the commit holds and exports", async () => {
+  it("is a tar file of the commit's exported files", async () => {
     const { repo, made } = await makePushed(FILES, { name: freshName("Mixed-Case") });
     const { status, headers, bytes } = await read(`${archiveOf(repo)}/main.tar.gz`);
     expect(status).toBe(200);
@@ -111,7 +111,7 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
     });
   });
 
-  it("is found by a branch, a tag, and an id that may be short", async () => {
+  it("is found by a branch, a tag, and a full or abbreviated id", async () => {
     const { owner, repo, made } = await makePushed();
     const next = makeFiles({ a: "next" }, { before: made });
     const tag = makeTag(next.oid, "v1.0");
@@ -155,14 +155,14 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
     }
   });
 
-  it("is the same for the same commit, and not sent to who has it", async () => {
+  it("is identical for the same commit, and not sent to a client that has it", async () => {
     const { owner, repo, made } = await makePushed();
     for (const format of ["zip", "tar.gz", "bundle"]) {
       const path = `${archiveOf(repo)}/main.${format}`;
       const first = await read(path);
       const tag = first.headers.get("ETag") ?? "";
       expect(tag).toContain(made.oid);
-      // A bundle names what was asked for.
+      // A bundle contains the requested name.
       const again = await read(`${archiveOf(repo)}/${made.oid}.${format}`);
       const isSame = again.headers.get("ETag") === tag && again.bytes.length === first.bytes.length;
       expect(isSame).toBe(format !== "bundle");
@@ -178,7 +178,7 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
     });
     const before = await Promise.all(tags);
     expect(new Set(before).size).toBe(2);
-    // A file may name the refs of its commit: with another one it is another file.
+    // An exported file may contain the refs of its commit: another ref changes the file.
     await pushCommands(owner, repo, [{ ref: "refs/heads/other", new: made.oid }], {
       pack: makeEmptyPack(),
     });
@@ -187,7 +187,7 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
     expect(readTar(bytes)[`${repo.name}/version`]).toContain("HEAD -> main, other");
   });
 
-  it("is of no other format, and of nothing that is not there", async () => {
+  it("is refused in an unknown format, and not found for an unknown revision", async () => {
     const { repo, made } = await makePushed();
     const cases = [
       ["main", 400],
@@ -216,7 +216,7 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
     expect((await read(`${archiveOf(empty)}/main.zip`)).status).toBe(404);
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const { owner, repo } = await makePushed(FILES, { isPrivate: true });
     const stranger = await make.user();
     const missing = { ...repo, name: freshName("missing") };
@@ -238,7 +238,7 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
     expect((await read(path, { as: owner })).status).toBe(404);
   });
 
-  it("leads to where the repository went", async () => {
+  it("redirects to a renamed repository", async () => {
     const { owner, repo } = await makePushed();
     const name = freshName("renamed");
     await call("PATCH", `/repos/${repo.owner}/${repo.name}`, { as: owner, json: { name } });
@@ -249,8 +249,8 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
     );
   });
 
-  // SECURITY: forks share packs, and what a branch no longer holds is stored for a while.
-  it("is of no commit that the repository's own refs don't reach", async () => {
+  // SECURITY: forks share packs, and unreachable commits stay stored for a while.
+  it("is refused for a commit that is not reachable from the repository's own refs", async () => {
     const { repo } = await makePushed();
     const forker = await make.user();
     const path = `/repos/${repo.owner}/${repo.name}/forks`;
@@ -262,7 +262,7 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
       expect((await read(`${archiveOf(fork)}/${secret.oid}.${format}`)).status).toBe(200);
       expect((await read(`${archiveOf(repo)}/${secret.oid}.${format}`)).status).toBe(404);
     }
-    // Nor does a bundle of the fork hold what its ref does not reach.
+    // A bundle of the fork contains only objects reachable from its ref, too.
     const { bytes } = await read(`${archiveOf(fork)}/main.bundle`);
     expect(bytes.length).toBeLessThan(
       (await read(`${archiveOf(repo)}/main.bundle`)).bytes.length + 1,
@@ -271,7 +271,7 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
 });
 
 describe("GET /repos/{owner}/{repo}/{tarball,zipball,bundle}/{revision}", () => {
-  it("gives what the archive of that name gives", async () => {
+  it("returns the same as the archive of that name", async () => {
     const { owner, repo, made } = await makePushed();
     await pushCommands(owner, repo, [{ ref: "refs/heads/a/b.tar.gz", new: made.oid }], {
       pack: makeEmptyPack(),
@@ -293,14 +293,14 @@ describe("GET /repos/{owner}/{repo}/{tarball,zipball,bundle}/{revision}", () => 
   });
 });
 
-it("nothing of the API is taken for a repository of that name", async () => {
+it("no path of the API is routed as a repository's archive", async () => {
   const { status, bytes } = await read("/api/v1/archive/main.zip");
   expect([status, bytes.length]).toEqual([404, 0]);
 });
 
-describe("what an archive takes", () => {
-  // SECURITY: such trees are small, and an archive of them would have no end.
-  it("is refused for trees that stand for too much", async () => {
+describe("the cost of an archive", () => {
+  // SECURITY: such trees are small, but their archive would be practically endless.
+  it("is bounded: trees that expand to too much are refused", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const made = makeBomb();
@@ -314,7 +314,7 @@ describe("what an archive takes", () => {
     expect((await read(`${apiOf(repo)}/main.bundle`)).status).toBe(200);
   });
 
-  it("is one call of the object, and no read that was made before", async () => {
+  it("is one call to the Durable Object, without repeated reads", async () => {
     const { repo } = await makePushed();
     for (const format of ["zip", "tar.gz", "bundle"]) {
       const path = `${apiOf(repo).slice("/api/v1".length)}/main.${format}`;
@@ -327,8 +327,8 @@ describe("what an archive takes", () => {
     }
   });
 
-  // What is stored as a delta of something too large for memory is made in scratch, gone afterwards.
-  it("is not more for large files, however they are stored", async () => {
+  // Deltas of objects too large for memory are resolved in scratch storage, which is deleted afterwards.
+  it("does not grow with large files, however they are stored", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const base = new Uint8Array(17 * 1024 * 1024);
@@ -352,7 +352,7 @@ describe("what an archive takes", () => {
   });
 });
 
-/** A commit of trees of which each holds the next ten times. */
+/** A commit with nested trees, each of which contains the next ten times. */
 function makeBomb() {
   const builder = new PackBuilder(codec);
   const blob = builder.add("blob", encodeUtf8("boom"));

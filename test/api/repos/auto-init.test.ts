@@ -20,7 +20,7 @@ const create = (as: TestUser, wanted: object, path = "/user/repos") =>
   call("POST", path, { as, json: { name: freshName("repo"), auto_init: true, ...wanted } });
 
 describe("a repository created with auto_init", () => {
-  it("begins with one commit of its creator, on its default branch", async () => {
+  it("has one commit by its creator on its default branch", async () => {
     const owner = await make.user({ fullName: "Ada Żółw" });
     const before = Math.floor(Date.now() / 1000);
     const created = await create(owner, {
@@ -53,7 +53,7 @@ describe("a repository created with auto_init", () => {
     ]);
   });
 
-  it("is answered as it is read afterwards", async () => {
+  it("is returned as later reads return it", async () => {
     const owner = await make.user();
     const created = await create(owner, { license: "GPL-3.0-only" });
     const path = `/repos/${created.body.full_name}`;
@@ -61,7 +61,7 @@ describe("a repository created with auto_init", () => {
     expect(created.body.size).toBeGreaterThan(0);
   });
 
-  it("has the files that were asked for, with their blanks filled", async () => {
+  it("has the requested files, with their placeholders filled", async () => {
     const owner = await make.user({ fullName: "Ada $& Lovelace" });
     const created = await create(owner, {
       gitignores: "go, Node,",
@@ -78,7 +78,7 @@ describe("a repository created with auto_init", () => {
     expect(files["LICENSE"]).toContain(`Copyright (c) ${year} Ada $& Lovelace\n`);
   });
 
-  it("belongs to an organization by its license, and to its creator by its commit", async () => {
+  it("names the organization in its license, and the creator in its commit", async () => {
     const creator = await make.user();
     const org = await make.org([creator]);
     for (const path of [`/orgs/${org.name}/repos`, `/org/${org.name}/repos`]) {
@@ -91,8 +91,8 @@ describe("a repository created with auto_init", () => {
     }
   });
 
-  // Whoever may read a repository reads the addresses in its commits.
-  it("does not tell a hidden address", async () => {
+  // Everybody who may read a repository sees the email addresses in its commits.
+  it("does not contain a hidden email address", async () => {
     const owner = await make.user({ isEmailHidden: true });
     const created = await create(owner, {});
     const { commit } = await readBranch(created.body.id, "main");
@@ -100,7 +100,7 @@ describe("a repository created with auto_init", () => {
     expect(commit.committer.email).toBe(commit.author.email);
   });
 
-  it("is signed with a name that git takes, whatever its creator is called", async () => {
+  it("has an author name that git accepts, whatever its creator's name", async () => {
     for (const fullName of ["<>", "a <b@c>\nparent 0", "  ", "...", "x\u0000y"]) {
       const owner = await make.user({ fullName });
       const created = await create(owner, { license: "MIT" });
@@ -111,7 +111,7 @@ describe("a repository created with auto_init", () => {
     }
   });
 
-  it("takes no more rounds to the database than other writes", async () => {
+  it("takes no more database round trips than other writes", async () => {
     const owner = await make.user();
     const { answer, line } = await logged(() => create(owner, { license: "MIT" }));
     expect(answer.status).toBe(201);
@@ -136,7 +136,7 @@ describe("a template that does not exist", () => {
     expect(await eventsBy(owner)).toEqual([]);
   });
 
-  it("is ignored where there is no first commit", async () => {
+  it("is ignored without a first commit", async () => {
     const owner = await make.user();
     const wanted = { auto_init: false, readme: "Fancy", license: "no", gitignores: "no" };
     const created = await create(owner, wanted);
@@ -147,7 +147,7 @@ describe("a template that does not exist", () => {
 });
 
 describe("a first commit that can't be stored", () => {
-  it("takes its repository with it, so that the name is free for another try", async () => {
+  it("deletes its repository, so that the name is free for a retry", async () => {
     const owner = await make.user();
     const down = () => Promise.reject(new Error("the bucket is down"));
     const bucket = new Proxy(env.PACKS, {

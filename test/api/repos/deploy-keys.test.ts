@@ -19,7 +19,7 @@ const post = (user: TestUser, repo: TestRepo, json: object = {}) =>
     json: { title: "server", key: makeSshKey().line, ...json },
   });
 
-/** Adds a new key and gives what the API says of it. */
+/** Adds a new key and returns the API's response. */
 async function add(user: TestUser, repo: TestRepo, json: object = {}) {
   const answer = await post(user, repo, json);
   expect(answer.status).toBe(201);
@@ -27,7 +27,7 @@ async function add(user: TestUser, repo: TestRepo, json: object = {}) {
 }
 
 describe("POST /repos/{owner}/{repo}/keys", () => {
-  it("adds a key that opens this repository, and announces it", async () => {
+  it("adds a deploy key, and records an event", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { line, fingerprint } = makeSshKey();
@@ -54,7 +54,7 @@ describe("POST /repos/{owner}/{repo}/keys", () => {
     ]);
   });
 
-  it("keeps whether the key may only read", async () => {
+  it("stores whether the key is read-only", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
 
@@ -64,7 +64,7 @@ describe("POST /repos/{owner}/{repo}/keys", () => {
     expect(await keysOf(repo)).toMatchObject([{ isReadOnly: true }]);
   });
 
-  it("is for those who administer the repository", async () => {
+  it("requires an administrator of the repository", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const [reader, writer, admin] = [await make.user(), await make.user(), await make.user()];
@@ -80,14 +80,14 @@ describe("POST /repos/{owner}/{repo}/keys", () => {
     expect((await post(admin, repo)).status).toBe(201);
   });
 
-  it("does not know a private repository of others", async () => {
+  it("is not found for another user's private repository", async () => {
     const repo = await make.repo(await make.user(), { isPrivate: true, visibility: "private" });
 
     expect(await post(await make.user(), repo)).toMatchObject({ status: 404, body: "" });
     expect(await keysOf(repo)).toEqual([]);
   });
 
-  it("refuses a key and a title that the repository has already", async () => {
+  it("refuses a key or a title that the repository already has", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const key = await add(owner, repo);
@@ -104,7 +104,7 @@ describe("POST /repos/{owner}/{repo}/keys", () => {
     expect(await eventsIn(owner)).toHaveLength(1);
   });
 
-  it("takes the same key for several repositories, and removes it from each alone", async () => {
+  it("accepts the same key for several repositories, and removes it from each individually", async () => {
     const owner = await make.user();
     const [first, second] = [await make.repo(owner), await make.repo(owner)];
     const { line } = makeSshKey();
@@ -117,8 +117,8 @@ describe("POST /repos/{owner}/{repo}/keys", () => {
     expect(await keysOf(second)).toHaveLength(1);
   });
 
-  // SECURITY: whoever signs in with a key must be one thing, a person or a repository.
-  it("refuses a key that opens a user's account", async () => {
+  // SECURITY: a key must identify either a user or repositories.
+  it("refuses a key of a user's account", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { line } = makeSshKey();
@@ -132,7 +132,7 @@ describe("POST /repos/{owner}/{repo}/keys", () => {
     expect(await eventsIn(owner)).toEqual([]);
   });
 
-  it("gives a key to a person or to a repository when both ask for it at once", async () => {
+  it("adds a key to either a user or a repository when both request it concurrently", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { line, fingerprint } = makeSshKey();
@@ -164,7 +164,7 @@ describe("POST /repos/{owner}/{repo}/keys", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/keys", () => {
-  it("lists this repository's keys, all or a page, or the one of a fingerprint", async () => {
+  it("lists the repository's keys: all, a page, or by fingerprint", async () => {
     const owner = await make.user();
     const [repo, other] = [await make.repo(owner), await make.repo(owner)];
     const first = await add(owner, repo, { title: "first" });
@@ -181,7 +181,7 @@ describe("GET /repos/{owner}/{repo}/keys", () => {
     expect(await list(`?${query}`)).toEqual([second.id]);
   });
 
-  it("refuses those who may only write", async () => {
+  it("refuses a caller with only write access", async () => {
     const [owner, writer] = [await make.user(), await make.user()];
     const repo = await make.repo(owner);
     await make.collaborator(repo, writer, 2);
@@ -194,7 +194,7 @@ describe("GET /repos/{owner}/{repo}/keys", () => {
 });
 
 describe("one deploy key", () => {
-  it("is read and removed below its repository", async () => {
+  it("is returned and removed under its repository", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const key = await add(owner, repo);
@@ -211,8 +211,8 @@ describe("one deploy key", () => {
     expect((await call("DELETE", path, { as: owner })).status).toBe(404);
   });
 
-  // SECURITY: an id counts together with its repository only.
-  it("does not exist below another repository, also of the same owner", async () => {
+  // SECURITY: an id is valid only together with its repository.
+  it("is not found under another repository, even of the same owner", async () => {
     const owner = await make.user();
     const [repo, other] = [await make.repo(owner), await make.repo(owner)];
     const key = await add(owner, repo);
@@ -225,7 +225,7 @@ describe("one deploy key", () => {
     expect(await eventsIn(owner)).toHaveLength(1);
   });
 
-  it("stays where somebody may not administer its repository", async () => {
+  it("is not removed by a caller who may not administer its repository", async () => {
     const [owner, writer] = [await make.user(), await make.user()];
     const repo = await make.repo(owner);
     await make.collaborator(repo, writer, 2);

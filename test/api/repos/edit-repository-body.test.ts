@@ -22,7 +22,7 @@ const edit = (repo: TestRepo, as: TestUser, json: unknown) =>
 const rowOf = async (repo: { id: number }) =>
   (await db.select().from(repositories).where(eq(repositories.id, repo.id)))[0];
 
-/** A repository of somebody's, ready to be changed. */
+/** A repository with its owner, for an edit. */
 async function mine(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user();
   return { owner, repo: await make.repo(owner, fields) };
@@ -54,7 +54,7 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     [{ default_delete_branch_after_merge: true }],
     [{ default_merge_style: "squash" }],
     [{ default_allow_maintainer_edit: true }],
-  ])("changes %j and nothing else, in three rounds", async (change) => {
+  ])("changes %j and nothing else, in three round trips", async (change) => {
     const { owner, repo } = await mine();
     const before = await call("GET", pathOf(repo), { as: owner });
 
@@ -70,15 +70,15 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     });
     expect(after.body.updated_at).not.toBe(before.body.updated_at);
     expect(answer.body).toEqual(after.body);
-    const [told, ...rest] = await eventsOf(repo);
-    expect(told).toMatchObject({ type: "repository.edited", actorId: owner.id });
+    const [event, ...rest] = await eventsOf(repo);
+    expect(event).toMatchObject({ type: "repository.edited", actorId: owner.id });
     expect(typesOf(rest)).toEqual("private" in change ? ["repository.visibility_changed"] : []);
   });
 
   it.each([
     [{ has_issues: false }, "internal_tracker"],
     [{ has_wiki: false }, "external_wiki"],
-  ])("changes %j, which takes its settings out of the answer too", async (change, field) => {
+  ])("changes %j, which removes its settings from the response too", async (change, field) => {
     const { owner, repo } = await mine({ externalWikiUrl: "https://wiki.example.com" });
     const before = await call("GET", pathOf(repo), { as: owner });
     const { body } = await edit(repo, owner, change);
@@ -87,7 +87,7 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     expect(body).toEqual({ ...rest, ...change, updated_at: body.updated_at });
   });
 
-  it("tells nobody of a request that asks for nothing, and changes nothing", async () => {
+  it("changes nothing and records no event for an edit without changes", async () => {
     const { owner, repo } = await mine();
     for (const json of [{}, { description: null }, { unknown_field: 1 }]) {
       expect((await edit(repo, owner, json)).status).toBe(200);
@@ -96,7 +96,7 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     expect(await eventsOf(repo)).toEqual([]);
   });
 
-  // SECURITY: pages turn these into links.
+  // SECURITY: pages render these as links.
   it.each([
     [{ website: "javascript:alert(1)" }],
     [{ website: "JaVaScRiPt:alert(1)" }],
@@ -161,19 +161,19 @@ describe("PATCH /repos/{owner}/{repo}", () => {
   ])("refuses %j, and writes nothing", async (json) => {
     const { owner, repo } = await mine();
     const before = await rowOf(repo);
-    // A good field beside the bad one is not taken either.
+    // A valid field next to the invalid one is not stored either.
     const refused = await edit(repo, owner, { template: true, ...json });
     expect(refused).toMatchObject({ status: 422, body: { message: expect.any(String) } });
     expect(await rowOf(repo)).toEqual(before);
     expect(await eventsOf(repo)).toEqual([]);
   });
 
-  it("takes an address away again", async () => {
+  it("removes a URL again", async () => {
     const { owner, repo } = await mine({ website: "https://example.com" });
     expect((await edit(repo, owner, { website: "" })).body.website).toBe("");
   });
 
-  it("is for those who run the repository", async () => {
+  it("requires an administrator of the repository", async () => {
     const { owner, repo } = await mine();
     const hidden = await make.repo(owner, { isPrivate: true });
     const [reader, writer, manager] = [await make.user(), await make.user(), await make.user()];
@@ -227,7 +227,7 @@ describe("units", () => {
   const all = (value: boolean, except: string[] = []) =>
     Object.fromEntries(UNITS.filter((unit) => !except.includes(unit)).map((unit) => [unit, value]));
 
-  it.each(UNITS)("leaves %s as the only one, and won't switch that off", async (unit) => {
+  it.each(UNITS)("allows %s as the only unit, and refuses to disable it", async (unit) => {
     const { owner, repo } = await mine();
     expect((await edit(repo, owner, all(false, [unit]))).body).toMatchObject({
       ...all(false, [unit]),
@@ -246,8 +246,8 @@ describe("units", () => {
     expect((await edit(repo, owner, swap)).body).toMatchObject(swap);
   });
 
-  // Each edit alone would leave a unit: the table itself refuses the second.
-  it("keeps one when two edits at once would leave none", async () => {
+  // Each edit alone would leave a unit enabled: a check constraint refuses the second.
+  it("keeps one unit when two concurrent edits would leave none", async () => {
     const { owner, repo } = await mine();
     await edit(repo, owner, all(false, ["has_wiki", "has_code"]));
     const answers = await Promise.all([
@@ -260,7 +260,7 @@ describe("units", () => {
     expect(await eventsOf(repo)).toHaveLength(2);
   });
 
-  it("sends issues to a tracker elsewhere and back", async () => {
+  it("switches to an external issue tracker and back", async () => {
     const { owner, repo } = await mine();
     const external = {
       external_tracker_url: "https://tracker.example.com/",
@@ -279,7 +279,7 @@ describe("units", () => {
       allow_only_contributors_to_track_time: true,
       enable_issue_dependencies: true,
     });
-    // Nothing of the tracker before comes back with the next one.
+    // No setting of the former tracker reappears with the next one.
     const url = "https://other.example.com/";
     const next = await edit(repo, owner, { external_tracker: { external_tracker_url: url } });
     expect(next.body.external_tracker).toEqual({
@@ -290,7 +290,7 @@ describe("units", () => {
     });
   });
 
-  it("sends the wiki elsewhere and back", async () => {
+  it("switches to an external wiki and back", async () => {
     const { owner, repo } = await mine();
     const external_wiki = { external_wiki_url: "https://wiki.example.com/" };
     expect((await edit(repo, owner, { external_wiki })).body.external_wiki).toEqual(external_wiki);
@@ -301,7 +301,7 @@ describe("units", () => {
   });
 });
 
-describe("two edits at once", () => {
+describe("two concurrent edits", () => {
   it("both take effect, also within one group of settings", async () => {
     const { owner, repo } = await mine();
     const changes = [
@@ -327,7 +327,7 @@ describe("two edits at once", () => {
 });
 
 describe("visibility", () => {
-  it("takes the marks of those who lose sight of it, and only theirs", async () => {
+  it("deletes the stars and watches of users who can no longer see it, and no others", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     const repo = await make.repo(org);
@@ -379,11 +379,11 @@ describe("visibility", () => {
     expect(back.body).toMatchObject({ private: false, stars_count: 4, watchers_count: 4 });
     expect(await totals()).toEqual(before);
     expect((await call("GET", pathOf(repo))).status).toBe(200);
-    // What was lost is not given back: nobody asked them.
+    // Deleted stars and watches are not restored.
     expect((await call("GET", "/user/starred", { as: outsider })).body).toEqual([]);
   });
 
-  it("tells of a change only where there is one", async () => {
+  it("records an event only for an actual change", async () => {
     const { owner, repo } = await mine({ isPrivate: true });
     await edit(repo, owner, { private: true });
     expect(typesOf(await eventsOf(repo))).not.toContain("repository.visibility_changed");
@@ -391,7 +391,7 @@ describe("visibility", () => {
 });
 
 describe("archiving", () => {
-  it("keeps the moment, and takes it back", async () => {
+  it("stores the time, and clears it again", async () => {
     const { owner, repo } = await mine();
     const archived = await edit(repo, owner, { archived: true });
     expect(archived.body.archived).toBe(true);
@@ -405,7 +405,7 @@ describe("archiving", () => {
     });
   });
 
-  it("is not for mirrors", async () => {
+  it("is refused for mirrors", async () => {
     const { owner, repo } = await mine({ isMirror: true });
     expect(await edit(repo, owner, { archived: true })).toMatchObject({
       status: 422,
@@ -417,7 +417,7 @@ describe("archiving", () => {
 });
 
 describe("renaming", () => {
-  it("leads from the old name to the new one: reads by 301, writes by 308", async () => {
+  it("redirects the old name to the new one: reads by 301, writes by 308", async () => {
     const { owner, repo } = await mine();
     const name = freshName("renamed");
 
@@ -429,7 +429,7 @@ describe("renaming", () => {
       301,
       `${target}/stargazers?page=2&limit=5`,
     ]);
-    // A 301 would be repeated as a GET by many clients, and so change nothing.
+    // After a 301 many clients would repeat the write as a GET, which changes nothing.
     const write = await call("PATCH", pathOf(repo), { as: owner, json: { description: "x" } });
     expect([write.status, write.headers.get("Location")]).toEqual([308, target]);
     expect((await rowOf(repo))?.description).toBe("");
@@ -439,8 +439,8 @@ describe("renaming", () => {
     });
   });
 
-  // SECURITY: a redirect would tell that its target exists, and what it is called.
-  it("leads nobody there who may not see it", async () => {
+  // SECURITY: a redirect would reveal that its target exists, and its name.
+  it("does not redirect callers who may not see it", async () => {
     const { owner, repo } = await mine({ isPrivate: true });
     await edit(repo, owner, { name: freshName("renamed") });
     for (const sending of [{}, { as: await make.user() }]) {
@@ -453,7 +453,7 @@ describe("renaming", () => {
     }
   });
 
-  it("gives the old name to whoever takes it, and ends the redirect", async () => {
+  it("frees the old name for a new repository, which ends the redirect", async () => {
     const { owner, repo } = await mine();
     await edit(repo, owner, { name: freshName("renamed") });
 
@@ -476,7 +476,7 @@ describe("renaming", () => {
     expect((await call("GET", pathOf(repo))).status).toBe(404);
   });
 
-  it("goes there and back, and over several names, without going in circles", async () => {
+  it("works back and forth and over several names, without redirect loops", async () => {
     const { owner, repo } = await mine();
     const [second, third] = [freshName("second"), freshName("third")];
     await edit(repo, owner, { name: second });
@@ -499,7 +499,7 @@ describe("renaming", () => {
     ).toEqual([]);
   });
 
-  it("refuses a name that is taken, and keeps everything", async () => {
+  it("refuses a name that is taken, and changes nothing", async () => {
     const { owner, repo } = await mine();
     const other = await make.repo(owner);
     const refused = await edit(repo, owner, { name: other.name.toUpperCase(), description: "x" });
@@ -514,8 +514,8 @@ describe("renaming", () => {
     ).toEqual([]);
   });
 
-  // A name may be that of a part of the path before it, and a path may be written with escapes.
-  it("finds its place in the path whatever the names are", async () => {
+  // A name may equal an earlier segment of the path, and a path may contain percent-encoding.
+  it("replaces the right segments of the path, whatever the names", async () => {
     const owner = await make.user({ name: `v${Math.floor(Math.random() * 1e12)}` });
     const repo = await make.repo(owner, { name: "repos" });
     const name = freshName("renamed");

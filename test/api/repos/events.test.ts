@@ -14,7 +14,7 @@ async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
 const idsOf = (body: { events: { id: number }[] }): number[] => body.events.map(({ id }) => id);
 
 describe("GET /repos/{owner}/{repo}/events", () => {
-  it("tells what happened in its order, and where to go on", async () => {
+  it("lists events in order, with a cursor for the next page", async () => {
     const { owner, repo, path } = await scene();
     const ids = [];
     for (let count = 0; count < 5; count++) ids.push(await tell(repo, owner));
@@ -38,7 +38,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
     expect(idsOf(rest.body)).toEqual(ids.slice(2));
   });
 
-  it("keeps the cursor on an empty page, from which a later event is found", async () => {
+  it("keeps the cursor on an empty page, so that a later event is found", async () => {
     const { owner, repo, path } = await scene();
     const first = await tell(repo, owner);
     const none = await call("GET", `${path}?after=${first}`);
@@ -48,8 +48,8 @@ describe("GET /repos/{owner}/{repo}/events", () => {
     expect(idsOf(some.body)).toEqual([later]);
   });
 
-  // Writers at once: whatever page is read in between, the next one holds what it left out.
-  it("loses nothing that is written while it is read", async () => {
+  // With concurrent writers, events missing from one page must be on the next.
+  it("loses no event that is written while pages are read", async () => {
     const { owner, repo, path } = await scene();
     const writing = Promise.all(Array.from({ length: 20 }, () => tell(repo, owner)));
     const seen: number[] = [];
@@ -64,7 +64,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
     expect(seen.concat(idsOf(body))).toEqual(written.toSorted((a, b) => a - b));
   });
 
-  it("is for those who see the repository, at the time they ask", async () => {
+  it("requires that the caller may see the repository at the time of the request", async () => {
     const { owner, repo, path } = await scene({ isPrivate: true });
     const friend = await make.user();
     await tell(repo, owner);
@@ -76,8 +76,8 @@ describe("GET /repos/{owner}/{repo}/events", () => {
     expect((await call("GET", path, { token: narrow })).status).toBe(403);
   });
 
-  // SECURITY: each of these says something that the page of the repository does not.
-  it("tells of keys to its administrators, of nobody who hides, and of no fork's parent", async () => {
+  // SECURITY: each of these events contains something that the repository's page does not show.
+  it("shows key events only to administrators, and neither hidden users nor a fork's parent", async () => {
     const { owner, repo, path } = await scene();
     const hidden = await make.user({ isActivityHidden: true });
     const key = await tell(repo, owner, "public_key.added", { fingerprint: "SHA256:x" });
@@ -95,7 +95,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
     expect(own.body.events[0]).toMatchObject({ payload: { fingerprint: "SHA256:x" } });
   });
 
-  it("tells nothing of code where that unit is switched off", async () => {
+  it("omits events of the code where that unit is disabled", async () => {
     const { owner, repo, path } = await scene({ hasCode: false });
     const pushed = { pushId: crypto.randomUUID(), refCount: 0, updates: [] };
     await tell(repo, owner, "repository.pushed", pushed);

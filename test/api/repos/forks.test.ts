@@ -25,7 +25,7 @@ const forksOf = (repo: TestRepo) =>
   db.select().from(repositories).where(eq(repositories.parentId, repo.id));
 
 describe("POST /repos/{owner}/{repo}/forks", () => {
-  it("makes a repository of the same refs, for code and pull requests, without copying a byte", async () => {
+  it("creates a repository with the same refs, for code and pull requests, without copying packs", async () => {
     const [owner, forker] = [await make.user(), await make.user()];
     const { repo, commit } = await makePushed(owner, { description: "An engine" });
     const files = await filesOf(repo);
@@ -60,7 +60,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     expect(source.body).toMatchObject({ forks_count: 1, fork: false });
   });
 
-  it("lets both go their own ways", async () => {
+  it("lets fork and parent change independently", async () => {
     const [owner, forker] = [await make.user(), await make.user()];
     const { repo } = await makePushed(owner);
     const { body } = await fork(forker, repo, { name: freshName("fork") });
@@ -79,7 +79,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     expect(await names(location)).toEqual(["refs/heads/main", "refs/heads/there"]);
   });
 
-  it("takes as long for any repository: three rounds to D1, two calls of objects, none of R2", async () => {
+  it("has a constant cost: three round trips to D1, two calls to Durable Objects, none to R2", async () => {
     const [owner, forker] = [await make.user(), await make.user()];
     const { repo } = await makePushed(owner);
     const org = await make.org([forker]);
@@ -88,7 +88,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     expect(line).toMatchObject({ d1Rounds: 3, objectCalls: 2, r2Calls: 0 });
   });
 
-  it("makes one fork for each owner and parent, and none for the owner", async () => {
+  it("allows one fork for each owner and parent, and none for the parent's owner", async () => {
     const [owner, forker] = [await make.user(), await make.user()];
     const { repo } = await makePushed(owner);
     const taken = await make.repo(forker);
@@ -120,8 +120,8 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     expect(await forksOf(repo)).toEqual([]);
   });
 
-  // SECURITY: to fork into an organization is to create a repository there.
-  it("forks into organizations where the caller may create repositories, and into no others", async () => {
+  // SECURITY: forking into an organization creates a repository there.
+  it("forks only into organizations where the caller may create repositories", async () => {
     const [owner, forker, outsider] = [await make.user(), await make.user(), await make.user()];
     const { repo } = await makePushed(owner);
     const org = await make.org([owner]);
@@ -145,7 +145,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     }
     const { status, body } = await fork(forker, repo, { organization: org.name });
     expect([status, body.full_name]).toEqual([202, `${org.name}/${repo.name}`]);
-    // Who created it may use it, though the team gives no more than the right to create.
+    // The creator may use it, although the team grants only the right to create.
     expect(body.permissions).toEqual({ admin: true, push: true, pull: true });
     const seen = await call("GET", `/repos/${body.full_name}`, { as: forker });
     expect(seen.body.permissions.admin).toBe(true);
@@ -158,7 +158,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     ["one of a limited organization, to a limited account", {}, "limited", "limited", false],
     ["a public repository", {}, "public", "limited", false],
   ] as const)(
-    // SECURITY: a fork is no way to show others what they may not see.
+    // SECURITY: a fork must not show content to people who may not see the parent.
     "makes a fork that is no more open than its parent: %s",
     async (_, fields, ownerVisibility, forkerVisibility, isPrivate) => {
       const [admin, forker] = [
@@ -173,7 +173,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     },
   );
 
-  // SECURITY: else a reader could open to all what a private repository shares with its fork.
+  // SECURITY: otherwise a reader could publish the content of a private repository through a fork.
   it("keeps the fork of a private repository private, whatever its owner sets", async () => {
     const [owner, forker] = [await make.user(), await make.user()];
     const { repo } = await makePushed(owner, { isPrivate: true });
@@ -183,7 +183,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     const edited = await call("PATCH", path, { as: forker, json: { private: false } });
     expect([edited.status, edited.body.private]).toEqual([200, true]);
     expect((await call("GET", path)).status).toBe(404);
-    // Somebody else may see the fork, and is not told of what it was forked from.
+    // A caller who may see only the fork does not see its parent.
     const guest = await make.user();
     await make.collaborator({ ...repo, id: body.id }, guest, ACCESS.read);
     const seen = await call("GET", path, { as: guest });
@@ -191,7 +191,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     expect(seen.body).not.toHaveProperty("parent");
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const [owner, reader, stranger] = [await make.user(), await make.user(), await make.user()];
     const { repo } = await makePushed(owner, { isPrivate: true });
     await make.collaborator(repo, reader, ACCESS.read);
@@ -216,7 +216,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     expect(anonymous.status).toBe(401);
   });
 
-  it("refuses names that can't be, and a body that is none", async () => {
+  it("refuses invalid names, and an invalid body", async () => {
     const [owner, forker] = [await make.user(), await make.user()];
     const repo = await make.repo(owner);
     for (const json of [{ name: "a/b" }, { name: "x.git" }, { name: "n".repeat(101) }]) {
@@ -227,7 +227,7 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
     expect(await forksOf(repo)).toEqual([]);
   });
 
-  it("outlives its parent, and is a fork no longer then", async () => {
+  it("outlives its parent, and is no longer a fork then", async () => {
     const [owner, forker] = [await make.user(), await make.user()];
     const { repo } = await makePushed(owner);
     const { body } = await fork(forker, repo);

@@ -25,7 +25,7 @@ async function makePushed(
   return { owner, repo, made };
 }
 
-/** What the statistics are of files, in their order. */
+/** The statistics of some files, in order. */
 async function count(files: Record<string, TestFile>): Promise<[string, number][]> {
   const { repo } = await makePushed(files);
   const { status, body } = await call("GET", pathOf(repo));
@@ -33,12 +33,12 @@ async function count(files: Record<string, TestFile>): Promise<[string, number][
   return Object.entries(body as Record<string, number>);
 }
 
-/** A text of so many bytes. */
+/** A text of `bytes` bytes. */
 const of = (bytes: number) => "x".repeat(bytes);
 const program = (content: string) => ({ mode: MODE_EXECUTABLE, content });
 
 describe("GET /repos/{owner}/{repo}/languages", () => {
-  it("counts programs and markup, the most first, and neither data nor prose", async () => {
+  it("counts programming and markup languages, largest first, but neither data nor prose", async () => {
     const counted = await count({
       "src/main.go": of(50),
       "src/deep/other.GO": of(25),
@@ -64,7 +64,7 @@ describe("GET /repos/{owner}/{repo}/languages", () => {
     ]);
   });
 
-  it("leaves out what is vendored, generated or documentation, links and submodules", async () => {
+  it("omits vendored and generated files, documentation, symbolic links and submodules", async () => {
     const link = { mode: MODE_SYMLINK, content: "main.go" };
     const linked = { mode: MODE_SUBMODULE, content: "1".repeat(40) };
     const left = ["node_modules/a/b.js", "vendor/x/y.go", "docs/conf.py", "jquery.js", "a.min.js"];
@@ -79,7 +79,7 @@ describe("GET /repos/{owner}/{repo}/languages", () => {
     expect(counted).toEqual([["Go", 7]]);
   });
 
-  it("does as attributes say, at any depth", async () => {
+  it("applies .gitattributes at any depth", async () => {
     const counted = await count({
       ".gitattributes": [
         "vendor/own/** -linguist-vendored",
@@ -119,7 +119,7 @@ describe("GET /repos/{owner}/{repo}/languages", () => {
     ]);
   });
 
-  it("tells by the content where a name leaves it open, or there is only a program", async () => {
+  it("detects the language by the content where the name is ambiguous, or by the interpreter", async () => {
     const counted = await count({
       "a.h": "#include <vector>\nclass A {\npublic:\n};\n",
       "b.h": "int f(void);\n",
@@ -147,7 +147,7 @@ describe("GET /repos/{owner}/{repo}/languages", () => {
     });
   });
 
-  it("judges the many of one extension by the largest", async () => {
+  it("classifies many files of one extension by the largest", async () => {
     const many = Array.from({ length: 90 }, (_, at) => [`src/${at}.h`, "int f(void);\n"]);
     const large = Array.from({ length: 40 }, (_, at) => [
       `lib/${at}.h`,
@@ -157,7 +157,7 @@ describe("GET /repos/{owner}/{repo}/languages", () => {
     expect(Object.fromEntries(counted)).toEqual({ "C++": 40 * 31 + 66 * 13, C: 24 * 13 });
   });
 
-  it("finds out once for a commit, and the record tells", async () => {
+  it("computes once for a commit, and updates the repository's row", async () => {
     const { owner, repo, made } = await makePushed({ "a.go": of(20), LICENSE: await mit("Ada") });
     const before = await eventsOf(repo);
     const cold = await logged(() => call("GET", pathOf(repo)));
@@ -188,7 +188,7 @@ describe("GET /repos/{owner}/{repo}/languages", () => {
     ).toEqual([]);
   });
 
-  it("is empty without a commit, and for those who may read the code", async () => {
+  it("is empty without a commit, and requires read access to the code", async () => {
     const empty = await make.repo(await make.user());
     expect(await call("GET", pathOf(empty))).toMatchObject({ status: 200, body: {} });
     expect(await call("GET", pathOf(empty, "licenses"))).toMatchObject({ status: 200, body: [] });
@@ -220,7 +220,7 @@ const detect = async (files: Record<string, TestFile>): Promise<string[]> => {
 const textOf = async (id: string): Promise<string> => (await findLicense(id))?.text ?? "";
 
 describe("GET /repos/{owner}/{repo}/licenses", () => {
-  it("knows a license by its words, however it is laid out and whoever holds the rights", async () => {
+  it("detects a license by its words, whatever its layout and copyright holder", async () => {
     const text = await mit("A. Person and others");
     const reflowed = text.replaceAll(/(\S)\n(?=\S)/g, "$1 ").replaceAll(/(.{40}\S*) /g, "$1\n  ");
     expect(await detect({ "license.md": `# The MIT License\n\n${reflowed}` })).toEqual(["MIT"]);
@@ -235,13 +235,13 @@ describe("GET /repos/{owner}/{repo}/licenses", () => {
   });
 
   it.each(["ISC", "0BSD", "MIT-0", "GPL-2.0-only", "AGPL-3.0-only", "Unlicense", "BSD-2-Clause"])(
-    "tells %s from those that are much like it",
+    "distinguishes %s from similar licenses",
     async (id) => {
       expect(await detect({ LICENSE: await textOf(id) })).toEqual([id]);
     },
   );
 
-  it("tells several, in order", async () => {
+  it("lists several licenses, in order", async () => {
     const both = { "LICENSE-MIT": await mit("A"), "LICENSE-APACHE": await textOf("Apache-2.0") };
     expect(await detect({ ...both, UNLICENSE: await textOf("Unlicense") })).toEqual([
       "Apache-2.0",
@@ -251,7 +251,7 @@ describe("GET /repos/{owner}/{repo}/licenses", () => {
     expect(await detect({ ...both, COPYING: await mit("B") })).toEqual(["Apache-2.0", "MIT"]);
   });
 
-  it("takes no other text for one, and none that was added to", async () => {
+  it("does not detect a license in another text, nor in one with additions", async () => {
     const text = await mit("A");
     const harmless = text.replace(
       "THE SOFTWARE IS",

@@ -6,7 +6,7 @@ export const samples = defineSamples({
     request: async () => ({
       json: { name: freshName("made"), auto_init: true, license: "MIT", gitignores: "Go" },
     }),
-    // Its creator's watch comes with the repository, and so do the default webhooks.
+    // The repository is created with a watch of its creator and with the default webhooks.
     announces: once("repository.created", "repository.pushed"),
   },
   userCurrentListRepos: {
@@ -22,7 +22,7 @@ export const samples = defineSamples({
       path: await world.repoPath(),
       json: { name: freshName("made"), description: "b", private: true },
     }),
-    // The second request is led to the new name, and finds everything as it asks for.
+    // The second request is redirected to the new name, where nothing is left to change.
     announces: once("repository.edited", "repository.renamed", "repository.visibility_changed"),
   },
   repoDelete: {

@@ -21,14 +21,14 @@ import { freshName, make } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 import { logged } from "../../support/usage.ts";
 
-/** What an account owns, by name. */
+/** The repositories that an account owns, by name. */
 const namesOf = async (owner: { id: number }): Promise<string[]> =>
   (await db.select().from(repositories).where(eq(repositories.ownerId, owner.id))).map(
     ({ name }) => name,
   );
 
 describe("POST /user/repos", () => {
-  it("creates an empty repository that its creator watches, and announces it", async () => {
+  it("creates an empty repository that its creator watches, and records an event", async () => {
     const owner = await make.user();
     const name = freshName("Repo");
 
@@ -68,7 +68,7 @@ describe("POST /user/repos", () => {
     ]);
   });
 
-  it("takes every choice a client may make", async () => {
+  it("accepts every option", async () => {
     const owner = await make.user();
     const wanted = {
       name: freshName("repo"),
@@ -97,8 +97,8 @@ describe("POST /user/repos", () => {
     expect(row).toMatchObject({ trustModel: "committer", visibility: "private" });
   });
 
-  // The defaults of the field: clients rely on them without asking.
-  it("switches everything on that a new repository has, and nothing else", async () => {
+  // Gitea's defaults, which clients rely on.
+  it("enables the default units and settings of a new repository, and nothing else", async () => {
     const owner = await make.user();
 
     const { body } = await call("POST", "/user/repos", {
@@ -155,7 +155,7 @@ describe("POST /user/repos", () => {
     expect(body).not.toHaveProperty("parent");
   });
 
-  it("matches the keys of the body whatever their case", async () => {
+  it("matches the keys of the body in any case", async () => {
     const owner = await make.user();
     const name = freshName("repo");
     const created = await call("POST", "/user/repos", {
@@ -177,7 +177,7 @@ describe("POST /user/repos", () => {
     "git",
     "a.wikis",
     "x".repeat(100),
-  ])("takes the name %j", async (name) => {
+  ])("accepts the name %j", async (name) => {
     const owner = await make.user();
     const created = await call("POST", "/user/repos", { as: owner, json: { name } });
     expect(created).toMatchObject({ status: 201, body: { name } });
@@ -219,7 +219,7 @@ describe("POST /user/repos", () => {
     expect(await eventsBy(owner)).toEqual([]);
   });
 
-  it("refuses a name the owner has already, in any case, and keeps what is there", async () => {
+  it("refuses a name that the owner already uses, in any case, and keeps the existing repository", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner, { description: "the first" });
 
@@ -244,7 +244,7 @@ describe("POST /user/repos", () => {
     }
   });
 
-  it("gives the name to one of ten requests at once", async () => {
+  it("gives the name to one of ten concurrent requests", async () => {
     const owner = await make.user();
     const name = freshName("race");
 
@@ -264,7 +264,7 @@ describe("POST /user/repos", () => {
     });
   });
 
-  it("does not promise labels it can't write yet", async () => {
+  it("refuses issue labels, which are not supported", async () => {
     const owner = await make.user();
     const refused = await call("POST", "/user/repos", {
       as: owner,
@@ -277,7 +277,7 @@ describe("POST /user/repos", () => {
   });
 
   it.each(["main", "feature/x", "v1.0", "a-b_c", "żółw", "@a", "a@", "x".repeat(100)])(
-    "takes the default branch %j, as git does",
+    "accepts the default branch %j, as git does",
     async (branch) => {
       const owner = await make.user();
       const created = await call("POST", "/user/repos", {
@@ -332,14 +332,14 @@ describe("POST /user/repos", () => {
     [{ template: 1 }],
     [{ object_format_name: "sha256" }],
     [{ object_format_name: "md5" }],
-  ])("refuses a field of the wrong kind or size: %j", async (wanted) => {
+  ])("refuses a field of the wrong type or size: %j", async (wanted) => {
     const owner = await make.user();
     const json = { name: freshName("repo"), ...wanted };
     expect((await call("POST", "/user/repos", { as: owner, json })).status).toBe(422);
     expect(await namesOf(owner)).toEqual([]);
   });
 
-  it("needs somebody who is signed in, whose token may write both", async () => {
+  it("requires a signed-in user with both write scopes", async () => {
     const user = await make.user();
     const json = { name: freshName("repo") };
     expect((await call("POST", "/user/repos", { json })).status).toBe(401);
@@ -352,7 +352,7 @@ describe("POST /user/repos", () => {
     expect((await call("POST", "/user/repos", { token, json })).status).toBe(201);
   });
 
-  it("lets no narrowed token reach beyond what it is narrowed to", async () => {
+  it("refuses to create a repository that a narrowed token could not see", async () => {
     const user = await make.user();
     const publicOnly = await make.token(user, { scopes: "public-only,all" });
     const bound = await make.token(user, { repos: [] });
@@ -373,7 +373,7 @@ describe("POST /user/repos", () => {
     expect(await eventsBy(user)).toEqual([]);
   });
 
-  it("stops at the number of repositories the account may own, however many ask at once", async () => {
+  it("enforces the limit of repositories per account under concurrent requests", async () => {
     const owner = await make.user({ repoCountMax: 3 });
     await make.repo(owner);
 
@@ -391,7 +391,7 @@ describe("POST /user/repos", () => {
     expect(await eventsBy(owner)).toHaveLength(2);
   });
 
-  it("takes the server's limit where the account has none of its own", async () => {
+  it("uses the server's limit for an account without its own", async () => {
     const limited = serviceWith({ MAX_CREATION_LIMIT: "1" });
     const usual = await make.user();
     const favoured = await make.user({ repoCountMax: 2 });
@@ -404,7 +404,7 @@ describe("POST /user/repos", () => {
     expect((await create(await make.user({ repoCountMax: 0 }))).status).toBe(403);
   });
 
-  it("does not make its creator a watcher where the server says so", async () => {
+  it("does not make its creator a watcher where automatic watching is disabled", async () => {
     const quiet = serviceWith({ AUTO_WATCH_NEW_REPOS: "false", DEFAULT_BRANCH: "trunk" });
     const owner = await make.user();
     const created = await quiet("POST", "/user/repos", {
@@ -421,7 +421,7 @@ describe("POST /user/repos", () => {
 
 describe("GET /repos/{owner}/{repo}", () => {
   // The contract's field table, in its order.
-  it("carries every field of the contract in its type", async () => {
+  it("returns every field of the contract with its type", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner, { sizeBytes: 1500, website: "https://example.com/" });
 
@@ -461,7 +461,7 @@ describe("GET /repos/{owner}/{repo}", () => {
     expect(Number.isInteger(body.id)).toBe(true);
   });
 
-  it("shows each kind of caller what they may do, and to the rest nothing", async () => {
+  it("returns each caller's permissions, and is not found for callers who may not see it", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     const open = await make.repo(org);
@@ -512,8 +512,8 @@ describe("GET /repos/{owner}/{repo}", () => {
     expect(await see(open, { token: bound })).toEqual(gone);
   });
 
-  // SECURITY: a private repository and one that never was give the same answer, byte for byte.
-  it("answers alike for what is hidden and for what is not there", async () => {
+  // SECURITY: the responses for a private and for a missing repository are equal, byte for byte.
+  it("responds alike for a hidden and for a missing repository", async () => {
     const owner = await make.user();
     const hidden = await make.repo(owner, { isPrivate: true });
     const strip = ({ status, body, headers }: Awaited<ReturnType<typeof call>>) => {
@@ -533,7 +533,7 @@ describe("GET /repos/{owner}/{repo}", () => {
     }
   });
 
-  it("finds it by id as by name, in two rounds at most", async () => {
+  it("finds it by id as by name, in at most two round trips", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const byName = await logged(() =>
@@ -553,7 +553,7 @@ describe("GET /repos/{owner}/{repo}", () => {
     },
   );
 
-  it("says of a public repository of a private organization that it is internal", async () => {
+  it("marks a public repository of a private organization as internal", async () => {
     const owner = await make.user();
     const org = await make.org([owner], { visibility: "private" });
     const repo = await make.repo(org);
@@ -568,7 +568,7 @@ describe("GET /repos/{owner}/{repo}", () => {
 });
 
 describe("DELETE /repos/{owner}/{repo}", () => {
-  it("is for owners only", async () => {
+  it("requires an owner", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const hidden = await make.repo(owner, { isPrivate: true });
@@ -594,7 +594,7 @@ describe("DELETE /repos/{owner}/{repo}", () => {
     expect(await eventsOf(repo)).toEqual([]);
   });
 
-  it("is for the owners of an organization and for administrators too", async () => {
+  it("is allowed to owners of the organization and to administrators", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     for (const as of [owner, await make.admin()]) {
@@ -606,8 +606,8 @@ describe("DELETE /repos/{owner}/{repo}", () => {
     }
   });
 
-  // A repository that takes the name later finds nothing of this one.
-  it("takes everything with it, and a new one of the name inherits nothing", async () => {
+  // A later repository of the same name must inherit nothing.
+  it("deletes all its data, and a new one of the name inherits nothing", async () => {
     const owner = await make.user();
     const other = await make.user();
     const org = await make.org([owner]);
@@ -687,7 +687,7 @@ describe("DELETE /repos/{owner}/{repo}", () => {
     expect(await call("GET", "/user/starred", { as: other })).toMatchObject({ body: [] });
   });
 
-  it("is told once, however many ask at once", async () => {
+  it("records one event for concurrent requests", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const answers = await Promise.all(

@@ -16,13 +16,13 @@ const query = (fields: Record<string, string | number | boolean | undefined>): s
     ),
   ).toString();
 
-/** The ids a search finds, on all its pages, and that its total is their number. */
+/** Collects the ids from all pages of a search, and checks that the total equals their number. */
 async function search(fields: Parameters<typeof query>[0], sending: Sending = {}) {
   const { ids, totals } = await readAll(`/repos/search?${query(fields)}`, sending);
   expect(totals).toEqual([ids.length]);
   return ids;
 }
-/** The newest that a search without a word finds: rows of the far future stand first. */
+/** The newest results of a search without a word: rows dated in the far future come first. */
 async function newest(fields: Parameters<typeof query>[0], sending: Sending = {}) {
   const path = `/repos/search?${query({ ...fields, sort: "created", order: "desc", limit: 50 })}`;
   const { body } = await call("GET", path, sending);
@@ -31,8 +31,8 @@ async function newest(fields: Parameters<typeof query>[0], sending: Sending = {}
 const FUTURE = Date.parse("2096-01-01");
 const idsOf = (...list: { id: number }[]): number[] => list.map(({ id }) => id);
 
-describe("GET /repos/search: the word", () => {
-  it("answers ok and a list of repositories, in two rounds", async () => {
+describe("GET /repos/search: the search word", () => {
+  it("returns ok and a list of repositories, in two round trips", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { answer, line } = await logged(() =>
@@ -44,7 +44,7 @@ describe("GET /repos/search: the word", () => {
     expect(line.d1Rounds).toBeLessThanOrEqual(2);
   });
 
-  it("is found anywhere in a name, in any case", async () => {
+  it("matches any part of a name, in any case", async () => {
     const word = freshName("Word").replaceAll("-", "x");
     const owner = await make.user();
     const found = [
@@ -59,7 +59,7 @@ describe("GET /repos/search: the word", () => {
     }
   });
 
-  it("is looked for in descriptions only where that is asked", async () => {
+  it("matches descriptions only where requested", async () => {
     const word = freshName("word");
     const owner = await make.user();
     const named = await make.repo(owner, { name: `a-${word}` });
@@ -71,8 +71,8 @@ describe("GET /repos/search: the word", () => {
     expect(await search({ q: word, includeDesc: false })).toEqual(idsOf(named));
   });
 
-  // Upper and lower case are a matter of every alphabet, for the owner's own as for others'.
-  it("folds letters of any alphabet in descriptions", async () => {
+  // Case is folded in every alphabet, for the caller's own repositories as for others'.
+  it("ignores case in descriptions for every alphabet", async () => {
     const tag = freshName("x");
     const owner = await make.user();
     const repo = await make.repo(owner, { description: `ŻÓŁW ${tag} École Ёлка` });
@@ -88,8 +88,8 @@ describe("GET /repos/search: the word", () => {
     }
   });
 
-  // The index of words knows three characters and more.
-  it("may be of one or two characters: then a name begins with it", async () => {
+  // The trigram index needs at least three characters.
+  it("of one or two characters matches the beginning of a name", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner, { name: `q9${freshName("z")}` });
     const hidden = await make.repo(owner, { name: `q9${freshName("z")}`, isPrivate: true });
@@ -102,7 +102,7 @@ describe("GET /repos/search: the word", () => {
     }
   });
 
-  it("may name the owner before a slash", async () => {
+  it("may contain the owner before a slash", async () => {
     const owner = await make.user();
     const [one, other] = [await make.repo(owner), await make.repo(owner, { name: "xy" })];
     await make.repo(await make.user(), { name: one.name });
@@ -118,7 +118,7 @@ describe("GET /repos/search: the word", () => {
     expect(await search({ q: `${owner.name}/${one.name}/x` })).toEqual([]);
   });
 
-  // SECURITY: the word is data to the index of words, never a part of its query language.
+  // SECURITY: the word is data for the full-text index, never a part of its query language.
   it.each([
     '"',
     '"""',
@@ -157,7 +157,7 @@ describe("GET /repos/search: the word", () => {
     "\ufffd\ufffd\ufffd",
     "a\u0301bc",
     "x".repeat(255),
-  ])("is only a word: %j", async (q) => {
+  ])("is treated as text only: %j", async (q) => {
     const owner = await make.user();
     const repo = await make.repo(owner, { description: `zzz ${q} zzz` });
     const fields = [{ q }, { q, includeDesc: true }, { q, uid: owner.id, includeDesc: true }];
@@ -165,12 +165,12 @@ describe("GET /repos/search: the word", () => {
       const answer = await call("GET", `/repos/search?${query(each)}`, { as: owner });
       expect([answer.status, answer.body.ok]).toEqual([200, true]);
     }
-    // Whatever is no address of a repository is found where it stands.
+    // A text that is not of the form owner/name is matched as it is.
     if (q.includes("/") || q.includes("\u0000")) return;
     expect(await search({ q, uid: owner.id, includeDesc: true })).toContain(repo.id);
   });
 
-  it("has 255 characters at most", async () => {
+  it("has at most 255 characters", async () => {
     const refused = await call("GET", `/repos/search?q=${"x".repeat(256)}`);
     expect(refused).toMatchObject({
       status: 422,
@@ -178,13 +178,13 @@ describe("GET /repos/search: the word", () => {
     });
   });
 
-  it("is a topic where that is asked, and no repository has one yet", async () => {
+  it("is matched against topics only, where requested", async () => {
     const repo = await make.repo(await make.user());
     expect(await search({ q: repo.name, topic: true })).toEqual([]);
     expect(await search({ q: repo.name, topic: false })).toEqual(idsOf(repo));
   });
 
-  it("follows a change of name, description, visibility and owner at once", async () => {
+  it("reflects a change of name, description, visibility or owner immediately", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner, { description: freshName("before") });
     const [name, description, ownerName] = [
@@ -228,7 +228,7 @@ describe("GET /repos/search: the word", () => {
 });
 
 describe("GET /repos/search: the filters", () => {
-  it("uid: what an account owns and has a part in, exclusive: what it owns", async () => {
+  it("uid: repositories that an account owns or collaborates on; exclusive: only owned ones", async () => {
     const [owner, other] = [await make.user(), await make.user()];
     const own = await make.repo(owner);
     const shared = await make.repo(other);
@@ -247,11 +247,11 @@ describe("GET /repos/search: the filters", () => {
       idsOf(shared),
     );
     expect(await search({ uid: 999_999_999 })).toEqual([]);
-    // What can't be read as a number asks for nothing, as clients of the field expect.
+    // A value that is not a number is ignored, as Gitea clients expect.
     expect(await search({ uid: "abc", q: own.name })).toEqual(idsOf(own));
   });
 
-  it("priority_owner_id: puts first what an account owns", async () => {
+  it("priority_owner_id: lists the repositories of an account first", async () => {
     const word = freshName("word");
     const [first, second] = [await make.user(), await make.user()];
     const a = await make.repo(first, { name: `a-${word}` });
@@ -262,7 +262,7 @@ describe("GET /repos/search: the filters", () => {
     expect(body.data).toMatchObject([{ id: b.id }]);
   });
 
-  it("team_id: what a team reaches, as far as the caller sees it", async () => {
+  it("team_id: repositories that a team reaches and the caller may see", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     const [open, hidden, other] = [
@@ -283,7 +283,7 @@ describe("GET /repos/search: the filters", () => {
     expect(await search({ team_id: some.id })).toEqual(idsOf(open));
   });
 
-  it("starredBy: what a user has starred, as far as the caller sees it", async () => {
+  it("starredBy: repositories that a user has starred and the caller may see", async () => {
     const [user, owner] = [await make.user(), await make.user()];
     const [open, hidden] = [await make.repo(owner), await make.repo(owner, { isPrivate: true })];
     for (const [repo, visibility] of [
@@ -299,7 +299,7 @@ describe("GET /repos/search: the filters", () => {
     expect(await search({ starredBy: user.id }, { as: user })).toEqual(idsOf(open));
   });
 
-  it("private, is_private, template, archived and mode: alone, and all together", async () => {
+  it("private, is_private, template, archived and mode: individually and combined", async () => {
     const owner = await make.user();
     const by = {
       plain: await make.repo(owner, { createdAt: FUTURE }),
@@ -334,7 +334,7 @@ describe("GET /repos/search: the filters", () => {
     expect(await found({ mode: "" })).toEqual(without());
     const strict = { mode: "source", archived: false, template: false, is_private: false };
     expect(await found(strict)).toEqual(["plain"]);
-    // The same filters without an owner walk the whole list.
+    // Without an owner the same filters walk the full list.
     for (const fields of [{ is_private: true }, { template: true }, { mode: "fork" }]) {
       const all = await newest(fields, { as: owner });
       const named = Object.entries(by).filter(([, { id }]) => all.includes(id));
@@ -342,10 +342,10 @@ describe("GET /repos/search: the filters", () => {
     }
   });
 
-  it("sort and order: by each key, both ways", async () => {
+  it("sort and order: by each key, in both directions", async () => {
     const word = freshName("word");
     const owner = await make.user();
-    // Few are both, so that the walk of the whole list is short.
+    // Few repositories match both, so that walking the full list is short.
     const rare = { isTemplate: true, isMirror: true };
     const one = { createdAt: 1, updatedAt: 3, starCount: 5, forkCount: 1 };
     const two = { createdAt: 2, updatedAt: 1, starCount: 7, forkCount: 0 };
@@ -386,7 +386,7 @@ describe("GET /repos/search: the filters", () => {
     expect(await search({ q: word })).toEqual(idsOf(b, c, a));
   });
 
-  // SECURITY: a sort key that names a column would let anybody guess what it holds.
+  // SECURITY: sorting by an arbitrary column would let callers infer its values.
   it.each([
     ["mode", "nonsense", 'Invalid search mode: "nonsense"'],
     ["sort", "password_hash", 'Invalid sort mode: "password_hash"'],
@@ -404,7 +404,7 @@ describe("GET /repos/search: the filters", () => {
 });
 
 describe("GET /repos/search: pages", () => {
-  it("are full, disjoint and complete, with links and an exact total", async () => {
+  it("are full, disjoint and complete, with Link headers and an exact total", async () => {
     const word = freshName("word");
     const owner = await make.user();
     const repos: TestRepo[] = [];
@@ -433,7 +433,7 @@ describe("GET /repos/search: pages", () => {
     }
   });
 
-  it("hold 30 by default and never more than the server's setting for them", async () => {
+  it("have 30 items by default, and never more than the server's setting", async () => {
     const owner = await make.user();
     const word = freshName("word");
     for (let n = 0; n < 53; n += 1) await make.repo(owner, { name: `${word}-${n}` });
@@ -453,11 +453,11 @@ describe("GET /repos/search: pages", () => {
   });
 });
 
-describe("GET /repos/search: who sees what", () => {
-  // The judge is the repository itself: it is found by exactly those who can open it.
-  // Nineteen callers, each asked in every way: longer than a test usually takes.
+describe("GET /repos/search: visibility", () => {
+  // The reference is the repository's own path: a search finds it exactly for the callers who can read it.
+  // Nineteen callers, each with every kind of search: slower than most tests.
   it(
-    "finds what the caller can open, and nothing else, however it is asked",
+    "finds exactly the repositories that the caller can read, for every kind of search",
     { timeout: 60_000 },
     async () => {
       const word = freshName("word");
@@ -530,7 +530,7 @@ describe("GET /repos/search: who sees what", () => {
           if (status === 200) visible.push(id);
         }
         expect([name, ascending(await search({ q: word }, sending))]).toEqual([name, visible]);
-        // Without a word the whole list is walked; these are the newest in it.
+        // Without a word the full list is walked; these are its newest repositories.
         const own = (await newest({}, sending)).filter((id) =>
           repos.some((repo) => repo.id === id),
         );
@@ -544,7 +544,7 @@ describe("GET /repos/search: who sees what", () => {
     },
   );
 
-  it("needs a token that may read repositories, where one is sent", async () => {
+  it("requires a token, where one is sent, to have the read scope for repositories", async () => {
     const user = await make.user();
     const token = await make.token(user, { scopes: "write:user" });
     expect((await call("GET", "/repos/search", { token })).status).toBe(403);
@@ -552,8 +552,8 @@ describe("GET /repos/search: who sees what", () => {
   });
 });
 
-// The contract gives this one failure a body of its own.
-it("answers a failing database by 500, ok false and an error without detail", async () => {
+// The contract defines a separate body for this failure.
+it("returns 500, ok false and an error without detail when the database fails", async () => {
   const failing = new Proxy(env.DB, {
     get(target, name) {
       if (name !== "withSession") return Reflect.get(target, name);
@@ -571,8 +571,8 @@ it("answers a failing database by 500, ok false and an error without detail", as
 
   expect(answer.status).toBe(500);
   expect(answer.body).toEqual({ ok: false, error: expect.stringMatching(/^internal error/) });
-  // The id is random: it may spell anything.
-  const told = JSON.stringify(answer.body).replace(/request [\da-f-]+/, "");
-  expect(told).not.toMatch(/secret|SQL|D1|select/i);
+  // The request id is random and may contain any word.
+  const shown = JSON.stringify(answer.body).replace(/request [\da-f-]+/, "");
+  expect(shown).not.toMatch(/secret|SQL|D1|select/i);
   expect(text).not.toContain("secret-word");
 });

@@ -10,10 +10,12 @@ import {
   startReading,
 } from "../../support/slow-reader.ts";
 
-/** What may have left storage and not reached the client, in bytes, however large the answer is. */
+/**
+ * Maximum number of bytes read from storage and not yet received by the client, whatever the response's size.
+ */
 const BUFFERED_BYTES_MAX = 3 * 1024 * 1024;
 
-/** Starts to read an archive of files that are streamed. */
+/** Starts to read an archive with streamed files. */
 async function startArchive(format: string) {
   const owner = await make.user();
   const repo = await make.repo(owner);
@@ -22,9 +24,9 @@ async function startArchive(format: string) {
   return startReading(new Request(url));
 }
 
-// SECURITY: compression that takes what it is given, whether or not anybody reads, would hold it all.
+// SECURITY: compression without backpressure would buffer the full archive in memory.
 it.each(["tar.gz", "zip", "bundle"])(
-  "a client that stops reading a %s holds a few pieces of it in memory",
+  "buffers only a few chunks for a client that stops reading a %s",
   async (format) => {
     const started = await startArchive(format);
     const totalBytes = BLOBS * BLOB_BYTES;
@@ -35,7 +37,7 @@ it.each(["tar.gz", "zip", "bundle"])(
 );
 
 it.each(["tar.gz", "zip", "bundle"])(
-  "a client that goes away in the middle of a %s ends the reading of it",
+  "stops reading from storage when a client disconnects from a %s",
   async (format) => {
     const { meter, reader } = await startArchive(format);
     await reader.read();

@@ -6,7 +6,7 @@ import { readAll } from "../../support/list.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
 
-/** A repository and somebody who may watch it. */
+/** A repository and a user who may watch it. */
 async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user();
   const repo = await make.repo(owner, fields);
@@ -18,7 +18,7 @@ const watcherCount = async ({ id }: { id: number }, as: { token: string }) =>
   (await call("GET", `/repositories/${id}`, { as })).body.watchers_count;
 
 describe("PUT /repos/{owner}/{repo}/subscription", () => {
-  it("watches in the contract's shape, once however often it is asked", async () => {
+  it("watches once for repeated requests, in the contract's shape", async () => {
     const { owner, repo, path, user } = await scene();
     const api = `https://forge.example/api/v1/repos/${owner.name}/${repo.name}`;
     const info = {
@@ -43,7 +43,7 @@ describe("PUT /repos/{owner}/{repo}/subscription", () => {
     ]);
   });
 
-  it("announces one watch of ten at once", async () => {
+  it("records one event for ten concurrent requests", async () => {
     const { owner, repo, path, user } = await scene();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => call("PUT", path, { as: user })),
@@ -53,7 +53,7 @@ describe("PUT /repos/{owner}/{repo}/subscription", () => {
     expect(await eventsBy(user)).toHaveLength(1);
   });
 
-  it("is for people who are signed in, see the repository and may write", async () => {
+  it("requires a signed-in user with the write scope who may see the repository", async () => {
     const { owner, repo, path, user } = await scene({ isPrivate: true });
     const open = await scene();
     expect(await call("PUT", path, { as: user })).toMatchObject({ status: 404, body: "" });
@@ -71,7 +71,7 @@ describe("PUT /repos/{owner}/{repo}/subscription", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/subscription", () => {
-  it("answers 404 where nobody watches, and where nothing is to be seen", async () => {
+  it("is not found for a repository that the caller does not watch or may not see", async () => {
     const { path, user, owner } = await scene();
     const hidden = await scene({ isPrivate: true });
     expect(await call("GET", path, { as: user })).toMatchObject({ status: 404, body: "" });
@@ -83,7 +83,7 @@ describe("GET /repos/{owner}/{repo}/subscription", () => {
 });
 
 describe("DELETE /repos/{owner}/{repo}/subscription", () => {
-  it("stops watching, and changes nothing where nobody watched", async () => {
+  it("stops watching, and is idempotent", async () => {
     const { owner, repo, path, user } = await scene();
     await call("PUT", path, { as: user });
 
@@ -103,15 +103,15 @@ describe("DELETE /repos/{owner}/{repo}/subscription", () => {
 describe.each([
   ["subscribers", (owner: string, repo: string) => `/repos/${owner}/${repo}/subscription`],
   ["stargazers", (owner: string, repo: string) => `/user/starred/${owner}/${repo}`],
-])("GET /repos/{owner}/{repo}/%s", (list, toMark) => {
-  it("lists who is seen, by id, in full pages with the total of what is seen", async () => {
+])("GET /repos/{owner}/{repo}/%s", (list, pathOf) => {
+  it("lists visible users by id, in full pages, with the total of visible users", async () => {
     const { owner, repo } = await scene();
     const path = `/repos/${owner.name}/${repo.name}/${list}`;
     const fans: TestUser[] = [];
     for (const fields of [{}, { visibility: "private" }, {}, { visibility: "limited" }, {}]) {
       const fan = await make.user(fields as { visibility?: "private" });
       fans.push(fan);
-      await call("PUT", toMark(owner.name, repo.name), { as: fan });
+      await call("PUT", pathOf(owner.name, repo.name), { as: fan });
     }
     const idsAt = (...places: number[]) => places.map((at) => fans[at]?.id);
 
@@ -131,9 +131,9 @@ describe.each([
     expect([seen.admin.ids, seen.admin.totals]).toEqual([idsAt(0, 1, 2, 3, 4), [5]]);
   });
 
-  it("shows who marked a private repository to those who see it only", async () => {
+  it("lists users of a private repository only for callers who may see it", async () => {
     const { owner, repo, user } = await scene({ isPrivate: true });
-    await call("PUT", toMark(owner.name, repo.name), { as: owner });
+    await call("PUT", pathOf(owner.name, repo.name), { as: owner });
     const path = `/repos/${owner.name}/${repo.name}/${list}`;
     expect((await readAll(path, { as: owner })).ids).toEqual([owner.id]);
     expect(await call("GET", path, { as: user })).toMatchObject({ status: 404, body: "" });

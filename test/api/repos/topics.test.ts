@@ -21,7 +21,7 @@ async function makeOwned(fields: Parameters<typeof make.repo>[1] = {}) {
 }
 
 describe("the topics of a repository", () => {
-  it("are replaced, added and removed, and told of once for each change", async () => {
+  it("are replaced, added and removed, with one event for each change", async () => {
     const { owner, repo } = await makeOwned();
     const { answer, line } = await logged(() => put(repo, owner, [" Beta ", "alpha", "beta", ""]));
     expect([answer.status, line.d1Rounds]).toEqual([204, 2]);
@@ -42,7 +42,7 @@ describe("the topics of a repository", () => {
     expect(typesOf(await eventsOf(repo))).toEqual(Array(4).fill("repository.topics_changed"));
   });
 
-  it("come whole or in pages", async () => {
+  it("are listed in full or in pages", async () => {
     const { owner, repo } = await makeOwned();
     const names = Array.from({ length: 25 }, (_, at) => `t${String(at).padStart(2, "0")}`);
     await put(repo, owner, names);
@@ -55,7 +55,7 @@ describe("the topics of a repository", () => {
     expect(page.headers.get("Link")).toContain('rel="prev"');
   });
 
-  it("can't be what is no name, nor more than 25, whoever comes first", async () => {
+  it("must be valid names, and at most 25 under concurrent requests", async () => {
     const { owner, repo } = await makeOwned();
     const wrong = ["-a", ".a", "a b", "a_b", "ä", "a".repeat(36), "\0", "a/b", "a,b"];
     const refused = await put(repo, owner, ["fine", ...wrong]);
@@ -88,7 +88,7 @@ describe("the topics of a repository", () => {
     expect([known.status, (await list(repo)).length]).toEqual([204, 25]);
   });
 
-  it("are changed by those who administer the repository", async () => {
+  it("are changed by administrators of the repository", async () => {
     const { repo } = await makeOwned();
     const writer = await make.user();
     await make.collaborator(repo, writer, 2);
@@ -112,7 +112,7 @@ describe("the topics of a repository", () => {
 });
 
 describe("GET /topics/search", () => {
-  it("finds topics by a part of their names, those of the most public repositories first", async () => {
+  it("finds topics by a part of their names, sorted by the number of public repositories", async () => {
     const word = freshName("w").replaceAll("-", "");
     const { owner, repo } = await makeOwned();
     const { owner: other, repo: another } = await makeOwned();
@@ -123,10 +123,10 @@ describe("GET /topics/search", () => {
     const { answer, line } = await logged(() =>
       call("GET", `/topics/search?q=${word.toUpperCase()}`),
     );
-    const told = (answer.body.topics as { topic_name: string; repo_count: number }[]).map(
+    const listed = (answer.body.topics as { topic_name: string; repo_count: number }[]).map(
       ({ topic_name: name, repo_count: count }) => [name, count],
     );
-    expect(told).toEqual([
+    expect(listed).toEqual([
       [`b-${word}`, 2],
       [`a-${word}`, 1],
       [word, 1],
@@ -141,7 +141,7 @@ describe("GET /topics/search", () => {
     expect((await find(word.slice(0, 2))).length).toBeGreaterThan(0);
   });
 
-  it("forgets what no repository has any more, and what is public no more", async () => {
+  it("omits topics without any public repository", async () => {
     const word = freshName("w").replaceAll("-", "");
     const { owner, repo } = await makeOwned();
     await put(repo, owner, [word]);
@@ -160,7 +160,7 @@ describe("GET /topics/search", () => {
 });
 
 describe("GET /repos/search?topic=true", () => {
-  it("finds the repositories that have one of the topics, as far as the caller may see them", async () => {
+  it("finds visible repositories that have one of the topics", async () => {
     const [one, two] = [freshName("one"), freshName("two")];
     const { owner, repo } = await makeOwned();
     const hidden = await make.repo(owner, { isPrivate: true });

@@ -12,14 +12,14 @@ async function addressesOf(user: TestUser): Promise<string[]> {
   return answer.body.map(({ email }: { email: string }) => email);
 }
 
-/** Adds addresses and makes sure of it. */
+/** Adds addresses and checks that this succeeded. */
 async function add(user: TestUser, ...emails: string[]): Promise<void> {
   const answer = await call("POST", "/user/emails", { as: user, json: { emails } });
   expect(answer.status).toBe(201);
 }
 
 describe("GET /user/emails", () => {
-  it("lists the primary address first, then the others as they came", async () => {
+  it("lists the primary address first, then the others in the order of addition", async () => {
     const user = await make.user();
     const [first, second] = [freshEmail(), freshEmail()];
     await add(user, first);
@@ -42,8 +42,8 @@ describe("GET /user/emails", () => {
     expect((await call("GET", "/user/emails")).status).toBe(401);
   });
 
-  // SECURITY: an address is nothing public.
-  it("tells a public-only token no address", async () => {
+  // SECURITY: email addresses are not public.
+  it("lists no address for a public-only token", async () => {
     const user = await make.user();
     const token = await make.token(user, { scopes: "public-only,all" });
 
@@ -57,7 +57,7 @@ describe("GET /user/emails", () => {
 });
 
 describe("POST /user/emails", () => {
-  it("adds several addresses at once and answers with all of them", async () => {
+  it("adds several addresses in one request and returns all of them", async () => {
     const user = await make.user();
     const emails = [freshEmail(), freshEmail()];
 
@@ -71,8 +71,8 @@ describe("POST /user/emails", () => {
     expect(await eventsIn(user)).toMatchObject([{ type: "email.added", actorId: user.id }]);
   });
 
-  // A statement takes 100 values: the most that a request may send must fit.
-  it("adds as many as a request may send", async () => {
+  // A statement binds at most 100 values: the maximum number of addresses in a request must fit.
+  it("adds the maximum number of addresses of a request", async () => {
     const user = await make.user();
     const emails = Array.from({ length: 20 }, freshEmail);
 
@@ -80,7 +80,7 @@ describe("POST /user/emails", () => {
     expect(await addressesOf(user)).toHaveLength(21);
   });
 
-  it("lets the user sign in with a secondary address, whatever its case", async () => {
+  it("lets the user sign in with a secondary address in any case", async () => {
     const user = await make.userWithPassword();
     const email = freshEmail();
     await add(user, email);
@@ -104,7 +104,7 @@ describe("POST /user/emails", () => {
     ],
     ["too many", Array.from({ length: 21 }, freshEmail), "[Emails]: MaxSize"],
     ["the same one twice", ["Twice@example.com", "twice@example.com"], "e-mail already in use"],
-  ])("refuses %s, and then adds none", async (_, emails, message) => {
+  ])("refuses %s, and adds nothing", async (_, emails, message) => {
     const user = await make.user();
 
     const answer = await call("POST", "/user/emails", { as: user, json: { emails } });
@@ -114,7 +114,7 @@ describe("POST /user/emails", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("refuses another user's address in any case, and then adds none", async () => {
+  it("refuses another user's address in any case, and adds nothing", async () => {
     const [user, other] = [await make.user(), await make.user()];
 
     const emails = [freshEmail(), other.email.toUpperCase()];
@@ -125,7 +125,7 @@ describe("POST /user/emails", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("gives an address to one user when several ask for it at once", async () => {
+  it("gives an address to one user for concurrent requests", async () => {
     const everybody = await Promise.all([make.user(), make.user(), make.user()]);
     const emails = [freshEmail()];
 
@@ -138,7 +138,7 @@ describe("POST /user/emails", () => {
 });
 
 describe("DELETE /user/emails", () => {
-  it("removes addresses, whatever their case", async () => {
+  it("removes addresses in any case", async () => {
     const user = await make.user();
     const [first, second, kept] = [freshEmail(), freshEmail(), freshEmail()];
     await add(user, first, second, kept);
@@ -154,7 +154,7 @@ describe("DELETE /user/emails", () => {
     ]);
   });
 
-  it("keeps the primary address, and then removes none", async () => {
+  it("refuses to remove the primary address, and removes nothing", async () => {
     const user = await make.user();
     const email = freshEmail();
     await add(user, email);
@@ -167,7 +167,7 @@ describe("DELETE /user/emails", () => {
     expect(await eventsIn(user)).toHaveLength(1);
   });
 
-  it("does not know another user's address, and then removes none", async () => {
+  it("does not find another user's address, and removes nothing", async () => {
     const [user, other] = [await make.user(), await make.user()];
     const [own, foreign] = [freshEmail(), freshEmail()];
     await add(user, own);

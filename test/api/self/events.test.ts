@@ -10,7 +10,7 @@ import { make } from "../../support/make.ts";
 const typesIn = (body: { events: { type: string }[] }) => body.events.map(({ type }) => type);
 
 describe("GET /user/events", () => {
-  it("tells of the account and of its repositories, also what others did", async () => {
+  it("lists events of the account and of its repositories, including those by other users", async () => {
     const user = await make.user();
     const other = await make.user();
     const repo = await make.repo(user);
@@ -25,7 +25,7 @@ describe("GET /user/events", () => {
     expect((await call("GET", "/user/events")).status).toBe(401);
   });
 
-  it("tells that a repository is gone, and nothing else of it", async () => {
+  it("lists the deletion of a repository, and none of its other events", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     await tell(repo, user);
@@ -36,8 +36,8 @@ describe("GET /user/events", () => {
     ]);
   });
 
-  // SECURITY: what hooks are still to be told is kept with the event, for them alone.
-  it("shows nothing of what is kept of a repository that is gone", async () => {
+  // SECURITY: the webhook payload of a deletion is stored with the event, only for hooks.
+  it("does not return the stored payload of a deleted repository", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const lastPayload = { objectName: "kept-1", repository: { networkName: "kept-2" } };
@@ -49,8 +49,8 @@ describe("GET /user/events", () => {
     expect(feed.body).toEqual([]);
   });
 
-  // SECURITY: a narrow token is promised to reach no further than what it names.
-  it("tells narrow tokens of their repositories alone, and needs both scopes", async () => {
+  // SECURITY: a bound token must not reach beyond its repositories.
+  it("lists only their repositories' events for narrow tokens, and requires both scopes", async () => {
     const user = await make.user();
     const open = await make.repo(user);
     const hidden = await make.repo(user, { isPrivate: true });
@@ -71,8 +71,8 @@ describe("GET /user/events", () => {
     expect((await call("GET", "/user/events", { token })).status).toBe(403);
   });
 
-  // What the caller may not see is passed over, and a consumer gets beyond it.
-  it("moves its cursor past what is not told", async () => {
+  // Events that the caller may not see are skipped, and the cursor advances past them.
+  it("advances its cursor past hidden events", async () => {
     const user = await make.user();
     const repo = await make.repo(user, { isPrivate: true });
     const last = await tell(repo, user);

@@ -10,7 +10,7 @@ import { eventsIn } from "../../support/events.ts";
 import { makeGpgKey, signText } from "../../support/keys.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 
-// The fixtures are untrusted where they are used: a trusted key belongs to one account only.
+// The fixtures are added as untrusted keys: a key can be trusted for one account only.
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const IN_USE = "a key with the same id is already in use";
@@ -25,7 +25,7 @@ const post = (user: TestUser, armored: string, signature?: string) =>
     json: { armored_public_key: armored, armored_signature: signature },
   });
 
-/** Adds a key and gives what the API says of it. */
+/** Adds a key and returns the API's response. */
 async function add(user: TestUser, armored: string, signature?: string) {
   const answer = await post(user, armored, signature);
   expect(answer.status).toBe(201);
@@ -41,7 +41,7 @@ const verify = (user: TestUser, keyId: string, signature: string) =>
     json: { key_id: keyId, armored_signature: signature },
   });
 
-/** Whether the key proves anything, and which of its addresses are the user's. */
+/** Whether the key is verified, and which of its email addresses are the user's. */
 async function verifiedOf(user: TestUser, id: number) {
   const { body } = await call("GET", `/user/gpg_keys/${id}`, { as: user });
   const emails = body.emails.filter(({ verified }: { verified: boolean }) => verified);
@@ -49,7 +49,7 @@ async function verifiedOf(user: TestUser, id: number) {
 }
 
 describe("POST /user/gpg_keys", () => {
-  it("stores a key with its subkeys, in the contract's fields, and announces it", async () => {
+  it("stores a key with its subkeys, returns the contract's fields, and records an event", async () => {
     const user = await make.user();
 
     const answer = await post(user, known.ADA.armored);
@@ -90,7 +90,7 @@ describe("POST /user/gpg_keys", () => {
     ]);
   });
 
-  it("says when a key expires", async () => {
+  it("returns the expiry of a key", async () => {
     const user = await make.user();
 
     const expired = await add(user, known.EXPIRED.armored);
@@ -114,7 +114,7 @@ describe("POST /user/gpg_keys", () => {
     ]);
   });
 
-  it("adds none of several keys when one is there already", async () => {
+  it("adds none of several keys if the user already has one of them", async () => {
     const user = await make.user();
     await add(user, known.EXPIRED.armored);
 
@@ -138,7 +138,7 @@ describe("POST /user/gpg_keys", () => {
     });
   });
 
-  it("trusts a key as long as the user has its address", async () => {
+  it("trusts a key only while the user has its email address", async () => {
     const user = await make.user();
     const email = `${freshName("mail")}@example.com`;
     const { id } = await add(user, (await makeGpgKey(email)).armored);
@@ -151,7 +151,7 @@ describe("POST /user/gpg_keys", () => {
     expect(await verifiedOf(user, id)).toEqual([false]);
   });
 
-  it("trusts a key whose owner signs their token with it", async () => {
+  it("trusts a key that signed the user's token", async () => {
     const user = await make.user();
     const key = await makeGpgKey(`${freshName("mail")}@example.com`);
 
@@ -160,7 +160,7 @@ describe("POST /user/gpg_keys", () => {
     expect(added).toMatchObject({ verified: true, emails: [{ verified: false }] });
   });
 
-  it("refuses a key with a signature of something else, and stores nothing", async () => {
+  it("refuses a key with a signature of another text, and stores nothing", async () => {
     const user = await make.user();
     const key = await makeGpgKey(user.email);
 
@@ -171,7 +171,7 @@ describe("POST /user/gpg_keys", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("refuses a key that the user has already", async () => {
+  it("refuses a key that the user already has", async () => {
     const user = await make.user();
     await add(user, known.ADA.armored);
 
@@ -200,8 +200,8 @@ describe("POST /user/gpg_keys", () => {
     expect(await eventsIn(other)).toEqual([]);
   });
 
-  // SECURITY: public keys are public: who copies one must not keep its owner from using it.
-  it("lets the owner of a key add it where somebody else has a copy", async () => {
+  // SECURITY: public keys are public: a copy in another account must not stop the owner from adding the key.
+  it("lets the owner of a key add it although another account has a copy", async () => {
     const [copyist, owner] = [await make.user(), await make.user()];
     const key = await makeGpgKey(owner.email);
     const copy = await add(copyist, key.armored);
@@ -225,7 +225,7 @@ describe("POST /user/gpg_keys", () => {
     ],
     ["a key that speaks for nobody", known.UNSIGNED, "the key has no valid user id of its own"],
     ["nothing", "", "[ArmoredPublicKey]: Required"],
-  ])("refuses %s, says why, and stores nothing", async (_, text, message) => {
+  ])("refuses %s with a reason, and stores nothing", async (_, text, message) => {
     const user = await make.user();
     const armored = text === "private" ? (await makeGpgKey(user.email)).privateKey.armor() : text;
 
@@ -234,7 +234,7 @@ describe("POST /user/gpg_keys", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("asks anonymous callers to sign in, and refuses a token that may only read", async () => {
+  it("asks anonymous callers to sign in, and refuses a token with only the read scope", async () => {
     const user = await make.user();
     const token = await make.token(user, { scopes: "read:user" });
     const json = { armored_public_key: known.ADA.armored };
@@ -246,7 +246,7 @@ describe("POST /user/gpg_keys", () => {
 });
 
 describe("GET /user/gpg_keys", () => {
-  it("lists all keys where no page is named, and pages where one is", async () => {
+  it("lists all keys without a page parameter, and pages with one", async () => {
     const user = await make.user();
     await add(user, known.THREE_IN_ONE_BLOCK.armored);
     const list = async (query: string) => {
@@ -263,7 +263,7 @@ describe("GET /user/gpg_keys", () => {
 });
 
 describe("GET /user/gpg_keys/{id}", () => {
-  it("gives the user's own key, and knows no other", async () => {
+  it("returns the user's own key, and is not found for another user's", async () => {
     const [user, other] = [await make.user(), await make.user()];
     const own = await add(user, known.ADA.armored);
     const foreign = await add(other, known.ADA.armored);
@@ -277,7 +277,7 @@ describe("GET /user/gpg_keys/{id}", () => {
 });
 
 describe("DELETE /user/gpg_keys/{id}", () => {
-  it("removes the user's own key with its subkeys, and nobody's copy", async () => {
+  it("removes the user's own key with its subkeys, but not another user's copy", async () => {
     const [user, other] = [await make.user(), await make.user()];
     const key = await add(user, known.NIST.armored);
     const kept = await add(user, known.ADA.armored);
@@ -298,8 +298,8 @@ describe("DELETE /user/gpg_keys/{id}", () => {
     expect((await call("DELETE", `/user/gpg_keys/${key.id}`, { as: user })).status).toBe(404);
   });
 
-  // The contract answers 403 here, although a GET of the same id is a 404.
-  it("refuses another user's key and keeps it", async () => {
+  // The contract specifies 403 here, although a GET of the same id is a 404.
+  it("refuses to remove another user's key", async () => {
     const [user, owner] = [await make.user(), await make.user()];
     const key = await add(owner, known.ADA.armored);
 
@@ -313,7 +313,7 @@ describe("DELETE /user/gpg_keys/{id}", () => {
     expect(await eventsIn(owner)).toHaveLength(1);
   });
 
-  it("does not know an id that is no key, nor a subkey", async () => {
+  it("is not found for an unknown id or a subkey", async () => {
     const user = await make.user();
     const key = await add(user, known.ADA.armored);
 
@@ -325,7 +325,7 @@ describe("DELETE /user/gpg_keys/{id}", () => {
 });
 
 describe("GET /user/gpg_key_token", () => {
-  it("gives each user a text of their own", async () => {
+  it("returns a different text for each user", async () => {
     const [user, other] = [await make.user(), await make.user()];
 
     const answer = await call("GET", "/user/gpg_key_token", { as: user });
@@ -340,7 +340,7 @@ describe("GET /user/gpg_key_token", () => {
 describe("POST /user/gpg_key_verify", () => {
   const untrusted = () => makeGpgKey(`${freshName("mail")}@example.com`);
 
-  it("trusts the key whose private half signed the token, and announces it", async () => {
+  it("trusts the key that signed the token, and records an event", async () => {
     const user = await make.user();
     const key = await untrusted();
     const { id } = await add(user, key.armored);
@@ -369,7 +369,7 @@ describe("POST /user/gpg_key_verify", () => {
     expect(answer).toMatchObject({ status: 201, body: { id, verified: true } });
   });
 
-  it("refuses a signature by another key, of another text, and what is none", async () => {
+  it("refuses a signature by another key, of another text, and an invalid one", async () => {
     const user = await make.user();
     const [key, stranger] = [await untrusted(), await untrusted()];
     const { id } = await add(user, key.armored);
@@ -390,7 +390,7 @@ describe("POST /user/gpg_key_verify", () => {
     expect(await eventsIn(user)).toHaveLength(1);
   });
 
-  // SECURITY: a signature that somebody made for their own account proves nothing for mine.
+  // SECURITY: a signature that another user made for their own account must prove nothing here.
   it("refuses a signature of another user's token", async () => {
     const [user, owner] = [await make.user(), await make.user()];
     const key = await untrusted();
@@ -426,7 +426,7 @@ describe("POST /user/gpg_key_verify", () => {
     expect(await eventsIn(second)).toHaveLength(1);
   });
 
-  it("does not know a key of others", async () => {
+  it("is not found for another user's key", async () => {
     const [user, owner] = [await make.user(), await make.user()];
     const key = await untrusted();
     await add(owner, key.armored);
@@ -450,7 +450,7 @@ describe("POST /user/gpg_key_verify", () => {
 });
 
 describe("GET /users/{username}/gpg_keys", () => {
-  it("shows the keys to whoever is signed in", async () => {
+  it("lists the keys for signed-in callers", async () => {
     const [owner, other] = [await make.user(), await make.user()];
     const key = await add(owner, (await makeGpgKey(owner.email)).armored);
 
@@ -461,7 +461,7 @@ describe("GET /users/{username}/gpg_keys", () => {
     expect((await call("GET", `/users/${owner.name}/gpg_keys`)).status).toBe(401);
   });
 
-  it("does not know a private user, nor one that is not there", async () => {
+  it("is not found for a private or an unknown user", async () => {
     const [owner, other] = [await make.user({ visibility: "private" }), await make.user()];
 
     for (const name of [owner.name, "nobody-of-this-name"]) {

@@ -16,7 +16,7 @@ const keysOf = (user: { id: number }) =>
 const post = (user: TestUser, key: string, title = "laptop") =>
   call("POST", "/user/keys", { as: user, json: { title, key } });
 
-/** Adds a new key and gives what the API says of it. */
+/** Adds a new key and returns the API's response. */
 async function add(user: TestUser) {
   const answer = await post(user, makeSshKey().line);
   expect(answer.status).toBe(201);
@@ -40,7 +40,7 @@ describe("POST /user/keys", () => {
     "PEM of PKCS#8": [known.ECDSA_256_SPKI, known.ECDSA_256],
   } as const;
 
-  // These keys exist once in the world: what one test adds must not stand in another's way.
+  // The fixture keys are fixed: a key that one test adds must not conflict with another test.
   const added: number[] = [];
   afterEach(async () => {
     for (const id of added.splice(0)) await db.delete(publicKeys).where(eq(publicKeys.id, id));
@@ -48,7 +48,7 @@ describe("POST /user/keys", () => {
 
   it.each(Object.entries(ACCEPTED))(
     "stores %s under the fingerprint that ssh-keygen prints",
-    async (_kind, { line, judged }) => {
+    async (_kind, { line, printed }) => {
       const user = await make.user();
 
       const answer = await post(user, `${line}\n`, " my laptop ");
@@ -61,7 +61,7 @@ describe("POST /user/keys", () => {
           key: line,
           url: `https://forge.example/api/v1/user/keys/${answer.body.id}`,
           title: " my laptop ",
-          fingerprint: judged.split(" ")[1],
+          fingerprint: printed.split(" ")[1],
           created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
           last_used_at: null,
           user: { login: user.name },
@@ -76,8 +76,8 @@ describe("POST /user/keys", () => {
   );
 
   it.each(Object.entries(FORMS))(
-    "stores a key that comes as %s in OpenSSH's one line",
-    async (_form, [text, { line, judged }]) => {
+    "stores a key sent as %s as one line in OpenSSH's format",
+    async (_form, [text, { line, printed }]) => {
       const answer = await post(await make.user(), text);
       added.push(answer.body.id);
 
@@ -86,7 +86,7 @@ describe("POST /user/keys", () => {
         status: 201,
         body: {
           key: expect.stringContaining(`${kind} ${blob}`),
-          fingerprint: judged.split(" ")[1],
+          fingerprint: printed.split(" ")[1],
         },
       });
     },
@@ -110,7 +110,7 @@ describe("POST /user/keys", () => {
       `command="sh" ${known.ED25519.line}`,
       "options before the key are not allowed",
     ],
-  ])("refuses %s, says why, and stores nothing", async (_kind, key, reason) => {
+  ])("refuses %s with a reason, and stores nothing", async (_kind, key, reason) => {
     const user = await make.user();
 
     const answer = await post(user, key);
@@ -143,12 +143,12 @@ describe("POST /user/keys", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("refuses a key that is there already, the user's own or another's", async () => {
+  it("refuses a key that already exists, of the same user or another one", async () => {
     const [owner, other] = [await make.user(), await make.user()];
     const { line } = makeSshKey();
     await post(owner, line);
 
-    // The comment is no part of the key.
+    // The comment is not part of the key.
     for (const user of [owner, other]) {
       expect(await post(user, `${line} again`, "another title")).toMatchObject({
         status: 422,
@@ -160,8 +160,8 @@ describe("POST /user/keys", () => {
     expect(await eventsIn(other)).toEqual([]);
   });
 
-  // SECURITY: whoever signs in with a key must be one thing, a person or a repository.
-  it("refuses a key that opens a repository", async () => {
+  // SECURITY: a key must identify either a user or repositories.
+  it("refuses a deploy key of a repository", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const { line } = makeSshKey();
@@ -180,7 +180,7 @@ describe("POST /user/keys", () => {
     expect(await eventsIn(other)).toEqual([]);
   });
 
-  it("stores a key once when it is sent five times at once", async () => {
+  it("stores a key once for five concurrent requests", async () => {
     const users = await Promise.all(Array.from({ length: 5 }, () => make.user()));
     const { line, fingerprint } = makeSshKey();
 
@@ -192,11 +192,11 @@ describe("POST /user/keys", () => {
       .from(publicKeys)
       .where(eq(publicKeys.fingerprint, fingerprint));
     expect(stored).toHaveLength(1);
-    const told = await Promise.all(users.map(eventsIn));
-    expect(told.flat()).toHaveLength(1);
+    const recorded = await Promise.all(users.map(eventsIn));
+    expect(recorded.flat()).toHaveLength(1);
   });
 
-  it("asks anonymous callers to sign in, and refuses a token that may only read", async () => {
+  it("asks anonymous callers to sign in, and refuses a token with only the read scope", async () => {
     const user = await make.user();
     const token = await make.token(user, { scopes: "read:user" });
     const json = { title: "laptop", key: makeSshKey().line };
@@ -208,7 +208,7 @@ describe("POST /user/keys", () => {
 });
 
 describe("GET /user/keys/{id}", () => {
-  it("gives the user's own key", async () => {
+  it("returns the user's own key", async () => {
     const user = await make.user();
     const key = await add(user);
 
@@ -218,7 +218,7 @@ describe("GET /user/keys/{id}", () => {
     });
   });
 
-  it("does not know another user's key, a deploy key, nor what is no id", async () => {
+  it("is not found for another user's key, a deploy key, or an invalid id", async () => {
     const user = await make.user();
     const foreign = await add(await make.user());
     const repo = await make.repo(user);
@@ -242,7 +242,7 @@ describe("GET /user/keys/{id}", () => {
 });
 
 describe("DELETE /user/keys/{id}", () => {
-  it("removes the user's own key, which then may be added again", async () => {
+  it("removes the user's own key, which can be added again", async () => {
     const user = await make.user();
     const key = await add(user);
 
@@ -258,8 +258,8 @@ describe("DELETE /user/keys/{id}", () => {
     expect((await post(await make.user(), key.key)).status).toBe(201);
   });
 
-  // The contract answers 403 here, although a GET of the same id is a 404.
-  it("refuses another user's key and keeps it", async () => {
+  // The contract specifies 403 here, although a GET of the same id is a 404.
+  it("refuses to remove another user's key", async () => {
     const [user, owner] = [await make.user(), await make.user()];
     const key = await add(owner);
 
@@ -273,7 +273,7 @@ describe("DELETE /user/keys/{id}", () => {
     expect(await eventsIn(owner)).toHaveLength(1);
   });
 
-  it("does not know a deploy key, nor what is no id", async () => {
+  it("is not found for a deploy key or an invalid id", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const json = { title: "deploy", key: makeSshKey().line };
@@ -287,7 +287,7 @@ describe("DELETE /user/keys/{id}", () => {
 });
 
 describe("GET /user/keys", () => {
-  it("lists all keys where no page is named, and pages where one is", async () => {
+  it("lists all keys without a page parameter, and pages with one", async () => {
     const user = await make.user();
     const titles: string[] = [];
     for (let at = 0; at < 4; at++) {
@@ -307,7 +307,7 @@ describe("GET /user/keys", () => {
     expect(await list("?page=3&limit=3")).toEqual([]);
   });
 
-  it("finds the key of a fingerprint among the user's own", async () => {
+  it("finds the user's key with a fingerprint", async () => {
     const user = await make.user();
     const [first] = [await add(user), await add(user)];
     const foreign = await add(await make.user());
@@ -320,7 +320,7 @@ describe("GET /user/keys", () => {
     expect(await find(foreign.fingerprint)).toEqual([]);
   });
 
-  it("leaves out deploy keys that the user added", async () => {
+  it("omits deploy keys that the user added", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const json = { title: "deploy", key: makeSshKey().line };
@@ -331,7 +331,7 @@ describe("GET /user/keys", () => {
 });
 
 describe("GET /users/{username}/keys", () => {
-  it("shows the keys to whoever is signed in, and not whose kind they are", async () => {
+  it("lists the keys for signed-in callers, without the owner", async () => {
     const [owner, other] = [await make.user(), await make.user()];
     const key = await add(owner);
 
@@ -347,7 +347,7 @@ describe("GET /users/{username}/keys", () => {
     expect((await call("GET", `/users/${owner.name}/keys`)).status).toBe(401);
   });
 
-  it("does not know a private user, nor one that is not there", async () => {
+  it("is not found for a private or an unknown user", async () => {
     const [owner, other] = [await make.user({ visibility: "private" }), await make.user()];
     await add(owner);
 

@@ -10,7 +10,7 @@ import { make } from "../../support/make.ts";
 const NEVER = "1970-01-01T00:00:00Z";
 
 describe("GET /user", () => {
-  it("says who the caller is, in the contract's fields and under both names", async () => {
+  it("returns the caller in the contract's fields, with both name fields", async () => {
     const user = await make.user({ fullName: "Ada Lovelace" });
 
     const answer = await call("GET", "/user", { as: user });
@@ -32,7 +32,7 @@ describe("GET /user", () => {
     });
   });
 
-  it("shows their own account what signing in is about", async () => {
+  it("returns the caller's own sign-in fields", async () => {
     const fields = {
       isAdmin: true,
       isRestricted: true,
@@ -62,15 +62,15 @@ describe("GET /user", () => {
     });
   });
 
-  it("refuses a token whose scopes say nothing of users", async () => {
+  it("refuses a token without a scope for users", async () => {
     const user = await make.user();
     const token = await make.token(user, { scopes: "write:repository" });
 
     expect((await call("GET", "/user", { token })).status).toBe(403);
   });
 
-  // SECURITY: a public-only token sees its own user as everybody does: the address is not public.
-  it("shows a public-only token what is public", async () => {
+  // SECURITY: a public-only token sees its own user like everybody else: the email address is not public.
+  it("returns only public fields for a public-only token", async () => {
     const user = await make.user({ isAdmin: true, loginName: "hidden" });
     const token = await make.token(user, { scopes: "public-only,all" });
 
@@ -100,7 +100,7 @@ describe("GET /user", () => {
 });
 
 describe("GET /users/{username}", () => {
-  it("hides from others what only the account and administrators may know", async () => {
+  it("hides the private fields from callers other than the account and administrators", async () => {
     const fields = { isAdmin: true, loginName: "x", loginSourceId: 3, language: "de-DE" };
     const user = await make.user({ ...fields, lastLoginAt: 5000 });
     const hidden = {
@@ -127,7 +127,7 @@ describe("GET /users/{username}", () => {
     });
   });
 
-  it("shows the address to whoever is signed in, and to nobody else", async () => {
+  it("shows the email address only to signed-in callers", async () => {
     const user = await make.user();
     const other = await make.user();
     const publicOnly = await make.token(other, { scopes: "public-only,all" });
@@ -140,7 +140,7 @@ describe("GET /users/{username}", () => {
     expect(await emailFor({ token: publicOnly })).toBe(placeholder);
   });
 
-  it("shows a hidden address to its owner and to administrators only", async () => {
+  it("shows a hidden email address only to its owner and to administrators", async () => {
     const user = await make.user({ isEmailHidden: true });
 
     const emailFor = async (caller: { token: string }) =>
@@ -150,7 +150,7 @@ describe("GET /users/{username}", () => {
     expect(await emailFor(await make.user())).toBe(`${user.lowerName}@noreply.forge.example`);
   });
 
-  it("finds a name whatever its case, and gives it as it is written", async () => {
+  it("finds a name in any case, and returns it in its original case", async () => {
     const user = await make.user();
 
     const answer = await call("GET", `/users/${user.name.toUpperCase()}`);
@@ -158,7 +158,7 @@ describe("GET /users/{username}", () => {
     expect(answer).toMatchObject({ status: 200, body: { login: user.name } });
   });
 
-  it("does not know a private user, nor a limited one for anonymous callers", async () => {
+  it("is not found for a private user, and for a limited one without signing in", async () => {
     const hidden = await make.user({ visibility: "private" });
     const limited = await make.user({ visibility: "limited" });
     const other = await make.user();
@@ -185,7 +185,7 @@ const SETTINGS = {
 };
 
 describe("GET /user/settings", () => {
-  it("gives the defaults of a new user", async () => {
+  it("returns the defaults of a new user", async () => {
     const user = await make.user();
 
     expect(await call("GET", "/user/settings", { as: user })).toMatchObject({
@@ -210,8 +210,8 @@ describe("GET /user/settings", () => {
 });
 
 describe("settings and public-only tokens", () => {
-  // SECURITY: what somebody hides is nothing public.
-  it("neither shows nor changes them", async () => {
+  // SECURITY: hidden settings are not public.
+  it("are neither readable nor writable", async () => {
     const user = await make.user();
     const token = await make.token(user, { scopes: "public-only,all" });
 
@@ -235,7 +235,7 @@ describe("PATCH /user/settings", () => {
     expect(await eventsIn(user)).toMatchObject([{ type: "user.edited", actorId: user.id }]);
   });
 
-  it("sets a text back to nothing, which is not the same as leaving it out", async () => {
+  it("clears a text with an empty value, unlike an omitted field", async () => {
     const user = await make.user({ website: "https://ada.example", location: "London" });
 
     const answer = await call("PATCH", "/user/settings", { as: user, json: { website: "" } });
@@ -244,7 +244,7 @@ describe("PATCH /user/settings", () => {
   });
 
   it.each([
-    // SECURITY: pages make a link of it.
+    // SECURITY: pages render it as a link.
     ["a website that is a script", { website: "javascript:alert(1)" }, "[Website]: Url"],
     ["a website that is no address", { website: "ada" }, "[Website]: Url"],
     ["a name that is too long", { full_name: "x".repeat(101) }, "[FullName]: MaxSize"],
@@ -265,7 +265,7 @@ describe("PATCH /user/settings", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("refuses a token that may only read", async () => {
+  it("refuses a token with only the read scope", async () => {
     const user = await make.user();
     const token = await make.token(user, { scopes: "read:user" });
 

@@ -14,7 +14,7 @@ const starsOf = (repo: TestRepo) =>
   db.select({ userId: stars.userId }).from(stars).where(eq(stars.repoId, repo.id));
 
 describe("PUT and DELETE /user/starred/{owner}/{repo}", () => {
-  it("stars once however often it is asked, takes it back once, and tells both once", async () => {
+  it("stars and unstars once for repeated requests, with one event each", async () => {
     const user = await make.user();
     const repo = await make.repo(await make.user());
     const path = markOf(repo);
@@ -37,7 +37,7 @@ describe("PUT and DELETE /user/starred/{owner}/{repo}", () => {
     ]);
   });
 
-  it("is for people who are signed in, see the repository and may write", async () => {
+  it("requires a signed-in user with the write scope who may see the repository", async () => {
     const user = await make.user();
     const owner = await make.user();
     const [open, hidden] = [await make.repo(owner), await make.repo(owner, { isPrivate: true })];
@@ -67,16 +67,16 @@ describe("PUT and DELETE /user/starred/{owner}/{repo}", () => {
 describe.each([
   ["starred", markOf, "star"],
   ["subscriptions", (repo: TestRepo) => `/repos/${repo.owner}/${repo.name}/subscription`, "watch"],
-])("the list of %s", (list, toMark, noun) => {
-  const mark = (repo: TestRepo, as: TestUser) => call("PUT", toMark(repo), { as });
+])("the list of %s", (list, pathOf, noun) => {
+  const put = (repo: TestRepo, as: TestUser) => call("PUT", pathOf(repo), { as });
 
-  // A copy of the visibility decides what totals leave out, and the time stands for the order.
-  it("keeps of a mark when it was made and who may see the repository", async () => {
+  // Totals use the copied visibility, and the order uses the time of creation.
+  it("stores the time of creation and the repository's visibility", async () => {
     const owner = await make.user();
     const before = Date.now();
     for (const isPrivate of [false, true]) {
       const repo = await make.repo(owner, { isPrivate });
-      await mark(repo, owner);
+      await put(repo, owner);
       const table = list === "starred" ? stars : watches;
       const [row] = await db.select().from(table).where(eq(table.repoId, repo.id));
       expect(row).toMatchObject({
@@ -88,12 +88,12 @@ describe.each([
     }
   });
 
-  it("stands on full pages that hold each once", async () => {
+  it("has full pages, with each repository once", async () => {
     const user = await make.user();
     const owner = await make.user();
     const repos = [];
     for (let n = 0; n < 7; n += 1) repos.push(await make.repo(owner));
-    for (const repo of repos.toReversed()) await mark(repo, user);
+    for (const repo of repos.toReversed()) await put(repo, user);
 
     const { ids, pages, totals } = await readAll(`/user/${list}`, { as: user }, { limit: 3 });
 
@@ -108,8 +108,8 @@ describe.each([
     ]);
   });
 
-  // SECURITY: a mark tells that a private repository exists, and its count how many there are.
-  it("shows each viewer what they may see, and counts that", async () => {
+  // SECURITY: a star or watch would reveal a private repository, and a total their number.
+  it("lists and counts the repositories that each viewer may see", async () => {
     const user = await make.user();
     const owner = await make.user();
     const limited = await make.user({ visibility: "limited" });
@@ -128,7 +128,7 @@ describe.each([
     await make.collaborator(repos.hidden, user, 1);
     await make.collaborator(repos.shared, user, 1);
     await make.collaborator(repos.shared, friend, 1);
-    for (const repo of Object.values(repos)) await mark(repo, user);
+    for (const repo of Object.values(repos)) await put(repo, user);
 
     const see = async (
       sending: { as?: TestUser; token?: string },
@@ -155,14 +155,14 @@ describe.each([
     expect(await see({ token: bound }, "/user")).toEqual(["shared"]);
     expect((await call("GET", `/users/${user.name}/${list}`)).status).toBe(401);
 
-    // Whoever loses access keeps the mark, and sees nothing of it.
+    // A user who loses access keeps the star or watch, but it is not listed.
     await db
       .delete(collaborations)
       .where(and(eq(collaborations.repoId, repos.hidden.id), eq(collaborations.userId, user.id)));
     expect(await see({ as: user }, "/user")).toEqual(["open", "shared", "limited", "internal"]);
   });
 
-  it("is not there for a user who is not, and lists nothing to begin with", async () => {
+  it("is not found for an unknown user, and is empty for a new one", async () => {
     const user = await make.user();
     const shy = await make.user({ visibility: "private" });
     expect(await call("GET", `/user/${list}`, { as: user })).toMatchObject({
@@ -180,16 +180,16 @@ describe.each([
     expect((await call("GET", `/user/${list}`, { token })).status).toBe(403);
   });
 
-  it(`tells of a ${noun} once, of ten at once`, async () => {
+  it(`records one event of a ${noun} for ten concurrent requests`, async () => {
     const user = await make.user();
     const repo = await make.repo(await make.user());
-    await Promise.all(Array.from({ length: 10 }, () => mark(repo, user)));
+    await Promise.all(Array.from({ length: 10 }, () => put(repo, user)));
     expect(typesOf(await eventsBy(user))).toEqual([`${noun}.created`]);
     expect((await readAll(`/user/${list}`, { as: user })).totals).toEqual([1]);
   });
 });
 
-it("lists stars by their own time, the later repository first where it is the same", async () => {
+it("lists stars by time of creation, and by repository, newest first, for equal times", async () => {
   const user = await make.user();
   const owner = await make.user();
   const [a, b, c] = [await make.repo(owner), await make.repo(owner), await make.repo(owner)];

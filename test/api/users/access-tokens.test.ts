@@ -12,12 +12,12 @@ const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR_MS
 const tokensOf = (user: { id: number }) =>
   db.select().from(accessTokens).where(eq(accessTokens.userId, user.id));
 
-/** Asks for a token of `user`, as they themselves unless another token is given. */
+/** Requests a token for `user`, as that user unless a token is passed. */
 const create = (user: TestUser, json: unknown, token = user.token) =>
   call("POST", `/users/${user.name}/tokens`, { token, json });
 
 describe("POST /users/{username}/tokens", () => {
-  it("shows the secret once, stores its hash, and announces the token", async () => {
+  it("returns the secret once, stores its hash, and records an event", async () => {
     const user = await make.user();
     const name = freshName("laptop");
 
@@ -139,7 +139,7 @@ describe("POST /users/{username}/tokens", () => {
     expect(await tokensOf(user)).toHaveLength(1);
   });
 
-  it("refuses a name that the user has given already, and leaves it to others", async () => {
+  it("refuses a name that the user already uses, and allows it to other users", async () => {
     const user = await make.user();
     const other = await make.user();
     expect(await create(user, { name: "ci", scopes: ["all"] })).toMatchObject({ status: 201 });
@@ -151,7 +151,7 @@ describe("POST /users/{username}/tokens", () => {
     expect(await tokensOf(user)).toHaveLength(2);
   });
 
-  it("is for the user themselves and for administrators", async () => {
+  it("is allowed to the user and to administrators", async () => {
     const user = await make.user();
     const other = await make.user();
     const admin = await make.admin();
@@ -174,7 +174,7 @@ describe("POST /users/{username}/tokens", () => {
 });
 
 describe("GET /users/{username}/tokens", () => {
-  it("lists the newest first, without secrets, whole unless a page is asked for", async () => {
+  it("lists the newest first, without secrets, in full unless a page is requested", async () => {
     const user = await make.user();
     for (const name of ["one", "two", "three"]) await create(user, { name, scopes: ["all"] });
 
@@ -190,7 +190,7 @@ describe("GET /users/{username}/tokens", () => {
     expect(page.body).toMatchObject([{ name: "two" }]);
   });
 
-  it("is for the user themselves and for administrators", async () => {
+  it("is allowed to the user and to administrators", async () => {
     const user = await make.user();
     const path = `/users/${user.name}/tokens`;
     expect(await call("GET", path, { as: await make.user() })).toMatchObject({ status: 403 });
@@ -198,8 +198,8 @@ describe("GET /users/{username}/tokens", () => {
     expect(await call("GET", path, { as: await make.admin() })).toMatchObject({ status: 200 });
   });
 
-  // SECURITY: the list of what a token is bound to would name private repositories.
-  it("names only repositories that the asking credential reaches", async () => {
+  // SECURITY: the list of a token's repositories may contain private ones.
+  it("lists only repositories that the caller's credential reaches", async () => {
     const user = await make.user();
     const open = await make.repo(user);
     const hidden = await make.repo(user, { isPrivate: true });
@@ -218,7 +218,7 @@ describe("GET /users/{username}/tokens", () => {
 });
 
 describe("DELETE /users/{username}/tokens/{token}", () => {
-  it("deletes by id and by name, and the secret opens nothing from then on", async () => {
+  it("deletes by id and by name, and the secret is refused from then on", async () => {
     const user = await make.user();
     for (const by of ["id", "name"] as const) {
       const made = await create(user, { name: freshName("n"), scopes: ["all"] });
@@ -230,7 +230,7 @@ describe("DELETE /users/{username}/tokens/{token}", () => {
     expect(await tokensOf(user)).toHaveLength(1);
   });
 
-  it("takes the token it is asked with too", async () => {
+  it("can delete the token of the request itself", async () => {
     const user = await make.user();
     const [own] = await tokensOf(user);
     expect(
@@ -239,7 +239,7 @@ describe("DELETE /users/{username}/tokens/{token}", () => {
     expect(await call("GET", "/user", { as: user })).toMatchObject({ status: 401 });
   });
 
-  it("finds no token of somebody else, by id or by name, and leaves it", async () => {
+  it("does not find or delete another user's token, by id or by name", async () => {
     const user = await make.user();
     const victim = await make.user();
     const [token] = await tokensOf(victim);
@@ -253,8 +253,8 @@ describe("DELETE /users/{username}/tokens/{token}", () => {
   });
 });
 
-describe("an access token's life", () => {
-  it("ends at its time, on the next use", async () => {
+describe("an access token", () => {
+  it("expires at its time", async () => {
     const user = await make.user();
     const made = await create(user, { name: "short", scopes: ["all"], expires_at: inHours(1) });
     expect(await call("GET", "/user", { token: made.body.sha1 })).toMatchObject({ status: 200 });
@@ -271,7 +271,7 @@ describe("an access token's life", () => {
     }
   });
 
-  it("is noted when it is used, at most once a minute", async () => {
+  it("has its last use recorded at most once a minute", async () => {
     const user = await make.user();
     const made = await create(user, { name: "noted", scopes: ["all"] });
     const lastUsedAt = async () =>
@@ -287,16 +287,16 @@ describe("an access token's life", () => {
   });
 });
 
-/** What a token may be, for the question whether one may make another. */
+/** Token properties, for tests of whether one token may create another. */
 interface Width {
   scopes: string[];
   expires_at?: string;
   repositories?: string[];
 }
 
-describe("a token that makes tokens", () => {
-  // SECURITY: a stolen narrow token must not buy a wider one.
-  it("makes none that could do more, longer or elsewhere", async () => {
+describe("a token that creates tokens", () => {
+  // SECURITY: a stolen narrow token must not be exchangeable for a wider one.
+  it("creates none with more scopes, a later expiry or more repositories", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const other = await make.repo(user);
@@ -357,7 +357,7 @@ describe("a token bound to repositories", () => {
     return { user, mine, bound, hidden, foreign, made, token: made.body.sha1 as string };
   };
 
-  it("says what it is bound to, as the repositories are called", async () => {
+  it("is returned with the full names of its repositories", async () => {
     const { made, user, bound } = await world();
     const names = [`${bound.owner}/${bound.name}`];
     expect(made).toMatchObject({ status: 201, body: { repositories: names } });
@@ -365,7 +365,7 @@ describe("a token bound to repositories", () => {
     expect(listed.body[0]).toMatchObject({ name: "bound", repositories: names });
   });
 
-  it("can't be bound to what its user may not see", async () => {
+  it("can't be bound to repositories that its user may not see", async () => {
     const { user } = await world();
     const stranger = await make.repo(await make.user(), { isPrivate: true });
     const absent = { name: "n", scopes: ["all"], repositories: [`${stranger.owner}/no-such-repo`] };
@@ -377,7 +377,7 @@ describe("a token bound to repositories", () => {
     );
   });
 
-  it("reaches its own repository and finds no other, whatever its owner or visibility", async () => {
+  it("reaches its own repository and no other, whatever its owner or visibility", async () => {
     const { token, user, mine, bound, hidden, foreign } = await world();
     const paths = (repo: { owner: string; name: string; id: number }) => [
       ["GET", `/repos/${repo.owner}/${repo.name}`],
@@ -411,7 +411,7 @@ describe("a token bound to repositories", () => {
     }
   });
 
-  it("finds only its own in lists and searches", async () => {
+  it("finds only its own repositories in lists and searches", async () => {
     const { token, user, mine, bound, hidden, foreign } = await world();
     for (const repo of [mine, bound, hidden, foreign]) {
       await call("PUT", `/user/starred/${repo.owner}/${repo.name}`, { as: user });
@@ -466,8 +466,8 @@ describe("a token bound to repositories", () => {
     }
   });
 
-  // SECURITY: an emptied list is not an absent one.
-  it("reaches nothing once its repository is deleted, nor the next one of that name", async () => {
+  // SECURITY: an empty list of repositories must not be treated as an unbound token.
+  it("reaches nothing after its repository is deleted, not even a new one of that name", async () => {
     const { token, user, bound } = await world();
     const path = `/repos/${bound.owner}/${bound.name}`;
     expect(await call("DELETE", path, { as: user })).toMatchObject({ status: 204 });

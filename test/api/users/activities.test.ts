@@ -19,9 +19,9 @@ const reposIn = (body: { repo_id: number }[]) => body.map((each) => each.repo_id
 const watch = (user: TestUser, { id: repoId, visibility }: TestRepo) =>
   db.insert(watches).values({ userId: user.id, repoId, visibility, createdAt: 1000 });
 
-describe("a feed of very much", () => {
-  // What a stranger may not see is passed over, and somebody may have done a great deal of it.
-  it("passes over so much at most, and costs no more than that", async () => {
+describe("a feed with many activities", () => {
+  // Activities that the caller may not see are skipped, and a user may have a great many of them.
+  it("skips a bounded number of activities, at a bounded cost", async () => {
     const user = await make.user();
     const hidden = await make.repo(user, { isPrivate: true });
     const open = await make.repo(user);
@@ -40,7 +40,7 @@ describe("a feed of very much", () => {
     expect(await call("GET", path, { as: user })).toMatchObject({ status: 200 });
   });
 
-  it("reads no more than it shows where all of it is shown", async () => {
+  it("reads only the rows it returns where all are visible", async () => {
     const user = await make.user();
     const open = await make.repo(user);
     await tellMany(open, user, 4000, 1_000_000);
@@ -52,7 +52,7 @@ describe("a feed of very much", () => {
 });
 
 describe("GET /users/{username}/activities/feeds", () => {
-  it("tells of the repositories that were watched last, of so many at most", async () => {
+  it("covers a bounded number of the most recently watched repositories", async () => {
     const user = await make.user();
     const other = await make.user();
     const first = await make.repo(other);
@@ -73,7 +73,7 @@ describe("GET /users/{username}/activities/feeds", () => {
     expect(reposIn((await call("GET", feedOf(user))).body)).toEqual([second.id]);
   });
 
-  it("lists what the user did and what others did where they watch, each once, latest first", async () => {
+  it("lists the user's own activities and those in watched repositories, each once, latest first", async () => {
     const user = await make.user();
     const other = await make.user();
     const own = await make.repo(user);
@@ -104,8 +104,8 @@ describe("GET /users/{username}/activities/feeds", () => {
     expect(reposIn(alone.body)).toEqual([stranger.id, own.id]);
   });
 
-  // SECURITY: what was told once is not told for ever.
-  it("shows nothing of a repository once the reader lost it", async () => {
+  // SECURITY: visibility is checked at the time of the request.
+  it("omits a repository that the caller has lost access to", async () => {
     const owner = await make.user();
     const reader = await make.user();
     const repo = await make.repo(owner, { isPrivate: true });
@@ -120,7 +120,7 @@ describe("GET /users/{username}/activities/feeds", () => {
     expect((await call("GET", `/users/${reader.name}/heatmap`, { as: reader })).body).toEqual([]);
   });
 
-  it("shows what is private to the user and administrators alone", async () => {
+  it("shows private activities only to the user and to administrators", async () => {
     const user = await make.user();
     const friend = await make.user();
     const repo = await make.repo(user, { isPrivate: true });
@@ -134,7 +134,7 @@ describe("GET /users/{username}/activities/feeds", () => {
     expect((await call("GET", feedOf(user), { token: narrow })).body).toEqual([]);
   });
 
-  it("is empty for others where the user keeps their activity to themselves", async () => {
+  it("is empty for other callers where the user hides their activity", async () => {
     const user = await make.user({ isActivityHidden: true });
     await tell(await make.repo(user), user);
     for (const path of [feedOf(user), `/users/${user.name}/heatmap`]) {
@@ -143,7 +143,7 @@ describe("GET /users/{username}/activities/feeds", () => {
     }
   });
 
-  it("shows nobody who may not be seen, nor what limited owners have to strangers", async () => {
+  it("omits hidden users, and repositories of limited owners for anonymous callers", async () => {
     const user = await make.user();
     const hiding = await make.user({ visibility: "private" });
     const limited = await make.user({ visibility: "limited" });
@@ -159,7 +159,7 @@ describe("GET /users/{username}/activities/feeds", () => {
 });
 
 describe("GET /users/{username}/heatmap", () => {
-  it("looks at so many events at most, the newest", async () => {
+  it("counts a bounded number of the newest events", async () => {
     const user = await make.user();
     const own = await make.repo(user);
     const hidden = await make.repo(user, { isPrivate: true });
@@ -179,7 +179,7 @@ describe("GET /users/{username}/heatmap", () => {
     expect(await timesOf(2)).toEqual([0]);
   });
 
-  it("counts by quarters of an hour of the last year", async () => {
+  it("counts events per quarter of an hour in the last year", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const at = Math.floor(Date.now() / 900_000) * 900_000 - 900_000;

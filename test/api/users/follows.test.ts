@@ -16,7 +16,7 @@ const followsOf = ({ id }: { id: number }) =>
     .where(or(eq(follows.followerId, id), eq(follows.followedId, id)));
 
 describe("PUT and DELETE /user/following/{username}", () => {
-  it("follows once however often it is asked, stops once, and tells both once", async () => {
+  it("follows and unfollows once for repeated requests, with one event each", async () => {
     const [user, other] = [await make.user(), await make.user()];
     const path = `/user/following/${other.name.toUpperCase()}`;
 
@@ -39,8 +39,8 @@ describe("PUT and DELETE /user/following/{username}", () => {
     ]);
   });
 
-  // Clients of the field expect no refusal here.
-  it("lets nobody follow themselves: it answers as if, and does nothing", async () => {
+  // Gitea clients expect no refusal here.
+  it("accepts a request to follow oneself, and does nothing", async () => {
     const user = await make.user();
     for (const name of [user.name, ":username"]) {
       expect((await call("PUT", `/user/following/${name}`, { as: user })).status).toBe(204);
@@ -50,7 +50,7 @@ describe("PUT and DELETE /user/following/{username}", () => {
     expect(await eventsBy(user)).toEqual([]);
   });
 
-  it("is for people who are signed in, may write, and see whom they follow", async () => {
+  it("requires a signed-in user with the write scope who may see the followed user", async () => {
     const user = await make.user();
     const other = await make.user();
     const shy = await make.user({ visibility: "private" });
@@ -73,7 +73,7 @@ describe("PUT and DELETE /user/following/{username}", () => {
 });
 
 describe("the lists of follows", () => {
-  /** Somebody with followers of every visibility, who follows them all back. */
+  /** A user with followers of every visibility, who follows all of them back. */
   async function circle() {
     const user = await make.user();
     const others = {
@@ -99,7 +99,7 @@ describe("the lists of follows", () => {
   }
 
   it.each(["followers", "following"])(
-    "%s: show each viewer whom they may see, and count those",
+    "%s: list and count the users that each viewer may see",
     async (list) => {
       const { user, others, see } = await circle();
       const path = `/users/${user.name}/${list}`;
@@ -119,7 +119,7 @@ describe("the lists of follows", () => {
     },
   );
 
-  it.each(["followers", "following"])("%s: stand in the order of names", async (list) => {
+  it.each(["followers", "following"])("%s: are sorted by name", async (list) => {
     const { user } = await circle();
     const { body } = await call("GET", `/user/${list}`, { as: user });
     const names: string[] = body.map(({ login }: { login: string }) => login);
@@ -127,8 +127,8 @@ describe("the lists of follows", () => {
     expect(body[0]).toMatchObject({ id: expect.any(Number), email: expect.any(String) });
   });
 
-  // The contract writes these paths with a colon; generated clients send them as they stand.
-  it("take the literal :username as the caller", async () => {
+  // The contract writes these paths with a colon; generated clients send them literally.
+  it("interpret the literal :username as the caller", async () => {
     const { user, see } = await circle();
     expect(await see("/users/:username/followers", { as: user })).toEqual([
       "open",
@@ -140,7 +140,7 @@ describe("the lists of follows", () => {
     expect((await call("GET", "/users/:username/followers", { token })).status).toBe(403);
   });
 
-  it("are not there for a user who is not", async () => {
+  it("are not found for an unknown user", async () => {
     const as = await make.user();
     const shy = await make.user({ visibility: "private" });
     for (const name of [shy.name, freshName("none")]) {
@@ -155,7 +155,7 @@ describe("the lists of follows", () => {
 });
 
 describe("GET /users/{username}/following/{target}", () => {
-  it("says whether one follows the other, for callers who see both", async () => {
+  it("reports whether one user follows the other, for callers who may see both", async () => {
     const [user, other, third] = [await make.user(), await make.user(), await make.user()];
     const shy = await make.user({ visibility: "private" });
     await db.insert(follows).values([
@@ -175,7 +175,7 @@ describe("GET /users/{username}/following/{target}", () => {
     expect((await ask(user.name, freshName("none"))).status).toBe(404);
   });
 
-  it("takes the literal :target as the caller, and :username too", async () => {
+  it("interprets the literals :target and :username as the caller", async () => {
     const [user, other] = [await make.user(), await make.user()];
     await db.insert(follows).values({ followerId: user.id, followedId: other.id, createdAt: 1 });
     const ask = (one: string, sending = {}) =>
@@ -190,7 +190,7 @@ describe("GET /users/{username}/following/{target}", () => {
   });
 });
 
-it("forgets the follows of an account that goes, and counts them out", async () => {
+it("deletes the follows of a deleted account, and reduces the counters", async () => {
   const [user, other] = [await make.user(), await make.user()];
   await call("PUT", `/user/following/${other.name}`, { as: user });
   await call("PUT", `/user/following/${user.name}`, { as: other });

@@ -13,7 +13,7 @@ const rename = async (user: { name: string }, name: string) => {
 };
 
 describe("GET /users/{username}", () => {
-  it("shows a user as each caller may see them, in one round", async () => {
+  it("returns the fields of a user that each caller may see, in one round trip", async () => {
     const user = await make.user({
       fullName: "Ada L.",
       language: "pl-PL",
@@ -60,8 +60,8 @@ describe("GET /users/{username}", () => {
     }
   });
 
-  // SECURITY: a hidden address is shown to its owner and to administrators, and to nobody else.
-  it("keeps an address that is to be hidden", async () => {
+  // SECURITY: a hidden email address is shown only to its owner and to administrators.
+  it("hides a hidden email address", async () => {
     const user = await make.user({ isEmailHidden: true });
     const emailFor = async (sending: Sending) =>
       (await call("GET", `/users/${user.name}`, sending)).body.email;
@@ -74,7 +74,7 @@ describe("GET /users/{username}", () => {
     expect(await emailFor({ token })).toBe(shown);
   });
 
-  it("is for those who may know that the user exists", async () => {
+  it("is not found for callers who may not see the user", async () => {
     const limited = await make.user({ visibility: "limited" });
     const shy = await make.user({ visibility: "private" });
     const stranger = await make.user();
@@ -99,12 +99,12 @@ describe("GET /users/{username}", () => {
     expect(await ask({ name: "%00" })).toEqual(gone);
   });
 
-  it("shows organizations too, since they share the names", async () => {
+  it("returns organizations too, since they share the namespace", async () => {
     const org = await make.org([await make.user()]);
     expect((await call("GET", `/users/${org.name}`)).body).toMatchObject({ id: org.id });
   });
 
-  it("leads from an earlier name by 307, until somebody takes that name", async () => {
+  it("redirects a former name by 307, until another account takes it", async () => {
     const user = await make.user();
     const name = freshName("renamed");
     await rename(user, name);
@@ -123,7 +123,7 @@ describe("GET /users/{username}", () => {
     expect((await call("GET", `/users/${user.name}`)).body.id).toBe(taker.id);
   });
 
-  it("leads to a repository whose owner was renamed, by 301", async () => {
+  it("redirects to a repository of a renamed owner, by 301", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const name = freshName("renamed");
@@ -135,8 +135,8 @@ describe("GET /users/{username}", () => {
     ]);
   });
 
-  // SECURITY: a redirect would tell that its target exists, and what it is called.
-  it("leads nobody to a user they may not see", async () => {
+  // SECURITY: a redirect would reveal that its target exists, and its name.
+  it("does not redirect to a user that the caller may not see", async () => {
     const user = await make.user({ visibility: "private" });
     await rename(user, freshName("renamed"));
     for (const sending of [{}, { as: await make.user() }]) {
@@ -147,8 +147,8 @@ describe("GET /users/{username}", () => {
     expect((await call("GET", `/users/${user.name}`, { as: user })).status).toBe(307);
   });
 
-  // The names of the path's own segments are names that a user may have.
-  it("finds the place of the name in the path, whatever the name is", async () => {
+  // A user's name may equal another segment of the path.
+  it("replaces the right segment of the path, whatever the name", async () => {
     const user = await make.user({ name: "users" });
     const name = freshName("renamed");
     await rename(user, name);
@@ -158,7 +158,7 @@ describe("GET /users/{username}", () => {
 });
 
 describe("GET /users/{username}/repos", () => {
-  it("lists what a user owns as far as the caller sees it, oldest first", async () => {
+  it("lists a user's repositories that the caller may see, oldest first", async () => {
     const user = await make.user();
     const friend = await make.user();
     const other = await make.repo(friend);
@@ -185,7 +185,7 @@ describe("GET /users/{username}/repos", () => {
     expect(await see({ token: await make.token(user, { repos: [hidden] }) })).toEqual([hidden.id]);
   });
 
-  it("is not there for a user who is not", async () => {
+  it("is not found for an unknown user", async () => {
     const shy = await make.user({ visibility: "private" });
     for (const name of [shy.name, freshName("none")]) {
       expect(await call("GET", `/users/${name}/repos`)).toMatchObject({ status: 404, body: "" });
@@ -194,7 +194,7 @@ describe("GET /users/{username}/repos", () => {
 });
 
 describe("GET /user/repos", () => {
-  it("lists what the caller owns, has a role in or reaches by a team, by owner and name", async () => {
+  it("lists repositories that the caller owns, collaborates on or reaches by a team, by owner and name", async () => {
     const user = await make.user();
     const other = await make.user();
     const org = await make.org([other]);
@@ -222,7 +222,7 @@ describe("GET /user/repos", () => {
       push: false,
       pull: true,
     });
-    // A team that gives nothing reaches nothing.
+    // A team without granted units reaches no repository.
     expect((await readAll("/user/repos", { as: member })).ids).toEqual([]);
     const bound = await make.token(user, { repos: [given] });
     expect((await readAll("/user/repos", { token: bound })).ids).toEqual([given.id]);
@@ -237,8 +237,8 @@ describe("GET /users/search", () => {
     return ids;
   };
 
-  // Other services of the field wrap the list; the contract does not.
-  it("answers a bare list of users, by name, in two rounds", async () => {
+  // Other forges wrap the list in an object; the contract does not.
+  it("returns a bare list of users, by name, in two round trips", async () => {
     const word = freshName("word");
     const [b, a] = [
       await make.user({ name: `b-${word}` }),
@@ -252,9 +252,9 @@ describe("GET /users/search", () => {
     expect(line.d1Rounds).toBeLessThanOrEqual(2);
   });
 
-  it("finds a part of the login name or of the full name, in any case and alphabet", async () => {
+  it("matches a part of the login name or of the full name, in any case and alphabet", async () => {
     const tag = freshName("tag");
-    // A beginning that nobody else has: of two characters, only so many matches are looked at.
+    // A unique prefix: for two characters, only a bounded number of matches is considered.
     const user = await make.user({ name: freshName("zq"), fullName: `Żaneta ${tag} Öberg` });
     for (const q of [user.name.slice(2), user.name.toUpperCase(), tag.toUpperCase()]) {
       expect(await search({ q })).toEqual([user.id]);
@@ -263,12 +263,12 @@ describe("GET /users/search", () => {
       expect(await search({ q })).toContain(user.id);
       expect(await search({ q, uid: String(user.id) })).toEqual([user.id]);
     }
-    // Words too short for the index: a name begins with them.
+    // Words too short for the index match the beginning of a name.
     expect(await search({ q: "zq" })).toContain(user.id);
     expect(await search({ q: freshName("none") })).toEqual([]);
   });
 
-  it("narrows to a user by id", async () => {
+  it("filters by user id", async () => {
     const [user, other] = [await make.user(), await make.user()];
     expect(await search({ uid: String(user.id) })).toEqual([user.id]);
     expect(await search({ uid: String(user.id), q: user.name })).toEqual([user.id]);
@@ -276,7 +276,7 @@ describe("GET /users/search", () => {
     expect(await search({ uid: "999999999" })).toEqual([]);
   });
 
-  it("finds those the caller may see, and counts those", async () => {
+  it("finds and counts the users that the caller may see", async () => {
     const word = freshName("word");
     const [open, limited, shy] = [
       await make.user({ name: `a-${word}` }),
@@ -294,7 +294,7 @@ describe("GET /users/search", () => {
     expect(await search({ uid: String(shy.id) })).toEqual([]);
   });
 
-  // SECURITY: the word is data to the index of words, never a part of its query language.
+  // SECURITY: the word is data for the full-text index, never a part of its query language.
   it.each([
     '"',
     '" OR *',
@@ -306,12 +306,12 @@ describe("GET /users/search", () => {
     "'''",
     "%%%",
     "🐢🐢🐢",
-  ])("takes %j as nothing but a word", async (q) => {
+  ])("treats %j as text only", async (q) => {
     const answer = await call("GET", `/users/search?${new URLSearchParams({ q })}`);
     expect(answer).toMatchObject({ status: 200, body: [] });
   });
 
-  it("stands on full pages that hold each once", async () => {
+  it("returns full pages, with each user once", async () => {
     const word = freshName("word");
     const users = [];
     for (let n = 0; n < 5; n += 1) users.push(await make.user({ name: `${word}-${n}` }));

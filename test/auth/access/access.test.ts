@@ -18,17 +18,17 @@ import type { Requirement } from "../../../src/auth/access/requirement.ts";
 import {
   isRepositoryAllowed,
   isRepositoryVisibleWith,
-  openVisibilities,
-  seesOpenThings,
+  visibilitiesWithoutGrant,
+  seesEverythingPublic,
 } from "../../../src/auth/access/visible-repositories.ts";
 import { callerSql } from "../../../src/auth/caller-sql.ts";
 import { ACCESS, repositories, users, type Mode, type User } from "../../../src/db/schema/index.ts";
 import { db } from "../../support/db.ts";
 import { callersOf, expected, type Caller } from "./callers.ts";
 import { COLUMNS, GRANTS, SWITCHED } from "./expectation.ts";
-import { isMember, makeAccessWorld, type AccessWorld, type Place } from "./world.ts";
+import { isMember, makeAccessWorld, type AccessWorld, type Target } from "./world.ts";
 
-// The database judges some ten thousand situations, each in every mode of every unit.
+// The database evaluates some ten thousand combinations, each in every mode of every unit.
 const TIMEOUT = { timeout: 120_000 };
 
 let world: AccessWorld;
@@ -40,15 +40,17 @@ beforeAll(async () => {
 
 const MODES = ["read", "write", "admin", "owner"] as const;
 
-/** Everything that may be required: a mode of a unit, or of the repository itself. */
+/** Every possible requirement: a mode in a unit, or in the repository itself. */
 const REQUIREMENTS = COLUMNS.flatMap((column): Requirement[] =>
   column === "repository"
     ? [{ mode: "read" }, { mode: "admin" }, { mode: "owner" }]
     : MODES.map((mode) => ({ unit: column, mode })),
 );
 
-/** A credential that narrows reaches a repository or not, whatever is required there: these tell enough. */
-const OFTEN_REQUIRED = REQUIREMENTS.filter(
+/**
+ * The requirements to test for a narrowed credential, which reaches a repository or not, whatever is required.
+ */
+const COMMON_REQUIREMENTS = REQUIREMENTS.filter(
   ({ unit, mode }) =>
     unit === undefined || mode === "read" || (unit === "wiki" && mode === "admin"),
 );
@@ -56,14 +58,14 @@ const OFTEN_REQUIRED = REQUIREMENTS.filter(
 const meets = (mode: Mode, requirement: Requirement): boolean =>
   ACCESS[mode] >= ACCESS[requirement.mode];
 
-const isExpected = (caller: Caller, location: Place, requirement: Requirement): boolean =>
-  meets(expected(caller, location, requirement.unit ?? "repository"), requirement);
+const isExpected = (caller: Caller, target: Target, requirement: Requirement): boolean =>
+  meets(expected(caller, target, requirement.unit ?? "repository"), requirement);
 
 const idList = (ids: readonly number[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(ids)}))`;
 
-/** Which of some conditions hold for each row of a table, by its id: one query for all of them. */
-async function judgeRows(
+/** Evaluates conditions for rows of a table by id, in one query. */
+async function evaluateRows(
   table: typeof repositories | typeof users,
   ids: readonly number[],
   conditions: readonly SQL[],
@@ -72,14 +74,14 @@ async function judgeRows(
   const query = sql`
     select ${table.id} as id, json_array(${sql.join(flags, sql`, `)}) as flags
     from ${table} where ${table.id} in ${idList(ids)}`;
-  // All values are ours, and more than the hundred that D1 binds.
+  // The values are trusted, and there are more than the hundred that D1 can bind.
   const rows = await db.all<{ id: number; flags: string }>(query.inlineParams());
   return new Map(
     rows.map(({ id, flags: text }) => [id, (JSON.parse(text) as number[]).map(Boolean)]),
   );
 }
 
-/** The ids that a query selects, of those that it is asked about. */
+/** Returns those of `ids` that a query selects. */
 async function idsAmong(ids: readonly number[], query: SQL): Promise<Set<number>> {
   const rows = await db.all<{ id: number }>(
     sql`select value as id from json_each(${JSON.stringify(ids)}) where value in (${query})`,
@@ -87,14 +89,14 @@ async function idsAmong(ids: readonly number[], query: SQL): Promise<Set<number>
   return new Set(rows.map(({ id }) => id));
 }
 
-const placeIds = () => world.locations.map(({ repo }) => repo.id);
-const nameOf = ({ repo, owner }: Place): string => `${owner.name}/${repo.name}`;
+const targetIds = () => world.targets.map(({ repo }) => repo.id);
+const nameOf = ({ repo, owner }: Target): string => `${owner.name}/${repo.name}`;
 
-/** The first of what was judged otherwise than the tables say: a few tell enough. */
-const someOf = (faults: readonly string[]) => faults.slice(0, 20);
+/** The first mismatches between code and tables: a few suffice. */
+const firstOf = (mismatches: readonly string[]) => mismatches.slice(0, 20);
 
-describe("the world that is judged", () => {
-  it("has every role, visibility, credential and switch in it", () => {
+describe("the data under test", () => {
+  it("has every role, visibility, credential and unit switch", () => {
     const roles = (fields: Partial<User>) =>
       new Set(
         world.people
@@ -106,175 +108,178 @@ describe("the world that is judged", () => {
     expect(roles({ isRestricted: false, isAdmin: false })).toEqual(new Set(GRANTS.keys()));
     expect(roles({ isRestricted: true })).toEqual(new Set(GRANTS.keys()));
     expect(roles({ isAdmin: true })).toContain("owner");
-    // Of three organizations and five users: private or not, with each combination of switches.
-    expect(world.locations).toHaveLength((3 + 5) * 2 * SWITCHED.size);
+    // Three organizations and five users own repositories: private or not, with each combination of switches.
+    expect(world.targets).toHaveLength((3 + 5) * 2 * SWITCHED.size);
     expect(callers).toHaveLength(1 + 4 * world.people.length);
   });
 });
 
-describe("what a caller may do in a repository is what the tables say", () => {
-  it("for a row at hand", TIMEOUT, async () => {
-    const faults: string[] = [];
+describe("a caller's permission in a repository matches the tables", () => {
+  it("for a row", TIMEOUT, async () => {
+    const mismatches: string[] = [];
     for (const caller of callers) {
       const rows = await db
         .select({ id: repositories.id, ...accessFacts(callerSql(caller.actor)) })
         .from(repositories)
-        .where(sql`${repositories.id} in ${idList(placeIds())}`);
+        .where(sql`${repositories.id} in ${idList(targetIds())}`);
       const factsOf = new Map(rows.map((row) => [row.id, row]));
-      for (const location of world.locations) {
-        const { repo } = location;
+      for (const target of world.targets) {
+        const { repo } = target;
         const facts = factsOf.get(repo.id);
         if (!facts) throw new Error("the repository is gone");
         const permitted: Permitted = {
           row: repo,
           permission: resolvePermission(caller.actor, repo, facts),
         };
-        const where = `${caller.what} in ${nameOf(location)}`;
+        const where = `${caller.what} in ${nameOf(target)}`;
         for (const column of COLUMNS) {
           const mode = modeOf(permitted, column === "repository" ? undefined : column);
-          const wanted = expected(caller, location, column);
-          if (mode !== ACCESS[wanted]) faults.push(`${where}: ${column} is ${mode}, not ${wanted}`);
+          const wanted = expected(caller, target, column);
+          if (mode !== ACCESS[wanted])
+            mismatches.push(`${where}: ${column} is ${mode}, not ${wanted}`);
         }
         for (const each of REQUIREMENTS) {
-          const wanted = isExpected(caller, location, each);
+          const wanted = isExpected(caller, target, each);
           if (isAllowed(permitted, each) !== wanted) {
-            faults.push(`${where}: ${JSON.stringify(each)} is not ${wanted}`);
+            mismatches.push(`${where}: ${JSON.stringify(each)} is not ${wanted}`);
           }
         }
       }
     }
-    expect(someOf(faults)).toEqual([]);
+    expect(firstOf(mismatches)).toEqual([]);
   });
 
   it("as a condition for lists", TIMEOUT, async () => {
-    const faults: string[] = [];
+    const mismatches: string[] = [];
     for (const caller of callers) {
-      const isWhole = caller.credential === "full" || caller.credential === "none";
-      const asked = isWhole ? REQUIREMENTS : OFTEN_REQUIRED;
-      const conditions = asked.map((each) => isRepositoryAllowed(caller.actor, each));
-      const found = await judgeRows(repositories, placeIds(), conditions);
-      for (const location of world.locations) {
-        for (const [at, each] of asked.entries()) {
-          const wanted = isExpected(caller, location, each);
-          if (found.get(location.repo.id)?.[at] !== wanted) {
-            faults.push(
-              `${caller.what} in ${nameOf(location)}: ${JSON.stringify(each)} is not ${wanted}`,
+      const isComplete = caller.credential === "full" || caller.credential === "none";
+      const requirements = isComplete ? REQUIREMENTS : COMMON_REQUIREMENTS;
+      const conditions = requirements.map((each) => isRepositoryAllowed(caller.actor, each));
+      const found = await evaluateRows(repositories, targetIds(), conditions);
+      for (const target of world.targets) {
+        for (const [index, each] of requirements.entries()) {
+          const wanted = isExpected(caller, target, each);
+          if (found.get(target.repo.id)?.[index] !== wanted) {
+            mismatches.push(
+              `${caller.what} in ${nameOf(target)}: ${JSON.stringify(each)} is not ${wanted}`,
             );
           }
         }
       }
     }
-    expect(someOf(faults)).toEqual([]);
+    expect(firstOf(mismatches)).toEqual([]);
   });
 
-  it("as the people who reach a repository", TIMEOUT, async () => {
+  it("as a condition on the users who reach a repository", TIMEOUT, async () => {
     const ids = world.people.map(({ user }) => user.id);
     const full = callers.filter(({ credential }) => credential === "full");
-    const faults: string[] = [];
-    for (const location of world.locations) {
-      const conditions = REQUIREMENTS.map((each) => reaches(sql`${users.id}`, location.repo, each));
-      const found = await judgeRows(users, ids, conditions);
+    const mismatches: string[] = [];
+    for (const target of world.targets) {
+      const conditions = REQUIREMENTS.map((each) => reaches(sql`${users.id}`, target.repo, each));
+      const found = await evaluateRows(users, ids, conditions);
       for (const caller of full) {
-        for (const [at, each] of REQUIREMENTS.entries()) {
-          const wanted = isExpected(caller, location, each);
-          if (found.get(caller.person?.user.id ?? 0)?.[at] !== wanted) {
-            faults.push(
-              `${caller.what} in ${nameOf(location)}: ${JSON.stringify(each)} is not ${wanted}`,
+        for (const [index, each] of REQUIREMENTS.entries()) {
+          const wanted = isExpected(caller, target, each);
+          if (found.get(caller.person?.user.id ?? 0)?.[index] !== wanted) {
+            mismatches.push(
+              `${caller.what} in ${nameOf(target)}: ${JSON.stringify(each)} is not ${wanted}`,
             );
           }
         }
       }
     }
-    expect(someOf(faults)).toEqual([]);
+    expect(firstOf(mismatches)).toEqual([]);
   });
 });
 
-describe("lists that need a unit for some of their rows alone", () => {
+describe("lists that require a unit for some of their rows only", () => {
   it(
-    "ask for the unit where it is needed, and else that the repository is seen",
+    "require the unit where it is needed, and otherwise only that the repository is visible",
     TIMEOUT,
     async () => {
-      const faults: string[] = [];
+      const mismatches: string[] = [];
       for (const caller of callers) {
         const conditions = [sql`1`, sql`0`].map((isNeeded) =>
           isRepositoryVisibleWith(caller.actor, { unit: "code", isNeeded }),
         );
-        const found = await judgeRows(repositories, placeIds(), conditions);
-        for (const location of world.locations) {
+        const found = await evaluateRows(repositories, targetIds(), conditions);
+        for (const target of world.targets) {
           const wanted = (["code", "repository"] as const).map(
-            (column) => expected(caller, location, column) !== "none",
+            (column) => expected(caller, target, column) !== "none",
           );
-          const got = found.get(location.repo.id);
+          const got = found.get(target.repo.id);
           if (String(got) !== String(wanted)) {
-            faults.push(
-              `${caller.what} in ${nameOf(location)}: ${String(got)}, not ${String(wanted)}`,
+            mismatches.push(
+              `${caller.what} in ${nameOf(target)}: ${String(got)}, not ${String(wanted)}`,
             );
           }
         }
       }
-      expect(someOf(faults)).toEqual([]);
+      expect(firstOf(mismatches)).toEqual([]);
     },
   );
 });
 
 describe("lists that walk an index", () => {
-  it("find all that is seen among what is open and what was granted, and nothing more", async () => {
-    const faults: string[] = [];
+  it("find exactly the visible repositories by visibility and by grant", async () => {
+    const mismatches: string[] = [];
     for (const caller of callers) {
       const { actor } = caller;
-      const granted = await idsAmong(placeIds(), grantedRepositoryIds(actor));
-      const open = openVisibilities(actor);
-      for (const location of world.locations) {
-        const { repo } = location;
-        const isSeen = expected(caller, location, "repository") !== "none";
-        const isOpen = open.includes(repo.visibility);
-        const where = `${caller.what} in ${nameOf(location)}`;
-        if (isSeen && !isOpen && !granted.has(repo.id)) faults.push(`${where}: not found`);
-        // A token that is bound is asked for beside it.
+      const granted = await idsAmong(targetIds(), grantedRepositoryIds(actor));
+      const visibilities = visibilitiesWithoutGrant(actor);
+      for (const target of world.targets) {
+        const { repo } = target;
+        const isSeen = expected(caller, target, "repository") !== "none";
+        const isVisibleToAll = visibilities.includes(repo.visibility);
+        const where = `${caller.what} in ${nameOf(target)}`;
+        if (isSeen && !isVisibleToAll && !granted.has(repo.id))
+          mismatches.push(`${where}: not found`);
+        // Lists check a bound token by a separate condition.
         const isBound = actor.token?.isBound === true;
-        if (!isBound && isOpen && !isSeen) faults.push(`${where}: open, and not seen`);
-        if (seesOpenThings(actor) && repo.visibility === "public" && !isSeen) {
-          faults.push(`${where}: public, and not seen`);
+        if (!isBound && isVisibleToAll && !isSeen)
+          mismatches.push(`${where}: visible without a grant, and not seen`);
+        if (seesEverythingPublic(actor) && repo.visibility === "public" && !isSeen) {
+          mismatches.push(`${where}: public, and not seen`);
         }
       }
     }
-    expect(someOf(faults)).toEqual([]);
+    expect(firstOf(mismatches)).toEqual([]);
   });
 
-  it("find what somebody was given a part in: as an owner, a collaborator or by a team", async () => {
-    const faults: string[] = [];
+  it("find the repositories that a user owns, collaborates on or reaches by a team", async () => {
+    const mismatches: string[] = [];
     const full = callers.filter(({ credential, person }) => credential === "full" && person);
     for (const caller of full) {
       const user = caller.person?.user as User;
-      const reachable = await idsAmong(placeIds(), reachableRepositoryIds(user.id));
-      for (const location of world.locations.filter(({ repo }) => repo.isPrivate)) {
-        // Nobody but administrators sees of what is private what they have no part in.
+      const reachable = await idsAmong(targetIds(), reachableRepositoryIds(user.id));
+      for (const target of world.targets.filter(({ repo }) => repo.isPrivate)) {
+        // Administrators see private repositories without a role in them.
         if (user.isAdmin) continue;
-        const wanted = expected(caller, location, "repository") !== "none";
-        if (reachable.has(location.repo.id) !== wanted) {
-          faults.push(`${caller.what} in ${nameOf(location)}: is not ${wanted}`);
+        const wanted = expected(caller, target, "repository") !== "none";
+        if (reachable.has(target.repo.id) !== wanted) {
+          mismatches.push(`${caller.what} in ${nameOf(target)}: is not ${wanted}`);
         }
       }
     }
-    expect(someOf(faults)).toEqual([]);
+    expect(firstOf(mismatches)).toEqual([]);
   });
 });
 
-describe("which accounts exist for a caller", () => {
-  it("is the same for a row at hand and as a condition for lists", async () => {
-    const owners = [...new Map(world.locations.map(({ owner }) => [owner.id, owner])).values()];
-    const faults: string[] = [];
+describe("which accounts are visible to a caller", () => {
+  it("is the same for a row and as a condition for lists", async () => {
+    const owners = [...new Map(world.targets.map(({ owner }) => [owner.id, owner])).values()];
+    const mismatches: string[] = [];
     for (const { what, actor, person } of callers) {
       const ids = owners.map(({ id }) => id);
-      const found = await judgeRows(users, ids, [isAccountVisible(actor)]);
+      const found = await evaluateRows(users, ids, [isAccountVisible(actor)]);
       for (const owner of owners) {
         const belongs =
           owner.kind === "organization" && person !== undefined && isMember(person.role);
         const wanted = seesAccount(actor, owner, belongs);
         if (found.get(owner.id)?.[0] !== wanted)
-          faults.push(`${what}: ${owner.name} is not ${wanted}`);
+          mismatches.push(`${what}: ${owner.name} is not ${wanted}`);
       }
     }
-    expect(someOf(faults)).toEqual([]);
+    expect(firstOf(mismatches)).toEqual([]);
   });
 });

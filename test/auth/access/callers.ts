@@ -3,16 +3,16 @@ import { ALL_SCOPES, parseScopes, type Scopes } from "../../../src/auth/scope.ts
 import type { AccessToken, Mode } from "../../../src/db/schema/index.ts";
 import {
   GRANTS,
-  OPEN,
+  READABLE_WITHOUT_GRANT,
   REACH,
   SWITCHED,
   type Column,
   type CredentialKind,
   type Reader,
 } from "./expectation.ts";
-import { isMember, type AccessWorld, type Person, type Place } from "./world.ts";
+import { isMember, type AccessWorld, type Person, type Target } from "./world.ts";
 
-/** Somebody with a credential. */
+/** A user, or nobody, with a credential. */
 export interface Caller {
   readonly what: string;
   readonly actor: Actor;
@@ -21,7 +21,7 @@ export interface Caller {
   readonly credential: CredentialKind;
 }
 
-/** Everybody, with each credential that there is. */
+/** Every person with each kind of credential, and the anonymous caller. */
 export function callersOf({ people, tokenIds }: AccessWorld): Caller[] {
   const anonymous: Caller = {
     what: "anonymous",
@@ -57,21 +57,23 @@ function actorOf(
   };
 }
 
-/** What the tables say that a caller may do in a unit, or in the repository itself. */
-export function expected(caller: Caller, location: Place, column: Column): Mode {
+/** A caller's mode in a unit, or in the repository itself, according to the tables. */
+export function expected(caller: Caller, target: Target, column: Column): Mode {
   const { person, credential } = caller;
-  const { repo, owner, switched } = location;
+  const { repo, owner, switched } = target;
   const kind = `${repo.isPrivate ? "private" : "public"} of a ${owner.visibility} owner`;
   if (REACH.get(kind)?.[credential] !== "yes") return "none";
   if (column !== "repository" && SWITCHED.get(switched)?.[column] !== "on") return "none";
   if (person?.user.isAdmin && credential === "full") return "owner";
-  const granted = GRANTS.get(roleIn(person, location))?.[column] ?? "none";
-  const isOpen = OPEN.get(kind)?.[readerIn(person, location)] === "yes";
-  return granted === "none" && isOpen ? "read" : granted;
+  const granted = GRANTS.get(roleIn(person, target))?.[column] ?? "none";
+  const isReadable = READABLE_WITHOUT_GRANT.get(kind)?.[readerIn(person, target)] === "yes";
+  return granted === "none" && isReadable ? "read" : granted;
 }
 
-/** A role in organizations is nothing to users, and who owns one thing is a stranger to others. */
-function roleIn(person: Person | undefined, { repo, owner }: Place): string {
+/**
+ * Roles in organizations do not apply to users' repositories, and owners are strangers to other repositories.
+ */
+function roleIn(person: Person | undefined, { repo, owner }: Target): string {
   if (!person) return "stranger";
   const { role, user } = person;
   if (role === "owner") return user.id === repo.ownerId ? role : "stranger";
@@ -79,7 +81,7 @@ function roleIn(person: Person | undefined, { repo, owner }: Place): string {
   return role === "mixed team and collaborator" ? "collaborator who reads" : "stranger";
 }
 
-function readerIn(person: Person | undefined, { owner }: Place): Reader {
+function readerIn(person: Person | undefined, { owner }: Target): Reader {
   if (!person) return "anonymous";
   const { isRestricted } = person.user;
   if (owner.kind === "organization" && isMember(person.role)) {

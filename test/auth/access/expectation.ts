@@ -1,10 +1,10 @@
 import { UNITS, type Mode, type Unit } from "../../../src/db/schema/index.ts";
 
-// What everybody may do, written down by hand: nothing here is taken from the code that it judges.
+// The expected permissions, written by hand: nothing here is derived from the code under test.
 
 /**
- * What each role is granted in a repository that is private, has everything switched on and belongs to
- * an organization; in one that belongs to a user, roles in an organization give nothing.
+ * The grants of each role in a private repository of an organization with all units enabled. In a user's
+ * repository, roles in organizations grant nothing.
  */
 export const GRANTS = readTable<Row>(`
   role                              | repository | code  issues ext_issues pulls releases wiki  ext_wiki projects packages actions
@@ -28,13 +28,13 @@ export const GRANTS = readTable<Row>(`
   mixed team and collaborator       | read       | read  write  read       read  owner    admin read     read     read     read
 `);
 
-/** A mode in the repository itself, and in each unit. */
+/** A mode for the repository itself and for each unit. */
 export type Row = Record<"repository" | Unit, Mode>;
 export const COLUMNS = ["repository", ...UNITS] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** Who reads all that is switched on in a repository without having been granted anything. */
-export const OPEN = readTable<Record<Reader, "yes" | "no">>(`
+/** Who may read all enabled units of a repository without a grant. */
+export const READABLE_WITHOUT_GRANT = readTable<Record<Reader, "yes" | "no">>(`
   repository                   | anonymous plain restricted | member restricted_member
   public of a public owner     | yes       yes   no         | yes    yes
   public of a limited owner    | no        yes   no         | yes    yes
@@ -45,7 +45,10 @@ export const OPEN = readTable<Record<Reader, "yes" | "no">>(`
 `);
 export type Reader = "anonymous" | "plain" | "restricted" | "member" | "restricted_member";
 
-/** Which repositories a credential reaches, whatever its user was granted. Only a full one administers the site. */
+/**
+ * Which repositories a credential reaches, whatever its user was granted. Only a full credential has
+ * site-admin rights.
+ */
 export const REACH = readTable<Record<CredentialKind, "yes" | "no">>(`
   repository                   | none full public_only bound_to_it bound_elsewhere
   public of a public owner     | yes  yes  yes         yes         no
@@ -57,7 +60,7 @@ export const REACH = readTable<Record<CredentialKind, "yes" | "no">>(`
 `);
 export type CredentialKind = "none" | "full" | "public_only" | "bound_to_it" | "bound_elsewhere";
 
-/** Which units are there at all, by what is switched on. */
+/** Which units are enabled, by the name of a configuration. */
 export const SWITCHED = readTable<Record<Unit, "on" | "off">>(`
   repository                   | code issues ext_issues pulls releases wiki ext_wiki projects packages actions
   all on                       | on   on     off        on    on       on   off      on       on       on
@@ -67,7 +70,7 @@ export const SWITCHED = readTable<Record<Unit, "on" | "off">>(`
   wiki off, with an address    | on   on     off        on    on       off  off      on       on       on
 `);
 
-/** Reads a table of words: a name, then a column for each word of its first line. */
+/** Parses a table of words: a name, then a column for each word of the first line. */
 function readTable<T>(text: string): ReadonlyMap<string, T> {
   const [head, ...lines] = text
     .trim()
@@ -79,7 +82,7 @@ function readTable<T>(text: string): ReadonlyMap<string, T> {
   return new Map(
     lines.map(({ name, words }) => {
       if (words.length !== head?.words.length) throw new Error(`${name} has not every column`);
-      const cells = words.map((word, at) => [head.words[at], word === "-" ? "none" : word]);
+      const cells = words.map((word, index) => [head.words[index], word === "-" ? "none" : word]);
       return [name, Object.fromEntries(cells) as T];
     }),
   );

@@ -15,7 +15,7 @@ beforeAll(async () => {
   await storePush(repo, "refs/heads/main", oid, pack);
 });
 
-/** Somebody who has what a team gives, and nothing else. */
+/** Creates a user whose only permissions are those of a team with `units`. */
 async function makeMember(units: TeamUnits): Promise<TestUser> {
   const user = await make.user();
   await make.member(org, await make.team(org, { access: 0, units }), user);
@@ -24,8 +24,8 @@ async function makeMember(units: TeamUnits): Promise<TestUser> {
 
 const at = () => `/repos/${repo.owner}/${repo.name}`;
 
-describe("a team of some units", () => {
-  it("lets its members see the repository, and not the code where it gives none", async () => {
+describe("a team with some units", () => {
+  it("lets its members see the repository, but not the code without a grant for it", async () => {
     const as = await makeMember({ issues: 2 });
 
     expect(await call("GET", at(), { as })).toMatchObject({
@@ -42,7 +42,7 @@ describe("a team of some units", () => {
     expect(await call("POST", `${at()}/forks`, { as, json: {} })).toMatchObject({ status: 403 });
   });
 
-  it("lets its members read the code where it says so, and write it where it says that", async () => {
+  it("lets its members read or write the code according to the granted mode", async () => {
     const reader = await makeMember({ code: 1, issues: 2 });
     const writer = await makeMember({ code: 2 });
     const json = { new_branch_name: "theirs", old_branch_name: "main" };
@@ -60,13 +60,13 @@ describe("a team of some units", () => {
     });
   });
 
-  it("makes nobody an administrator by what it gives in a unit", async () => {
+  it("makes nobody an administrator by granting admin in a unit", async () => {
     const as = await makeMember({ code: 3, issues: 4 });
     const json = { description: "changed" };
     expect(await call("PATCH", at(), { as, json })).toMatchObject({ status: 403 });
   });
 
-  it("tells of events of the code those alone who may read it", async () => {
+  it("shows events of the code only to members who may read it", async () => {
     await tell(repo, await make.user());
     await tell(repo, await make.user(), "repository.pushed", pushOf("refs/heads/main"));
     const reader = await makeMember({ code: 1 });
@@ -87,7 +87,7 @@ describe("a team of some units", () => {
     expect(await feedFor(other)).toEqual(new Set(["create_repo"]));
   });
 
-  it("lets git in as far as it gives the code", async () => {
+  it("grants git read or write access according to the mode in the code", async () => {
     const { oid, pack } = makeCommit("another file");
     const statuses = async (units: TeamUnits) => {
       const as = await makeMember(units);
@@ -100,7 +100,7 @@ describe("a team of some units", () => {
     expect(await statuses({ code: 2 })).toEqual([200, 200]);
   });
 
-  it("is shown with the units that it has, and what it gives in them", async () => {
+  it("is returned with its units and their modes", async () => {
     const as = await make.user();
     const team = await make.team(org, { access: 0, units: { code: 2, packages: 0, wiki: 3 } });
     await make.member(org, team, as);

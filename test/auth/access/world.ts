@@ -18,21 +18,21 @@ import { db } from "../../support/db.ts";
 import { freshName } from "../../support/make.ts";
 import { GRANTS, SWITCHED } from "./expectation.ts";
 
-/** Somebody with one role, in every organization and every repository where it can be had. */
+/** A user with one role, in every organization and every repository where the role applies. */
 export interface Person {
   readonly user: User;
   readonly role: string;
 }
 
 /** A repository under test. */
-export interface Place {
+export interface Target {
   readonly repo: Repository;
   readonly owner: User;
-  /** What is switched on there, by its name in the table. */
+  /** The configuration of enabled units, by its name in the table. */
   readonly switched: string;
 }
 
-/** What a team gives, and which repositories of its organization it reaches. */
+/** The grants of a team, and the repositories of its organization that it reaches. */
 interface TeamOf {
   readonly access: Access;
   readonly units: TeamUnits;
@@ -45,7 +45,7 @@ const mixed = (reach: TeamOf["reach"]): TeamOf => ({
   reach,
 });
 
-/** The teams of an organization in which a role is. Those of administrators say nothing of units. */
+/** The teams in which a role is a member. Admin teams list no units. */
 const TEAMS: Readonly<Record<string, readonly TeamOf[]>> = {
   "member without a team": [],
   "organization owner": [{ access: ACCESS.owner, units: {}, reach: "all" }],
@@ -88,14 +88,14 @@ const OWNERS = [
   ["admin", "limited"],
 ] as const;
 
-/** Everybody else has a role for each of these; of administrators a few roles tell enough. */
+/** The roles of the other users, by kind; for administrators a few roles suffice. */
 const KINDS: Readonly<Record<Kind, readonly string[]>> = {
   plain: [...GRANTS.keys()],
   restricted: [...GRANTS.keys()],
   admin: ["stranger", "member without a team", "team of mixed units"],
 };
 
-/** The columns of what is switched, where it is not as most have it. */
+/** The columns that differ from the defaults, by configuration of units. */
 const SETTINGS: Readonly<Record<string, object>> = {
   "no code, no pulls": { has_code: 0, has_pull_requests: 0 },
   "only code": {
@@ -117,19 +117,19 @@ const SETTINGS: Readonly<Record<string, object>> = {
   "wiki off, with an address": { has_wiki: 0, external_wiki_url: "https://wiki.example" },
 };
 
-/** What a repository is called that no role is about. */
+/** The name of a repository that no role applies to. */
 const ANOTHER = "another";
 
 export interface AccessWorld {
   readonly people: readonly Person[];
-  readonly locations: readonly Place[];
+  readonly targets: readonly Target[];
   /** A word in the name of each repository. */
   readonly word: string;
-  /** Two tokens that are bound: to every repository under test, and to others. */
+  /** Two bound tokens: one bound to every repository under test, one bound to others. */
   readonly tokenIds: { readonly here: number; readonly elsewhere: number };
 }
 
-/** Makes everybody and everything that the tables tell of, with one statement for each kind of row. */
+/** Creates every user, organization and repository of the tables, with one statement for each kind of row. */
 export async function makeAccessWorld(): Promise<AccessWorld> {
   const word = freshName("access").replaceAll("-", "");
   const isOurs = sql`substr(${users.name}, 1, ${word.length}) = ${word}`;
@@ -153,10 +153,10 @@ export async function makeAccessWorld(): Promise<AccessWorld> {
   const people = accounts
     .filter(({ kind }) => kind === "user")
     .map((user) => ({ user, role: user.description }));
-  await giveRoles(word, orgs, repos, people);
+  await assignRoles(word, orgs, repos, people);
   return {
     people,
-    locations: repos
+    targets: repos
       .filter(({ description }) => description !== ANOTHER)
       .map((repo) => ({
         repo,
@@ -168,7 +168,7 @@ export async function makeAccessWorld(): Promise<AccessWorld> {
   };
 }
 
-/** Inserts rows that have the same columns: in one value, since D1 binds no more than a hundred. */
+/** Inserts rows with the same columns, bound as one JSON value, since D1 binds at most a hundred values. */
 async function insert(table: string, rows: readonly object[]): Promise<void> {
   const names = Object.keys(rows[0] ?? {});
   const values = names.map((name) => sql`value ->> ${sql.raw(`'$.${name}'`)}`);
@@ -177,7 +177,7 @@ async function insert(table: string, rows: readonly object[]): Promise<void> {
     select ${sql.join(values, sql`, `)} from json_each(${JSON.stringify(rows)})`);
 }
 
-/** A row for each account; the description of a user is their role. */
+/** A row for each account; a user's description holds the role. */
 function accountRows(word: string): object[] {
   const row = (name: string, visibility: string, role: string, kind?: Kind) => ({
     kind: kind === undefined ? "organization" : "user",
@@ -203,7 +203,7 @@ function accountRows(word: string): object[] {
   ];
 }
 
-/** The description of a repository says what is switched on there. */
+/** The description of a repository holds the name of its configuration of units. */
 const repositoryRow = (word: string, owner: User, switched: string, isPrivate: number) => ({
   owner_id: owner.id,
   name: `${word}-${switched.replaceAll(/\W+/g, "-")}-${isPrivate}`,
@@ -227,8 +227,8 @@ const repositoryRow = (word: string, owner: User, switched: string, isPrivate: n
   ...SETTINGS[switched],
 });
 
-/** Gives each person the part of their role. */
-async function giveRoles(
+/** Inserts the memberships and collaborations of each person's role. */
+async function assignRoles(
   word: string,
   orgs: readonly User[],
   repos: readonly Repository[],
@@ -236,11 +236,11 @@ async function giveRoles(
 ): Promise<void> {
   const idsOf = (role: string) =>
     people.filter((each) => each.role === role).map(({ user }) => user.id);
-  const made = Object.entries(TEAMS).flatMap(([role, list]) =>
+  const teamSpecs = Object.entries(TEAMS).flatMap(([role, list]) =>
     list.map((team, at) => ({ ...team, role, name: `${word}-${role}-${at}` })),
   );
   const teamRows = orgs.flatMap(({ id }) =>
-    made.map(({ access, units, reach, name }) => ({
+    teamSpecs.map(({ access, units, reach, name }) => ({
       org_id: id,
       name,
       lower_name: name,
@@ -255,7 +255,7 @@ async function giveRoles(
     select id, org_id as "orgId", name from teams
     where substr(name, 1, ${word.length}) = ${word}`);
   const teams = stored.flatMap(({ id, orgId, name }) =>
-    made
+    teamSpecs
       .filter((each) => each.name === name)
       .map(({ role, reach }) => ({ id, orgId, role, reach })),
   );

@@ -1,73 +1,73 @@
-// Public keys and signatures made by the real tools, with what the tools say of them.
-// No private half is kept: a new fixture needs a new key.
+// Public keys and signatures made by the real tools, with the tools' output for them.
+// Private keys are not stored: a new fixture needs a new key.
 
-/** `line` is a public key file, `judged` what `ssh-keygen -lf` prints for it. */
-export type SshFixture = { line: string; judged: string };
+/** `line` is a public key file, `printed` the output of `ssh-keygen -lf` for it. */
+export type SshFixture = { line: string; printed: string };
 
 // ssh-keygen -t rsa -b 2048 -C rsa-2048
 export const RSA_2048 = {
   line: "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDFQ+kR6x+7/b7noK9LukNNXQ9Tl4fZp/BVDSPEAuAUN4FccRF6yz2Zg2sx5p+pthHdY7r4ztJMPuUoJT/mKaGW9LXQpk2X6AeRMu6lcRpllw0sE88auEYculXoTAaxYnxPI84dAGShopkpCTtV8eU63ObqE8lLyt0iVdQLvXF7jt9o4wSFx5d56V40miHz5jrmogk5uRlF6RYylmi1Ecv++PtzX4Uub3YWwFsA9AW8kPo1a96g8l+wfTb8cJaTPR6U1EW8g826OFG97SHAeJmMEHUO10Et6WGgMyG2unkU149fMOBB5sCUTeARH2rDrYBRxkYTl8K0LMAHOg2B74JT rsa-2048",
-  judged: "2048 SHA256:/DL91K+8p9EXJxTcJH1bPQO3OXA23P1eNEMu6txVMns rsa-2048 (RSA)",
+  printed: "2048 SHA256:/DL91K+8p9EXJxTcJH1bPQO3OXA23P1eNEMu6txVMns rsa-2048 (RSA)",
 } satisfies SshFixture;
 
 // ssh-keygen -t rsa -b 4096 -C rsa-4096
 export const RSA_4096 = {
   line: "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAACAQDm+JaXcGIlsz34KTumznbSMGr1OsFMSx74vURVkEDBD/ffVn6veXiFcnmZxoTJzv91I4gQIRENOkfrWipLEsq1bVbIkQyfmdZxuxTBxf4v/iy/wxhabzOB0ShjHqYgC5YlVH9Cwte113qXv6FTlIzszjnRIzDYwsvyw8wzb2POAcrVDBGGwYZU2OG6+wtB1WCagxea6GUifW1yYZZ9Hmy5OUdkzDli8gFPSAmw45ImCPmOV78D9RMEc2rXJvcCrt7EtU3N9cPuRaMst9tvLjtM3DNyjE6lzHrJ0B/ndcXPbXWDDc+BMZ/GtzuTryh/Zxh8Guax2Hts95uiQuZ4L0ltXFlYcw9WLu28haZWAls9RqeweMEHUMbuu7PLE5/WHBOS67kJsBYv67IZi0HlFmW5yHopJm7+LquHDyG5JHgdArKL9kzdJvNRXyEfNg9RYregRk8hCAP7c4vyRtvDglZP0qAPECnkBKgBdCmzx2pl2UUC+iQvJRl0c5aIrRJ8dclJmxEu3aHH/QyE50DrBvD/iNinsVO5hIJJFdh2KJaQPBr1jf7iRffuNxkTjSY8AHFb0m9Tzs1bgCO8PXchSRPuupwNvh8HCUJQaqBc3HLOGHyEcevAU6Qwo/TdT6up+rIIFNnPVhzoMZVjpCTpVfsCgTBHVHxo6c3GVSIhQtQMjQ== rsa-4096",
-  judged: "4096 SHA256:n5Y++0bL8vWGaLbeVXQp9eTnZlrakvbTk1hPvgv+JOc rsa-4096 (RSA)",
+  printed: "4096 SHA256:n5Y++0bL8vWGaLbeVXQp9eTnZlrakvbTk1hPvgv+JOc rsa-4096 (RSA)",
 } satisfies SshFixture;
 
 // ssh-keygen -t ed25519 -C ed@example.org
 export const ED25519 = {
   line: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMqvQELMP5BeqvpO/u5DTlpRlLGkIX7ptUHnBuHhxdMe ed@example.org",
-  judged: "256 SHA256:afAnsJDT5qPxnVTXQ6Nxn3aV35acgdygPa7CwHojFrU ed@example.org (ED25519)",
+  printed: "256 SHA256:afAnsJDT5qPxnVTXQ6Nxn3aV35acgdygPa7CwHojFrU ed@example.org (ED25519)",
 } satisfies SshFixture;
 
 // ssh-keygen -t ecdsa -b 256 -C "ec 256"
 export const ECDSA_256 = {
   line: "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBCuC2Vq7Oz2Fhk91OuGi3Zwc5I1W72gFz5lN7DYVugghFTWuZatjqufB1eq34GXX4CA8Y+7VDWs5E+IVqird9LI= ec 256",
-  judged: "256 SHA256:zmsovSw/mwabZyRbXF/PgFTxal99H19Iv12yzyACwgs ec 256 (ECDSA)",
+  printed: "256 SHA256:zmsovSw/mwabZyRbXF/PgFTxal99H19Iv12yzyACwgs ec 256 (ECDSA)",
 } satisfies SshFixture;
 
 // ssh-keygen -t ecdsa -b 384 -C "ec 384"
 export const ECDSA_384 = {
   line: "ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBOEmEUn8u+PeA4WkprOK3nh1mEaYP4doQNM2jigDW/DbCddcvPzW10TDev5HBXyPBAwcpQf22UHiTmRWi73c24RJBgKdckCpJYgjrO06vq9TtypkWtNpjErpPaDlSKm8+g== ec 384",
-  judged: "384 SHA256:T3NearO2u9mPUznHgBtjllyW2mfqAnEZM5r0pD2vIss ec 384 (ECDSA)",
+  printed: "384 SHA256:T3NearO2u9mPUznHgBtjllyW2mfqAnEZM5r0pD2vIss ec 384 (ECDSA)",
 } satisfies SshFixture;
 
 // ssh-keygen -t ecdsa -b 521 -C "ec 521"
 export const ECDSA_521 = {
   line: "ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBAH5CMmx/5ntdXEn925wLVCLcmqx8VtwxbRva8DwytkIn0PD1qiCk138VcBNZYih0iSbslQLXK+UV7WfITmBUQk5qQGjhJX+XqBZT5FVrRUA+fPD5TJCrW/PhoOc+gncdNIRWqcKr3TmRzAR4vq5qCty/2IJ7vRXjeiXZ55pVshwtPZyAw== ec 521",
-  judged: "521 SHA256:Aq/vxGO6DhybOv4Ka+z3EHbbd//y4nx3aVnZxMPAHgU ec 521 (ECDSA)",
+  printed: "521 SHA256:Aq/vxGO6DhybOv4Ka+z3EHbbd//y4nx3aVnZxMPAHgU ec 521 (ECDSA)",
 } satisfies SshFixture;
 
 // Built by hand from the point of ED25519 and the application "ssh:", as a security key has it.
 export const SK_ED25519 = {
   line: "sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIMqvQELMP5BeqvpO/u5DTlpRlLGkIX7ptUHnBuHhxdMeAAAABHNzaDo= ed key on a token",
-  judged: "256 SHA256:U6BeZeBVaKZz18w6dMJUS3hlVrzwl0JSfe5ElRBigwk ed key on a token (ED25519-SK)",
+  printed: "256 SHA256:U6BeZeBVaKZz18w6dMJUS3hlVrzwl0JSfe5ElRBigwk ed key on a token (ED25519-SK)",
 } satisfies SshFixture;
 
 // Built by hand from the point of ECDSA_256 and the application "ssh:"; it has no comment.
 export const SK_ECDSA = {
   line: "sk-ecdsa-sha2-nistp256@openssh.com AAAAInNrLWVjZHNhLXNoYTItbmlzdHAyNTZAb3BlbnNzaC5jb20AAAAIbmlzdHAyNTYAAABBBCuC2Vq7Oz2Fhk91OuGi3Zwc5I1W72gFz5lN7DYVugghFTWuZatjqufB1eq34GXX4CA8Y+7VDWs5E+IVqird9LIAAAAEc3NoOg==",
-  judged: "256 SHA256:nb3M3drLAfyTIS2HMmtP8/ovEYdVVXawjjTiYXKd4gM no comment (ECDSA-SK)",
+  printed: "256 SHA256:nb3M3drLAfyTIS2HMmtP8/ovEYdVVXawjjTiYXKd4gM no comment (ECDSA-SK)",
 } satisfies SshFixture;
 
 // ssh-keygen -t rsa -b 1024 -C rsa-1024
 export const RSA_1024 = {
   line: "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQDAHZM27kvhOsdtAoVnruUbmyQgjvGwDtyiNhIDfs6tyGRSIRNTJZKDqTA82HgbOzTF4mInyv9RWpaiBHVUtWWgCsZquoJOW6GXNEg8atIs9VkOIZvFULBkiXfxe2q93YJE4zMSAwQVlrfgphbjndHAsnsy9Z90VH/y5V0tqALGpQ== rsa-1024",
-  judged: "1024 SHA256:vjIKE3BiFjjPwOrQ4H19C5W6YSE7dfCYuEnoEQKulWs rsa-1024 (RSA)",
+  printed: "1024 SHA256:vjIKE3BiFjjPwOrQ4H19C5W6YSE7dfCYuEnoEQKulWs rsa-1024 (RSA)",
 } satisfies SshFixture;
 
 // ssh-keygen -t dsa -C dsa
 export const DSA = {
   line: "ssh-dss AAAAB3NzaC1kc3MAAACBAM7I4MGqurKGMXsU20hcnuEvLG/Mn6twiNBoWblZ3XT30ShovUCMk27MTSxEiVwz+4G+S5r/ijibof2N9llBJhcUpgBbNOjG40S8Uo+WSMOmSKVDN2qxzK5blvqAfCn0HII5cNe+Gh3fUY1O6lsPLsJ5k+lSv1rbqa5IV28nHkUbAAAAFQD3Op06BCf9WENbE7amko/3uhvSlwAAAIEAiYEzvirdYGb45rkU5MnyXwBpOltCiBhoeKWTPeclfTy7fEPu5itRoLT9bbmtRFptPqPfsk7lMtRMeZnS1YtLGrBtVoF0ay3oxXBaUcHLeAdOFn30CH4Xmt3u+TVEMYmFE5jPurnHucx2EzeZeC0lquPEaxJJ+w4Pa5Km8uvrXoMAAACAPlBtA7OT4Mi++THpfuKShmyFiGORqVPUrxjNkaBVg6QmBnZnqHPi+TwjSs2cYnYHsAM9ddqNeUaKnVOsVLq/lUIkl+JjB2kqRlz8kei5Ar5P3NBknciA3148DzZudadFDInoY1CiQ2wfTQK0YzxvhlSoiDLZUK0XWFDKVIyk2s0= dsa",
-  judged: "1024 SHA256:UkwCx0Bf54Op+3zIVYfDG6/8sysP7m4J9tz7jJAN4Fc dsa (DSA)",
+  printed: "1024 SHA256:UkwCx0Bf54Op+3zIVYfDG6/8sysP7m4J9tz7jJAN4Fc dsa (DSA)",
 } satisfies SshFixture;
 
 // ssh-keygen -s ed -I me -n me ec256.pub
 export const CERTIFICATE = {
   line: "ecdsa-sha2-nistp256-cert-v01@openssh.com AAAAKGVjZHNhLXNoYTItbmlzdHAyNTYtY2VydC12MDFAb3BlbnNzaC5jb20AAAAgeBCGTQrsxfpr11JarUnV2W9acKE+EOeQZhRVebs+zyMAAAAIbmlzdHAyNTYAAABBBCuC2Vq7Oz2Fhk91OuGi3Zwc5I1W72gFz5lN7DYVugghFTWuZatjqufB1eq34GXX4CA8Y+7VDWs5E+IVqird9LIAAAAAAAAAAAAAAAEAAAACbWUAAAAGAAAAAm1lAAAAAAAAAAD//////////wAAAAAAAACCAAAAFXBlcm1pdC1YMTEtZm9yd2FyZGluZwAAAAAAAAAXcGVybWl0LWFnZW50LWZvcndhcmRpbmcAAAAAAAAAFnBlcm1pdC1wb3J0LWZvcndhcmRpbmcAAAAAAAAACnBlcm1pdC1wdHkAAAAAAAAADnBlcm1pdC11c2VyLXJjAAAAAAAAAAAAAAAzAAAAC3NzaC1lZDI1NTE5AAAAIMqvQELMP5BeqvpO/u5DTlpRlLGkIX7ptUHnBuHhxdMeAAAAUwAAAAtzc2gtZWQyNTUxOQAAAEDeQWj4GB6W5R7AvCk3GeVRixMmluDNXvMf050tFqZsaCuSmA5kDitf2u3KKyQETTK+EltvCg7E3OJiJf8/posB ec 256",
-  judged: "256 SHA256:zmsovSw/mwabZyRbXF/PgFTxal99H19Iv12yzyACwgs ec 256 (ECDSA-CERT)",
+  printed: "256 SHA256:zmsovSw/mwabZyRbXF/PgFTxal99H19Iv12yzyACwgs ec 256 (ECDSA-CERT)",
 } satisfies SshFixture;
 
 // ssh-keygen -e -m RFC4716 -f rsa2048.pub
@@ -176,8 +176,8 @@ AwEAAQ==
 -----END PUBLIC KEY-----
 `;
 
-/** `armored` is an exported key, `judged` what `gpg --with-colons --show-keys` prints for it. */
-export type GpgFixture = { armored: string; judged: string };
+/** `armored` is an exported key, `printed` the output of `gpg --with-colons --show-keys` for it. */
+export type GpgFixture = { armored: string; printed: string };
 
 // gpg --quick-generate-key 'Ada Lovelace <Ada@Example.ORG>' ed25519 sign,cert never
 // gpg --quick-add-key ADA cv25519 encr never
@@ -196,7 +196,7 @@ FPwcKxkpzAEA9lIpnO6diW3Za8GQ/x2efXSjc3BYvCauqcuemPJiekAA/iPuYcAn
 =bmGs
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:u:255:22:87C40E14FC1C2B19:1704110400:::u:::scESC:::::ed25519:::0:
+  printed: `pub:u:255:22:87C40E14FC1C2B19:1704110400:::u:::scESC:::::ed25519:::0:
 fpr:::::::::089B1B4D108B2FCB5A6B6DE687C40E14FC1C2B19:
 uid:u::::1704110400::0A5B3B20D03F2C017792216AB66447D5ECA6024A::Ada Lovelace <Ada@Example.ORG>::::::::::0:
 sub:u:255:18:3DD00BB1481F5436:1704110400::::::e:::::cv25519::
@@ -299,7 +299,7 @@ yKmwRv94
 =yzml
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:u:2048:1:485C4003EF0A11E0:1704196800:2366841600::u:::scESC::::::23::0:
+  printed: `pub:u:2048:1:485C4003EF0A11E0:1704196800:2366841600::u:::scESC::::::23::0:
 fpr:::::::::19BEFC966FE886B8AE5C250F485C4003EF0A11E0:
 uid:u::::1704283200::7E4EE68FE2361D9264D8B39E643DDF64502CE762::Grace Hopper <Grace@work.example>::::::::::0:
 uid:u::::1704196800::425EEF04ED2E6033DD506A7860293409B52309FE::Grace Hopper (navy) <grace@example.org>::::::::::0:
@@ -325,7 +325,7 @@ YNWvX/I0oa+lRkcboZgA/jTqqWuKr28QodtegwCMo4pfC3euPM8HklhF/W8kk7oK
 =xCTu
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:e:255:22:37CCE67B712DA03A:1577880000:1609459200::u:::sc:::::ed25519:::0:
+  printed: `pub:e:255:22:37CCE67B712DA03A:1577880000:1609459200::u:::sc:::::ed25519:::0:
 fpr:::::::::997BEFFF44793A1976AD90AD37CCE67B712DA03A:
 uid:e::::1577880000::8EFFE309E7D4CF63C2FE44FFF171787D4BBA96EF::Expired Key <expired@example.org>::::::::::0:
 `,
@@ -360,7 +360,7 @@ hPc4HdKLN8D/mPgeuqlybg==
 =D/7J
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:u:384:19:B8216F136E7E3D3A:1706788800:::u:::scESC:::::nistp384:::0:
+  printed: `pub:u:384:19:B8216F136E7E3D3A:1706788800:::u:::scESC:::::nistp384:::0:
 fpr:::::::::0D4F8DB37E5DC0EA84BE3A64B8216F136E7E3D3A:
 uid:u::::1706788800::40A43788611D8D61BACF507B1F266B2F4FB21E25::Curve Person <nist@example.org>::::::::::0:
 sub:u:384:18:2207BDDD305B5F1A:1706788800:2366841600:::::e:::::nistp384::
@@ -419,7 +419,7 @@ C7cFfUk9g4/ecdfikGtWRtmZBCBgyvd7kiJsOJNByn4nnOulYc7DFDLhMAEGgitz
 =zWrB
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:u:2048:1:E642DA98880157E9:1709294400:2398377600::u:::cEC::::::23::0:
+  printed: `pub:u:2048:1:E642DA98880157E9:1709294400:2398377600::u:::cEC::::::23::0:
 fpr:::::::::F14B28A895B8CB1C3F8AB532E642DA98880157E9:
 uid:u::::1711972800::70A4D0970762E0293B3346DC11F4216E15EED486::Cert Only <certonly@example.org>::::::::::0:
 sub:r:255:22:2707961E5201493C:1709294400::::::s:::::ed25519::
@@ -445,7 +445,7 @@ XZ6EPHoy6LdHeVpTYh7kKxhlJws=
 =eozr
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:r:255:22:F8074E3FAFD901DD:1714564800:::-:::sc:::::ed25519:::0:
+  printed: `pub:r:255:22:F8074E3FAFD901DD:1714564800:::-:::sc:::::ed25519:::0:
 fpr:::::::::4AD486E453378BA405E84848F8074E3FAFD901DD:
 uid:r::::1714564800::D8214FDD7FCA6CBF68CA221A125609C1E32E1A4F::Revoked Key <revoked@example.org>::::::::::0:
 `,
@@ -492,7 +492,7 @@ Xb1PD/03OIJk2p/9AP9WwGcRJgLwitVrvTgS6wR0RJnHMOrzsKQ9S0CDNmsfBQ==
 =5gNq
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:u:2048:17:837138E66891C01C:1717243200:::u:::scaESCA::::::23::0:
+  printed: `pub:u:2048:17:837138E66891C01C:1717243200:::u:::scaESCA::::::23::0:
 fpr:::::::::736E9305ACA478117279E009837138E66891C01C:
 uid:u::::1717243200::0D810D2A4389826AA3ED35BDA5279193C06E752C::dsa@example.org::::::::::0:
 sub:u:2048:16:CA587C12E0BF736C:1717243200::::::e:::::::
@@ -520,7 +520,7 @@ iFjeQRWKfY+zqslr40jGwlOrCyjiMWw+n4LS3GroviOUKqRGUuA6PObeqvkhz5Qi
 =3bs3
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:u:2048:1:04C1639E058FEAEA:1717243200:::u:::escESC::::::23::0:
+  printed: `pub:u:2048:1:04C1639E058FEAEA:1717243200:::u:::escESC::::::23::0:
 fpr:::::::::038E0EBAE103B2A9F982F0A004C1639E058FEAEA:
 uid:u::::1717243200::DB89407FB38440823CFF0A5276C82055C9206D01::Plain::::::::::0:
 `,
@@ -566,7 +566,7 @@ WDf7xwpt69RRKzuLjBLW9UPqRVjRB1Lpw10HI1oUNiLjQ72oQuV6KJsBgPvcITjN
 =yArZ
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:u:255:22:87C40E14FC1C2B19:1704110400:::u:::scESC:::::ed25519:::0:
+  printed: `pub:u:255:22:87C40E14FC1C2B19:1704110400:::u:::scESC:::::ed25519:::0:
 fpr:::::::::089B1B4D108B2FCB5A6B6DE687C40E14FC1C2B19:
 uid:u::::1704110400::0A5B3B20D03F2C017792216AB66447D5ECA6024A::Ada Lovelace <Ada@Example.ORG>::::::::::0:
 sub:u:255:18:3DD00BB1481F5436:1704110400::::::e:::::cv25519::
@@ -608,7 +608,7 @@ rSUdFiEEz8Ev1jx3lAQ5NTy7R4v/Z6LCHUMAAPa8AQCaZfdWtR/DG5qUW78l
 3s/pJr4uPAI=
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:-:255:22:478BFF67A2C21D43:1719835200:::-:::scaESCA:::::ed25519:::0:
+  printed: `pub:-:255:22:478BFF67A2C21D43:1719835200:::-:::scaESCA:::::ed25519:::0:
 fpr:::::::::CFC12FD63C77940439353CBB478BFF67A2C21D43:
 uid:-::::1719835200::42850D36E03ED18427919D892C93452A6153F972::No Flags <noflags@example.org>::::::::::0:
 sub:-:255:18:2CF2B7F03246F946:1719835200::::::e:::::cv25519::
@@ -637,7 +637,7 @@ aMqoj38CmwMWIQTuvklDD8GxSym896hFdIposuJ8iwAAr9cBAKIPyzu5/S37
 CuaCzNBeBWAcXLUOAA==
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:-:255:22:45748A68B2E27C8B:1719835200:::-:::scSC:::::ed25519:::0:
+  printed: `pub:-:255:22:45748A68B2E27C8B:1719835200:::-:::scSC:::::ed25519:::0:
 fpr:::::::::EEBE49430FC1B14B29BCF7A845748A68B2E27C8B:
 uid:-::::1722513600::4C13904450F9F5C7FEBCAD821707A4024F63EE8A::Thief <thief@example.org>::::::::::0:
 `,
@@ -655,7 +655,7 @@ yiUpMKPMzKleoqYrkEqkAP9mPiYIP7Em0hZ0RrgJ+rpPLB8XkeihMFHxtPZe
 t4dXDA==
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:-:255:22:45748A68B2E27C8B:1719835200:::-:::cC:::::ed25519:::0:
+  printed: `pub:-:255:22:45748A68B2E27C8B:1719835200:::-:::cC:::::ed25519:::0:
 fpr:::::::::EEBE49430FC1B14B29BCF7A845748A68B2E27C8B:
 `,
 } satisfies GpgFixture;
@@ -683,7 +683,7 @@ YqZm/yejGThtgAAON75uXtUW0WVIigD+IKB5Y44u7e5YzPAvDzXcf121/2J6
 jFbJCJ+5/0fNVQs=
 -----END PGP PUBLIC KEY BLOCK-----
 `,
-  judged: `pub:-:255:22:5D0616185A557330:1719835200:::-:::scSC:::::ed25519:::0:
+  printed: `pub:-:255:22:5D0616185A557330:1719835200:::-:::scSC:::::ed25519:::0:
 fpr:::::::::6AF40656FA8A7A8C0A26E76A5D0616185A557330:
 uid:-::::1719835200::A94208184A3F1EF8DD46A88BB5B60BC1AE91F769::Victim <victim@example.org>::::::::::0:
 sub:-:255:22:8A64485B082811AD:1719835200::::::s:::::ed25519::
@@ -691,7 +691,7 @@ fpr:::::::::3FFB3187F9123DE08F8A432B8A64485B082811AD:
 `,
 } satisfies GpgFixture;
 
-// Built with openpgp: binds VICTIM's subkey to another key, without the subkey's consent.
+// Built with openpgp: binds VICTIM's subkey to another key, without the subkey's cross-certification.
 export const THIEF = `-----BEGIN PGP PUBLIC KEY BLOCK-----
 
 xjMEZoKaQBYJKwYBBAHaRw8BAQdASzq4VvDEQzHfqpDpH0xM9kJ2l884OnHV
@@ -709,7 +709,7 @@ xiaK7RCJseLQoBem3y2LMIAtbNXwrsgvysnnDQ==
 -----END PGP PUBLIC KEY BLOCK-----
 `;
 
-// Built with openpgp: as THIEF, with the consent that the subkey gave VICTIM.
+// Built with openpgp: as THIEF, with the subkey's cross-certification of VICTIM.
 export const THIEF_WITH_COPIED_CONSENT = `-----BEGIN PGP PUBLIC KEY BLOCK-----
 
 xjMEZoKaQBYJKwYBBAHaRw8BAQdASzq4VvDEQzHfqpDpH0xM9kJ2l884OnHV
@@ -773,7 +773,7 @@ AXvy+fNDKRQOY9fhwx1Tzzd/w3V4P//VnQ4=
 -----END PGP PUBLIC KEY BLOCK-----
 `;
 
-// What the signatures below are over.
+// The signed text of the signatures below.
 export const TOKEN = "4f5b0c6a9d3e7f1824ab5cde90f1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3";
 
 // echo TOKEN | gpg -u ADA --armor --detach-sign

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 const NOON = Date.UTC(2026, 0, 31, 12);
 
 describe("tokensToSign", () => {
-  it("keeps a token for the minute it is from and the one after it", async () => {
+  it("accepts a token in its own minute and in the next one", async () => {
     const user = await make.user();
     const [token] = await tokensToSign(user, NOON);
 
@@ -20,8 +20,8 @@ describe("tokensToSign", () => {
     }
   });
 
-  // SECURITY: a signature that somebody gave away for another account is worth nothing here.
-  it("gives each user others, also one who has the same id in another database", async () => {
+  // SECURITY: a signature that was made for another account must not prove anything here.
+  it("differs between users, also between users with the same id in different databases", async () => {
     const user = await make.user();
     const tokens = await tokensToSign(user, NOON);
 

@@ -28,23 +28,23 @@ const ACCEPTED: Record<string, GpgFixture> = {
 };
 
 describe("parseGpgKeys", () => {
-  it.each(Object.entries(ACCEPTED))("reads %s as gpg does", async (_, { armored, judged }) => {
+  it.each(Object.entries(ACCEPTED))("parses %s like gpg", async (_, { armored, printed }) => {
     const keys = await parseGpgKeys(armored, NOW);
 
     const read = keys.flatMap((key) => [brief(key)].concat(key.subkeys.map(brief)));
-    expect(read).toEqual(readJudgement(judged));
+    expect(read).toEqual(parseListing(printed));
   });
 
-  it("lists addresses in lower case, once, and without revoked user ids", async () => {
+  it("lists email addresses in lower case, without duplicates and revoked user ids", async () => {
     const { emails } = only(await parseGpgKeys(known.GRACE.armored, NOW));
     expect(emails.toSorted()).toEqual(["grace@example.org", "grace@work.example"]);
   });
 
-  it("gives the packet of each key alone, without armor", async () => {
+  it("returns the packet of each key alone, without armor", async () => {
     const { publicKeyBase64, subkeys } = only(await parseGpgKeys(known.ADA.armored, NOW));
     const exported = Buffer.from(known.ADA.armored.split("\n").slice(2, -3).join(""), "base64");
 
-    // Tag 6 and the length in the new form; gpg exports the same packet with the old form's header.
+    // Tag 6 and the length in the new format; gpg exports the same packet with a header in the old format.
     const packet = Buffer.from(publicKeyBase64, "base64");
     expect(packet.toString("hex", 0, 2)).toBe("c633");
     expect(packet.subarray(2)).toEqual(exported.subarray(2, 2 + 0x33));
@@ -53,7 +53,7 @@ describe("parseGpgKeys", () => {
     expect(exported.includes(subkeyPacket.subarray(2))).toBe(true);
   });
 
-  it("normalises the armor, and reads the same from it", async () => {
+  it("normalises the armor, and parses the same from it", async () => {
     const pasted = `Here it is:\r\n\r\n${known.ADA.armored.replaceAll("\n", "\r\n")}\r\nBye`;
     const key = only(await parseGpgKeys(pasted, NOW));
 
@@ -61,7 +61,7 @@ describe("parseGpgKeys", () => {
     expect(await parseGpgKeys(key.armored, NOW)).toEqual([key]);
   });
 
-  it("reads several blocks in their order", async () => {
+  it("parses several blocks in order", async () => {
     const text = [known.NIST, known.ADA].map(({ armored }) => armored).join("\n");
     const keys = await parseGpgKeys(text, NOW);
     expect(keys.map((key) => key.emails)).toEqual([["nist@example.org"], ["ada@example.org"]]);
@@ -75,21 +75,21 @@ describe("parseGpgKeys", () => {
     ).rejects.toThrow("the key has no valid user id of its own");
   });
 
-  // Nobody proves anything by writing a name under a key: boss@example.org is in this one.
-  it("leaves out a user id that the key did not sign", async () => {
+  // A user id without a self-signature proves nothing: this key contains boss@example.org.
+  it("omits a user id that the key did not sign", async () => {
     const { emails } = only(await parseGpgKeys(known.WITHOUT_FLAGS.armored, NOW));
     expect(emails).toEqual(["noflags@example.org"]);
   });
 
-  // gpg lists such a subkey as signing and refuses its signatures later; what is stored here is asked later.
-  it("lets no subkey sign that did not agree to belong to the key", async () => {
+  // gpg lists such a subkey as signing and refuses its signatures later; here the stored flag is used later.
+  it("allows no signatures by a subkey that did not cross-certify the key", async () => {
     for (const armored of [known.THIEF, known.THIEF_WITH_COPIED_CONSENT]) {
       const { subkeys } = only(await parseGpgKeys(armored, NOW));
       expect(subkeys).toMatchObject([{ keyId: "8A64485B082811AD", canSign: false }]);
     }
   });
 
-  it("leaves out a subkey that the key did not bind", async () => {
+  it("omits a subkey that the key did not bind", async () => {
     expect(only(await parseGpgKeys(known.GRAFTED, NOW)).subkeys).toEqual([]);
   });
 
@@ -147,15 +147,15 @@ describe("parseGpgKeys", () => {
     await expect(parseGpgKeys(text, NOW)).rejects.toThrow(new Failure("invalid", message));
   });
 
-  it("refuses a private key that calls itself public", async () => {
+  it("refuses a private key with the label of a public key", async () => {
     const { privateKey } = await makeKey();
     await expect(parseGpgKeys(armorAsPublic(privateKey.toPacketList()), NOW)).rejects.toThrow(
       "this is a private key and must not be uploaded: send its public half",
     );
   });
 
-  // Each signature costs a check: the four thousand that a text has room for would cost seconds.
-  it("refuses a key with more signatures of its own than are worth checking", async () => {
+  // Each signature costs a check: a text has room for four thousand, which would take seconds.
+  it("refuses a key with too many self-signatures", async () => {
     const key = await readKey({ armoredKey: known.EXPIRED.armored });
     const packets = key.toPacketList();
     const certification = only([...packets.filterByTag(enums.packet.signature)]);
@@ -165,14 +165,14 @@ describe("parseGpgKeys", () => {
     );
   });
 
-  // The library would compute with them for minutes, for whoever looks at a signature.
+  // The library would compute with them for minutes whenever a signature is displayed.
   it.each([
     ["an RSA exponent", "rsa", "e", 5],
     ["an RSA modulus", "rsa", "n", 2049],
     ["the exponent of an RSA subkey", "subkey", "e", 5],
     ["a DSA group", "dsa", "q", 65],
     ["a DSA modulus", "dsa", "p", 2049],
-  ])("refuses a key with %s larger than anybody's", async (_, which, name, bytes) => {
+  ])("refuses a key with %s larger than any in use", async (_, which, name, bytes) => {
     const userIDs = [{ email: "ada@example.org" }];
     const made = await generateKey({ type: "rsa", rsaBits: 2048, userIDs, format: "object" });
     const key =
@@ -182,7 +182,7 @@ describe("parseGpgKeys", () => {
     await expect(parseGpgKeys(key.armor(), NOW)).rejects.toThrow("the key is too large");
   });
 
-  it("answers a key that is cut off or damaged anywhere with a refusal or a key", async () => {
+  it("refuses or parses a key that is truncated or damaged anywhere, without another error", async () => {
     const bytes = (await readKey({ armoredKey: known.EXPIRED.armored })).write();
     const bugs: unknown[] = [];
     for (let at = 0; at < bytes.length; at += 3) {
@@ -218,10 +218,10 @@ function brief(key: Omit<ParsedGpgKey, "armored" | "subkeys">): Brief & { made: 
   };
 }
 
-/** What gpg's colon listing says, in the same form. @see DETAILS of GnuPG, "Format of the colon listings" */
-function readJudgement(judged: string): Brief[] {
+/** Parses gpg's colon listing into the same form. @see DETAILS of GnuPG, "Format of the colon listings" */
+function parseListing(printed: string): Brief[] {
   const keys: (Brief & { made: string })[] = [];
-  for (const line of judged.trim().split("\n")) {
+  for (const line of printed.trim().split("\n")) {
     const [type, validity, , , id = "", made = "", expires = "", , , text = "", , can = ""] =
       line.split(":");
     const current = keys.at(-1);
@@ -239,7 +239,7 @@ function readJudgement(judged: string): Brief[] {
   return keys;
 }
 
-/** gpg also calls the user ids of a revoked key revoked, and we list those. */
+/** gpg reports the user ids of a revoked key as revoked too, but the parser lists them. */
 function isRevokedAlone(validity: string | undefined, { usage }: Brief): boolean {
   return validity === "r" && !usage.includes("revoked");
 }

@@ -18,13 +18,13 @@ const ACCEPTED: Record<string, SshFixture> = {
 };
 
 describe("parseSshKey", () => {
-  it.each(Object.entries(ACCEPTED))("reads %s as ssh-keygen does", (_, { line, judged }) => {
+  it.each(Object.entries(ACCEPTED))("parses %s like ssh-keygen", (_, { line, printed }) => {
     const key = parseSshKey(`${line}\n`);
 
     const [kind = "", blob = "", ...comment] = line.split(" ");
     expect(key).toMatchObject({ kind, blob, comment: comment.join(" "), normalised: line });
     const shown = key.comment === "" ? "no comment" : key.comment;
-    expect(judged).toContain(`${key.bits} ${key.fingerprint} ${shown} (`);
+    expect(printed).toContain(`${key.bits} ${key.fingerprint} ${shown} (`);
   });
 
   it.each([
@@ -41,8 +41,8 @@ describe("parseSshKey", () => {
     }
   });
 
-  // Half of all 32-byte strings are refused as points: that must never hit a real key.
-  it("accepts every Ed25519 key there is, in one line and in PEM", () => {
+  // Half of all 32-byte strings are refused as points: a real key must never be refused.
+  it("accepts every generated Ed25519 key, as one line and as PEM", () => {
     for (let round = 0; round < 100; round++) {
       const { publicKey } = generateKeyPairSync("ed25519");
       const point = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
@@ -54,7 +54,7 @@ describe("parseSshKey", () => {
     }
   });
 
-  it("keeps the comment of an SSH2 block, also one that is folded", () => {
+  it("keeps the comment of an SSH2 block, also a folded one", () => {
     expect(parseSshKey(known.ED25519_SSH2).comment).toBe(
       "256-bit ED25519, converted by ada@example.org from OpenSSH",
     );
@@ -65,7 +65,7 @@ describe("parseSshKey", () => {
     expect(parseSshKey(folded)).toEqual(parseSshKey(known.ED25519_SSH2));
   });
 
-  it("normalises the blanks around the parts and nothing else", () => {
+  it("normalises the spaces between the parts and nothing else", () => {
     const [kind = "", blob = ""] = known.ED25519.line.split(" ");
     expect(parseSshKey(`  ${kind}\t ${blob}   Ada  Lovelace 🔑 \n`).normalised).toBe(
       `${kind} ${blob} Ada  Lovelace 🔑`,
@@ -83,7 +83,7 @@ describe("parseSshKey", () => {
     expect(() => parseSshKey(text)).toThrow(new Failure("invalid", message));
   });
 
-  it("answers every damaged key with a refusal, never with a bug", () => {
+  it("refuses every damaged key, without another error", () => {
     const { line } = known.ECDSA_256;
     const blob = Buffer.from(line.split(" ")[1] ?? "", "base64");
     for (let at = 0; at < blob.length; at++) {
@@ -163,7 +163,7 @@ function refusals(): [what: string, text: string, message: string][] {
       oneLine("ssh-rsa", wire("ssh-rsa", Uint8Array.of(3), Buffer.alloc(256, 0xff))),
       "the key holds a negative number",
     ],
-    // The same key with padding would have another fingerprint, and could be registered twice.
+    // The same key with padding would have a different fingerprint, and could be registered twice.
     [
       "an RSA exponent with needless zeros",
       oneLine("ssh-rsa", wire("ssh-rsa", Uint8Array.of(0, 3), Buffer.alloc(256, 0x7f))),
@@ -254,7 +254,7 @@ function refusals(): [what: string, text: string, message: string][] {
   ];
 }
 
-// The runtimes differ in what they import, so these have different messages in Node and in workerd.
+// Node and workerd import different key types, so the messages for these differ between them.
 it.each([
   ["secp256k1", known.SECP256K1_SPKI],
   ["RSA-PSS", known.RSA_PSS_SPKI],
@@ -276,7 +276,7 @@ function oneLine(kind: string, blob: Uint8Array): string {
   return `${kind} ${Buffer.from(blob).toString("base64")}`;
 }
 
-/** A key of the exact length, though not one that anybody could have the other half of. */
+/** A key of an exact length, for which no private key exists. */
 function rsa(exponent: number, bits: number, lastByte = 0xff): string {
   const modulus = 2n ** BigInt(bits) - 1n - BigInt(0xff - lastByte);
   return oneLine("ssh-rsa", wire("ssh-rsa", natural(BigInt(exponent)), natural(modulus)));

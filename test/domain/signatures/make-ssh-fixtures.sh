@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints ssh-fixtures.ts: a new key of each kind, and what `ssh-keygen -Y sign` makes of one text with it.
-# No private half is kept. Security keys are missing: nobody is here to touch one.
+# Prints ssh-fixtures.ts: a new key of each type, and its signatures of one text by `ssh-keygen -Y sign`.
+# Private keys are not stored. Security keys are missing, because they must be touched.
 set -euo pipefail
 cd "$(mktemp -d)"
 trap 'rm -rf "$PWD"' EXIT
@@ -14,7 +14,7 @@ sign() {
   echo "export const $name = \`$(ssh-keygen -q -Y sign -f key -n "$namespace" "$@" <text 2>/dev/null)\`;"
 }
 
-# make <name> <type> <bits>: prints a new key as a constant, which goes on signing
+# make <name> <type> <bits>: prints a new key as a constant; the key signs the following texts
 make() {
   rm -f key key.pub
   ssh-keygen -q -t "$2" -b "$3" -N '' -C '' -f key

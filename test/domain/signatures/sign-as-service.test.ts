@@ -30,8 +30,8 @@ const commit = (author: Identity, committer: Identity) => ({
   message: encodeText("Change\n"),
 });
 
-describe("a commit that the service makes", () => {
-  it("is signed, and otherwise what it would be", async () => {
+describe("a commit that the service creates", () => {
+  it("is signed, and otherwise equal to the unsigned one", async () => {
     const user = await make.user();
     const ctx = await ctxOf(user);
     const fields = commit(toIdentity(ctx, user), toIdentity(ctx, user));
@@ -45,8 +45,8 @@ describe("a commit that the service makes", () => {
     expect(await makeCommit(silent, fields)).toEqual(unsigned);
   });
 
-  // A caller may name any author: signed, the commit would say that the service knows it was them.
-  it("is not signed in the name of somebody who is not behind it", async () => {
+  // A caller may name any author: the service's signature would confirm that identity.
+  it("is not signed with the identity of somebody other than the caller", async () => {
     const [user, other] = [await make.user(), await make.user()];
     const ctx = await ctxOf(user);
     const [own, theirs] = [toIdentity(ctx, user), toIdentity(ctx, other)];

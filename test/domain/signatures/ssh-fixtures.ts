@@ -1,6 +1,6 @@
 // Made by make-ssh-fixtures.sh.
 
-/** What is signed. */
+/** The signed text. */
 export const TEXT = "tree of\na commit\n";
 
 // ssh-keygen -t rsa -b 3072

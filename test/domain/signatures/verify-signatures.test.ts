@@ -12,11 +12,12 @@ import { signatureHeader } from "../../support/signed.ts";
 import { systemCtx } from "../../support/system.ts";
 
 /**
- * Signs a commit well and judges what `store` makes of it, whatever of that a push would refuse.
+ * Signs a valid commit, stores it as changed by `store`, and returns its verification. A push would refuse
+ * some of these commits.
  *
- * @param change What is signed, made of a plain commit.
+ * @param change Changes the plain commit before it is signed.
  */
-async function judge(
+async function verifyStored(
   store: (content: string, header: string) => string,
   change: (content: string) => string = (content) => content,
 ) {
@@ -32,17 +33,17 @@ async function judge(
   const stored = encodeUtf8(store(signed, header));
   const { email } = parseCommit(stored).committer;
   const ctx = { ...systemCtx({}, Date.now()), rootUrl: "https://forge.example" };
-  const judged = await verifySignatures(ctx, [{ email, split: splitSignature(stored) }]);
-  return only(judged).verification;
+  const verified = await verifySignatures(ctx, [{ email, split: splitSignature(stored) }]);
+  return only(verified).verification;
 }
 
 const asGit = (content: string, header: string): string => content.replace("\n\n", `\n${header}\n`);
 
-describe("what is verified is what is shown", () => {
+describe("the verified content is the displayed content", () => {
   const elsewhere = `tree ${"2".repeat(40)}`;
   const evil = "committer Somebody <evil@example.com> 1700000000 +0000";
 
-  // Each takes a commit that was signed well and stores it with something else to be seen.
+  // Each row stores a validly signed commit with a change to its displayed content.
   it.each<[string, (content: string, header: string) => string]>([
     ["another message", (content, header) => asGit(content, header).replace("Change", "Chance")],
     ["a longer message", (content, header) => `${asGit(content, header)}\n`],
@@ -76,28 +77,28 @@ describe("what is verified is what is shown", () => {
       "a mergetag",
       (content, header) => asGit(content, `mergetag object x\n type commit\n${header}`),
     ],
-  ])("never with %s", async (_, store) => {
-    const { isVerified, signer } = await judge(store);
+  ])("refuses the signature with %s", async (_, store) => {
+    const { isVerified, signer } = await verifyStored(store);
     expect(isVerified).toBe(false);
     expect(signer).toBeUndefined();
   });
 
-  it("and well with what git makes", async () => {
-    expect(await judge(asGit)).toMatchObject({ isVerified: true });
+  it("accepts the commit as git stores it", async () => {
+    expect(await verifyStored(asGit)).toMatchObject({ isVerified: true });
   });
 
-  // Neither is shown, and git leaves both out of what it checks.
-  it("and well beside a signature for another hash", async () => {
+  // Neither header is displayed, and git excludes both from the signed content.
+  it("accepts it next to a signature for another hash algorithm", async () => {
     const other = signatureHeader("x\ny").replace("gpgsig", "gpgsig-sha256");
     const store = (content: string, header: string) => asGit(content, `${other}${header}`);
-    expect(await judge(store)).toMatchObject({ isVerified: true });
+    expect(await verifyStored(store)).toMatchObject({ isVerified: true });
   });
 
   it.each([
     ["in another encoding", (content: string) => asGit(content, "encoding latin1\n")],
     ["with a mergetag", (content: string) => asGit(content, "mergetag object x\n type y\n \n z\n")],
     ["with a NUL", (content: string) => `${content}\0more`],
-  ])("and well what is signed %s", async (_, change) => {
-    expect(await judge(asGit, change)).toMatchObject({ isVerified: true });
+  ])("accepts a commit signed %s", async (_, change) => {
+    expect(await verifyStored(asGit, change)).toMatchObject({ isVerified: true });
   });
 });

@@ -23,7 +23,7 @@ function parse(armored: string): SshSignature {
 
 const blobOf = (line: string): Buffer => Buffer.from(line.split(" ")[1] ?? "", "base64");
 
-/** The fields of a signature's value, which is an algorithm and what it computed. */
+/** The fields of a signature's value: an algorithm and its output. */
 const valueOf = (algorithm: string, value: Uint8Array) => formatSshWire([algorithm, value]);
 
 const armor = (blob: Uint8Array): string =>
@@ -46,27 +46,30 @@ describe("verifySshSignature", () => {
     ["ECDSA on P-384", known.ECDSA_384, known.ECDSA_384_SIGNED],
     ["ECDSA on P-521", known.ECDSA_521, known.ECDSA_521_SIGNED],
     ["Ed25519", known.ED25519, known.ED25519_SIGNED],
-  ])("finds what ssh-keygen signed good, and nothing else: %s", async (_, line, armored) => {
-    const signature = parse(armored);
-    expect(Buffer.from(signature.publicKey)).toEqual(blobOf(line));
-    expect(await verifySshSignature(signature, TEXT)).toBe(true);
-    expect(await verifySshSignature(signature, OTHER)).toBe(false);
+  ])(
+    "accepts ssh-keygen's signature over its text, and over no other: %s",
+    async (_, line, armored) => {
+      const signature = parse(armored);
+      expect(Buffer.from(signature.publicKey)).toEqual(blobOf(line));
+      expect(await verifySshSignature(signature, TEXT)).toBe(true);
+      expect(await verifySshSignature(signature, OTHER)).toBe(false);
 
-    const value = Uint8Array.from(signature.value);
-    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
-    expect(await verifySshSignature({ ...signature, value }, TEXT)).toBe(false);
-    const longer = Uint8Array.of(...signature.value, 0);
-    expect(await verifySshSignature({ ...signature, value: longer }, TEXT)).toBe(false);
-    const hashName = signature.hashName === "sha256" ? "sha512" : "sha256";
-    expect(await verifySshSignature({ ...signature, hashName }, TEXT)).toBe(false);
-    for (const otherKey of [known.ED25519, known.RSA_3072].filter((other) => other !== line)) {
-      const theirs = { ...signature, publicKey: blobOf(otherKey) };
-      expect(await verifySshSignature(theirs, TEXT)).toBe(false);
-    }
-  });
+      const value = Uint8Array.from(signature.value);
+      value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+      expect(await verifySshSignature({ ...signature, value }, TEXT)).toBe(false);
+      const longer = Uint8Array.of(...signature.value, 0);
+      expect(await verifySshSignature({ ...signature, value: longer }, TEXT)).toBe(false);
+      const hashName = signature.hashName === "sha256" ? "sha512" : "sha256";
+      expect(await verifySshSignature({ ...signature, hashName }, TEXT)).toBe(false);
+      for (const otherKey of [known.ED25519, known.RSA_3072].filter((other) => other !== line)) {
+        const theirs = { ...signature, publicKey: blobOf(otherKey) };
+        expect(await verifySshSignature(theirs, TEXT)).toBe(false);
+      }
+    },
+  );
 
   it.each(["sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com"] as const)(
-    "wants a security key touched: %s",
+    "requires that a security key was touched: %s",
     async (kind) => {
       const key = await makeSecurityKey(kind);
       const touched = parse(await key.sign(TEXT, 0b101));
@@ -76,8 +79,8 @@ describe("verifySshSignature", () => {
     },
   );
 
-  // The algorithm is not the type of the key: until 2021 the same keys signed with SHA-1.
-  it("finds RSA with SHA-1 worth nothing", async () => {
+  // The algorithm is not the key type: until 2021 the same keys signed with SHA-1.
+  it("refuses RSA with SHA-1", async () => {
     const name = "RSASSA-PKCS1-v1_5";
     const size = { modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) };
     const pair = await crypto.subtle.generateKey({ name, ...size, hash: "SHA-1" }, true, [
@@ -99,7 +102,7 @@ describe("verifySshSignature", () => {
     }
   });
 
-  it("is false for keys and values that can't be read", async () => {
+  it("is false for keys and values that can't be parsed", async () => {
     const signature = parse(known.ED25519_SIGNED);
     const ec = parse(known.ECDSA_256_SIGNED);
     const point = formatSshWire(["ecdsa-sha2-nistp256", "nistp256", new Uint8Array(65).fill(4)]);
@@ -123,7 +126,7 @@ describe("verifySshSignature", () => {
 
 describe("parseSshSignature", () => {
   it("names the key as ssh-keygen does", () => {
-    // ssh-keygen -lf prints the same; the keys of accounts are found by it.
+    // ssh-keygen -lf prints the same fingerprint; accounts' keys are found by it.
     expect(sshFingerprint(blobOf(known.ED25519))).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/);
   });
 
@@ -131,24 +134,24 @@ describe("parseSshSignature", () => {
   const fields = [publicKey, "git", "", "sha512", value];
 
   it.each([
-    ["made for a file", known.ED25519_SIGNED_FILE],
-    ["made for nothing", envelope([publicKey, "", "", "sha512", value])],
-    ["with a word more in its purpose", envelope([publicKey, "git\0", "", "sha512", value])],
-    ["with something reserved", envelope([publicKey, "git", "x", "sha512", value])],
+    ["with the namespace of files", known.ED25519_SIGNED_FILE],
+    ["with an empty namespace", envelope([publicKey, "", "", "sha512", value])],
+    ["with a NUL after its namespace", envelope([publicKey, "git\0", "", "sha512", value])],
+    ["with a reserved field that is not empty", envelope([publicKey, "git", "x", "sha512", value])],
     ["of another version", envelope(fields, { version: 2 })],
-    ["of another form", envelope(fields, { magic: "SSHSIX" })],
-    ["with something behind it", envelope([...fields, ""])],
+    ["with another magic", envelope(fields, { magic: "SSHSIX" })],
+    ["with bytes after it", envelope([...fields, ""])],
     ["with a field missing", envelope(fields.slice(0, -1))],
     ["that is empty", ""],
-    ["without an end", known.ED25519_SIGNED.replace(/-----END.*/, "")],
-    ["that is no base64", known.ED25519_SIGNED.replace("U1NI", "U1N*")],
+    ["without an end line", known.ED25519_SIGNED.replace(/-----END.*/, "")],
+    ["that is not base64", known.ED25519_SIGNED.replace("U1NI", "U1N*")],
     ["twice", `${known.ED25519_SIGNED}\n${known.ED25519_SIGNED}`],
     ["that is too long", known.ED25519_SIGNED.replace("\n", `\n${"A".repeat(20_000)}\n`)],
-  ])("reads none %s", (_, armored) => {
+  ])("returns undefined for a signature %s", (_, armored) => {
     expect(parseSshSignature(armored)).toBeUndefined();
   });
 
-  it("reads what it made itself wrong: the table above fails for its own reasons", () => {
+  it("parses the unchanged base of the table above: each row fails because of its own change", () => {
     expect(parseSshSignature(envelope(fields))).toBeDefined();
   });
 });
