@@ -11,7 +11,7 @@ import {
 } from "../../../../src/db/schema/index.ts";
 import {
   findHooks,
-  isAbout,
+  matchesBranchFilter,
   type HookTrigger,
 } from "../../../../src/domain/webhooks/hooks/find-hooks.ts";
 import { db } from "../../../support/db.ts";
@@ -173,7 +173,7 @@ describe("findHooks", () => {
   });
 });
 
-describe("isAbout", () => {
+describe("matchesBranchFilter", () => {
   it.each([
     ["", "refs/tags/v1", true],
     ["*", "refs/heads/a/b", true],
@@ -188,6 +188,6 @@ describe("isAbout", () => {
     // Nothing can have stored it, and it must not stand for everything.
     ["[a", "refs/heads/a", false],
   ])("%j and %s: %j", (filter, ref, expected) => {
-    expect(isAbout(filter, ref)).toBe(expected);
+    expect(matchesBranchFilter(filter, ref)).toBe(expected);
   });
 });
