@@ -7,7 +7,7 @@ import { isApproved } from "../hooks/is-approved.ts";
 import { type DueDelivery, hasDue, selectDue } from "./due-delivery.ts";
 
 /**
- * Longer than the longest time between two writes under a lease: pending for a request slot, and the
+ * Longer than the longest time between two writes under a lease: waiting for a request slot, and the
  * request.
  */
 export const LEASE_MS = 60_000;
@@ -140,7 +140,7 @@ export async function acquireLeases(
   }));
 }
 
-/** The work releasedHook for a hook: deliveries that are due now, or the time of the next one. */
+/** The work left for a hook: deliveries that are due now, or the time of the next one. */
 export interface RemainingWork {
   due: DueDelivery[];
   /** Null if no delivery is pending. */

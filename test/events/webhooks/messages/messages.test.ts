@@ -110,7 +110,7 @@ describe("messages of chats", () => {
 
   it("tells every event there is in every chat", async () => {
     const context = await makeOccasion();
-    const { where: fork } = await makeOccasion();
+    const { repo: fork } = await makeOccasion();
     const created = { ref: "refs/heads/a b", before: null, after: oidOf(1) };
     const payloads: Payload[] = [
       await tellPushOf(context),
@@ -121,14 +121,14 @@ describe("messages of chats", () => {
       { event: "delete", body: toDeletePayload(context, { ...created, ref: "refs/tags/v1" }) },
       { event: "status", body: toStatusPayload(context, status({}), makeCommit(2)) },
     ];
-    const name = context.where.row.name;
+    const name = context.repo.row.name;
     for (const payload of payloads) {
       for (const type of CHATS) {
         expect(JSON.stringify(read(type, payload)), `${payload.event} ${type}`).toContain(name);
       }
     }
     const titles = payloads.map((payload) => read("msteams", payload).title);
-    const full = `${context.where.owner.name}/${name}`;
+    const full = `${context.repo.owner.name}/${name}`;
     expect(titles).toEqual([
       `[${full}:main] 1 new commit`,
       `[${full}] Repository created`,

@@ -56,7 +56,7 @@ describe("payloads of hooks", () => {
       removed: ["old.txt"],
       modified: ["same.txt"],
     });
-    const { row, owner } = context.where;
+    const { row, owner } = context.repo;
     expect(payload).toMatchObject({
       ref: "refs/heads/main",
       compare_url: `${ROOT_URL}/${owner.name}/${row.name}/compare/${oidOf(1)}...${oidOf(2)}`,
@@ -178,14 +178,14 @@ describe("payloads of hooks", () => {
 
   it("tells a fork with the source as the forkee", async () => {
     const source = await makeOccasion();
-    const { where: fork } = await makeOccasion();
+    const { repo: fork } = await makeOccasion();
     const payload = toForkPayload(source, fork);
     expect(formOf(payload)).toEqual({
       forkee: "object",
       repository: "object",
       sender: "object",
     });
-    expect(payload.forkee.id).toBe(source.where.row.id);
+    expect(payload.forkee.id).toBe(source.repo.row.id);
     expect(payload.repository.id).toBe(fork.row.id);
   });
 
@@ -193,7 +193,7 @@ describe("payloads of hooks", () => {
     const context = await makeOccasion();
     const status: CommitStatus = {
       id: 31,
-      repoId: context.where.row.id,
+      repoId: context.repo.row.id,
       commitOid: oidOf(2),
       number: 1,
       state: "success",
@@ -243,7 +243,7 @@ describe("payloads of hooks", () => {
     const { sender, repository } = toRepositoryPayload(context, "created");
     for (const user of [sender, repository.owner]) {
       expect(user).toMatchObject({ is_admin: false, login_name: "" });
-      expect(user.email).toBe(`${context.where.owner.lowerName}@noreply.forge.example`);
+      expect(user.email).toBe(`${context.repo.owner.lowerName}@noreply.forge.example`);
     }
     expect(JSON.stringify(sender)).not.toContain("example.com");
   });
