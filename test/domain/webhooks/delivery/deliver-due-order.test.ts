@@ -134,7 +134,7 @@ describe("a delivery run that is interrupted", () => {
     expect((await deliveryOf(hook)).status).toBe("succeeded");
   });
 
-  it("changes nothing if it continues after its lease expired and was acquired anew", async () => {
+  it("changes nothing if it continues after another run acquired its expired lease", async () => {
     const { hook, received } = await makeReceivedHook("slow:600|slow:300");
     const [first, second] = [await makeDelivery(hook), await makeDelivery(hook)];
     const late = deliver([hook.id], clockAt(NOW), { DELIVER_TIMEOUT: "5" });
