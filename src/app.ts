@@ -44,7 +44,7 @@ export function createApp(config: Config): Hono<AppEnv> {
     await next();
     closeRequest(c, request);
   });
-  // The API answers whatever is below its path: an address there that is none of its own comes first.
+  // The API's router answers every path below /api/v1, so web routes with such a path are mounted first.
   app.route("/", web);
   app.route("/api/v1", api);
   app.route("/", gitHttp);
@@ -57,7 +57,7 @@ export function createApp(config: Config): Hono<AppEnv> {
   return app;
 }
 
-/** Makes the first administrator where the platform offers no other way in: once an isolate at most. */
+/** Creates the first administrator from the configuration. Runs at most once per isolate. */
 async function ensureAdministrator(
   open: OpenCtx,
   account: NonNullable<Config["firstAdministrator"]>,
@@ -66,23 +66,23 @@ async function ensureAdministrator(
     const { created } = await createFirstAdministrator({ ...open, actor: ANONYMOUS }, account);
     if (created) log("setup:administrator-created", { name: account.name });
   } catch (error) {
-    // Two requests at once both try, or the account can't be: the service answers all the same.
+    // Two concurrent requests both try, or the configured account is invalid: requests are served anyway.
     if (!(error instanceof Failure)) throw error;
     log("setup:administrator-refused", { name: account.name, kind: error.kind });
   }
 }
 
-/** What is kept of a request until it is answered. */
+/** The state of a request until its response is complete. */
 interface OpenRequest {
   startedAt: number;
   session: D1DatabaseSession;
   usage: D1Usage;
 }
 
-/** Gives a request its id and what its guard needs; the one place that reaches for bindings. */
+/** Sets the request id and the variables that guards need. No other function of the app reads bindings. */
 function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
-  // A read may be answered near the caller, from a replica that lags; the bookmark of an earlier
-  // write makes it see that write. A write starts from the primary.
+  // A read may use a nearby replica, which lags behind the primary; the bookmark of an earlier write
+  // makes the read see that write. A write starts at the primary.
   const isRead = c.req.method === "GET" || c.req.method === "HEAD";
   const bookmark =
     c.req.header("x-d1-bookmark") ?? (isRead ? "first-unconstrained" : "first-primary");
@@ -107,7 +107,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
 }
 
 function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
-  // After the answer is made: one that was fetched, like a file, takes nothing that was set before.
+  // Headers are set once the response exists: a fetched response, such as a static file, drops headers
+  // that were set earlier.
   const { open } = c.var;
   open.defer(open.eventQueues.dispatchRecorded());
   const { headers } = c.res;
@@ -124,7 +125,7 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
   log("request", {
     id: c.var.requestId,
     method: c.req.method,
-    // The pattern, not the path: paths hold names, and sometimes what should not be kept.
+    // The route pattern, not the path: paths contain names and sometimes secrets.
     route: routePath(c, c.req.routeIndex),
     status: c.res.status,
     durationMs: Date.now() - startedAt,

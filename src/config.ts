@@ -37,124 +37,130 @@ const hostList = (fallback: string) => {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Armor, and of the OpenSSH form the beginning that says that there is no passphrase. */
+/** An armored OpenPGP key, or an OpenSSH key whose header states that it has no passphrase. */
 const SIGNING_KEY =
   /^\s*(-----BEGIN PGP PRIVATE KEY BLOCK-----\s[^]+-----END PGP PRIVATE KEY BLOCK-----\s*|-----BEGIN OPENSSH PRIVATE KEY-----\s+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ[^]+-----END OPENSSH PRIVATE KEY-----\s*)?$/;
 
 const SEALING_KEYS =
   "names and keys of 32 bytes in base64, as in name:key, with commas between, or empty";
 
-/** Every variable the service reads, with what it allows and what it is when nobody sets it. */
+/** Every variable the service reads, with its allowed values and its default. */
 const Variables = z.object({
-  /** Where people and clients reach the service; "" takes it from each request. */
+  /** The public base URL of the service; "" takes the origin of each request. */
   ROOT_URL: text(
     "an http or https address without a path, or empty",
     /^(https?:\/\/[^/?#\s]+)?$/,
     "",
   ),
-  /** The name pages and documents show. */
+  /** The name of the service in pages and documents. */
   APP_NAME: text("a name", /./, "Edgeforge"),
-  /** Items on a page of a list that asks for none. */
+  /** Items on a page of a list when the request sets no limit. */
   DEFAULT_PAGING_NUM: count(30, 1, 1000),
-  /** Items on a page at most. */
+  /** Maximum items on a page. */
   MAX_RESPONSE_ITEMS: count(50, 1, 1000),
-  /** Items on a page of a search at most. */
+  /** Maximum items on a page of search results. */
   EXPLORE_PAGE_SIZE_MAX: count(50, 1, 1000),
-  /** Whether the API answers nobody who isn't signed in. */
+  /** Whether the API refuses anonymous callers. */
   REQUIRE_SIGNIN_VIEW: flag(false),
-  /** The domain of the addresses shown instead of hidden ones; "" takes `noreply.<host>`. */
+  /** The domain of the e-mail addresses shown instead of hidden ones; "" takes `noreply.<host>`. */
   NO_REPLY_DOMAIN: text("a lower-case domain name, or empty", /^([a-z0-9-]+(\.[a-z0-9-]+)*)?$/, ""),
-  /** The branch of a new repository that names none. */
+  /** The default branch of a repository created without one. */
   DEFAULT_BRANCH: text("a branch name", /^[0-9A-Za-z][0-9A-Za-z._-]*$/, "main"),
-  /** Repositories an account may own; -1 is no limit. */
+  /** Maximum repositories of an account; -1 is no limit. */
   MAX_CREATION_LIMIT: count(-1, -1, 1_000_000_000),
-  /** Whether whoever creates a repository watches it. */
+  /** Whether creating a repository makes its creator watch it. */
   AUTO_WATCH_NEW_REPOS: flag(true),
-  /** Characters of a password at least. */
+  /** Minimum length of a password, in characters. */
   MIN_PASSWORD_LENGTH: count(8, 1, 128),
-  /** Bytes of a JSON body at most. */
+  /** Maximum bytes of a JSON body. */
   JSON_BODY_MAX_BYTES: count(1_048_576, 1024, 16_777_216),
-  /** Bytes of a JSON body that holds files at most. A file in it takes a third more than it has. */
+  /** Maximum bytes of a JSON body that contains files. Base64 makes a file a third larger. */
   CONTENTS_BODY_MAX_BYTES: count(8_388_608, 1024, 16_777_216),
-  /** Bytes of a text to render at most. */
+  /** Maximum bytes of a text to render. */
   MARKUP_MAX_BYTES: count(524_288, 1024, 4_194_304),
-  /** Whether a push to a repository of one's own that does not exist creates it. */
+  /** Whether a push to a missing repository of the pushing user creates it. */
   ENABLE_PUSH_CREATE_USER: flag(false),
-  /** Whether a push to a repository of an organization that does not exist creates it. */
+  /** Whether a push to a missing repository of an organization creates it. */
   ENABLE_PUSH_CREATE_ORG: flag(false),
-  /** Whether what a push creates is private. */
+  /** Whether a repository created by a push is private. */
   DEFAULT_PUSH_CREATE_PRIVATE: flag(true),
-  /** Bytes of one push at most. Cloudflare bounds the body of a request too, by plan. */
+  /** Maximum bytes of one push. Cloudflare limits request bodies too, depending on the plan. */
   PUSH_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
-  /** Refs that one push may name at most. */
+  /** Maximum refs in one push. */
   PUSH_MAX_REFS: count(100_000, 1, 100_000),
-  /** Bytes of one object that is pushed at most, inflated. */
+  /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
-  /** Bytes of a repository's packs at most, with those of the push that comes; -1 is no limit. */
+  /** Maximum bytes of a repository's packs, including the incoming push; -1 is no limit. */
   GIT_REPOSITORY_MAX_BYTES: count(-1, -1, 999_999_999_999),
-  /** Whether large files are kept for clients of Git LFS. */
+  /** Whether the service stores large files for Git LFS clients. */
   LFS_START_SERVER: flag(true),
-  /** Bytes of one large file at most; 0 is no limit. Cloudflare bounds the body of a request too, by plan. */
+  /**
+   * Maximum bytes of one large file; 0 is no limit. Cloudflare limits request bodies too, depending on the
+   * plan.
+   */
   LFS_MAX_FILE_SIZE: count(0, 0, 999_999_999_999),
-  /** Large files that one request may ask about at most; 0 is no limit but that of a JSON body. */
+  /** Maximum large files in one batch request; 0 leaves only the limit of a JSON body. */
   LFS_MAX_BATCH_SIZE: count(0, 0, 1_000_000),
-  /** Locks of large files on a page at most. */
+  /** Maximum Git LFS locks on a page. */
   LFS_LOCKS_PAGING_NUM: count(50, 1, 1000),
-  /** Where requests of the service may go: webhooks, mirrors and whatever else asks other hosts. */
+  /** Hosts to which the service may send requests: webhooks, mirrors and all other outgoing requests. */
   ALLOWED_HOST_LIST: hostList("external"),
-  /** Where they may not, even if that list has it. */
+  /** Hosts to which the service sends no requests, even if ALLOWED_HOST_LIST contains them. */
   BLOCKED_HOST_LIST: hostList(""),
-  /** Looks up where a name leads, over HTTPS in the JSON form of DNS; "" reaches only names that the list names. */
+  /**
+   * The resolver for host names, DNS over HTTPS in its JSON form; with "" only names in the list are
+   * reachable.
+   */
   DNS_RESOLVER_URL: text(
     "an http or https address, or empty",
     /^(https?:\/\/[^?#\s]+)?$/,
     "https://cloudflare-dns.com/dns-query",
   ),
-  /** Seconds that the receiver of a webhook has to answer. */
+  /** Seconds that a webhook's receiver has to respond. */
   DELIVER_TIMEOUT: count(5, 1, 20),
-  /** Days for which every delivery of a webhook must have failed until it is paused; 0 pauses none. */
+  /** A webhook is paused when all its deliveries have failed for this many days; 0 never pauses webhooks. */
   WEBHOOK_PAUSE_DAYS: count(5, 0, 365),
-  /** Whether webhooks are switched off: nobody sets any up, nothing is handed out or sent. */
+  /** Whether webhooks are disabled: none can be created, and events are neither dispatched nor delivered. */
   DISABLE_WEBHOOKS: flag(false),
-  /** Webhooks of one repository, organization, user, or of the service at most. */
+  /** Maximum webhooks of one owner: a repository, an organization, a user, or the service. */
   WEBHOOKS_MAX: count(100, 1, 1000),
-  /** Days that deliveries of webhooks are kept, with what was sent and answered. */
+  /** Retention of webhook deliveries, with their requests and responses, in days. */
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
-  /** Makes an administrator of this password where there is none yet: a secret, to be deleted afterwards. */
+  /** A secret: creates an administrator with this password while there is none. Delete it afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
   FIRST_ADMIN_EMAIL: z.string("a text").default(""),
-  /** Signs the commits and tags that the service makes: a secret. Without it nothing is signed. */
+  /** A secret: signs the commits and tags that the service creates. Without it nothing is signed. */
   SIGNING_KEY: text(
     "an armored OpenPGP private key or an OpenSSH private key, without a passphrase, or empty",
     SIGNING_KEY,
     "",
   ),
-  /** Whom such a signature names; "" takes the service's own name. */
+  /** The signer's name; "" takes APP_NAME. */
   SIGNING_NAME: text("a name of one line, or empty", /^[^\p{Cc}<>]*$/u, ""),
   SIGNING_EMAIL: text("an e-mail address, or empty", /^([^\s<>@]+@[^\s<>@]+)?$/, ""),
-  /** Whether the first commit of a repository is signed, which auto_init makes. */
+  /** Whether the first commit of a repository, created by auto_init, is signed. */
   SIGNING_INITIAL_COMMIT: flag(true),
-  /** Whether commits are signed that change files or notes by API. */
+  /** Whether commits that change files or notes through the API are signed. */
   SIGNING_CRUD_ACTIONS: flag(true),
-  /** Whether annotated tags are signed that are made by API. */
+  /** Whether annotated tags created through the API are signed. */
   SIGNING_TAGS: flag(true),
   /**
-   * Seal what must be read back, such as the secrets of webhooks: a secret itself. The first key seals,
-   * each of them opens. Without it such things are refused.
+   * A secret: keys that encrypt stored values which must be read back, such as secrets of webhooks. The
+   * first key encrypts, every key decrypts. Without keys, requests that store such values are refused.
    */
   SEALING_KEYS: z
     .string(SEALING_KEYS)
     .refine((list) => parseSealingKeys(list) !== undefined, SEALING_KEYS)
     .default(""),
-  /** Whether the log line of a request also counts the D1 rows it read and wrote. It reads every row twice. */
+  /** Whether the log line of a request counts the D1 rows read and written. Every row is read twice then. */
   LOG_D1_ROWS: flag(false),
 });
 
-/** What the service makes and may sign. */
+/** An operation whose commit or tag the service may sign. */
 export type SignedOperation = "first_commit" | "change" | "tag";
 
-/** How the service signs what it makes. */
+/** How the service signs the commits and tags it creates. */
 export interface Signing {
   readonly format: "openpgp" | "ssh";
   /** The private key, armored. */
@@ -164,9 +170,9 @@ export interface Signing {
   readonly operations: ReadonlySet<SignedOperation>;
 }
 
-/** A key for what is stored sealed. */
+/** A key that encrypts stored values. */
 export interface SealingKey {
-  /** What sealed texts call it by. */
+  /** The name that an encrypted value states. */
   readonly name: string;
   /** 32 bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -208,19 +214,19 @@ export interface Config {
   deliveryDays: number;
   logsD1Rows: boolean;
   signing: Signing | undefined;
-  /** The first seals, each opens. */
+  /** The first key encrypts, every key decrypts. */
   sealingKeys: readonly SealingKey[];
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
-/** The domain of the addresses shown instead of hidden ones. */
+/** The domain of the e-mail addresses shown instead of hidden ones. */
 export const noReplyDomain = (config: Config, rootUrl: string): string =>
   config.noReplyDomain || `noreply.${new URL(rootUrl).hostname}`;
 
 /**
- * Reads the configuration from the Worker's variables; bindings among them are passed over.
+ * Reads the configuration from the Worker's variables and ignores bindings.
  *
- * @throws Error naming each wrong variable, what it allows, and never its value: it may be a secret.
+ * @throws Error naming each wrong variable and its allowed values, never its value: it may be a secret.
  */
 export function parseConfig(env: object): Config {
   const parsed = Variables.safeParse(env);
@@ -282,7 +288,7 @@ export function parseConfig(env: object): Config {
 function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
   const key = variables.SIGNING_KEY.trim();
   if (key === "") return undefined;
-  const signed: [SignedOperation, boolean][] = [
+  const operations: [SignedOperation, boolean][] = [
     ["first_commit", variables.SIGNING_INITIAL_COMMIT],
     ["change", variables.SIGNING_CRUD_ACTIONS],
     ["tag", variables.SIGNING_TAGS],
@@ -292,11 +298,13 @@ function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
     key,
     name: variables.SIGNING_NAME || variables.APP_NAME,
     email: variables.SIGNING_EMAIL,
-    operations: new Set(signed.filter(([, isSigned]) => isSigned).map(([operation]) => operation)),
+    operations: new Set(
+      operations.filter(([, isSigned]) => isSigned).map(([operation]) => operation),
+    ),
   };
 }
 
-/** @returns Undefined for a text that is no list of keys, or names two of them alike. */
+/** @returns Undefined if the text is not a list of keys, or two keys have the same name. */
 function parseSealingKeys(list: string): SealingKey[] | undefined {
   const items = list.split(",").map((item) => item.trim());
   if (items.length === 1 && items[0] === "") return [];

@@ -11,17 +11,17 @@ export interface Ctx {
   db: Database;
   git: GitStorage;
   eventQueues: EventQueues;
-  /** The one way to other hosts. */
+  /** Sends every request to another host. */
   outgoing: Outgoing;
-  /** On whose behalf. */
+  /** The account on whose behalf the operation runs. */
   actor: Actor;
-  /** The service's own address, without a trailing slash. */
+  /** The service's base URL, without a trailing slash. */
   rootUrl: string;
-  /** The moment of the request, in milliseconds. */
+  /** The time of the request, in milliseconds. */
   now: number;
-  /** Lets work go on after the answer is sent: what nobody waits for and a repeat would mend. */
+  /** Continues work after the response is sent. Only for work that may be lost and is repeated then. */
   defer(work: Promise<unknown>): void;
 }
 
-/** What a request has before anybody knows who it is from. */
+/** The context of a request before the caller is authenticated. */
 export type OpenCtx = Omit<Ctx, "actor">;

@@ -22,7 +22,7 @@ let app: App | undefined;
 
 export default {
   fetch(request, env, execution) {
-    // Once an isolate: the configuration can't change while it lives.
+    // Once per isolate: the configuration can't change while the isolate lives.
     app ??= createApp(parseConfig(env)) as App;
     return app.fetch(request, env, execution);
   },
@@ -46,7 +46,9 @@ export default {
   },
 } satisfies ExportedHandler<Env, Job>;
 
-/** What whoever runs the service may ask of it; no address on the network leads here. */
+/**
+ * Methods for the operator of the service. They can be called through a service binding only, not over HTTP.
+ */
 export class Setup extends WorkerEntrypoint<Env> {
   /** Creates an administrator if there is none yet. */
   createFirstAdministrator(account: {
@@ -59,10 +61,12 @@ export class Setup extends WorkerEntrypoint<Env> {
   }
 }
 
-/** What an operator may bind beside what wrangler.toml does. */
+/** Optional bindings that an operator may add to the ones in wrangler.toml. */
 type OperatorBindings = Env & { EVENTS_OUT?: Queue<object> };
 
-/** What the service itself needs to act when nobody called. It reads what was written last. */
+/**
+ * The context of queue consumers, schedules and setup, which have no caller. Reads start at the D1 primary.
+ */
 function openSystemCtx(
   env: Env,
   config: Config,

@@ -7,8 +7,8 @@ import { freshName, make } from "./support/make.ts";
 import { serviceWith } from "./support/service.ts";
 
 describe("FIRST_ADMIN_PASSWORD", () => {
-  // On the platform no other way leads in; where there is one already, the secret must open nothing.
-  it("makes no second administrator", async () => {
+  // SECURITY: the secret is for the first start only and must have no effect once an administrator exists.
+  it("creates no administrator if one exists", async () => {
     await make.admin();
     const name = freshName("second");
 
@@ -23,7 +23,7 @@ describe("FIRST_ADMIN_PASSWORD", () => {
 });
 
 describe("ROOT_URL", () => {
-  it("is what links are built from, whatever host the request names", async () => {
+  it("is the base of links, regardless of the request's host", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
 

@@ -6,7 +6,7 @@ import { formatBase64 } from "../src/lib/base64.ts";
 
 const HOST_LIST = "external, private, loopback, *, networks and names, separated by commas";
 
-/** What each variable refuses; every value is also what must not be repeated in the message. */
+/** The refused values of each variable. Error messages must not contain them. */
 const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> = {
   ROOT_URL: {
     allowed: "an http or https address without a path, or empty",
@@ -109,7 +109,7 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
       "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nabc\n-----END PGP PUBLIC KEY BLOCK-----",
       "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nabc",
       "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
-      // What ssh-keygen makes with a passphrase begins so.
+      // The beginning of a key with a passphrase.
       "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAACmFlczI1Ni1jdHIAAAAGYmNyeXB0\n-----END OPENSSH PRIVATE KEY-----",
     ],
   },
@@ -123,7 +123,7 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
       `One:${"A".repeat(43)}=`,
       `:${"A".repeat(43)}=`,
       `one:${"A".repeat(43)}=,`,
-      // Which of the two would open?
+      // Two keys of the same name are ambiguous.
       `one:${"A".repeat(43)}=,one:${"B".repeat(42)}A=`,
     ],
   },
@@ -175,7 +175,7 @@ const cases = Object.entries(REFUSED).flatMap(([name, { allowed, values }]) =>
   values.map((value) => ({ name, allowed, value })),
 );
 
-/** The message of the refusal. */
+/** The message of the error that `parseConfig` throws, or "". */
 function refusalOf(variables: object): string {
   try {
     parseConfig(variables);
@@ -186,7 +186,7 @@ function refusalOf(variables: object): string {
 }
 
 describe("parseConfig", () => {
-  it("knows what each variable is when nobody sets it, and passes over bindings", () => {
+  it("has a default for each variable, and ignores bindings", () => {
     expect(
       parseConfig({
         ...env,
@@ -206,12 +206,15 @@ describe("parseConfig", () => {
     });
   });
 
-  it.each(cases)("names $name and what it allows for $value", ({ name, allowed, value }) => {
-    expect(refusalOf({ [name]: value })).toBe(`wrong configuration: ${name} must be ${allowed}`);
-  });
+  it.each(cases)(
+    "refuses $value for $name, naming the variable and its allowed values",
+    ({ name, allowed, value }) => {
+      expect(refusalOf({ [name]: value })).toBe(`wrong configuration: ${name} must be ${allowed}`);
+    },
+  );
 
-  // A value in the wrong variable may be a secret, and the message goes to the log.
-  it("never repeats a value, whatever its type", () => {
+  // SECURITY: a value in the wrong variable may be a secret, and the message is logged.
+  it("never repeats a value of any type in the message", () => {
     const secret = "hunter2-hunter2";
     for (const [name, { allowed }] of Object.entries(REFUSED)) {
       for (const value of [{ [secret]: secret }, [secret], 987_654_321, true, null]) {
@@ -223,14 +226,14 @@ describe("parseConfig", () => {
     expect(refusalOf({ REQUIRE_SIGNIN_VIEW: secret, ROOT_URL: secret })).not.toContain(secret);
   });
 
-  it("names every wrong variable at once", () => {
+  it("names all wrong variables in one message", () => {
     const message = refusalOf({ ROOT_URL: "x", MAX_RESPONSE_ITEMS: "0", LOG_D1_ROWS: "?" });
     for (const name of ["ROOT_URL", "MAX_RESPONSE_ITEMS", "LOG_D1_ROWS"]) {
       expect(message).toContain(name);
     }
   });
 
-  it("has a refusal here for each variable it reads", () => {
+  it("reads only variables that have refused values in this test", () => {
     const read = new Set<string>();
     const watched = new Proxy(
       {},
@@ -245,14 +248,14 @@ describe("parseConfig", () => {
     );
   });
 
-  it("lets the default page be no larger than the largest", () => {
+  it("limits the default page size to the maximum page size", () => {
     expect(parseConfig({ DEFAULT_PAGING_NUM: "40", MAX_RESPONSE_ITEMS: "10" })).toMatchObject({
       pageSizeDefault: 10,
       pageSizeMax: 10,
     });
   });
 
-  it("counts the time of webhooks in milliseconds, and pauses none after 0 days", () => {
+  it("converts webhook times to milliseconds, and 0 days to never pausing", () => {
     expect(parseConfig({})).toMatchObject({ deliverTimeoutMs: 5000, hookPauseMs: 432_000_000 });
     expect(parseConfig({ DELIVER_TIMEOUT: "20", WEBHOOK_PAUSE_DAYS: "0" })).toMatchObject({
       deliverTimeoutMs: 20_000,
@@ -260,7 +263,7 @@ describe("parseConfig", () => {
     });
   });
 
-  it("reads the keys that seal, in their order", () => {
+  it("parses sealing keys in their order", () => {
     const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
     const SEALING_KEYS = `new:${formatBase64(one)}, old:${formatBase64(two)}`;
     expect(parseConfig({ SEALING_KEYS }).sealingKeys).toEqual([
@@ -269,7 +272,7 @@ describe("parseConfig", () => {
     ]);
   });
 
-  it("takes the largest and the smallest of what it allows", () => {
+  it("accepts the largest and the smallest allowed values", () => {
     expect(parseConfig({ MAX_CREATION_LIMIT: "-1", MIN_PASSWORD_LENGTH: "128" })).toMatchObject({
       repoCountMax: -1,
       passwordLengthMin: 128,

@@ -12,7 +12,7 @@ import { logged } from "./support/usage.ts";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** All headers of an answer but those that are its own each time. */
+/** All headers of a response except those that differ in every response. */
 const plainHeaders = ({ headers }: Answer) =>
   [...headers].filter(([name]) => name !== "x-request-id" && name !== "x-d1-bookmark");
 
@@ -29,13 +29,13 @@ describe("a JSON body", () => {
     "application/json ; charset=utf-8",
     "application/json;",
     "application/vnd.api2+json",
-  ])("is read when it is called %j", async (type) => {
+  ])("is accepted with Content-Type %j", async (type) => {
     const name = freshName("typed");
     const answer = await withBody(JSON.stringify({ name }), { "Content-Type": type });
     expect(answer).toMatchObject({ status: 201, body: { name } });
   });
 
-  // SECURITY: a page elsewhere can send these in a person's name without asking.
+  // SECURITY: a page of another origin can send some of these types without a CORS preflight.
   it.each([
     "application/x-www-form-urlencoded",
     "multipart/form-data; boundary=x",
@@ -45,7 +45,7 @@ describe("a JSON body", () => {
     "application/xml",
     "json",
     "text/plain; application/json",
-  ])("is refused when it is called %j, and nothing is stored", async (type) => {
+  ])("is refused with Content-Type %j, and nothing is stored", async (type) => {
     const name = freshName("typed");
     const answer = await withBody(JSON.stringify({ name }), { "Content-Type": type });
     expect(answer).toMatchObject({
@@ -55,10 +55,10 @@ describe("a JSON body", () => {
     expect(await db.select().from(repositories).where(eq(repositories.name, name))).toEqual([]);
   });
 
-  it("must be called something, unless there is none and the method may go without", async () => {
+  it("requires a Content-Type, unless the body is empty and the operation allows that", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
-    // A stream has no type of its own, where a text would bring one.
+    // A stream sets no Content-Type, while a string would.
     const body = new Blob(['{"name":"untyped"}']).stream();
     expect(await call("POST", path, { as: user, body })).toMatchObject({
       status: 422,
@@ -99,7 +99,7 @@ describe("a JSON body", () => {
     });
   });
 
-  it("matches keys whatever their case, passes over unknown ones, and takes null for not sent", async () => {
+  it("matches keys in any case, ignores unknown keys, and treats null as absent", async () => {
     const name = freshName("cased");
     const answer = await withBody(
       JSON.stringify({ NAME: name, Description: "d", nothing: [1], private: null }),
@@ -113,7 +113,7 @@ describe("a JSON body", () => {
     expect(await withBody(body, JSON_TYPE)).toMatchObject({ status: 201 });
   });
 
-  it("may nest 32 levels, and no more", async () => {
+  it("may nest at most 32 levels", async () => {
     const nested = (depth: number) =>
       `{"name":${JSON.stringify(freshName("deep"))},"x":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
     expect(await withBody(nested(32), JSON_TYPE)).toMatchObject({ status: 201 });
@@ -128,7 +128,7 @@ describe("a JSON body", () => {
     expect(await withBody(quoted, JSON_TYPE)).toMatchObject({ status: 201 });
   });
 
-  // Quadratic work on a body of a megabyte would hold an isolate for minutes, which no test has.
+  // Quadratic time for a body of a megabyte would block an isolate for minutes and let this test time out.
   it.each([
     ["an open text of escaped quotes", `{"a":"${'\\"'.repeat(500_000)}`],
     ["many open quotes", '"'.repeat(1_000_001)],
@@ -149,7 +149,7 @@ describe("a JSON body", () => {
     });
   });
 
-  it("is refused with 413 past its bound, announced or not, before it is parsed", async () => {
+  it("is refused with 413 above the size limit before it is parsed, with and without Content-Length", async () => {
     const refusal = { status: 413, body: { message: "the body is larger than 1048576 bytes" } };
     const large = `{"name":"${"x".repeat(1_048_576)}`;
     expect(await withBody(large, JSON_TYPE)).toMatchObject(refusal);
@@ -166,8 +166,8 @@ describe("a JSON body", () => {
     expect(sent).toBeLessThan(40);
   });
 
-  // Whoever may not enter learns nothing of their body, and costs nothing.
-  it("is not looked at before its sender is let in", async () => {
+  // Unauthorized callers get no validation errors and cause no parsing cost.
+  it("is not read before the caller is authorized", async () => {
     const headers = { "Content-Type": "text/plain" };
     expect(await call("POST", path, { headers, body: "{" })).toMatchObject({ status: 401 });
     const token = await make.token(await make.user(), { scopes: "read:user" });
@@ -175,8 +175,8 @@ describe("a JSON body", () => {
   });
 });
 
-describe("what does not exist for the caller", () => {
-  it("is answered byte for byte alike, whether it exists for others or for nobody", async () => {
+describe("a resource that the caller may not see", () => {
+  it("gets the same response, byte for byte, as a resource that does not exist", async () => {
     const owner = await make.user({ visibility: "private" });
     const repo = await make.repo(owner, { isPrivate: true });
     const org = await make.org([owner], { visibility: "private" });
@@ -209,7 +209,7 @@ describe("what does not exist for the caller", () => {
     }
   });
 
-  it("answers writes alike too, and changes nothing", async () => {
+  it("gets the same response for writes too, which change nothing", async () => {
     const repo = await make.repo(await make.user(), { isPrivate: true });
     const stranger = await make.user();
     for (const [method, json] of [
@@ -240,14 +240,14 @@ describe("a method", () => {
     ["HEAD", "/markdown", "POST"],
     ["PATCH", "/users/a/tokens", "GET, HEAD, POST"],
     ["OPTIONS", "/user/starred/a/b", "DELETE, GET, HEAD, PUT"],
-  ])("that a path does not take is refused: %s %s", async (method, path, allowed) => {
+  ])("that a path does not support is refused with 405: %s %s", async (method, path, allowed) => {
     const answer = await call(method, path);
     expect(answer).toMatchObject({ status: 405, body: "" });
     expect(answer.headers.get("Allow")?.split(", ").toSorted().join(", ")).toBe(allowed);
   });
 
   it.each(["", "/", "/repos", "/repos/a", "/users", "/no/such/route", "/repos/a/b/c/d/e"])(
-    "leads nowhere where no route is: %j",
+    "of any kind gets 404 on a path without a route: %j",
     async (path) => {
       for (const method of ["GET", "POST", "DELETE"]) {
         const answer = await call(method, path);
@@ -257,7 +257,7 @@ describe("a method", () => {
     },
   );
 
-  it("of HEAD answers as GET does, without the body", async () => {
+  it("HEAD gets the response of GET without the body", async () => {
     const repo = await make.repo(await make.user());
     for (const path of [
       "/version",
@@ -274,8 +274,8 @@ describe("a method", () => {
   });
 });
 
-describe("every answer", () => {
-  it("carries an id of its own and the headers that keep it in its place", async () => {
+describe("every response", () => {
+  it("has a unique request id and the security and cache headers", async () => {
     const user = await make.user();
     const owned = await make.repo(user);
     const requests: [string, string, number][] = [
@@ -307,10 +307,10 @@ describe("every answer", () => {
     expect(ids.size).toBe(requests.length);
   });
 
-  it("of a write brings a bookmark that a read may show to see it; a read brings none", async () => {
+  it("to a write has a bookmark with which a read sees the write; responses to reads have none", async () => {
     const user = await make.user();
-    const made = await call("POST", "/user/repos", { as: user, json: { name: "marked" } });
-    const bookmark = made.headers.get("x-d1-bookmark") ?? "";
+    const created = await call("POST", "/user/repos", { as: user, json: { name: "marked" } });
+    const bookmark = created.headers.get("x-d1-bookmark") ?? "";
     expect(bookmark).toMatch(/^[0-9a-f]{8}(-[0-9a-f]+){3}$/);
     const headers = { "x-d1-bookmark": bookmark };
     const read = await call("GET", `/repos/${user.name}/marked`, { headers });
@@ -318,9 +318,9 @@ describe("every answer", () => {
     expect(read.headers.get("x-d1-bookmark")).toBeNull();
   });
 
-  // The header reaches the database as it came.
+  // The header is passed to the database unchanged.
   it.each(["", "x", "first-primary", "-".repeat(3000), "'", "00000000-00000000-00000000-00000000"])(
-    "takes a bookmark of %j for none",
+    "is served despite the invalid bookmark %j",
     async (bookmark) => {
       const headers = { "x-d1-bookmark": bookmark };
       for (const method of ["GET", "DELETE"]) {
@@ -331,10 +331,10 @@ describe("every answer", () => {
   );
 });
 
-describe("a failure of ours", () => {
+describe("an internal error", () => {
   const callBare = serviceWith({}, { DB: env.BARE_DB });
 
-  it("is answered with nothing but the request's id, and logged without what was sent", async () => {
+  it("is rendered with only the request's id, and logged without data of the request", async () => {
     const secret = "0123456789abcdef".repeat(2);
     const password = "a long secret phrase";
     const requests = [
@@ -355,8 +355,8 @@ describe("a failure of ours", () => {
       });
       expect(Object.keys(answer.body)).toEqual(["message", "url"]);
       expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
-      for (const kept of [secret, password, "some-login", "a-secret-name", "select ", "insert "]) {
-        expect(text, kept).not.toContain(kept);
+      for (const leak of [secret, password, "some-login", "a-secret-name", "select ", "insert "]) {
+        expect(text, leak).not.toContain(leak);
       }
       const lines = text
         .split("\n")
@@ -368,7 +368,7 @@ describe("a failure of ours", () => {
     }
   });
 
-  it("in a search is answered in the search's own form", async () => {
+  it("in a search is rendered in the format of search responses", async () => {
     const { answer, line } = await logged(() => callBare("GET", "/repos/search?q=abc"));
     expect(answer).toMatchObject({
       status: 500,
@@ -378,7 +378,7 @@ describe("a failure of ours", () => {
 });
 
 describe("the log", () => {
-  it("has one line for a request, with its route and costs and nothing that was sent", async () => {
+  it("has one line for a request, with its route and costs and no data of the request", async () => {
     const user = await make.user();
     const name = freshName("logged");
     const { answer, text } = await logged(() =>
@@ -407,7 +407,7 @@ describe("the log", () => {
     }
   });
 
-  it("names the route of a refusal, not its path", async () => {
+  it("states the route of a refused request, not its path", async () => {
     const { line, text } = await logged(() => call("GET", "/repos/nobody-here/nothing"));
     expect(line).toMatchObject({ status: 404, route: "/api/v1/repos/:owner/:repo" });
     expect(text).not.toContain("nobody-here");
@@ -431,7 +431,7 @@ describe("a page of a list", () => {
       ]),
     );
 
-  it("is announced in the order next, last, first, prev, at the address that was asked", async () => {
+  it("has links in the order next, last, first, prev, with the query of the request", async () => {
     const { path } = await listOf();
     const { headers, body } = await call("GET", `${path}?page=2&limit=3&b=%3E%22&a=x`);
     const at = (page: number) =>
@@ -464,7 +464,7 @@ describe("a page of a list", () => {
     ["limit=1", 1, { next: "2", last: "7" }],
     ["limit=51", 7, {}],
     ["limit=999999999999999", 7, {}],
-  ])("asked for as %j holds %i and leads on to %j", async (query, length, links) => {
+  ])("requested with %j has %i items and the links %j", async (query, length, links) => {
     const { path } = await listOf();
     const { status, body, headers } = await call("GET", `${path}?${query}`);
     expect({ status, length: body.length }).toEqual({ status: 200, length });
@@ -473,7 +473,7 @@ describe("a page of a list", () => {
   });
 
   it.each(["page=1&page=2", "limit=1&limit=2", "q=a&q=b"])(
-    "can't be asked for twice at once: %s",
+    "refuses a repeated query parameter: %s",
     async (query) => {
       expect(await call("GET", `/repos/search?${query}`)).toMatchObject({
         status: 422,
@@ -482,7 +482,7 @@ describe("a page of a list", () => {
     },
   );
 
-  it("holds 30 unless asked, 50 at most, and what the settings say", async () => {
+  it("has 30 items by default, 50 at most, and follows the configuration", async () => {
     const owner = await make.user();
     for (let at = 0; at < 52; at += 1) await make.repo(owner);
     const path = `/users/${owner.name}/repos`;

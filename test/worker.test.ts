@@ -8,7 +8,7 @@ import { freshName, make } from "./support/make.ts";
 const ROOT = { name: "root", password: "correct horse", email: "root@example.com" };
 
 describe("Setup.createFirstAdministrator", () => {
-  it("creates an administrator who can sign in, where there is none", async () => {
+  it("creates an administrator who can sign in, if there is none", async () => {
     const { db, setup, call } = await openAlone(env.SETUP_DB);
 
     expect(await setup().createFirstAdministrator(ROOT)).toEqual({ created: true });
@@ -29,7 +29,7 @@ describe("Setup.createFirstAdministrator", () => {
     expect(renamed).toMatchObject({ status: 200, body: { is_admin: true, full_name: "Root" } });
   });
 
-  it("creates one once: every start of the service asks for it", async () => {
+  it("creates only one, since every start of the service calls it", async () => {
     const { db, setup } = await openAlone(env.SETUP_DB);
     await setup().createFirstAdministrator(ROOT);
 
@@ -40,7 +40,7 @@ describe("Setup.createFirstAdministrator", () => {
     expect(await db.select().from(users)).toHaveLength(1);
   });
 
-  it("creates one beside users who administer nothing", async () => {
+  it("creates one if there are only users without admin rights", async () => {
     const { db, setup } = await openAlone(env.SETUP_DB);
     await db.insert(users).values({
       kind: "user",
@@ -53,8 +53,8 @@ describe("Setup.createFirstAdministrator", () => {
     expect(await setup().createFirstAdministrator(ROOT)).toEqual({ created: true });
   });
 
-  // The password is asked for on the first start only: later ones come without it.
-  it("looks for an administrator before it looks at the account", async () => {
+  // The password is required on the first start only; later starts pass none.
+  it("checks for an administrator before it validates the account", async () => {
     await make.admin();
     const name = freshName("root");
 
@@ -64,9 +64,9 @@ describe("Setup.createFirstAdministrator", () => {
 
   it.each([
     ["a password that is too short", { password: "short" }, "PasswordIsRequired"],
-    ["a name that can't be", { name: "api" }, "name is reserved"],
-    ["an address that is none", { email: "root" }, "[Email]: Email"],
-  ])("refuses %s on the first start, and creates nobody", async (_, fields, message) => {
+    ["a reserved name", { name: "api" }, "name is reserved"],
+    ["an invalid e-mail address", { email: "root" }, "[Email]: Email"],
+  ])("refuses %s on the first start, and creates no account", async (_, fields, message) => {
     const { db, setup } = await openAlone(env.SETUP_DB);
     const eventCount = await db.$count(events);
 

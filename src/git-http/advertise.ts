@@ -14,7 +14,7 @@ import { gitAnswer } from "./answer.ts";
 
 const AGENT = "agent=edgeforge";
 
-const UPLOAD_WORDS = [
+const UPLOAD_CAPABILITIES = [
   "multi_ack",
   "multi_ack_detailed",
   "thin-pack",
@@ -34,7 +34,7 @@ const UPLOAD_WORDS = [
   AGENT,
 ];
 
-const RECEIVE_WORDS = [
+const RECEIVE_CAPABILITIES = [
   "report-status",
   "report-status-v2",
   "delete-refs",
@@ -47,7 +47,7 @@ const RECEIVE_WORDS = [
   AGENT,
 ];
 
-const V2_WORDS = [
+const V2_CAPABILITIES = [
   AGENT,
   "ls-refs=unborn",
   "fetch=shallow wait-for-done filter ref-in-want sideband-all",
@@ -55,10 +55,10 @@ const V2_WORDS = [
   "object-info",
 ];
 
-/** Answers `info/refs` of a repository that a push will make: it has no refs. */
+/** Responds to `info/refs` of a repository that the following push will create: an empty list of refs. */
 export function advertiseNothing(protocol: string | undefined): Response {
   const version = requestedVersion(protocol) === 1 ? 1 : 0;
-  const advertisement = formatAdvertisement([], parseCapabilities(RECEIVE_WORDS), version);
+  const advertisement = formatAdvertisement([], parseCapabilities(RECEIVE_CAPABILITIES), version);
   const service = "git-receive-pack";
   return gitAnswer(
     `${service}-advertisement`,
@@ -66,7 +66,7 @@ export function advertiseNothing(protocol: string | undefined): Response {
   );
 }
 
-/** Answers `info/refs`: what can be asked for here, and how. */
+/** Responds to `info/refs` with the capabilities of the service and, before version 2, its refs. */
 export async function advertise(
   { ctx, repo }: RequestContext,
   service: ServiceName,
@@ -76,19 +76,19 @@ export async function advertise(
   const version = requestedVersion(protocol);
   const isUpload = service === "git-upload-pack";
   if (isUpload && version === 2) {
-    // Version 2 tells refs on request only, so there is nothing to look up.
-    const capabilities = formatCapabilityAdvertisement(parseCapabilities(V2_WORDS));
+    // Version 2 lists refs only on request (ls-refs), so nothing is looked up.
+    const capabilities = formatCapabilityAdvertisement(parseCapabilities(V2_CAPABILITIES));
     return gitAnswer(contentType, joinBytes([formatServiceHeader(service), capabilities]));
   }
   const snapshot = await ctx.git.repository(repo.row).snapshot();
   const { refs, head } = viewRefs(snapshot, repo.row.defaultBranch);
-  const told: readonly AdvertisedRef[] = isUpload && head ? [head, ...refs] : refs;
-  const words = isUpload
-    ? [...UPLOAD_WORDS, ...(head ? [`symref=HEAD:${head.symrefTarget}`] : [])]
-    : RECEIVE_WORDS;
-  const capabilities: Capabilities = parseCapabilities(words);
+  const advertised: readonly AdvertisedRef[] = isUpload && head ? [head, ...refs] : refs;
+  const items = isUpload
+    ? [...UPLOAD_CAPABILITIES, ...(head ? [`symref=HEAD:${head.symrefTarget}`] : [])]
+    : RECEIVE_CAPABILITIES;
+  const capabilities: Capabilities = parseCapabilities(items);
   const advertisement = formatAdvertisement(
-    isUpload ? told : told.map(({ name, oid }) => ({ name, oid })),
+    isUpload ? advertised : advertised.map(({ name, oid }) => ({ name, oid })),
     capabilities,
     version === 1 ? 1 : 0,
   );

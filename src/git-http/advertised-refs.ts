@@ -2,17 +2,17 @@ import { type ByteText, encodeText } from "../git/byte-text.ts";
 import type { AdvertisedRef } from "../git/wire/advertisement.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
 
-/** The refs of a repository as clients are told them. */
+/** The refs of a repository as advertised to clients. */
 export interface RefView {
-  /** By name, without HEAD. */
+  /** Ordered by name, without HEAD. */
   readonly refs: readonly AdvertisedRef[];
-  /** HEAD, where its branch exists. */
+  /** HEAD, if its branch exists. */
   readonly head: AdvertisedRef | undefined;
-  /** The branch that HEAD names, where that does not exist yet. */
+  /** The branch that HEAD names, if it does not exist yet. */
   readonly unbornTarget: ByteText | undefined;
 }
 
-/** @param defaultBranch What HEAD names as long as nothing was pushed. */
+/** @param defaultBranch The branch that HEAD names before the first push. */
 export function viewRefs(snapshot: Snapshot, defaultBranch: string): RefView {
   const target = (snapshot.head ?? `refs/heads/${encodeText(defaultBranch)}`) as ByteText;
   const refs = snapshot.refs.map(({ name, oid, peeledOid }): AdvertisedRef => ({

@@ -1,7 +1,7 @@
 import { log } from "../lib/log.ts";
 import type { StorageUsage } from "../storage/storage-usage.ts";
 
-/** An answer in git's own words, which nothing on the way may keep. */
+/** A response in git's protocol, which no proxy may cache. */
 export function gitAnswer(
   contentType: string,
   body: Uint8Array | ReadableStream<Uint8Array>,
@@ -16,7 +16,7 @@ export function gitAnswer(
   });
 }
 
-/** Logs what an answer that is streamed took in all: its `request` line is written as it begins. */
+/** Logs the total costs of a streamed response, whose `request` log line is written before its body. */
 export function logSent(requestId: string, usage: StorageUsage, sentBytes: number): void {
   log("git:sent", { id: requestId, ...usage.counts(), sentBytes });
 }

@@ -5,10 +5,10 @@ import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import type { GitHttpEnv } from "./env.ts";
 
 /**
- * How git and Git LFS are refused.
+ * Refusals for git and Git LFS clients.
  *
- * SECURITY: to strangers a repository that does not exist and one that they may not see are the same:
- * both ask for a password, as git needs to be asked before it sends one.
+ * SECURITY: anonymous callers can't distinguish a missing repository from a private one: both respond with
+ * 401, which git also needs before it sends a password.
  */
 const GIT_DOOR: Door = {
   hasSudo: false,
@@ -17,10 +17,10 @@ const GIT_DOOR: Door = {
   refuseUnknown: ({ user }) => (user ? notFound("Repository not found") : unauthenticated(SIGN_IN)),
 };
 
-/** What a caller is told who must be signed in. */
+/** The message for anonymous callers that must sign in. */
 export const SIGN_IN = "sign in with a user name and a password or token";
 
-/** A request of git, as the entrance takes it. */
+/** A git request in the form that `src/entrance` takes. */
 export const incoming = (c: Context<GitHttpEnv>): IncomingRequest => ({
   door: GIT_DOOR,
   open: c.var.open,

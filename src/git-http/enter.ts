@@ -15,9 +15,9 @@ import { incoming } from "./door.ts";
 import type { GitHttpEnv } from "./env.ts";
 
 /**
- * Lets a request of `service` into the repository of its path, or refuses it.
+ * Authorizes a request for `service` on the repository of its path.
  *
- * SECURITY: the service is the one that will really run, never one that a parameter names.
+ * SECURITY: `service` must be the service that the route runs, never an unchecked parameter.
  */
 export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promise<RequestContext> {
   if (service === "git-upload-pack") return enterToRead(c);
@@ -29,7 +29,7 @@ export async function enter(c: Context<GitHttpEnv>, service: ServiceName): Promi
   return context;
 }
 
-/** Lets a request into the repository of its path, to read it. */
+/** Authorizes reading the repository of the path. */
 export const enterToRead = (c: Context<GitHttpEnv>): Promise<RequestContext> =>
   enterRepository(incoming(c), {
     ...targetOf(c),
@@ -38,7 +38,8 @@ export const enterToRead = (c: Context<GitHttpEnv>): Promise<RequestContext> =>
   });
 
 /**
- * Lets a signed-in caller with the scope to write into the repository of the path.
+ * Requires a signed-in caller whose token has the write scope, on the repository of the path. The caller's
+ * permission to write is not checked here.
  *
  * @param mayCreate Whether the request may create the repository.
  */
@@ -55,7 +56,7 @@ export const enterToPush = (
   });
 };
 
-/** Refuses what writes where nobody may, whoever they are. */
+/** Refuses writes to a repository that is read-only for everybody: archived, or a mirror. */
 export function refuseReadOnly({ row }: RepositoryContext): void {
   if (row.archivedAt !== null) {
     throw forbidden("this repository is archived: it can be read, not pushed to");
@@ -77,19 +78,19 @@ function targetOf(
   };
 }
 
-/** Creates a repository that does not exist; undefined for callers who may not create it. */
+/** Creates the missing repository of a push; undefined if the caller may not create it. */
 async function createByPush(
   c: Context<GitHttpEnv>,
   ctx: Ctx,
   { owner, name }: { owner: string; name: string },
 ): Promise<RepositoryContext | undefined> {
   const creation = await findPushCreation(ctx, owner, name);
-  // A client that only asks, as for a dry run, leaves nothing behind.
+  // The GET of a push, or a dry run, creates nothing.
   if (creation && c.req.method === "GET") throw new Vacant();
   return creation && pushCreate(ctx, creation);
 }
 
-/** Not a refusal: there is no repository yet, and a push will make it. */
+/** Thrown while the repository does not exist and the caller's push will create it. Rendered as no refs. */
 export class Vacant extends Failure {
   constructor() {
     super("not_found", "the repository does not exist yet");

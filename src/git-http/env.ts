@@ -1,11 +1,14 @@
 import type { OpenCtx } from "../context.ts";
 
-/** What a request carries before any route. */
+/** Variables set on every request before its route runs. */
 export interface GitHttpEnv {
   Variables: {
     open: OpenCtx;
     requestId: string;
-    /** What a later request shows to read no less than this one read; undefined before it read. */
+    /**
+     * A D1 bookmark with which a later request sees at least the data of this one; undefined before the first
+     * read.
+     */
     findBookmark: () => string | undefined;
   };
 }

@@ -16,24 +16,24 @@ import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
 
-/** What one fetch request comes to, in any version of the protocol. */
+/** Evaluates one fetch request, in any version of the protocol. */
 export class FetchSession {
   private readonly stored: StoredRepository;
   private readonly snapshot: Snapshot;
   private readonly view: RefView;
-  /** By name: a request may ask for very many. */
+  /** Refs by name, since a request may want very many. */
   private readonly refs: ReadonlyMap<string, AdvertisedRef>;
   private readonly repository: OpenRepository;
   private readonly request: FetchRequest;
-  /** Refs that were wanted by name. */
+  /** Refs wanted by name (`want-ref`). */
   readonly wantedRefs: readonly AdvertisedRef[];
   private readonly wantOids: readonly Oid[];
   private readonly tips: readonly Node[];
   private readonly cut: ShallowCut | undefined;
-  /** What the client has of what is here, in its own order. */
+  /** The client's haves that exist in this repository, in the client's order. */
   readonly commonOids: readonly Oid[];
 
-  /** @throws GitError `missing` for a want that does not exist, or may not be seen. */
+  /** @throws GitError `missing` for a want that does not exist or is not reachable from a ref. */
   constructor(
     stored: StoredRepository,
     snapshot: Snapshot,
@@ -49,19 +49,19 @@ export class FetchSession {
     this.request = request;
     this.wantedRefs = request.wantRefs.map((name) => this.findRef(name));
     this.wantOids = [...request.wantOids, ...this.wantedRefs.map(({ oid }) => oid)];
-    this.refuseUnseen();
+    this.refuseUnreachable();
     this.tips = this.wantOids.map((oid) => this.nodeOf(oid)).filter((node) => node !== NO_NODE);
     this.cut = this.findCut();
     this.commonOids = request.haveOids.filter((oid) => repository.catalog.find(oid));
   }
 
-  /** True if the client has enough in common for a good pack. */
+  /** True if every wanted commit descends from a commit of the client, so that negotiation can end. */
   isReady(): boolean {
     const common = this.commonOids.map((oid) => this.nodeOf(oid));
     return areAllBasedOn(this.repository.graph, this.tips, common);
   }
 
-  /** How the client's boundary moves; undefined if it did not ask for that. */
+  /** The changes of the client's shallow boundary; undefined if the request does not deepen. */
   shallowUpdate(): ShallowUpdate | undefined {
     const { cut, request } = this;
     const { graph } = this.repository;
@@ -77,7 +77,7 @@ export class FetchSession {
     return { shallowOids, unshallowOids };
   }
 
-  /** Decides what the client needs. */
+  /** Computes the objects to send. */
   plan(): Promise<FetchPlan> {
     const { catalog, graph, objects } = this.repository;
     const { request } = this;
@@ -96,9 +96,9 @@ export class FetchSession {
   }
 
   /**
-   * The bytes of the pack.
+   * Streams the pack.
    *
-   * @returns The line with which git says what was sent.
+   * @returns Git's summary line ("Total …").
    */
   async *packBytes({ wanted, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array, string> {
     const { takesOfsDelta } = this.request;
@@ -121,10 +121,10 @@ export class FetchSession {
   }
 
   /**
-   * SECURITY: an object is given to whoever can reach it from a ref, to nobody else. What was
-   * removed by force stays stored for a while and must not be had by its id.
+   * SECURITY: only objects reachable from a ref may be fetched. Commits removed by a force push stay
+   * stored for a while and must not be readable by their oid.
    */
-  private refuseUnseen(): void {
+  private refuseUnreachable(): void {
     const { refs } = this.view;
     const { catalog, graph } = this.repository;
     const tips = new Set(
@@ -163,7 +163,7 @@ export class FetchSession {
     return cut;
   }
 
-  /** A ref by a name as people write it. */
+  /** Finds a ref by its short or full name, as in `deepen-not`. */
   private findShortRef(name: ByteText): AdvertisedRef {
     for (const prefix of ["", "refs/", "refs/tags/", "refs/heads/"]) {
       const ref = this.refs.get(`${prefix}${name}`);

@@ -12,7 +12,7 @@ import { renderFailure } from "./render-failure.ts";
 import { readRequestBody, readWholeBody } from "./request-body.ts";
 import { uploadPack } from "./upload-pack.ts";
 
-/** Git's smart HTTP, at the address of a repository with and without `.git`. */
+/** Git's smart HTTP protocol, at the URL of a repository with and without `.git`. */
 export const gitHttp = new Hono<GitHttpEnv>({ router: new TrieRouter() });
 
 gitHttp.get("/:owner/:repo/info/refs", async (c) => {
@@ -37,7 +37,7 @@ gitHttp.post("/:owner/:repo/git-receive-pack", async (c) => {
   return receivePack(context, readRequestBody(c), c.var.requestId);
 });
 
-// Where clients from before 2010 look for loose files.
+// Paths of the dumb protocol, which clients from before 2010 request.
 for (const path of ["/:owner/:repo/HEAD", "/:owner/:repo/objects/*"]) {
   gitHttp.get(path, async (c, next) => {
     if (!/\.git$/i.test(c.req.param("repo") ?? "")) return next();

@@ -1,7 +1,7 @@
 /**
- * What a client is told while work goes on: said by the work, heard by whoever streams the answer.
+ * Progress messages from running work to the response stream.
  *
- * The two run side by side, and what is said when nobody listens waits.
+ * Work and stream run concurrently; messages are buffered until the stream takes them.
  */
 export class ProgressChannel {
   private text = "";
@@ -12,15 +12,15 @@ export class ProgressChannel {
     this.wake();
   };
 
-  /** Resolves when something was said. */
-  heard(): Promise<undefined> {
+  /** Resolves when a message is buffered. */
+  received(): Promise<undefined> {
     if (this.text !== "") return Promise.resolve(undefined);
     return new Promise((resolve) => {
       this.wake = () => resolve(undefined);
     });
   }
 
-  /** What was said since the last time. */
+  /** Returns and clears the buffered messages. */
   take(): string {
     const { text } = this;
     this.text = "";

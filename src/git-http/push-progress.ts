@@ -9,13 +9,13 @@ import type { RefCommand } from "../git/wire/receive-request.ts";
 import type { ReceiveProgress } from "../storage/pack-receiver.ts";
 import { encodePath, htmlUrlOf } from "../shapes/urls.ts";
 
-/** Checks that take less are not worth a line, in milliseconds: what git waits too. */
+/** Checks that take less time are not reported, in milliseconds. Git uses the same delay. */
 const DELAY_MS = 2000;
 
-/** New branches of one push for which a pull request is suggested. */
+/** Maximum new branches of one push for which a pull request is suggested. */
 const SUGGESTIONS_MAX = 5;
 
-/** Tells in git's words how far the check of a pack is. */
+/** Reports the progress of a pack's verification in git's wording. */
 export function reportProgress(report: (text: string) => void): ReceiveProgress {
   const startedAt = Date.now();
   let deltas: ProgressMeter | undefined;
@@ -34,14 +34,14 @@ export function reportProgress(report: (text: string) => void): ReceiveProgress 
   };
 }
 
-/** Where a pull request of each new branch can be made; "" where there is none. */
+/** Suggestions with links to open a pull request for each new branch; "" if there are none. */
 export function suggestPulls(
   { ctx, repo }: RequestContext,
   commands: readonly RefCommand[],
   results: readonly RefResult[],
 ): string {
   const { owner, row } = repo;
-  // The first branch of a repository is nothing to be pulled into another.
+  // The first branch of a repository has no base for a pull request.
   if (row.isEmpty || !isAllowed(repo, { unit: "pulls", mode: "read" })) return "";
   const done = new Set(results.filter(({ kind }) => kind === "ok").map(({ ref }) => ref));
   const branches = commands
@@ -50,11 +50,11 @@ export function suggestPulls(
     .map(({ ref }) => decodeText(ref.slice(BRANCHES.length) as ByteText))
     .filter((branch) => branch !== row.defaultBranch);
   const compare = `${htmlUrlOf({ owner, row }, ctx)}/compare`;
-  const words = branches.slice(0, SUGGESTIONS_MAX).map((branch) => {
+  const suggestions = branches.slice(0, SUGGESTIONS_MAX).map((branch) => {
     const address = `${compare}/${encodePath(row.defaultBranch)}...${encodePath(branch)}`;
     return `\nCreate a new pull request for '${branch}':\n  ${address}\n`;
   });
-  return words.length > 0 ? `${words.join("")}\n` : "";
+  return suggestions.length > 0 ? `${suggestions.join("")}\n` : "";
 }
 
 const BRANCHES = "refs/heads/";

@@ -20,20 +20,20 @@ import { ProgressChannel } from "./progress-channel.ts";
 
 const RESULT = "git-receive-pack-result";
 
-/** Bytes of the list of commands at most: 100,000 of usual length. */
+/** Maximum bytes of the list of commands: about 100,000 commands of usual length. */
 const COMMANDS_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Bytes that are still read of a push that is refused already. */
+/** Maximum bytes that are read and dropped after a push is refused. */
 const DROPPED_BYTES_MAX = 128 * 1024 * 1024;
 
-/** How long a client waits without a word, in milliseconds. */
+/** Interval of keepalive frames while there is no progress, in milliseconds. */
 const KEEPALIVE_MS = 5000;
 
 /**
- * Answers a push.
+ * Handles a push.
  *
- * The body is taken whole before the answer begins: clients listen only then. Whatever is wrong
- * with the pack is told in the report, ref by ref, since that is what git shows.
+ * The whole body is received before the response begins, since clients do not read earlier. A failure of
+ * the pack is reported for each ref, since git displays the report.
  */
 export async function receivePack(
   context: RequestContext,
@@ -42,25 +42,26 @@ export async function receivePack(
 ): Promise<Response> {
   const { ctx, repo } = context;
   const { request, rest } = await readCommands(body);
-  // A client that wants to know whether its password is right sends nothing but a flush.
+  // A client that only tests its credentials sends a lone flush packet.
   if (!request || request.commands.length === 0) return gitAnswer(RESULT, new Uint8Array(0));
 
   const stored = ctx.git.repository(repo.row);
   const upload = request.hasPack ? await beginUpload(stored, ctx) : undefined;
-  const failure = await take(request, upload?.receiver, rest, body, ctx.config);
+  const failure = await receiveBody(request, upload?.receiver, rest, body, ctx.config);
   const progress = new ProgressChannel();
-  const isTalking = request.capabilities.has("side-band-64k") && !request.capabilities.has("quiet");
-  const report = isTalking ? progress.report : undefined;
-  const work = settle(context, request, upload, failure, requestId, report);
-  // Goes on if the client does not wait: what it sent is whole.
+  const sendsProgress =
+    request.capabilities.has("side-band-64k") && !request.capabilities.has("quiet");
+  const report = sendsProgress ? progress.report : undefined;
+  const work = completePush(context, request, upload, failure, requestId, report);
+  // The push is received completely, so it is applied even if the client disconnects.
   ctx.defer(work);
-  // Where the client left, the work may go on.
+  // After a disconnect the work may still run, so the costs are logged when it ends.
   const onEnd = (sentBytes: number): void =>
     ctx.defer(work.then(() => logSent(requestId, ctx.git.usage, sentBytes)));
-  return gitAnswer(RESULT, streamOf(answer(request, work, progress), onEnd));
+  return gitAnswer(RESULT, streamOf(streamReport(request, work, progress), onEnd));
 }
 
-/** A pack on its way. */
+/** The upload of a pack being received. */
 interface Upload extends BegunUpload {
   readonly receiver: PackReceiver;
 }
@@ -75,14 +76,14 @@ async function readCommands(
   body: AsyncGenerator<Uint8Array>,
 ): Promise<{ request: ReceiveRequest | undefined; rest: Uint8Array }> {
   let bytes = new Uint8Array(0);
-  // Tried again when it has doubled: a long list is not parsed once for each of its pieces.
+  // Parsing is retried only when the input has doubled, so that the total cost stays linear.
   let triedBytes = 0;
   for (;;) {
     const { value, done } = await body.next();
     if (value) bytes = joinBytes([bytes, value]) as Uint8Array<ArrayBuffer>;
     if (!done && bytes.length < 2 * triedBytes) continue;
-    const read = parseReceiveRequest(bytes);
-    if (read) return { request: read.value, rest: bytes.subarray(read.next) };
+    const parsed = parseReceiveRequest(bytes);
+    if (parsed) return { request: parsed.value, rest: bytes.subarray(parsed.next) };
     if (done && bytes.length > 0) throw malformed("the list of commands is cut off");
     if (done) return { request: undefined, rest: bytes };
     if (bytes.length > COMMANDS_BYTES_MAX) throw tooLarge("too many refs in one push");
@@ -90,8 +91,8 @@ async function readCommands(
   }
 }
 
-/** Gives the body to the receiver. Returns what is wrong with it, if anything is. */
-async function take(
+/** Writes the body to the receiver. @returns The error that refuses the push, if any. */
+async function receiveBody(
   { commands }: ReceiveRequest,
   receiver: PackReceiver | undefined,
   rest: Uint8Array,
@@ -108,18 +109,20 @@ async function take(
       bytes += piece.length;
       if (bytes > pushMaxBytes) throw overLimit(`a push may have ${pushMaxBytes} bytes at most`);
       await receiver?.write(piece);
-      // Not by `for await`, which would close the body when it is left.
+      // No `for await`, which would close the body when the loop throws.
       piece = (await body.next()).value;
     }
     return undefined;
   } catch (error) {
-    if (error instanceof GitError) await drop(body);
+    if (error instanceof GitError) await drain(body);
     return { error };
   }
 }
 
-/** Reads what nobody wants: most clients listen only when they have sent all. */
-async function drop(body: AsyncGenerator<Uint8Array>): Promise<void> {
+/**
+ * Reads and drops the rest of the body: most clients read the response only after they have sent everything.
+ */
+async function drain(body: AsyncGenerator<Uint8Array>): Promise<void> {
   let bytes = 0;
   for (let next = await body.next(); !next.done; next = await body.next()) {
     bytes += next.value.length;
@@ -128,8 +131,12 @@ async function drop(body: AsyncGenerator<Uint8Array>): Promise<void> {
   await body.return(undefined);
 }
 
-/** Checks what was pushed and moves the refs. @param say Undefined where nobody wants to hear. */
-async function settle(
+/**
+ * Verifies the pack and updates the refs.
+ *
+ * @param report Receives progress messages; undefined if the client wants none.
+ */
+async function completePush(
   context: RequestContext,
   request: ReceiveRequest,
   upload: Upload | undefined,
@@ -140,7 +147,7 @@ async function settle(
   const { ctx, repo } = context;
   const stored = ctx.git.repository(repo.row);
   try {
-    const { repository, pack } = await check();
+    const { repository, pack } = await verifyPack();
     const isAtomic = request.capabilities.has("atomic");
     const uploadId = upload?.uploadId;
     const push = { commands: request.commands, isAtomic, repository, uploadId, pack };
@@ -151,7 +158,7 @@ async function settle(
     if (results.some(({ kind }) => kind === "ok")) {
       const options = parsePushOptions(request.pushOptions);
       const refusal = await applyPushOptions(ctx, repo, options).catch((error: unknown) => {
-        // The refs have moved, and the report must say so.
+        // The refs are updated already, so the report must confirm them.
         logBug(requestId, error);
         return `internal error, request ${requestId}`;
       });
@@ -167,21 +174,22 @@ async function settle(
     return { unpackError, results };
   }
 
-  async function check(): Promise<Pick<RefPush, "repository" | "pack">> {
+  async function verifyPack(): Promise<Pick<RefPush, "repository" | "pack">> {
     try {
       if (failure) throw failure.error;
       const repository = await stored.open(upload?.snapshot ?? (await stored.snapshot()));
       const received = await upload?.receiver.finish(repository, report && reportProgress(report));
       return { repository: received?.repository ?? repository, pack: received?.record };
     } catch (error) {
-      // Here and not behind the commit: what a repository may list already must stay.
+      // Only here, not after the commit: once committed, the repository may list the pack.
       if (upload) ctx.defer(stored.dropUpload(upload.uploadId, upload.receiver));
       throw error;
     }
   }
 }
 
-async function* answer(
+/** The response body: progress and keepalive frames while the work runs, then the report. */
+async function* streamReport(
   request: ReceiveRequest,
   work: Promise<ReceiveReport>,
   progress: ProgressChannel,
@@ -195,7 +203,7 @@ async function* answer(
     return;
   }
   for (;;) {
-    const report = await Promise.race([work, progress.heard(), pause(KEEPALIVE_MS)]);
+    const report = await Promise.race([work, progress.received(), pause(KEEPALIVE_MS)]);
     const text = progress.take();
     if (text !== "") yield formatProgress(text);
     else if (report === undefined) yield KEEPALIVE_FRAME;

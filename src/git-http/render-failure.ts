@@ -9,7 +9,7 @@ import { advertiseNothing } from "./advertise.ts";
 import { Vacant } from "./enter.ts";
 import type { GitHttpEnv } from "./env.ts";
 
-/** Answers what was thrown before an answer in git's own words began: plain text, which git shows. */
+/** Renders an error thrown before a response in git's protocol began, as plain text that git displays. */
 export function renderFailure(error: unknown, c: Context<GitHttpEnv>): Response {
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Vacant) return advertiseNothing(c.req.header("git-protocol"));

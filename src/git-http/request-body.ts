@@ -7,13 +7,13 @@ import type { GitHttpEnv } from "./env.ts";
 
 const PIECE_BYTES = 256 * 1024;
 
-/** Bytes of a request at most, where it is read whole: of 300,000 haves. */
+/** Maximum bytes of a request that is buffered in full: enough for 300,000 haves. */
 const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * The body of a request in pieces, inflated where the client sent it compressed.
+ * Streams the body of a request, decompressed if the client sent it with gzip.
  *
- * What is counted and bounded is what comes out: a small body may inflate to any size.
+ * Limits must apply to the decompressed bytes: a small body may inflate to any size.
  */
 export function readRequestBody(c: Context<GitHttpEnv>): AsyncGenerator<Uint8Array> {
   const body = c.req.raw.body ?? new Blob([]).stream();
@@ -39,15 +39,15 @@ async function* inflated(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
     }
   } finally {
     await reader.cancel().catch(() => {
-      // It is broken already, and whoever reads was told.
+      // The stream failed already, and the reader received that error.
     });
   }
 }
 
 /**
- * The whole body.
+ * Reads the whole body into memory.
  *
- * @throws Failure `too_large` if it is no request that a client would make.
+ * @throws Failure `too_large` if it exceeds `bytesMax` decompressed bytes.
  */
 export async function readWholeBody(
   c: Context<GitHttpEnv>,

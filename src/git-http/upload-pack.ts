@@ -40,8 +40,8 @@ import { FetchSession } from "./fetch-session.ts";
 const RESULT = "git-upload-pack-result";
 const EMPTY = new Uint8Array(0);
 
-/** What a request asks of one repository. */
-interface RequestPosition {
+/** The repository state and the identity of one request. */
+interface UploadPackContext {
   readonly stored: StoredRepository;
   readonly snapshot: Snapshot;
   readonly view: RefView;
@@ -49,7 +49,7 @@ interface RequestPosition {
   readonly usage: StorageUsage;
 }
 
-/** Answers one `git-upload-pack` request: of version 2 a command, of older ones a round of haves. */
+/** Handles one `git-upload-pack` request: a command in version 2, a negotiation round in older versions. */
 export async function uploadPack(
   { ctx, repo }: RequestContext,
   version: 0 | 1 | 2,
@@ -57,7 +57,7 @@ export async function uploadPack(
   requestId: string,
 ): Promise<Response> {
   const stored = ctx.git.repository(repo.row);
-  const open = async (): Promise<RequestPosition> => {
+  const open = async (): Promise<UploadPackContext> => {
     const snapshot = await stored.snapshot();
     const view = viewRefs(snapshot, repo.row.defaultBranch);
     return { stored, snapshot, view, requestId, usage: ctx.git.usage };
@@ -65,15 +65,15 @@ export async function uploadPack(
   if (version !== 2) {
     const upload = parseUploadRequest(body, true)?.value;
     if (!upload || upload.wantOids.length === 0) return gitAnswer(RESULT, EMPTY);
-    return speaking(async () => serveRound(await open(), upload));
+    return withGitErrors(async () => serveRound(await open(), upload));
   }
   const command = parseCommandRequest(body)?.value;
   if (!command || command.command === "") return gitAnswer(RESULT, EMPTY);
-  return speaking(async () => runCommand(await open(), command));
+  return withGitErrors(async () => runCommand(await open(), command));
 }
 
-/** Answers a refusal of the engine as git does: in the stream, where clients show it. */
-async function speaking(
+/** Renders a GitError as an error packet in a git response, since clients display it there. */
+async function withGitErrors(
   answer: () => Promise<Response>,
   formatError = formatErrorPkt,
 ): Promise<Response> {
@@ -86,32 +86,32 @@ async function speaking(
 }
 
 async function runCommand(
-  location: RequestPosition,
+  context: UploadPackContext,
   { command, args }: CommandRequest,
 ): Promise<Response> {
   switch (command) {
     case "ls-refs":
-      return listRefs(location, args);
+      return listRefs(context, args);
     case "fetch": {
       const request = parseFetchArgs(args);
       const formatError = request.isSidebandAll ? formatBandError : formatErrorPkt;
-      return speaking(() => serveFetch(location, request), formatError);
+      return withGitErrors(() => serveFetch(context, request), formatError);
     }
     case "object-info":
-      return formatSizes(location, args);
+      return formatSizes(context, args);
     default:
       throw new GitError("protocol", `unknown command ${JSON.stringify(command)}`);
   }
 }
 
-function listRefs({ view }: RequestPosition, args: readonly ByteText[]): Response {
+function listRefs({ view }: UploadPackContext, args: readonly ByteText[]): Response {
   const { refs, head, unbornTarget } = view;
   const all = head ? [head, ...refs] : refs;
   return gitAnswer(RESULT, formatLsRefsResponse(parseLsRefsArgs(args), all, unbornTarget));
 }
 
 async function formatSizes(
-  { stored, snapshot, view }: RequestPosition,
+  { stored, snapshot, view }: UploadPackContext,
   args: readonly ByteText[],
 ): Promise<Response> {
   const request = parseObjectInfoArgs(args);
@@ -130,16 +130,16 @@ async function formatSizes(
 }
 
 async function openSession(
-  location: RequestPosition,
+  context: UploadPackContext,
   request: FetchRequest,
 ): Promise<FetchSession> {
-  const repository = await location.stored.open(location.snapshot);
-  return new FetchSession(location.stored, location.snapshot, location.view, repository, request);
+  const repository = await context.stored.open(context.snapshot);
+  return new FetchSession(context.stored, context.snapshot, context.view, repository, request);
 }
 
-/** `fetch` of version 2. */
-async function serveFetch(location: RequestPosition, request: FetchRequest): Promise<Response> {
-  const session = await openSession(location, request);
+/** The `fetch` command of version 2. */
+async function serveFetch(context: UploadPackContext, request: FetchRequest): Promise<Response> {
+  const session = await openSession(context, request);
   const isReady = !request.isDone && !request.waitsForDone && session.isReady();
   const hasPack = request.isDone || isReady;
   const shallow = session.shallowUpdate();
@@ -151,16 +151,16 @@ async function serveFetch(location: RequestPosition, request: FetchRequest): Pro
   });
   const front = request.isSidebandAll ? frameMessage(message) : message;
   if (!hasPack) return gitAnswer(RESULT, front);
-  return answerWithPack(location, session, front, request.wantsProgress, FRAME_PAYLOAD_MAX);
+  return answerWithPack(context, session, front, request.wantsProgress, FRAME_PAYLOAD_MAX);
 }
 
-/** A request of version 0 or 1: its wants, and what the client has so far. */
-async function serveRound(location: RequestPosition, request: UploadRequest): Promise<Response> {
+/** A negotiation round of version 0 or 1, with the wants and the haves sent so far. */
+async function serveRound(context: UploadPackContext, request: UploadRequest): Promise<Response> {
   const { capabilities, isDone } = request;
-  const session = await openSession(location, request);
+  const session = await openSession(context, request);
   const shallow = session.shallowUpdate();
   const front = shallow ? [formatShallowUpdate(shallow)] : [];
-  // A client that deepens first asks for its new boundary alone.
+  // A client that deepens first requests only its new shallow boundary.
   const isAsking = !shallow || isDone || request.haveOids.length > 0;
   if (isAsking) {
     const isReady = !isDone && session.isReady();
@@ -171,7 +171,7 @@ async function serveRound(location: RequestPosition, request: UploadRequest): Pr
   const isBanded = isWide || capabilities.has("side-band");
   const payloadMax = isWide ? FRAME_PAYLOAD_MAX : SMALL_FRAME_PAYLOAD_MAX;
   return answerWithPack(
-    location,
+    context,
     session,
     joinBytes(front),
     request.wantsProgress,
@@ -184,9 +184,9 @@ function ackMode({ capabilities }: UploadRequest): AckMode {
   return capabilities.has("multi_ack") ? "multi" : "single";
 }
 
-/** @param payloadMax Bytes of a side-band frame; undefined for a pack without side-bands. */
+/** @param payloadMax Maximum payload of a side-band frame in bytes; undefined for a pack without side-band. */
 async function answerWithPack(
-  location: RequestPosition,
+  context: UploadPackContext,
   session: FetchSession,
   front: Uint8Array,
   wantsProgress: boolean,
@@ -207,16 +207,16 @@ async function answerWithPack(
       if (wantsProgress) yield formatProgress(summary, payloadMax);
       yield FLUSH_PKT;
     } catch (error) {
-      logBug(location.requestId, error);
+      logBug(context.requestId, error);
       if (payloadMax === undefined) throw error;
-      yield formatBandError(`internal error, request ${location.requestId}`, payloadMax);
+      yield formatBandError(`internal error, request ${context.requestId}`, payloadMax);
     }
   }
-  const onEnd = (sentBytes: number): void => logSent(location.requestId, location.usage, sentBytes);
+  const onEnd = (sentBytes: number): void => logSent(context.requestId, context.usage, sentBytes);
   return gitAnswer(RESULT, streamOf(pieces(), onEnd));
 }
 
-/** A pack in side-band frames. Returns what the pack returned. */
+/** Wraps a pack in side-band frames. Returns the pack generator's return value. */
 async function* inFrames<T>(
   pack: AsyncGenerator<Uint8Array, T>,
   payloadMax: number,
@@ -228,7 +228,7 @@ async function* inFrames<T>(
       if (value.length > 0) yield formatFrames(BAND_DATA, value, payloadMax);
     }
   } finally {
-    // Where the client has gone, the pack need not be read to its end.
+    // Stops reading the pack when the client has disconnected.
     await pack.return(undefined as T);
   }
 }

@@ -1,15 +1,15 @@
 import { Buffer } from "node:buffer";
 
-/** `bytes` in base64, without line breaks. */
+/** Encodes `bytes` as base64, without line breaks. */
 export const formatBase64 = (bytes: Uint8Array): string => bufferOf(bytes).toString("base64");
 
-/** `bytes` in the form of base64 for addresses and JSON Web Keys, without padding. */
+/** Encodes `bytes` as base64url, without padding, for URLs and JSON Web Keys. */
 export const formatBase64Url = (bytes: Uint8Array): string => bufferOf(bytes).toString("base64url");
 
 /**
- * The bytes that a text in base64 stands for. Line breaks are passed over; the padding must be there.
+ * Decodes base64. Line breaks are ignored; padding is required.
  *
- * @returns Undefined for a text that is no base64.
+ * @returns Undefined if `text` is not base64.
  */
 export function parseBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const digits = /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, "") : text;
@@ -17,16 +17,19 @@ export function parseBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return isBase64 ? bytesOf(digits, "base64") : undefined;
 }
 
-/** The same, only for a text that is just as `formatBase64` writes it: each text has bytes of its own. */
+/**
+ * Decodes base64 only if `text` is exactly what `formatBase64` writes, so no two texts decode to the same
+ * bytes.
+ */
 export function parseCanonicalBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = parseBase64(text);
   return bytes && formatBase64(bytes) === text ? bytes : undefined;
 }
 
 /**
- * The bytes of a text in either form of base64, with or without its padding.
+ * Decodes base64 or base64url, with or without padding.
  *
- * @returns Undefined for a text that is neither.
+ * @returns Undefined if `text` is neither.
  */
 export function parseBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   const digits = text.replace(/={1,2}$/, "");
@@ -37,7 +40,7 @@ export function parseBase64Url(text: string): Uint8Array<ArrayBuffer> | undefine
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** A plain array, since methods of `Buffer` differ; its bytes are not copied. */
+/** Returns a plain `Uint8Array`, since methods of `Buffer` differ. The bytes are not copied. */
 function bytesOf(text: string, encoding: "base64" | "base64url"): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = Buffer.from(text, encoding);
   return new Uint8Array(buffer, byteOffset, byteLength);

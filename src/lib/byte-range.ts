@@ -1,14 +1,14 @@
-/** Bytes of a file from `start` to before `end`. */
+/** A range of bytes from `start` (inclusive) to `end` (exclusive). */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The part of a file of `sizeBytes` that a request asks for.
+ * Parses the `Range` header of a request for a file of `sizeBytes`.
  *
- * @returns "whole" if it asks for none, for several, or in a way that means nothing, as RFC 9110,
- * section 14.2, allows; "none" if the file has no such part.
+ * @returns "whole" if the header is missing, invalid, or names several ranges, as RFC 9110, section 14.2,
+ * allows; "none" if the range lies outside of the file.
  */
 export function parseRange(
   header: string | undefined,

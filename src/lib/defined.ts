@@ -1,4 +1,4 @@
-/** The same object without the fields that are undefined: they were not sent, so they are not there. */
+/** Copies an object without its undefined fields, so that fields the client did not send are absent. */
 export function defined<T extends object>(
   fields: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -1,4 +1,4 @@
-/** The fields of `wanted` that `current` does not have just so; values are compared as JSON. */
+/** Returns the fields of `wanted` whose values differ from those of `current`, compared as JSON. */
 export function differing<T extends object>(
   current: Readonly<Record<keyof T, unknown>>,
   wanted: T,

@@ -2,32 +2,33 @@ import { hasTag } from "./entity-tag.ts";
 import { formatFilename } from "./header-value.ts";
 import { streamOf } from "./stream-of.ts";
 
-/** A file that is made while it is sent. */
+/** A file that is generated while it is sent. */
 export interface Download {
   readonly name: string;
   readonly mediaType: string;
-  /** The same for what is the same. */
+  /** The entity tag, without quotes: equal for equal content. */
   readonly tag: string;
-  /** True if two files of one tag may differ in their bytes. */
+  /** True if two files with the same tag may differ in their bytes. */
   readonly isTagWeak: boolean;
-  /** Where the same file is found for ever; undefined if it is nowhere. */
+  /** A URL that always serves this same file; undefined if there is none. */
   readonly immutableUrl: string | undefined;
-  /** Called at most once, and only if somebody takes the file. */
+  /** Called at most once, and only if the body is sent. */
   readonly open: () => Promise<AsyncGenerator<Uint8Array>>;
 }
 
-/** What of a request an answer depends on. */
+/** The parts of a request that the response depends on. */
 export interface DownloadRequest {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
 }
 
 /**
- * Answers with a file, or without it where the caller has it or asks for its headers alone.
+ * Responds with a file, or without a body if the client has the current version or sends HEAD.
  *
- * SECURITY: a file is somebody's, at the service's own address: it is kept, never shown.
+ * SECURITY: the file is user content served from the service's own origin. It is sent as an attachment with a
+ * sandboxing policy, so that browsers save it and never render it.
  *
- * @param onEnd Told how many bytes were sent, once no more come.
+ * @param onEnd Called with the number of bytes sent once the body ends.
  */
 export async function answerDownload(
   { method, ifNoneMatch }: DownloadRequest,

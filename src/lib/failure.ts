@@ -1,24 +1,24 @@
-/** Everything a caller could have avoided, by what they can do about it. */
+/** Kinds of errors that a caller could have avoided, by what the caller can do about them. */
 export type FailureKind =
-  | "malformed" // the request names something that can't be, and says so in its own terms
+  | "malformed" // the request is not well-formed, or names something that cannot exist
   | "invalid" // a field breaks its rule
-  | "unauthenticated" // nobody is signed in, or the credential is wrong
-  | "forbidden" // signed in, and allowed to know that this is not allowed
-  | "not_found" // does not exist, or may not be seen: the caller can't tell which
-  | "conflict" // clashes with what is already there
-  | "too_large" // over a size that the configuration sets
-  | "locked" // archived: readable, not writable
-  | "too_many"; // over a rate: come back later
+  | "unauthenticated" // the caller is not signed in, or the credential is wrong
+  | "forbidden" // signed in without the permission, on something the caller may see
+  | "not_found" // does not exist, or the caller may not see it; the response is the same
+  | "conflict" // conflicts with the current state
+  | "too_large" // exceeds a configured size limit
+  | "locked" // archived: read-only
+  | "too_many"; // exceeds a rate limit; the caller may retry later
 
 /**
- * A refusal. The message is public: it reaches the caller as it stands.
+ * A refused request. The message is public: it is sent to the caller unchanged.
  *
  * Guards and operations throw it; each door has one renderer from `kind` to its own dialect.
  * Anything else thrown is a bug and is answered without detail.
  */
 export class Failure extends Error {
   readonly kind: FailureKind;
-  /** What the API tells beside the message. */
+  /** Further fields of the API's error response. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(kind: FailureKind, message: string, details: Readonly<Record<string, unknown>> = {}) {

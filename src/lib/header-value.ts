@@ -1,5 +1,5 @@
 /**
- * A name as a header says it: in plain letters for all, and as it is for those who can read it.
+ * Formats the filename parameters of `Content-Disposition`: an ASCII fallback, and the exact name in UTF-8.
  *
  * @see RFC 6266, RFC 8187.
  */

@@ -1,9 +1,9 @@
-/** Lower-case hex digits of `bytes`, two a byte. */
+/** Formats `bytes` as lower-case hex, two digits per byte. */
 export function formatHex(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
   return text;
 }
 
-/** Whether a text is a SHA-256 as `formatHex` writes it. */
+/** Whether `text` is a SHA-256 in lower-case hex, as `formatHex` writes it. */
 export const isSha256 = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);

@@ -1,6 +1,6 @@
 import {
   type AddressKind,
-  hiddenIpv4,
+  embeddedIpv4,
   type IpAddress,
   isInNetwork,
   kindOfAddress,
@@ -8,9 +8,9 @@ import {
   parseNetwork,
 } from "./ip-address.ts";
 
-/** Hosts and addresses that an operator names. */
+/** A configured list of hosts and addresses. */
 export interface HostList {
-  /** `*`: any name and any address of `ANYWHERE`. */
+  /** The list contains `*`: any name, and any address of the kinds in `ANYWHERE`. */
   readonly isAny: boolean;
   readonly kinds: ReadonlySet<AddressKind>;
   readonly networks: readonly Network[];
@@ -18,24 +18,24 @@ export interface HostList {
 }
 
 /**
- * What a name may lead to that the list names itself, and what `*` stands for. This machine, link-local
- * addresses and the like are meant only by those who write `loopback` or the network.
+ * The kinds of addresses that `*` covers, and that a host listed by name may resolve to. Loopback, link-local
+ * and other reserved addresses match only if the list has `loopback` or the network itself.
  */
 export const ANYWHERE: ReadonlySet<AddressKind> = new Set(["external", "private"]);
 
 const KINDS = ["external", "private", "loopback"] as const;
 
-/** Lower-case labels of ASCII in which `*` and `?` stand for other characters. */
+/** Lower-case ASCII labels, in which `*` and `?` are wildcards. */
 const PATTERN = /^[a-z0-9_*?-]{1,63}(\.[a-z0-9_*?-]{1,63}){0,126}$/;
 
-/** A pattern of digits and dots alone is an address misspelt. */
+/** A pattern of only digits and dots is a misspelt address. */
 const DIGITS_ONLY = /^[\d.]+$/;
 
 /**
- * Reads a list as Gitea writes it, separated by commas: `external`, `private`, `loopback` (or
- * `localhost`), `*`, networks, addresses, and names with `*` and `?`.
+ * Parses a comma-separated list in Gitea's syntax. Items are `external`, `private`, `loopback` (or
+ * `localhost`), `*`, networks, addresses, and names with the wildcards `*` and `?`.
  *
- * @returns Undefined if any of it is none of these.
+ * @returns Undefined if any item is none of these.
  */
 export function parseHostList(text: string): HostList | undefined {
   const kinds = new Set<AddressKind>();
@@ -55,26 +55,31 @@ export function parseHostList(text: string): HostList | undefined {
   return { isAny, kinds, networks, patterns };
 }
 
-/** `*` stands for any characters, dots among them, `?` for one. */
+/** `*` matches any characters, including dots; `?` matches one character. */
 function patternOf(glob: string): RegExp {
   const source = glob.replaceAll(".", "\\.").replaceAll(/\*+/g, ".*").replaceAll("?", ".");
   return new RegExp(`^${source}$`);
 }
 
-/** Whether the list names a host by a pattern other than `*`. */
-export function namesHost(list: HostList, host: string): boolean {
+/** Whether a pattern of the list other than `*` matches `host`. */
+export function matchesHost(list: HostList, host: string): boolean {
   return list.patterns.some((pattern) => pattern.test(host));
 }
 
-/** Whether the list holds an address, or says `*` and the address is of `ANYWHERE`. */
-export function holdsAddress(list: HostList, address: IpAddress): boolean {
+/** Whether the list contains the address, or contains `*` and the address is of a kind in `ANYWHERE`. */
+export function containsAddress(list: HostList, address: IpAddress): boolean {
   const kind = kindOfAddress(address);
   if (list.kinds.has(kind) || (list.isAny && ANYWHERE.has(kind))) return true;
   return list.networks.some((network) => isInNetwork(address, network));
 }
 
-/** The same for a list of what is refused: `*` is everything, and no address hides in another. */
-export function refusesAddress(list: HostList, address: IpAddress): boolean {
-  const hidden = hiddenIpv4(address);
-  return list.isAny || holdsAddress(list, address) || (!!hidden && holdsAddress(list, hidden));
+/**
+ * Whether a list of blocked hosts contains the address. `*` blocks every address, and an IPv4 address is also
+ * blocked when it is embedded in an IPv6 address.
+ */
+export function blocksAddress(list: HostList, address: IpAddress): boolean {
+  const embedded = embeddedIpv4(address);
+  return (
+    list.isAny || containsAddress(list, address) || (!!embedded && containsAddress(list, embedded))
+  );
 }

@@ -2,21 +2,21 @@ import ipaddr from "ipaddr.js";
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** All addresses from one with a prefix, as `10.0.0.0/8`. */
+/** An address and a prefix length in bits, such as `10.0.0.0/8`. */
 export type Network = [IpAddress, number];
 
 /**
- * Where an address leads:
+ * The kind of network that an address belongs to:
  *
- * - `external`: a host of the public internet
- * - `private`: a network of somebody's own (RFC 1918, RFC 4193, RFC 6598)
+ * - `external`: the public internet
+ * - `private`: a private network (RFC 1918, RFC 4193, RFC 6598)
  * - `loopback`: this machine
- * - `reserved`: anything else, above all link-local addresses, the clouds' own services, multicast,
- *   and IPv6 addresses that hide an IPv4 one
+ * - `reserved`: anything else, such as link-local addresses, cloud metadata services, multicast, and IPv6
+ *   addresses with an embedded IPv4 address
  */
 export type AddressKind = "external" | "private" | "loopback" | "reserved";
 
-/** What clouds answer their own machines' questions at, credentials among them, outside of link-local. */
+/** Cloud metadata services, which may return credentials, at addresses that are not link-local. */
 const CLOUD_SERVICES: ReadonlySet<string> = new Set([
   "100.100.100.200",
   "168.63.129.16",
@@ -27,23 +27,24 @@ const CLOUD_SERVICES: ReadonlySet<string> = new Set([
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 
 /**
- * Reads an address as a URL's host gives it, once parsed: IPv4 as four decimal numbers, IPv6 with or
- * without brackets and without a zone. A mapped address is the IPv4 address that it maps.
+ * Parses an address in the form of a parsed URL's host: IPv4 as four decimal numbers, IPv6 with or without
+ * brackets and without a zone. An IPv4-mapped IPv6 address is returned as its IPv4 address.
  *
- * @returns Undefined for whatever else, a name above all.
+ * @returns Undefined for anything else, such as a host name.
  */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
   if (!/^[0-9a-f:.]+$/i.test(bare)) return undefined;
-  // The platform's parser decides: ipaddr.js takes the compatible `::10.0.0.1` for a mapped address.
+  // The platform normalizes the address first, because ipaddr.js parses the IPv4-compatible `::10.0.0.1` as a
+  // mapped address.
   const plain = URL.parse(`http://[${bare}]/`)?.hostname.slice(1, -1);
   if (plain === undefined || !ipaddr.IPv6.isValid(plain)) return undefined;
   const address = ipaddr.IPv6.parse(plain);
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-/** Reads `address/prefix`, or an address alone, which is a network of one. */
+/** Parses `address/prefix`. An address without a prefix is a network of one address. */
 export function parseNetwork(text: string): Network | undefined {
   const [address = "", prefix, ...rest] = text.split("/");
   const first = parseIpAddress(address);
@@ -74,19 +75,22 @@ export function kindOfAddress(address: IpAddress): AddressKind {
   }
 }
 
-/** Of IPv6 only an eighth is given out; in it, interfaces may still be named after an IPv4 address. */
+/**
+ * IPv6 global unicast is `2000::/3`. Addresses in it may still embed an IPv4 address in the interface
+ * identifier.
+ */
 function isOrdinary(address: IpAddress): boolean {
   if (address.kind() === "ipv4") return true;
-  return isInNetwork(address, GLOBAL_UNICAST) && !hiddenIpv4(address);
+  return isInNetwork(address, GLOBAL_UNICAST) && !embeddedIpv4(address);
 }
 
 /**
- * The IPv4 address that an IPv6 address carries and that a gateway or the system may connect to: mapped,
- * compatible, translated, NAT64, 6to4, Teredo, ISATAP.
+ * The IPv4 address embedded in an IPv6 address, to which a gateway or the system may connect. Covers mapped,
+ * compatible, translated, NAT64, 6to4, Teredo and ISATAP addresses.
  *
  * @see RFC 4291 section 2.5.5, RFC 2765, RFC 6052, RFC 8215, RFC 3056, RFC 4380, RFC 5214.
  */
-export function hiddenIpv4(address: IpAddress): IpAddress | undefined {
+export function embeddedIpv4(address: IpAddress): IpAddress | undefined {
   if (!(address instanceof ipaddr.IPv6)) return undefined;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = address.parts;
   const isZeroTo64 = a === 0 && b === 0 && c === 0 && d === 0;

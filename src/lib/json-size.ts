@@ -1,6 +1,6 @@
 /**
- * Bytes of one UTF-16 unit of a text in JSON as UTF-8, at most: a control character is written in six,
- * half of a pair counts as three.
+ * Upper bound on the bytes that one UTF-16 unit takes in JSON encoded as UTF-8. A control character takes six;
+ * each half of a surrogate pair counts as three.
  */
 function unitBytes(unit: number): number {
   if (unit < 0x20) return 6;
@@ -9,14 +9,14 @@ function unitBytes(unit: number): number {
   return unit < 0x800 ? 2 : 3;
 }
 
-/** Bytes of a text in JSON, at most, with its quotes. */
+/** Upper bound on the bytes of `text` as a JSON string, including its quotes. */
 export function jsonBytes(text: string): number {
   let bytes = 2;
   for (let at = 0; at < text.length; at++) bytes += unitBytes(text.charCodeAt(at));
   return bytes;
 }
 
-/** The beginning of a text, well-formed, that takes so many bytes in JSON at most. */
+/** Truncates a text to at most `bytesMax` bytes as a JSON string. The result is well-formed. */
 export function cutForJson(text: string, bytesMax: number): string {
   let bytes = 2;
   for (let at = 0; at < text.length; at++) {

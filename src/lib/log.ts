@@ -1,16 +1,16 @@
 /**
- * Writes one JSON line. `event` is stable, so that it can be searched for.
+ * Writes one JSON line. The name in `event` is stable, so that logs can be searched for it.
  *
- * SECURITY: ids, counts and names of our own only. Never a token, a body, SQL, or a message that
- * somebody else composed: a query error's text holds the statement and its values.
+ * SECURITY: log only ids, counts and the service's own names. Never log a token, a body, SQL, or a message
+ * composed elsewhere: the text of a query error contains the statement and its values.
  */
 export function log(event: string, fields: Record<string, string | number | boolean | null>): void {
   console.log(JSON.stringify({ event, ...fields }));
 }
 
 /**
- * Logs what no caller could have avoided: the class of the error, where it was thrown, and D1's own
- * short reason. The message stays out, since a query error's text holds the values of the query.
+ * Logs an error that no caller could have avoided: its class, its stack, and D1's short reason. The message is
+ * left out, since the text of a query error contains the values of the query.
  */
 export function logBug(requestId: string, error: unknown): void {
   const {
@@ -19,7 +19,7 @@ export function logBug(requestId: string, error: unknown): void {
     stack = "",
     cause,
   } = error instanceof Error ? error : new Error("not an error");
-  // SECURITY: the stack begins with the message, whose lines may look like frames.
+  // SECURITY: the stack starts with the message, and lines of the message may look like frames.
   const frames = stack
     .replace(message, () => "")
     .split("\n")

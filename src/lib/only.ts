@@ -1,7 +1,7 @@
 /**
- * The one element of a list that must hold exactly one.
+ * Returns the element of a list that must hold exactly one.
  *
- * @throws Error when it holds none or several: a broken promise of ours, not of the caller's.
+ * @throws Error if the list is empty or has several elements, which is a bug and not the caller's mistake.
  */
 export function only<T>(list: readonly T[] | undefined): T {
   const [first, ...rest] = list ?? [];

@@ -1,4 +1,4 @@
-/** The platform's way to wait for more than the next few bytes, which its types do not know. */
+/** Reader of the platform with `readAtLeast`, which its types lack. */
 interface PatientReader {
   readAtLeast(
     minBytes: number,
@@ -8,9 +8,9 @@ interface PatientReader {
 }
 
 /**
- * A stream of bytes in pieces of `pieceBytes`; the last may be shorter.
+ * Reads a byte stream in pieces of `pieceBytes`; the last piece may be shorter.
  *
- * As it comes, a body is cut into pieces of 4 KB, and each costs a step into the runtime.
+ * Without this, a body arrives in chunks of 4 KB, and each chunk costs a call into the runtime.
  */
 export async function* readPieces(
   stream: ReadableStream<Uint8Array>,

@@ -1,7 +1,7 @@
 /**
- * Waits for all of the work, also where some of it fails, and throws the first failure then.
+ * Waits until all promises have settled, then throws the first rejection, if any.
  *
- * Unlike `Promise.all` it leaves nothing under way: what comes after an error may clean up.
+ * Unlike with `Promise.all`, no work is still running when it throws, so the caller can clean up safely.
  */
 export async function settled(work: readonly Promise<unknown>[]): Promise<void> {
   for (const result of await Promise.allSettled(work)) {

@@ -1,10 +1,11 @@
-/** Bytes up to which copying costs nothing. */
+/** Chunks up to this many bytes are copied, at negligible cost. */
 const SMALL_BYTES = 1024;
 
 /**
- * A body that is made as fast as it is taken, and not before: a slow client holds one piece.
+ * Makes a stream that pulls each piece only when the consumer reads, so a slow client holds one piece in
+ * memory.
  *
- * @param onEnd Told how many bytes were handed on, once no more come: also where the client left.
+ * @param onEnd Called with the number of bytes enqueued once the stream ends, fails or is cancelled.
  */
 export function streamOf(
   pieces: AsyncGenerator<Uint8Array>,
@@ -32,7 +33,7 @@ export function streamOf(
         }
         if (value.length === 0) continue;
         sentBytes += value.length;
-        // The stream takes the memory of what it is given, and constants are needed again.
+        // `enqueue` detaches the buffer of its chunk. Small pieces may be constants that are used again.
         const isSmall = value.length < SMALL_BYTES;
         controller.enqueue((isSmall ? value.slice() : value) as Uint8Array<ArrayBuffer>);
         return;

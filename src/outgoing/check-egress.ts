@@ -1,37 +1,37 @@
 import {
   ANYWHERE,
-  holdsAddress,
+  containsAddress,
   type HostList,
-  namesHost,
-  refusesAddress,
+  matchesHost,
+  blocksAddress,
 } from "../lib/host-list.ts";
 import { type IpAddress, kindOfAddress, parseIpAddress } from "../lib/ip-address.ts";
 import type { NameResolver } from "./name-resolver.ts";
 import { type Blocked, blocked, type Unreached, unreached } from "./outcome.ts";
 import type { Target } from "./target.ts";
 
-/** Where requests may go, as the operator set it. */
+/** The configured rules for outgoing requests. */
 export interface OutgoingRules {
   readonly allowed: HostList;
   readonly blocked: HostList;
-  /** The service's own address, which it never asks; "" if it isn't known. */
+  /** The service's own URL, to which requests are blocked; "" if it is unknown. */
   readonly ownUrl: string;
 }
 
-/** Names that no public resolver may answer for. */
+/** Domains of local networks, for which the answer of a public resolver is not trusted. */
 const LOCAL_NAMES =
   /(^|\.)(local|internal|intranet|lan|home|corp|private|home\.arpa|localdomain|onion|invalid|test|example)$/;
 
 const LOOPBACK = ["127.0.0.1", "::1"].flatMap((text) => parseIpAddress(text) ?? []);
 
 /**
- * Judges where a request would go: the name, and every address that it leads to.
+ * Checks the destination of a request: the host name, and every address that it resolves to.
  *
- * SECURITY: one forbidden address among many forbids the name. What a name leads to is looked up again by
- * the platform when the request is sent; a name whose answer changes in between is not held by this.
- * Cloudflare's network has no way to private addresses; a machine of one's own may have one.
+ * SECURITY: a name is blocked if any of its addresses is. The platform resolves the name again when the request
+ * is sent, so this check does not stop DNS rebinding. Cloudflare's network cannot reach private addresses; a
+ * self-hosted machine may.
  *
- * @returns Undefined if nothing is against it.
+ * @returns Undefined if the destination is allowed.
  */
 export async function checkEgress(
   { url, host }: Target,
@@ -40,9 +40,9 @@ export async function checkEgress(
   signal: AbortSignal,
 ): Promise<Blocked | Unreached | undefined> {
   const address = parseIpAddress(host);
-  const isNamed = !address && namesHost(rules.allowed, host);
+  const isNamed = !address && matchesHost(rules.allowed, host);
   if (isOwn(url, host, rules.ownUrl)) return blocked("this is the service's own address");
-  if (namesHost(rules.blocked, host)) return blocked(`BLOCKED_HOST_LIST names ${host}`);
+  if (matchesHost(rules.blocked, host)) return blocked(`BLOCKED_HOST_LIST names ${host}`);
   if (address) return checkAddresses([address], host, false, rules);
   if (isLocalhost(host)) return checkAddresses(LOOPBACK, host, false, rules);
   if (!isNamed && (!host.includes(".") || LOCAL_NAMES.test(host))) {
@@ -54,7 +54,7 @@ export async function checkEgress(
     case "found":
       return checkAddresses(resolution.addresses, host, isNamed, rules);
     case "absent":
-      // A name of the operator's own network is known there alone.
+      // A listed name may exist only in the operator's own network, unknown to the resolver.
       return isNamed && !rules.blocked.isAny ? undefined : unreached(`${host} has no address`);
     case "failed":
       return unreached(`the addresses of ${host} could not be looked up`);
@@ -71,10 +71,10 @@ function checkAddresses(
 ): Blocked | undefined {
   for (const address of addresses) {
     const kind = kindOfAddress(address);
-    if (refusesAddress(rules.blocked, address)) {
+    if (blocksAddress(rules.blocked, address)) {
       return blocked(`BLOCKED_HOST_LIST holds the address of ${host}`);
     }
-    if (!holdsAddress(rules.allowed, address) && !(isNamed && ANYWHERE.has(kind))) {
+    if (!containsAddress(rules.allowed, address) && !(isNamed && ANYWHERE.has(kind))) {
       return blocked(
         `${host} leads to ${ARTICLES[kind]} address, which ALLOWED_HOST_LIST does not hold`,
       );
@@ -90,12 +90,12 @@ const ARTICLES = {
   reserved: "a reserved",
 } as const;
 
-/** @see RFC 6761 section 6.3: no resolver is asked for these. */
+/** Names that are not sent to a resolver. @see RFC 6761 section 6.3. */
 const isLocalhost = (host: string): boolean => /(^|\.)localhost$/.test(host);
 
 /**
- * Whether a request would come back to the service: by its name at any port, or at its port by any
- * address of the machine that it runs on.
+ * Whether a request would reach the service itself: its host name at any port or, if the service runs on this
+ * machine, its port at any loopback address.
  */
 function isOwn(url: URL, host: string, ownUrl: string): boolean {
   const own = URL.parse(ownUrl);

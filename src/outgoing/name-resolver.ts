@@ -3,25 +3,25 @@ import { z } from "zod";
 import { type IpAddress, parseIpAddress } from "../lib/ip-address.ts";
 import { readBody } from "./read-body.ts";
 
-/** What a resolver says of a name. */
+/** The result of resolving a name. */
 export type Resolution =
   | { kind: "found"; addresses: IpAddress[] }
-  /** There is no such name, or it has no address. */
+  /** The name does not exist, or has no address. */
   | { kind: "absent" }
-  /** The resolver was not reached, or answered nothing that can be relied on. */
+  /** The resolver was not reached, or its response is not valid. */
   | { kind: "failed" };
 
-/** Finds all addresses of a name. */
+/** Resolves a name to all its addresses. */
 export interface NameResolver {
   resolve(name: string, signal: AbortSignal): Promise<Resolution>;
 }
 
-/** Knows no name: what a service without a resolver asks. */
+/** Resolves no name. Used if no resolver is configured. */
 export const NO_RESOLVER: NameResolver = { resolve: () => Promise.resolve({ kind: "absent" }) };
 
 const ANSWER_BYTES_MAX = 65_536;
 
-/** Record types and response codes of DNS. */
+/** DNS record types and response codes. */
 const A = 1;
 const AAAA = 28;
 const NO_ERROR = 0;
@@ -33,23 +33,23 @@ const DnsAnswer = z.object({
 });
 
 /**
- * Asks a resolver over HTTPS in the JSON form of DNS.
+ * A DNS-over-HTTPS client that uses the JSON format.
  *
- * A Worker cannot connect to an address of its own choice and still speak TLS to a name: the addresses
- * judged here are looked up once more by the platform when the request is sent.
+ * A Worker cannot connect to a chosen address and still use TLS with a host name, so the platform resolves the
+ * name again when the request is sent.
  */
 export class DnsOverHttps implements NameResolver {
   private readonly url: string;
 
-  /** @param url As `https://cloudflare-dns.com/dns-query`. The operator chose it: nobody judges it. */
+  /** @param url Such as `https://cloudflare-dns.com/dns-query`. It is configured, so it is not checked. */
   constructor(url: string) {
     this.url = url;
   }
 
-  /** One round: both families at once. If either is not known, neither is relied on. */
+  /** Queries both address families in parallel. If either query fails, the resolution fails. */
   async resolve(name: string, signal: AbortSignal): Promise<Resolution> {
     const families = await Promise.all(
-      [A, AAAA].map((type) => this.ask(name, type, signal).catch(() => undefined)),
+      [A, AAAA].map((type) => this.query(name, type, signal).catch(() => undefined)),
     );
     const addresses: IpAddress[] = [];
     for (const family of families) {
@@ -59,8 +59,11 @@ export class DnsOverHttps implements NameResolver {
     return addresses.length === 0 ? { kind: "absent" } : { kind: "found", addresses };
   }
 
-  /** @throws Error if the resolver is not reached or answers anything else than JSON. */
-  private async ask(
+  /**
+   * @returns Undefined if the response is not valid.
+   * @throws Error if the resolver is not reached or its response is not JSON.
+   */
+  private async query(
     name: string,
     type: number,
     signal: AbortSignal,
@@ -81,7 +84,7 @@ export class DnsOverHttps implements NameResolver {
   }
 }
 
-/** Aliases stand among the answers and are passed over: the resolver has followed them. */
+/** Alias records in the response are skipped, because the resolver has followed them. */
 function addressesOf(json: unknown, type: number): IpAddress[] | undefined {
   const { success, data } = DnsAnswer.safeParse(json);
   if (!success) return undefined;

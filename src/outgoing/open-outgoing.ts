@@ -3,10 +3,10 @@ import { DnsOverHttps, NO_RESOLVER } from "./name-resolver.ts";
 import { Outgoing } from "./outgoing.ts";
 
 /**
- * The way out as the configuration allows it.
+ * Opens the client for outgoing requests with the configured rules.
  *
- * @param ownUrl    The service's own address, which it never asks; "" if it isn't known.
- * @param userAgent What requests say that they are from.
+ * @param ownUrl    The service's own URL, to which requests are blocked; "" if it is unknown.
+ * @param userAgent Sent as `User-Agent`.
  */
 export function openOutgoing(config: Config, ownUrl: string, userAgent: string): Outgoing {
   const { allowedHosts, blockedHosts, dnsResolverUrl } = config;

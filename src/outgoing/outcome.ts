@@ -1,33 +1,33 @@
-/** An answer of another host. */
-export interface ForeignAnswer {
+/** A response of another host. */
+export interface ForeignResponse {
   status: number;
   headers: Headers;
-  /** Decoded of its Content-Encoding. */
+  /** After decoding the Content-Encoding. */
   body: Uint8Array;
-  /** What answered, after all redirects. */
+  /** The URL that responded, after all redirects. */
   url: string;
 }
 
-/** A request that was not sent, or not sent on: the guard forbids it. The reason is public. */
+/** The rules forbid the request, or a redirect of it, so it was not sent. The reason is public. */
 export interface Blocked {
   kind: "blocked";
   reason: string;
 }
 
-/** Nobody answered, or not in HTTP. The reason is public. */
+/** There was no response, or it was not HTTP. The reason is public. */
 export interface Unreached {
   kind: "network";
   reason: string;
 }
 
-/** What came of a request to another host. Whatever that host does is one of these, and no error. */
+/** The result of a request to another host. Nothing that the host does is thrown as an error. */
 export type Outcome =
-  | ({ kind: "answered" } & ForeignAnswer)
-  /** The body is longer than allowed; the answer holds its beginning. */
-  | ({ kind: "too_large" } & ForeignAnswer)
+  | ({ kind: "answered" } & ForeignResponse)
+  /** The body is longer than allowed; `body` holds its beginning. */
+  | ({ kind: "too_large" } & ForeignResponse)
   | Blocked
   | Unreached
-  /** The whole of it took longer than allowed: names, redirects, the body. */
+  /** Name resolution, redirects and the body together took longer than allowed. */
   | { kind: "timeout" };
 
 export const blocked = (reason: string): Blocked => ({ kind: "blocked", reason });

@@ -1,33 +1,34 @@
 import { type Blocked, blocked } from "./outcome.ts";
 
-/** Headers that say how a message travels, which is the platform's to say, and for whom it is. */
+/** Headers of the connection and the message framing, which the platform sets, and `Host`. */
 const FORBIDDEN =
   /^(host|connection|content-length|expect|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** A name of RFC 9110, section 5.6.2. */
+/** A token of RFC 9110, section 5.6.2. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 
-/** A header carries bytes: what is beyond Latin-1 has none. */
+/** Header values are bytes, so characters beyond Latin-1 are refused. */
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]{0,8192}$/;
 
-/** Headers that are secrets by their names, whoever sets them. */
+/** Names of headers that are always treated as secrets. */
 const SECRET = /^(authorization|cookie)$|token|secret|password|api-?key/i;
 
-/** What another host may not read of headers: those that are secrets by name, and those that the caller names. */
+/** Whether a header is secret, and so is dropped on a redirect to another host. */
 export type IsSecret = (name: string) => boolean;
 
+/** @param more Names of secret headers, besides those that match `SECRET`. */
 export function secretNames(more: readonly string[] = []): IsSecret {
   const named = new Set(more.map((name) => name.toLowerCase()));
   return (name) => SECRET.test(name) || named.has(name.toLowerCase());
 }
 
 /**
- * The headers of a request.
+ * Validates the headers of a request.
  *
- * SECURITY: a value with a line break would begin another header, and `Host` would choose another host
- * than the one that was judged.
+ * SECURITY: a value with a line break would start another header, and `Host` would select a host other than the
+ * one that was checked.
  *
- * @param userAgent Said unless `given` says another.
+ * @param userAgent The default `User-Agent`, which `given` may override.
  */
 export function readHeaders(
   given: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import type { NameResolver } from "./name-resolver.ts";
 import {
   type Blocked,
   blocked,
-  type ForeignAnswer,
+  type ForeignResponse,
   type Outcome,
   type Unreached,
   unreached,
@@ -13,27 +13,27 @@ import { readBody } from "./read-body.ts";
 import { findLocation, type Hop, redirected } from "./redirect.ts";
 import { parseTarget, type Target } from "./target.ts";
 
-/** What is asked of another host. */
+/** A request to another host. */
 export interface OutgoingRequest {
-  /** GET unless it says otherwise. */
+  /** GET by default. */
   method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   headers?: Readonly<Record<string, string>>;
-  /** At hand as a whole: a redirect may want it again. */
+  /** Not a stream, since a redirect may require sending it again. */
   body?: string | Uint8Array<ArrayBuffer>;
-  /** Headers that another host may not read, besides those that are secrets by name. */
+  /** Headers to drop on a redirect to another host, besides those whose names mark them as secrets. */
   secretHeaders?: readonly string[];
 }
 
 export interface OutgoingLimits {
-  /** For all of it: names, redirects, the body of the answer. */
+  /** For name resolution, redirects and the response's body together. */
   timeoutMs: number;
-  /** Bytes of the answer's body that are read, inflated. */
+  /** Maximum size of the response's body, in bytes after decompression. */
   bodyBytesMax: number;
-  /** With 0 a redirect is an answer like any other. */
+  /** With 0, a redirect is returned like any other response. */
   redirectsMax: number;
 }
 
-/** The one way by which requests leave the service. */
+/** The client for all outgoing requests of the service. */
 export class Outgoing {
   private readonly rules: OutgoingRules;
   private readonly resolver: NameResolver;
@@ -46,19 +46,19 @@ export class Outgoing {
   }
 
   /**
-   * Judges an address without asking for it: for whoever is about to keep it.
+   * Checks a URL without requesting it, for callers that are about to store it.
    *
-   * @returns Undefined if nothing is against it now. It is judged again whenever it is asked for.
+   * @returns Undefined if the URL is allowed now. It is checked again on each request.
    */
   async check(url: string, timeoutMs: number): Promise<Blocked | Unreached | undefined> {
-    const refusal = await this.aim(url, undefined, AbortSignal.timeout(timeoutMs));
-    return refusal.kind === "target" ? undefined : refusal;
+    const target = await this.checkTarget(url, undefined, AbortSignal.timeout(timeoutMs));
+    return target.kind === "target" ? undefined : target;
   }
 
   /**
-   * Asks another host, if it may be asked, and follows where it sends on to, if it may be followed.
+   * Sends a request to another host and follows its redirects, as far as the rules and limits allow.
    *
-   * @throws Nothing that the other host does; it is an outcome.
+   * Nothing that the other host does is thrown; it is reported in the outcome.
    */
   async fetchGuarded(
     url: string,
@@ -91,26 +91,26 @@ export class Outgoing {
     signal: AbortSignal,
   ): Promise<Outcome> {
     let hop = first;
-    let target = await this.aim(url, undefined, signal);
+    let target = await this.checkTarget(url, undefined, signal);
     for (let redirectCount = 0; ; redirectCount++) {
       if (target.kind !== "target") return target;
       const { url: from } = target;
       const response = await send(from, hop, signal);
       if (!response) return unreached(`${target.host} did not answer`);
       const location = redirectsMax > 0 ? findLocation(response) : undefined;
-      if (location === undefined) return readAnswer(response, from, bodyBytesMax);
+      if (location === undefined) return readResponse(response, from, bodyBytesMax);
 
-      await dismiss(response);
+      await cancelBody(response);
       if (redirectCount === redirectsMax) return blocked(`more than ${redirectsMax} redirects`);
-      target = await this.aim(location, from, signal);
+      target = await this.checkTarget(location, from, signal);
       if (target.kind === "target") {
         hop = redirected(hop, response.status, from, target.url, isSecret);
       }
     }
   }
 
-  /** Reads and judges the address of one hop. */
-  private async aim(
+  /** Parses and checks the URL of one hop. */
+  private async checkTarget(
     text: string,
     base: URL | undefined,
     signal: AbortSignal,
@@ -121,7 +121,7 @@ export class Outgoing {
   }
 }
 
-/** @returns Undefined if there is no answer: no connection, no TLS that holds, no HTTP. */
+/** @returns Undefined if there is no response: no connection, a TLS failure, or no HTTP. */
 async function send(
   url: URL,
   { method, headers, body }: Hop,
@@ -131,24 +131,24 @@ async function send(
     // oxlint-disable-next-line no-restricted-globals -- this is the guarded client
     return await fetch(url, { method, headers, body: body ?? null, redirect: "manual", signal });
   } catch {
-    // The platform tells of all of these by an error without a kind.
+    // The platform reports all of these with an error that has no code.
     return undefined;
   }
 }
 
-async function readAnswer(response: Response, url: URL, bytesMax: number): Promise<Outcome> {
+async function readResponse(response: Response, url: URL, bytesMax: number): Promise<Outcome> {
   const { status, headers } = response;
   try {
     const { bytes: body, isCut } = await readBody(response, bytesMax);
-    const answer: ForeignAnswer = { status, headers, body, url: url.href };
-    return { kind: isCut ? "too_large" : "answered", ...answer };
+    const foreign: ForeignResponse = { status, headers, body, url: url.href };
+    return { kind: isCut ? "too_large" : "answered", ...foreign };
   } catch {
-    // Cut off, or not compressed as it says.
+    // The body is truncated, or does not match its Content-Encoding.
     return unreached("the answer broke off");
   }
 }
 
-/** Nobody reads the body of a redirect. */
-async function dismiss({ body }: Response): Promise<void> {
+/** Cancels the body of a redirect, which is not read. */
+async function cancelBody({ body }: Response): Promise<void> {
   await body?.cancel().catch(() => undefined);
 }

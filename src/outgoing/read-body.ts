@@ -1,7 +1,7 @@
 /**
- * Reads a body as far as `bytesMax`, and leaves the rest where it is.
+ * Reads at most `bytesMax` bytes of a body, and cancels the rest.
  *
- * @returns The bytes, and whether there were more. What was compressed counts as it is inflated.
+ * @returns The bytes, and whether the body was longer. A compressed body is measured after decompression.
  */
 export async function readBody(
   { body }: Response,

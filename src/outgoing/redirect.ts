@@ -9,38 +9,38 @@ export interface Hop {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** What the body is, which goes with it. */
-const OF_THE_BODY = /^content-/i;
+/** Headers that describe the body, dropped together with it. */
+const BODY_HEADER = /^content-/i;
 
-/** Where an answer sends on to, as it says so; undefined if it doesn't. */
+/** The `Location` of a redirect, unparsed; undefined if the response is not a redirect. */
 export function findLocation({ status, headers }: Response): string | undefined {
   return REDIRECTS.has(status) ? (headers.get("Location") ?? undefined) : undefined;
 }
 
 /**
- * The request as it follows a redirect.
+ * Returns the request to send after a redirect.
  *
- * SECURITY: what was dropped once stays dropped, also where a later hop leads back.
+ * SECURITY: a dropped secret stays dropped, even if a later hop redirects back to the first host.
  *
  * @see The Fetch standard, "HTTP-redirect fetch", for methods and bodies.
  */
 export function redirected(hop: Hop, status: number, from: URL, to: URL, isSecret: IsSecret): Hop {
   const { method } = hop;
-  const isReadInstead =
+  const isChangedToGet =
     (status === 303 && method !== "GET" && method !== "HEAD") ||
     ((status === 301 || status === 302) && method === "POST");
-  const isElsewhere = !mayKnowSecrets(from, to);
+  const isOtherServer = !canSeeSecrets(from, to);
   const headers = new Headers();
   for (const [name, value] of hop.headers) {
-    if (isReadInstead && OF_THE_BODY.test(name)) continue;
-    if (isElsewhere && isSecret(name)) continue;
+    if (isChangedToGet && BODY_HEADER.test(name)) continue;
+    if (isOtherServer && isSecret(name)) continue;
     headers.append(name, value);
   }
-  return isReadInstead ? { method: "GET", headers, body: undefined } : { ...hop, headers };
+  return isChangedToGet ? { method: "GET", headers, body: undefined } : { ...hop, headers };
 }
 
-/** The same server by scheme, host and port, or the same host once it is asked over TLS. */
-function mayKnowSecrets(from: URL, to: URL): boolean {
+/** True for the same origin, and for an upgrade from http to https of the same host at the default ports. */
+function canSeeSecrets(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;
   const isUpgrade = from.protocol === "http:" && to.protocol === "https:";
   return isUpgrade && from.hostname === to.hostname && from.port === "" && to.port === "";

@@ -1,36 +1,36 @@
 import { type Blocked, blocked } from "./outcome.ts";
 
-/** An address that may be asked for as far as it can be told without knowing where it leads. */
+/** A URL that is allowed as far as can be checked without resolving its host. */
 export interface Target {
   kind: "target";
   url: URL;
-  /** The host in lower case, without the dot that may end a name. */
+  /** The host in lower case, without a trailing dot. */
   host: string;
 }
 
 const URL_LENGTH_MAX = 4096;
 
-/** Ports from 1024 up on which something listens that reads any line it is sent as an order. */
-const PORTS_OF_OTHERS = new Set([
+/** Ports from 1024 up of line-based protocols, whose servers may run lines of an HTTP request as commands. */
+const BLOCKED_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668,
   6669, 6679, 6697, 10_080, 11_211,
 ]);
 
-/** Anything a parser of addresses takes away or turns into something else. */
+/** Characters that URL parsers remove or replace. */
 // oxlint-disable-next-line no-control-regex
 const AMBIGUOUS = /[\u0000-\u0020\u007f-\u00a0\\\u2028\u2029\ufeff]/;
 
 /**
- * Reads the address of a request or of a redirect.
+ * Parses the URL of a request or of a redirect.
  *
- * The platform's own parser decides what a host is: it is the one that the request will be sent by, so
- * that nothing else can be meant by `0x7f.1`, `127.1` or `2130706433`.
+ * Uses the platform's URL parser, which also parses the URL when the request is sent. So spellings such as
+ * `0x7f.1`, `127.1` or `2130706433` mean the same host here and there.
  *
- * @param base What `text` may be relative to.
+ * @param base Base URL, if `text` may be relative.
  */
 export function parseTarget(text: string, base?: URL): Target | Blocked {
   if (text.length > URL_LENGTH_MAX) return blocked("the address is too long");
-  // SECURITY: line breaks and tabs vanish in parsing, and a backslash becomes a slash.
+  // SECURITY: parsers remove line breaks and tabs, and turn a backslash into a slash.
   if (AMBIGUOUS.test(text)) return blocked("the address has characters that none may have");
   const url = URL.parse(text, base);
   if (!url) return blocked("this is no address");
@@ -47,8 +47,8 @@ export function parseTarget(text: string, base?: URL): Target | Blocked {
   return { kind: "target", url, host };
 }
 
-/** Of the ports below 1024 only the web's own two. */
+/** Allows ports 80, 443, and ports from 1024 up except `BLOCKED_PORTS`. */
 function isWebPort(text: string): boolean {
   const port = Number(text);
-  return text === "" || port === 80 || port === 443 || (port >= 1024 && !PORTS_OF_OTHERS.has(port));
+  return text === "" || port === 80 || port === 443 || (port >= 1024 && !BLOCKED_PORTS.has(port));
 }

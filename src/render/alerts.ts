@@ -6,7 +6,7 @@ type AlertKind = (typeof KINDS)[number];
 
 const MARKER = new RegExp(`^\\[!(${KINDS.join("|")})\\][ \\t]*(?:\\n|$)`, "i");
 
-/** Shapes of 16 by 16: a sign in a circle, and a triangle for what is dangerous. */
+/** Icon outlines in a 16 by 16 view box. */
 const CIRCLE = "M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1Z";
 const TRIANGLE = "M8 1.5 15 14H1Z";
 const ICONS: Readonly<Record<AlertKind, string>> = {
@@ -17,7 +17,7 @@ const ICONS: Readonly<Record<AlertKind, string>> = {
   caution: `${CIRCLE}M8 4v5M8 11v1`,
 };
 
-/** Block quotes that start with `[!NOTE]` and its like. */
+/** Block quotes that start with a marker such as `[!NOTE]`. */
 export const alerts: MarkedExtension = {
   renderer: {
     blockquote({ tokens }) {
@@ -30,7 +30,7 @@ export const alerts: MarkedExtension = {
   },
 };
 
-/** Removes the marker that a quote starts with, and tells its kind. */
+/** Removes the marker at the start of a quote, and returns its kind. */
 function takeMarker(tokens: Token[]): AlertKind | undefined {
   const [paragraph] = tokens;
   if (paragraph?.type !== "paragraph" || !paragraph.tokens) return undefined;

@@ -1,9 +1,9 @@
 /**
- * What HTML may come out, whoever wrote it. Two steps read these lists: the one that takes over
- * HTML from the text, and the sanitizer at the end.
+ * The HTML that rendering may output. Two steps use these lists: the cleaning of raw HTML in the source, and
+ * the final sanitizer.
  */
 
-/** Elements that are kept. The tags of others go, and their content stays. */
+/** Allowed elements. The tags of other elements are removed, and their content is kept. */
 export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(
   `h1 h2 h3 h4 h5 h6 h7 h8 br b i strong em a pre code img tt div ins del sup sub p ol ul li
    table thead tbody tfoot tr th td colgroup col caption blockquote label dl dt dd kbd q samp var
@@ -11,7 +11,7 @@ export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(
    span time video wbr input svg path`.split(/\s+/),
 );
 
-/** Elements that go with everything in them: their content is not meant to be read as text. */
+/** Elements that are removed with their content, because it is not text to read. */
 export const OPAQUE_ELEMENTS: readonly string[] = [
   "script",
   "style",
@@ -48,7 +48,7 @@ const ATTRIBUTES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   ]),
 );
 
-/** Whether `name`, in lower case, may stand on the element, judged without its value. */
+/** Whether an element may have the attribute, regardless of its value. Both names are in lower case. */
 export function isAllowedAttribute(element: string, name: string): boolean {
   return ATTRIBUTES.get(element)?.has(name) === true;
 }
@@ -66,25 +66,24 @@ export const VOID_ELEMENTS: ReadonlySet<string> = new Set([
 export const URL_ATTRIBUTES = ["href", "src", "poster", "cite"];
 
 /**
- * Schemes a link may use.
+ * Allowed URL schemes.
  *
- * SECURITY: a list of what is allowed: a browser knows more spellings and more schemes that run
- * code or hold a document (`javascript`, `vbscript`, `data`, `blob`, `view-source`) than a list of
- * what is forbidden would.
+ * SECURITY: an allowlist, because a blocklist would miss schemes that run code or contain a document
+ * (`javascript`, `vbscript`, `data`, `blob`, `view-source`), and spellings of them that browsers accept.
  */
 export const ALLOWED_SCHEMES = `http https mailto tel sms xmpp irc ircs ftp ftps sftp ssh git
   git+ssh git+https svn magnet matrix news nntp geo webcal sip sips bitcoin ipfs gemini gopher
   vscode vscode-insiders jetbrains obsidian steam ed2k fish dav davs ldap ldaps`.split(/\s+/);
 
-/** Elements whose style attribute is kept. */
+/** Elements that may have a style attribute. */
 const STYLED_ELEMENTS: ReadonlySet<string> = new Set(["div", "span", "p", "tr", "th", "td"]);
 const COLOR =
   /^(?:color|background-color)\s*:\s*(?:#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgb|hsl)a?\([\d.,%/\s-]{1,64}\))$/i;
 const ALIGNMENT = /^text-align\s*:\s*(?:left|center|right)$/i;
 
 /**
- * The style unchanged when each of its declarations sets a colour (or aligns a table cell), else
- * undefined. Nothing else has an effect that stays within the element.
+ * Returns the style unchanged if every declaration sets a colour (or aligns a table cell), else undefined.
+ * Other declarations could affect the page outside of the element.
  */
 export function checkStyle(element: string, style: string): string | undefined {
   if (!STYLED_ELEMENTS.has(element)) return undefined;

@@ -1,35 +1,35 @@
 import { Tokenizer, type Token, type Tokens } from "marked";
 import { tooLarge } from "../lib/failure.ts";
 
-/** Quotes, lists, emphasis and links nested deeper are shown as they are written. */
+/** Maximum nesting of quotes, lists, emphasis and links. Deeper ones are rendered as source text. */
 const NESTING_MAX = 24;
 /**
- * Characters searched in vain for the end of an emphasis. Past it, delimiters are text: each one
- * that is never closed is searched for up to the end of its paragraph.
+ * Maximum number of characters searched for missing ends of emphasis. Beyond it, delimiters are text. For each
+ * unclosed delimiter, the library searches to the end of the paragraph.
  */
 const EMPHASIS_SEARCH_MAX = 10_000_000;
-/** Characters of quotes and lists read again, as a multiple of the text, before it is refused. */
+/** Maximum number of characters of quotes and lists that are read again, as a multiple of the text's length. */
 const REREAD_MAX = 40;
-/** Empty cells that rows shorter than their header may be filled up with. */
+/** Maximum number of empty cells added to rows shorter than their header. */
 const FILLED_CELLS_MAX = 10_000;
-/** Lines of one quote, times those among them that lack the sign. */
+/** Maximum of the number of lines in a quote times the number of its lines without `>`. */
 const INTERRUPTIONS_MAX = 5_000_000;
-/** Characters of rows read in vain, below headers that don't fit them. */
+/** Maximum number of characters read as table rows below headers that do not match. */
 const REJECTED_ROWS_MAX = 5_000_000;
-/** Lines that continue a list item without a blank line between them. */
+/** Maximum number of lines of a list item without a blank line between them. */
 const CONTINUATION_MAX = 3000;
-/** Longest heading that is underlined. */
+/** Maximum length of an underlined heading. */
 const UNDERLINED_MAX = 1000;
-/** Most plain text that is looked through at a time. */
+/** Maximum length of plain text read at once. */
 const TEXT_MAX = 1000;
-/** Longest bare URL. */
+/** Maximum length of a bare URL. */
 const URL_MAX = 4000;
 
 /**
- * marked's tokenizer, with ceilings where its work grows faster than the text does. Texts that
- * people write stay far below them.
+ * marked's tokenizer, with limits where its work grows faster than linearly with the text. Texts that people
+ * write stay far below them.
  *
- * @throws Failure `too_large` where a ceiling can't be answered by showing the text as written.
+ * @throws Failure `too_large` if a limit is exceeded and the construct cannot be rendered as source text.
  */
 export class BoundedTokenizer extends Tokenizer {
   #depth = 0;
@@ -79,7 +79,7 @@ export class BoundedTokenizer extends Tokenizer {
     return this.#search(source, () => super.del(source, masked, before));
   }
 
-  /** The pattern reads all lines that could be rows before it looks at the one below the header. */
+  /** The library's pattern reads all possible rows before it checks the line below the header. */
   override table(source: string): Tokens.Table | undefined {
     const headerEnd = source.indexOf("\n");
     if (headerEnd === -1) return undefined;
@@ -100,12 +100,12 @@ export class BoundedTokenizer extends Tokenizer {
     return table;
   }
 
-  /** Searched for at each line of a list item, up to the item's end. */
+  /** The library tries this at each line of a list item, and reads to the end of the item. */
   override lheading(source: string): Tokens.Heading | undefined {
     return super.lheading(source.slice(0, UNDERLINED_MAX));
   }
 
-  /** Looks ahead for e-mail addresses at every character that could end a text. */
+  /** The library looks ahead for e-mail addresses at every character that could end the text. */
   override inlineText(source: string): Tokens.Text | undefined {
     if (source.length <= TEXT_MAX) return super.inlineText(source);
     const space = source.lastIndexOf(" ", TEXT_MAX);
@@ -116,7 +116,7 @@ export class BoundedTokenizer extends Tokenizer {
     return super.url(source.slice(0, URL_MAX));
   }
 
-  /** Each unquoted line within a quote makes the library go over the rest of the quote again. */
+  /** For each line of a quote without `>`, the library reads the rest of the quote again. */
   #checkInterruptions(quote: string): void {
     const lines = quote.split("\n");
     const interruptions = lines.filter((line) => !/^ {0,3}>/.test(line)).length;
@@ -125,7 +125,7 @@ export class BoundedTokenizer extends Tokenizer {
     }
   }
 
-  /** The pattern for paragraphs reads the rows of a table to the end to tell that it's none. */
+  /** For a table that does not match, the library's paragraph pattern reads all its rows. */
   #checkRejectedRows(source: string): void {
     const end = source.indexOf("\n\n");
     this.#rejected += end === -1 ? source.length : end;
@@ -156,7 +156,7 @@ export class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** The library copies a list item for each line that continues it. */
+/** The library copies a list item for each of its continuation lines. */
 function checkContinuations(text: string): void {
   let lines: number | undefined;
   for (const [, line = ""] of text.matchAll(/^[ \t>]*(.*)$/gm)) {

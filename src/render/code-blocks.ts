@@ -3,14 +3,14 @@ import { highlightCode } from "./highlight.ts";
 import { escapeHtml, formatAttributes } from "./html.ts";
 import { formatMathBlock } from "./math.ts";
 
-/** Languages whose blocks the page draws, and shows as loading until then. */
-const DRAWN = new Set(["mermaid"]);
+/** Languages whose blocks a script of the page renders. Until then they are shown as loading. */
+const SCRIPTED = new Set(["mermaid"]);
 
-/** Characters of code that one document may have highlighted; later blocks stay plain. */
+/** Maximum number of characters highlighted per document; blocks beyond it stay plain. */
 const HIGHLIGHTED_MAX = 128 * 1024;
 
 /**
- * Highlights the fences that name a language, so that rendering need not wait.
+ * Highlights the code fences that name a language in advance, because the renderer is synchronous.
  *
  * @param tokens Every token of the document, in order.
  */
@@ -32,8 +32,8 @@ export async function highlightFences(
 /**
  * Code blocks, highlighted or plain.
  *
- * The wrapper and its classes are Gitea's; the spans within have highlight.js's classes
- * (`hljs-keyword`), not Chroma's (`k`).
+ * The wrapper and its classes are Gitea's. The spans inside have highlight.js's classes (`hljs-keyword`), not
+ * Chroma's (`k`).
  */
 export function codeBlocks(highlighted: ReadonlyMap<Token, string>): MarkedExtension {
   return {
@@ -48,9 +48,9 @@ export function codeBlocks(highlighted: ReadonlyMap<Token, string>): MarkedExten
   };
 }
 
-/** A code block around HTML that is escaped or highlighted already. */
+/** Wraps escaped or highlighted HTML in a code block. */
 function formatCodeBlock(html: string, language: string): string {
-  const pre = { class: DRAWN.has(language) ? "code-block is-loading" : "code-block" };
+  const pre = { class: SCRIPTED.has(language) ? "code-block is-loading" : "code-block" };
   const code = { class: `chroma language-${language || "text"} display` };
   return (
     `<div class="code-block-container code-overflow-scroll"><pre${formatAttributes(pre)}>` +
@@ -58,7 +58,7 @@ function formatCodeBlock(html: string, language: string): string {
   );
 }
 
-/** The first word of what follows a fence: `go {linenos}` and `js,ignore` name go and js. */
+/** The first word of a fence's info string: `go` for `go {linenos}`, `js` for `js,ignore`. */
 function readLanguage(info: string): string {
   const [language = ""] = info.trim().split(/[\s,{]/, 1);
   return /^[\w+#.-]{1,40}$/.test(language) ? language.toLowerCase() : "";

@@ -3,7 +3,7 @@ import { escapeHtml, formatAttributes } from "./html.ts";
 
 const COLOR = /^(?:#(?:[\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})|(?:rgb|hsl)a?\([\d.,%/\s-]{1,60}\))$/i;
 
-/** Inline code; a lone colour in it is shown beside its text. */
+/** Inline code. If it consists of a colour, a preview of the colour is added. */
 export const codeSpans: MarkedExtension = {
   renderer: {
     codespan({ text }) {

@@ -7,7 +7,7 @@ import type { TextRule } from "./text-rules.ts";
 
 const COMMIT = /(?<![\w/.&#@:-])(?:([\w.-]{1,100})\/([\w.-]{1,100})@)?([0-9a-f]{7,64})(?![\w/@-])/g;
 
-/** Ids of commits, whole or abbreviated, and `owner/repo@id`, when they exist. */
+/** Links full and abbreviated commit ids, and `owner/repo@id`, if the commit exists. */
 export function commitReferences(list: ReferenceList, rootUrl: string, home: RepoName): TextRule {
   return {
     pattern: COMMIT,

@@ -3,13 +3,13 @@ import { tooLarge } from "../lib/failure.ts";
 import { escapeHtml } from "./html.ts";
 import { sanitize } from "./sanitize.ts";
 
-/** Rows and cells in all; a page with more would be of no use. */
+/** Maximum number of cells; a larger page would be of no use. */
 const CELLS_MAX = 50_000;
 
 /**
- * Comma- or tab-separated values as a table, its first row as the header.
+ * Renders comma- or tab-separated values as a table, with the first row as the header.
  *
- * @throws Failure `too_large` past 50,000 cells.
+ * @throws Failure `too_large` for more than 50,000 cells.
  */
 export async function renderCsv(source: string): Promise<string> {
   const { data } = Papa.parse<string[]>(source, { skipEmptyLines: true });

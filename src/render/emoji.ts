@@ -7,7 +7,7 @@ const byName = new Map(
   gemoji.flatMap((entry) => entry.names.map((name) => [name, entry] as const)),
 );
 
-/** `:gem:` becomes 💎, with its description for readers who don't see it. */
+/** Replaces `:gem:` by 💎, with its description as the label for screen readers. */
 export const emoji: TextRule = {
   pattern: /:([a-z\d_+-]{1,60}):/g,
   isForLinks: true,

@@ -6,20 +6,21 @@ interface Footnote extends Tokens.Generic {
   type: "footnote";
   tokens: Token[];
   id: string;
-  /** Position in the list at the end; 0 while nothing has referred to it. */
+  /** Position in the list at the end; 0 until the first reference. */
   number: number;
   referenceCount: number;
 }
 
 const DEFINITION = /^ {0,3}\[\^([^\]\s]{1,100})\]:[ \t]*([^\n]*)(?:\n|$)/;
 const REFERENCE = /^\[\^([^\]\s]{1,100})\]/;
-/** A line that doesn't continue the paragraph of a footnote without being indented. */
+/** A line that starts a new block, and so continues a footnote only if it is indented. */
 const NEW_BLOCK = /^ {0,3}(?:\[\^|#{1,6}\s|>|[-*+]\s|\d{1,9}[.)]\s|`{3}|~{3}|<|\||[-*_]{3})/;
 
 /**
- * `[^label]` and `[^label]: text`, numbered in the order of first use. State for one document.
+ * Footnotes: `[^label]` and `[^label]: text`, numbered in the order of first use. Holds the state of one
+ * document.
  *
- * @param suffix Keeps the ids of several texts on one page apart; empty for none.
+ * @param suffix Added to ids, so that the ids of several texts on one page differ; may be empty.
  */
 export function footnotes(suffix: string): MarkedExtension {
   const defined = new Map<string, Footnote>();
@@ -33,7 +34,7 @@ export function footnotes(suffix: string): MarkedExtension {
         name: "footnote",
         level: "block",
         tokenizer(source) {
-          // A footnote in a footnote is text, which also bounds the nesting.
+          // A definition inside a footnote is text, which also bounds the nesting.
           const match = isWithinFootnote ? null : DEFINITION.exec(source);
           if (!match) return undefined;
           const [head, label = "", firstLine = ""] = match;
@@ -52,7 +53,7 @@ export function footnotes(suffix: string): MarkedExtension {
           if (!defined.has(label)) defined.set(label, footnote);
           return footnote;
         },
-        // Definitions are shown where `footnoteList` stands.
+        // Definitions are rendered by `footnoteList`.
         renderer: () => "",
       },
       {
@@ -60,7 +61,7 @@ export function footnotes(suffix: string): MarkedExtension {
         level: "inline",
         tokenizer(source) {
           const [raw, label = ""] = REFERENCE.exec(source) ?? [];
-          // All blocks are read before the first inline token, so a later definition counts.
+          // All blocks are read before the first inline token, so later definitions are known.
           const footnote = defined.get(label);
           return raw && footnote ? { type: "footnoteReference", raw, footnote } : undefined;
         },
@@ -77,7 +78,7 @@ export function footnotes(suffix: string): MarkedExtension {
         name: "footnoteList",
         renderer() {
           let items = "";
-          // A footnote may be the first to refer to another one, which then joins the list.
+          // Rendering a footnote may append another one to the list, by its first reference.
           for (const footnote of used) {
             const content = this.parser.parse(footnote.tokens).trimEnd();
             const id = `fn:${ID_PREFIX}${footnote.id}${ending}`;
@@ -101,14 +102,14 @@ export function footnotes(suffix: string): MarkedExtension {
   }
 }
 
-/** Stands at the end of the document, and is rendered last. */
+/** The list of footnotes: the last token of the document, rendered last. */
 export const footnoteList: Token = { type: "footnoteList", raw: "" };
 
 function formatReferenceId(id: string, use: number): string {
   return `fnref${use > 1 ? use - 1 : ""}:${ID_PREFIX}${escapeHtml(id)}`;
 }
 
-/** The lines after the first one that still belong to a footnote, without their indent. */
+/** The lines of a footnote after its first line, without their indent. */
 function readBody(source: string, start: number): { text: string; end: number } {
   let text = "";
   let end = start;

@@ -3,13 +3,14 @@ import { escapeHtml } from "./html.ts";
 
 const FRONT_MATTER = /^---[ \t]*\r?\n/;
 const END = /^(?:---|\.\.\.)[ \t]*$/m;
-/** Longer front matter is left in the text. */
+/** Longer front matter is rendered as part of the text. */
 const LENGTH_MAX = 32 * 1024;
 
 /**
- * The YAML between `---` lines that a document starts with, as a closed table, and where the
- * document goes on, in characters. Undefined when it starts with none, or with something that
- * isn't a mapping.
+ * Renders the YAML front matter between `---` lines as a collapsed table.
+ *
+ * @returns The HTML and the end of the front matter in characters; undefined if there is none, or if it is
+ * not a mapping.
  */
 export function readFrontMatter(source: string): { html: string; end: number } | undefined {
   const start = FRONT_MATTER.exec(source)?.[0].length;
@@ -18,8 +19,8 @@ export function readFrontMatter(source: string): { html: string; end: number } |
   const end = END.exec(rest);
   if (!end) return undefined;
 
-  // Values are shown as they are written, so nothing is read as a date or a number. Aliases are
-  // names, not copies: a small text can't grow.
+  // The failsafe schema keeps all values as strings, so dates and numbers are shown as written. Aliases are not
+  // expanded, so a small text cannot grow.
   const document = parseDocument(rest.slice(0, end.index), {
     schema: "failsafe",
     logLevel: "silent",
@@ -32,7 +33,7 @@ export function readFrontMatter(source: string): { html: string; end: number } |
   };
 }
 
-/** Deeper values are left out. */
+/** Deeper values are omitted. */
 const DEPTH_MAX = 8;
 
 function formatValue(node: Node | null, depth: number): string {

@@ -3,13 +3,13 @@ import type { MarkedExtension } from "marked";
 import { formatAttributes } from "./html.ts";
 import { formatSlug, ID_PREFIX } from "./slug.ts";
 
-/** Headings with ids to link to; equal ones get `-1`, `-2` and so on. State for one document. */
+/** Headings with ids; equal ones get `-1`, `-2` and so on. Holds the state of one document. */
 export function headings(): MarkedExtension {
   const uses = new Map<string, number>();
   return {
     renderer: {
       heading({ tokens, depth }) {
-        // Rendered once: a second time would count the uses of its footnotes twice.
+        // Rendered only once: a second time would count the references to footnotes twice.
         const content = this.parser.parseInline(tokens);
         const slug = formatSlug(readText(content)) || "heading";
         const earlier = uses.get(slug) ?? 0;
@@ -21,7 +21,7 @@ export function headings(): MarkedExtension {
   };
 }
 
-/** What a heading says, without its tags and the numbers of its footnotes. */
+/** The text of a heading, without tags and footnote numbers. */
 function readText(html: string): string {
   const text = html.replaceAll(/<sup id="fnref[^>]*>.*?<\/sup>/g, "").replaceAll(/<[^<>]*>/g, "");
   return decodeHTML(text);

@@ -1,19 +1,20 @@
 import type { HLJSApi } from "highlight.js";
 
-/** Longer code stays plain: grammars backtrack, and nobody reads that much in a text. */
+/** Maximum length of highlighted code, because grammars backtrack. Longer code stays plain. */
 const CODE_MAX = 32 * 1024;
 
 let loaded: HLJSApi | undefined;
 
 /**
- * Code as HTML with highlight.js's classes, or undefined when the language isn't known or the code
- * is longer than 32 K characters.
+ * Renders code as HTML with highlight.js's classes.
  *
- * The highlighter is loaded on first use: most texts hold no code.
+ * The highlighter is loaded on first use, since most texts contain no code.
+ *
+ * @returns Undefined if the language is unknown, or the code is longer than 32 Ki characters.
  */
 export async function highlightCode(code: string, language: string): Promise<string | undefined> {
   if (language === "" || language === "text" || code.length > CODE_MAX) return undefined;
-  // What is loaded is kept, not the promise of it: what one request waits for, no other may.
+  // Caches the module and not its promise, because a request may not await a promise of another request.
   const highlighter = loaded ?? (await loadHighlighter());
   loaded = highlighter;
   if (!highlighter.getLanguage(language)) return undefined;
@@ -22,7 +23,7 @@ export async function highlightCode(code: string, language: string): Promise<str
 
 async function loadHighlighter(): Promise<HLJSApi> {
   const { default: highlighter } = await import("highlight.js/lib/common");
-  // What repositories hold besides the common set, at about 1 KB each.
+  // Languages used in repositories beyond the common set, at about 1 KB each.
   const [dart, dockerfile, elixir, haskell, http, nginx, powershell, properties, protobuf, scala] =
     await Promise.all([
       import("highlight.js/lib/languages/dart"),

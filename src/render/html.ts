@@ -5,12 +5,12 @@ const ENTITIES: Record<string, string> = {
   '"': "&quot;",
 };
 
-/** Text as it stands in HTML, in an element or in a quoted attribute. */
+/** Escapes text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** The attributes that have a value, each with the space before it; an empty value is written too. */
+/** Formats attributes, each with a leading space. Undefined values are omitted, empty ones are written. */
 export function formatAttributes(attributes: Record<string, string | undefined>): string {
   let text = "";
   for (const [name, value] of Object.entries(attributes)) {

@@ -6,18 +6,18 @@ import { formatServerUrl } from "./server-urls.ts";
 import { ID_PREFIX } from "./slug.ts";
 import { mapTokens } from "./token-tree.ts";
 
-/** Where a link leads: absolute, except for a link within the page. */
+/** Resolves the target of a link to an absolute URL, except for fragments within the page. */
 export function resolveLink(href: string, options: MarkupOptions): string {
   if (href.startsWith("#")) return formatFragment(href.slice(1));
   return resolve(href, findBases(options).link, options);
 }
 
-/** Where the bytes of an image are: absolute. */
+/** Resolves the source of an image to an absolute URL. */
 export function resolveImage(src: string, options: MarkupOptions): string {
   return resolve(src, findBases(options).raw, options);
 }
 
-/** Links, and images as links to the page that shows them. */
+/** Links, and images that link to their own page. */
 export function links(options: MarkupOptions): MarkedExtension {
   return {
     renderer: {
@@ -46,7 +46,7 @@ export function links(options: MarkupOptions): MarkedExtension {
   };
 }
 
-/** An image, with a link to its page around it unless it stands in a link already. */
+/** Formats an image, wrapped in a link to its page unless it is already inside a link. */
 export function formatImage(image: {
   href: string;
   alt: string;
@@ -61,7 +61,7 @@ export function formatImage(image: {
   return `<a${formatAttributes(page)}>${tag}</a>`;
 }
 
-/** Notes on the images in links what they stand in, which a renderer doesn't see. */
+/** Marks images inside links, because the renderer does not see the parents of a token. */
 export function markImagesInLinks(tokens: readonly Token[]): Token[] {
   return mapTokens(tokens, (token, scope) => {
     if (token.type === "image" && scope.isInLink) Object.assign(token, { isInLink: true });
@@ -80,9 +80,9 @@ interface Bases {
 }
 
 interface Base {
-  /** What a leading slash means. */
+  /** Base of paths with a leading slash. */
   root: string;
-  /** What a path without one starts at. */
+  /** Base of other relative paths. */
   here: string;
 }
 
@@ -101,7 +101,10 @@ function findBases(options: MarkupOptions): Bases {
   };
 }
 
-/** Markup names repositories as anybody writes them, so that each name is encoded; shapes stand above. */
+/**
+ * The URL of a repository's web page. Unlike `htmlUrlOf` of src/shapes, which this folder may not import, it
+ * encodes both names, because the names in a text may contain any characters.
+ */
 export function formatRepoUrl(rootUrl: string, repo: RepoName): string {
   return `${rootUrl}/${encodeURIComponent(repo.owner)}/${encodeURIComponent(repo.name)}`;
 }
@@ -111,7 +114,7 @@ export function isWiki(options: MarkupOptions): boolean {
 }
 
 function resolve(href: string, base: Base, options: MarkupOptions): string {
-  // Browsers drop these before they look for a scheme, so the question below does too.
+  // Browsers remove control characters before they parse the scheme, so the check below must not see them.
   const target = stripControls(href);
   if (/^[a-z][a-z\d+.-]*:/i.test(target) || /^[/\\]{2}/.test(target)) return target;
   if (target.startsWith("/:root/")) return join(options.rootUrl, target.slice("/:root/".length));
@@ -123,11 +126,11 @@ function resolve(href: string, base: Base, options: MarkupOptions): string {
 }
 
 function stripControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what it is for
+  // oxlint-disable-next-line no-control-regex -- removes control characters
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "").trim();
 }
 
 function join(base: string, path: string): string {
-  // A colon in the first segment (`a b:c`) would make a scheme of it.
+  // `./` prevents a colon in the first segment (`a b:c`) from being parsed as a scheme.
   return URL.parse(`./${path}`, `${base}/`)?.href ?? base;
 }

@@ -30,14 +30,15 @@ const NOTHING_KNOWN: KnownReferences = {
 };
 
 /**
- * Markdown as HTML: read into tokens, looked up, rewritten, rendered, sanitized, in this order.
+ * Renders Markdown as sanitized HTML: parses it into tokens, rewrites them, looks up references, renders, and
+ * sanitizes.
  *
- * Costs about 2 ms for each KB of source, most of it in the sanitizer and the highlighter.
+ * Costs about 2 ms per KB of source, mostly in the sanitizer and the highlighter.
  *
- * @throws Failure `too_large` when the text is made to take more time than its size allows.
+ * @throws Failure `too_large` if the text exceeds a limit of `BoundedTokenizer` or `cleanRawHtml`.
  */
 export async function renderMarkdown(source: string, options: MarkupOptions): Promise<string> {
-  // A comment that starts with a rule is no document.
+  // In a comment, leading `---` is a horizontal rule, not front matter.
   const frontMatter = options.mode === "comment" ? undefined : readFrontMatter(source);
   const body = source.slice(frontMatter?.end ?? 0);
 
@@ -46,14 +47,14 @@ export async function renderMarkdown(source: string, options: MarkupOptions): Pr
   if (isWiki(options)) marked.use(wikiLinks(options));
 
   const tokenizer = new BoundedTokenizer(body);
-  const read = new Lexer({ ...marked.defaults, tokenizer }).lex(body);
+  const parsed = new Lexer({ ...marked.defaults, tokenizer }).lex(body);
   const everyToken: Token[] = [];
-  void marked.walkTokens(read, (token) => void everyToken.push(token));
+  void marked.walkTokens(parsed, (token) => void everyToken.push(token));
   const boxes = findBoxes(everyToken, source, frontMatter?.end ?? 0);
   const highlighted = await highlightFences(everyToken);
 
   const found = new ReferenceList();
-  const cleaned = markImagesInLinks(cleanRawHtml(read, options));
+  const cleaned = markImagesInLinks(cleanRawHtml(parsed, options));
   const tokens = applyTextRules(cleaned, chooseTextRules(found, options));
   const references = found.found();
   const known = references && (await options.resolve?.(references));

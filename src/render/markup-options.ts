@@ -1,6 +1,6 @@
 import type { KnownReferences, References } from "./references.ts";
 
-/** How a text is read, as the API names it; "markdown" is a plain document outside any repository. */
+/** Rendering modes, by their API names. "markdown" is a plain document outside of any repository. */
 const MARKUP_MODES = ["markdown", "gfm", "comment", "wiki", "file"] as const;
 export type MarkupMode = (typeof MARKUP_MODES)[number];
 
@@ -8,42 +8,44 @@ export function isMarkupMode(text: string): text is MarkupMode {
   return (MARKUP_MODES as readonly string[]).includes(text);
 }
 
-/** A repository, as its address names it. */
+/** Owner and name of a repository. */
 export interface RepoName {
   owner: string;
   name: string;
 }
 
-/** Where the relative links and images of a document lead. */
+/** The base URLs of relative links and images of a document. */
 export interface LinkBases {
-  /** Absolute URL of the root that links starting with `/` mean: `…/src/branch/main`. No trailing slash. */
+  /** Absolute base URL of links that start with `/`: `…/src/branch/main`. No trailing slash. */
   linkBase: string;
   /** The same for images: `…/media/branch/main`. */
   rawBase: string;
-  /** Folder of the document below both roots, without slashes at its ends. Empty or absent at the root. */
+  /**
+   * Folder of the document below both bases, without leading or trailing slash. Empty or absent at the root.
+   */
   folder?: string;
 }
 
 export interface MarkupOptions {
   mode: MarkupMode;
-  /** Address of this server without a trailing slash: `https://forge.example`. */
+  /** Base URL of this server without a trailing slash: `https://forge.example`. */
   rootUrl: string;
   /** The repository that `#12`, commit ids and team mentions belong to. */
   repo?: RepoName;
-  /** Without them, relative links start at the repository's address, or at the server's. */
+  /** By default, relative links are resolved against the repository's URL, or the server's. */
   links?: LinkBases;
-  /** Links and images name pages and files of the repository's wiki; mode "wiki" says the same. */
+  /** Resolves links and images against the repository's wiki, as mode "wiki" does. */
   wiki?: boolean;
-  /** In mode "file": picks the renderer. */
+  /** In mode "file": determines the renderer. */
   filePath?: string;
   /**
-   * Keeps the footnotes of several texts on one page apart: `2001` makes `fn:user-content-1-2001`.
-   * A comment without one gets `preview`.
+   * Suffix of footnote ids, so that those of several texts on one page differ: `2001` makes
+   * `fn:user-content-1-2001`. The default is `preview` for comments, and empty otherwise.
    */
   footnoteSuffix?: string;
   /**
-   * Says which of the references found in the text exist. Called at most once, and not at all when
-   * the text holds none. Without it nothing is looked up, and references stay text.
+   * Returns the references of the text that exist. Called at most once, and only if the text contains
+   * references. Without it, references stay text.
    */
   resolve?: (found: References) => Promise<KnownReferences>;
 }

@@ -3,16 +3,16 @@ import { renderMarkdown } from "./markdown.ts";
 import type { MarkupOptions } from "./markup-options.ts";
 import { findRenderer } from "./renderers.ts";
 
-/** Longest text that is rendered. */
+/** Maximum length of a text, in characters. */
 const LENGTH_MAX = 512 * 1024;
 
 /**
- * Markup as sanitized HTML, ready to be put into a page.
+ * Renders markup as sanitized HTML, ready to be inserted into a page.
  *
- * The module and what it imports weigh some 170 KB compressed, so load it when there is something to render.
+ * This module and its imports take about 170 KB compressed, so import it dynamically.
  *
- * @throws Failure `invalid` when mode "file" names a file that nothing renders; `too_large` for
- *   more than 512 Ki characters, or for a text made to take more time than its size allows.
+ * @throws Failure `invalid` if mode "file" has no renderer for the file; `too_large` for more than 512 Ki
+ * characters, or for a text that would take too long to render.
  */
 export async function renderMarkup(source: string, options: MarkupOptions): Promise<string> {
   if (source.length > LENGTH_MAX) throw tooLarge("the text is too long to render");

@@ -1,15 +1,15 @@
 import type { MarkedExtension } from "marked";
 import { escapeHtml } from "./html.ts";
 
-// A single dollar opens and closes only next to something, and closes only before a non-word, so
-// that prices stay prices. Every form ends within its paragraph.
+// A single dollar opens and closes a formula only next to a character that is not a space, and closes it only
+// before a non-word character, so that prices are not formulas. Every form ends within its paragraph.
 const INLINE = [
   /^\$`([^`\n]{1,2000})`\$(?!\w)/,
   /^\$\$([^$\n]{1,2000})\$\$(?!\w)/,
   /^\$(?![\s$`])((?:[^$\\\n]|\\.){0,1999}(?:[^$\\\s]|\\[^\s]))\$(?![\w$])/,
   /^\\\(((?:[^\\\n]|\\[^)\n]){1,2000})\\\)/,
 ];
-/** How far ahead of plain text a dollar is looked for, once for each piece of text. */
+/** Number of characters in which the next dollar is searched, for each piece of text. */
 const AHEAD_MAX = 1000;
 const BLOCK = [
   /^ {0,3}\$\$[ \t]*\n?((?:[^$\n]|\$(?!\$)|\n(?![ \t]*\n)){1,20000})\$\$[ \t]*(?:\n|$)/,
@@ -17,8 +17,8 @@ const BLOCK = [
 ];
 
 /**
- * Formulas, as code for the page to draw: `$x$`, `` $`x`$ ``, `\(x\)`, and the blocks `$$…$$` and `\[…\]`.
- * Fences named `math` are in code-blocks.ts.
+ * Formulas, rendered as code for a script of the page: `$x$`, `` $`x`$ ``, `\(x\)`, and the blocks `$$…$$` and
+ * `\[…\]`. Fences with language `math` are in code-blocks.ts.
  */
 export const math: MarkedExtension = {
   extensions: [

@@ -4,11 +4,11 @@ import { referenceToken } from "./reference-tokens.ts";
 import type { ReferenceList } from "./references.ts";
 import type { TextRule } from "./text-rules.ts";
 
-// A name ends with a letter or digit, so that the full stop after it stays in the sentence.
+// A name ends with a letter or digit, so that a full stop after it is not part of it.
 const MENTION =
   /(?<![\w/.@&-])@([a-z\d](?:[\w.-]{0,98}[a-z\d])?)(?:\/([a-z\d](?:[\w.-]{0,98}[a-z\d])?))?(?![\w/])/gi;
 
-/** `@user`, and `@org/team` in a repository, when they exist. */
+/** Links `@user`, and in a repository `@org/team`, if the account or team exists. */
 export function mentions(list: ReferenceList, options: MarkupOptions): TextRule {
   return {
     pattern: MENTION,

@@ -1,12 +1,11 @@
 import type { LinkBases, MarkupMode, RepoName } from "./markup-options.ts";
 
 /**
- * What the API's `Context` says about a text.
+ * Parses the `Context` of a text in the API: the repository, and the bases of relative links.
  *
- * It is a path on this server, or a URL of it: `owner/repo`, or for files
- * `/owner/repo/src/branch/<ref>`. What follows the kind of ref counts as the ref, since only the
- * repository could tell where a branch name ends; the folder comes from `filePath`.
- * A URL of another server says nothing.
+ * It is a path or URL on this server: `owner/repo`, or for files `/owner/repo/src/branch/<ref>`. Everything
+ * after the kind of ref is taken as the ref, since the end of a branch name is known only to the repository;
+ * the folder is that of `filePath`. A URL of another server is ignored.
  */
 export function parseContext(
   context: string,
@@ -17,14 +16,14 @@ export function parseContext(
   if (path === undefined) return {};
   const [owner, name, view, kind, ...ref] = path;
 
-  // A plain document knows an address to start from, and no repository.
+  // A plain document has a base URL, but no repository.
   if (mode === "markdown") {
     const base = [rootUrl, ...path].join("/");
     return { links: { linkBase: base, rawBase: base } };
   }
   if (owner === undefined || name === undefined) return {};
   const repo = { owner, name };
-  // Comments and wikis have no place in the files.
+  // Comments and wikis are not in the repository's files.
   if (mode === "comment" || mode === "wiki" || options.wiki === true) return { repo };
 
   const repoUrl = `${rootUrl}/${owner}/${name}`;
@@ -43,7 +42,7 @@ export function parseContext(
 
 const REF_KINDS: ReadonlySet<string> = new Set(["branch", "tag", "commit"]);
 
-/** The segments of a path on this server; undefined for none, and for another server's. */
+/** The segments of a path on this server; undefined if there are none, and for another server. */
 function readPath(context: string, rootUrl: string): string[] | undefined {
   let path = context.trim();
   if (path === rootUrl || path.startsWith(`${rootUrl}/`)) path = path.slice(rootUrl.length);

@@ -14,22 +14,22 @@ import type { MarkupOptions } from "./markup-options.ts";
 import { ID_PREFIX } from "./slug.ts";
 import { mapChildren, type RawTag, textToken } from "./token-tree.ts";
 
-/** The sanitizer matches closing tags against all open ones: its work grows with the square of this. */
+/** The sanitizer compares closing tags with all open ones, so its work grows quadratically with this. */
 const TAGS_MAX = 20_000;
 
 const OPAQUE: ReadonlySet<string> = new Set(OPAQUE_ELEMENTS);
 
 /**
- * Takes the HTML that stands in a text apart into whole, clean tags and text.
+ * Splits the raw HTML of a text into complete, cleaned tags and text.
  *
- * Each token is read by itself, so that a tag, an attribute or a comment it leaves open can't
- * swallow what a renderer writes after it. Tags need not be balanced, because Markdown may stand
- * between `<details>` and `</details>`; the sanitizer balances the document.
+ * Each token is parsed separately, so that an unclosed tag, attribute or comment cannot swallow later output
+ * of the renderer. Tags need not be balanced, because Markdown may be between `<details>` and `</details>`;
+ * the sanitizer balances the document.
  *
- * SECURITY: this is where a text loses what only renderers may write: classes, targets, and ids
- * without the prefix. What the sanitizer refuses anyway may pass here.
+ * SECURITY: removes from a text everything that only renderers may write: classes, targets, and ids without
+ * the prefix. Other forbidden HTML may pass, because the sanitizer removes it.
  *
- * @throws Failure `too_large` past 20,000 tags.
+ * @throws Failure `too_large` for more than 20,000 tags.
  */
 export function cleanRawHtml(tokens: readonly Token[], options: MarkupOptions): Token[] {
   let tagCount = 0;
@@ -58,7 +58,7 @@ export function cleanRawHtml(tokens: readonly Token[], options: MarkupOptions): 
   return clean(tokens);
 }
 
-/** Text inside `<pre>` or `<code>` comes from the lexer as it is in the source, tags and all. */
+/** The lexer returns text inside `<pre>` or `<code>` unparsed, including tags. */
 function isRawHtml(token: Token): token is Token & { text: string } {
   return token.type === "html" || (token.type === "text" && token["escaped"] === true);
 }
@@ -73,7 +73,7 @@ function isTag(piece: FoundTag | Token): piece is FoundTag {
   return "isClosing" in piece;
 }
 
-/** The tags and the text of `html`; comments, declarations and what is cut off at its end are left out. */
+/** Parses `html` into tags and text, without comments, declarations, and an incomplete tag at the end. */
 function readHtml(html: string): (FoundTag | Token)[] {
   const pieces: (FoundTag | Token)[] = [];
   let tag: FoundTag | undefined;
@@ -100,7 +100,7 @@ function readHtml(html: string): (FoundTag | Token)[] {
         value += String.fromCodePoint(codePoint);
       },
       onattribend() {
-        // The first of two equal names counts, as in browsers.
+        // The first of duplicate attributes counts, as in browsers.
         if (tag && !Object.hasOwn(tag.attributes, attribute)) tag.attributes[attribute] = value;
       },
       onopentagend: endTag,
@@ -110,7 +110,7 @@ function readHtml(html: string): (FoundTag | Token)[] {
         if (!VOID_ELEMENTS.has(element)) pieces.push({ element, isClosing: true, attributes: {} });
       },
       ontext(start, end) {
-        // A text token keeps character references, so an ampersand that stands alone becomes one.
+        // A text token keeps character references, so a bare ampersand must be escaped.
         pieces.push(textToken(html.slice(start, end).replaceAll("&", "&amp;")));
       },
       ontextentity(codePoint) {
@@ -129,7 +129,7 @@ function readHtml(html: string): (FoundTag | Token)[] {
 }
 
 function ignore(): void {
-  // Nothing of it is shown.
+  // Comments and declarations are dropped.
 }
 
 function formatTag(tag: FoundTag, options: MarkupOptions): RawTag {
@@ -154,7 +154,7 @@ function cleanAttribute(
   value: string,
   options: MarkupOptions,
 ): string | undefined {
-  // Names a language for the reader's benefit, and styles nothing else.
+  // A language class of code is the only class allowed: it labels the language and affects nothing else.
   if (name === "class") {
     return element === "code" ? /^\s*language-[\w+#.-]{1,40}\s*$/.exec(value)?.[0] : undefined;
   }

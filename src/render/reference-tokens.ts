@@ -2,19 +2,19 @@ import type { MarkedExtension, Token } from "marked";
 import { escapeHtml } from "./html.ts";
 import type { KnownReferences } from "./references.ts";
 
-/** HTML of the link, or undefined when the reference isn't known. */
+/** Returns the HTML of the link, or undefined if the reference does not exist. */
 type Format = (known: KnownReferences) => string | undefined;
 
 /**
- * A place in the text that becomes a link once it is known what exists.
+ * A token for a possible reference, which is rendered as a link if the reference exists.
  *
- * @param text As written, without HTML in it.
+ * @param text The source text, without HTML.
  */
 export function referenceToken(text: string, format: Format): Token {
   return { type: "reference", raw: text, format };
 }
 
-/** Renders those places as links, or as the text they were. */
+/** Renders reference tokens as links, or as text if the reference does not exist. */
 export function knownReferences(known: KnownReferences): MarkedExtension {
   return {
     extensions: [

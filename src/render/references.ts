@@ -4,24 +4,24 @@ export interface TeamReference {
   team: string;
 }
 
-/** `#12`, `!12` or `owner/repo#12`; without owner and name it belongs to the text's repository. */
+/** `#12`, `!12` or `owner/repo#12`; without owner and name, it is in the text's repository. */
 export interface IssueReference {
   owner?: string;
   name?: string;
   index: number;
 }
 
-/** 7 to 64 hex digits, or `owner/repo@…`; without owner and name it belongs to the text's repository. */
+/** 7 to 64 hex digits, or `owner/repo@…`; without owner and name, it is in the text's repository. */
 export interface CommitReference {
   owner?: string;
   name?: string;
-  /** Lower-case hex digits: an abbreviated or a full object id. */
+  /** An abbreviated or full object id, in lower-case hex. */
   prefix: string;
 }
 
-/** What a text seems to refer to: each thing once, as it is written first. */
+/** The possible references of a text, each once, as first written. */
 export interface References {
-  /** Names as written; names of accounts differ by more than case. */
+  /** Names as written. Names that differ only in case are separate references to the same account. */
   users: string[];
   teams: TeamReference[];
   issues: IssueReference[];
@@ -29,25 +29,25 @@ export interface References {
 }
 
 /**
- * The references that exist and that the reader may see, keyed by the very objects that were asked.
- * What is missing here stays plain text.
+ * The references that exist and that the reader may see, keyed by the same objects as in `References`. Other
+ * references stay plain text.
  */
 export interface KnownReferences {
   users: ReadonlySet<string>;
   teams: ReadonlySet<TeamReference>;
-  /** With the path segment that the number lives under. */
+  /** The path segment of each issue's URL. */
   issues: ReadonlyMap<IssueReference, "issues" | "pulls">;
-  /** With the full object id. */
+  /** The full object id of each commit. */
   commits: ReadonlyMap<CommitReference, string>;
 }
 
 /**
- * Most references of one kind that a text may ask about. Later ones stay text, so that a page of
- * mentions costs a bounded number of queries.
+ * Maximum number of references of one kind that are looked up per text. Later ones stay text, so that a text
+ * with many mentions costs a bounded number of queries.
  */
 const PER_KIND_MAX = 200;
 
-/** Collects the references of one text, and answers with one object for equal references. */
+/** Collects the references of one text. Adding equal references returns the same object. */
 export class ReferenceList {
   readonly #users = new Map<string, string>();
   readonly #teams = new Map<string, TeamReference>();
@@ -70,7 +70,7 @@ export class ReferenceList {
     return addOnce(this.#commits, `${commit.owner}/${commit.name}@${commit.prefix}`, commit);
   }
 
-  /** Undefined when the text holds none. */
+  /** @returns Undefined if the text contains no references. */
   found(): References | undefined {
     const all = [this.#users, this.#teams, this.#issues, this.#commits];
     if (all.every((kind) => kind.size === 0)) return undefined;

@@ -3,11 +3,11 @@ import { renderMarkdown } from "./markdown.ts";
 import type { MarkupOptions } from "./markup-options.ts";
 import { renderPlainText } from "./plain-text.ts";
 
-/** Turns the text of a file into sanitized HTML. */
+/** Renders the text of a file as sanitized HTML. */
 export type Renderer = (source: string, options: MarkupOptions) => Promise<string>;
 
 interface Registration {
-  /** Of file names, in lower case, with the dot. */
+  /** File name extensions, in lower case, with the dot. */
   extensions: readonly string[];
   render: Renderer;
 }
@@ -18,11 +18,11 @@ const REGISTRATIONS: readonly Registration[] = [
   { extensions: [".txt"], render: renderPlainText },
 ];
 
-/** Names without an extension that hold prose. */
+/** Names of text files without an extension. */
 const PROSE =
   /^(?:readme|licen[cs]e|copying|authors|contributors|changelog|changes|news|notice|todo)$/;
 
-/** The renderer for a file, by its name alone; undefined when there is none. */
+/** Returns the renderer for a file by its name; undefined if there is none. */
 export function findRenderer(filePath: string): Renderer | undefined {
   const name = filePath.slice(filePath.lastIndexOf("/") + 1).toLowerCase();
   if (PROSE.test(name)) return renderPlainText;

@@ -10,12 +10,12 @@ import {
 } from "./allowed-html.ts";
 import { ID_PREFIX } from "./slug.ts";
 
-/** Elements nested deeper are dropped, and their content stays. Browsers stop at 512. */
+/** Tags nested deeper are removed, and their content is kept. Browsers stop at 512. */
 const NESTING_MAX = 200;
 
 /**
- * Classes that this room writes. A class of the text's own HTML is gone before this list is asked
- * (see raw-html.ts): here it only holds what the renderers may emit.
+ * Classes that renderers write. Classes in the text's own HTML are removed earlier (see raw-html.ts), so this
+ * list only restricts the output of renderers.
  */
 const GENERATED_CLASSES: Record<string, (string | RegExp)[]> = {
   a: ["commit", "compare", "ref-issue"],
@@ -37,10 +37,10 @@ const GENERATED_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   input: ["data-source-position"],
 };
 
-/** SECURITY: an id outside these forms could shadow an id of the page, or a name its scripts read. */
+/** SECURITY: an id of another form could shadow an id of the page, or a global variable of its scripts. */
 const ID = new RegExp(`^(?:fn:|fnref\\d*:)?${ID_PREFIX}`);
 
-/** The name of an element that is on no list, so that its tags go. */
+/** The name of an element that is not allowed, so that its tags are removed. */
 const DROPPED = "dropped";
 
 /** The types of the library lack one of its options. */
@@ -51,7 +51,7 @@ const policy: Policy = {
   nonTextTags: [...OPAQUE_ELEMENTS],
   disallowedTagsMode: "discard",
   nestingLimit: NESTING_MAX,
-  // `checkAttributes` has judged them all, except for classes and schemes.
+  // `checkAttributes` checks all attributes, except for classes and schemes.
   allowedAttributes: { "*": ["*"] },
   allowedClasses: { ...GENERATED_CLASSES, "*": [] },
   allowedSchemes: ALLOWED_SCHEMES,
@@ -63,7 +63,7 @@ const policy: Policy = {
 };
 
 function checkAttributes(name: string, attributes: sanitizeHtml.Attributes): sanitizeHtml.Tag {
-  // Other kinds of input are forms, which could ask readers for a password.
+  // Other types of input could ask readers for a password.
   if (name === "input" && attributes["type"]?.toLowerCase() !== "checkbox") {
     return { tagName: DROPPED, attribs: {} };
   }
@@ -78,7 +78,7 @@ function checkAttributes(name: string, attributes: sanitizeHtml.Attributes): san
   }
   if (name === "input") kept["disabled"] = "";
   if (name === "a" && kept["href"] !== undefined) {
-    // Links in texts lend no rank, and a new tab can't reach back into this one.
+    // `nofollow` keeps links from passing search rank, `noopener` keeps a new tab from accessing this one.
     kept["rel"] = kept["target"] === undefined ? "nofollow" : "nofollow noopener";
   }
   return { tagName: name, attribs: kept };
@@ -101,12 +101,12 @@ function checkValue(element: string, attribute: string, value: string): string |
 }
 
 /**
- * HTML with nothing in it that isn't on a list of what is allowed: tags balanced, text and
- * attributes escaped, void elements written `<br/>`.
+ * Removes everything from HTML that is not allowed. In the result, tags are balanced, text and attributes are
+ * escaped, and void elements are written `<br/>`.
  *
- * SECURITY: the last step of every renderer. Nothing is put into its result.
+ * SECURITY: the last step of every renderer. Nothing may be inserted into its result.
  */
 export function sanitize(html: string): string {
-  // The result holds a bare `>` only where a tag ends, so this touches nothing but void elements.
+  // The result contains an unescaped `>` only at the end of tags, so this changes only void elements.
   return sanitizeHtml(html, policy).replaceAll(" />", "/>");
 }

@@ -1,7 +1,7 @@
 import { escapeHtml, formatAttributes } from "./html.ts";
 import type { MarkupOptions } from "./markup-options.ts";
 
-/** Digits of an object id that are shown. */
+/** Number of digits of an abbreviated object id. */
 export const SHOWN_DIGITS = 10;
 
 const NAME = "([\\w.-]{1,100})";
@@ -14,10 +14,11 @@ const COMPARE_PATH = new RegExp(
 );
 
 /**
- * A bare URL of this server, shown as what it names: `#12`, `owner/repo#12`, `0123456789`.
- * Undefined when it names no issue, commit or comparison.
+ * Formats a bare URL of this server as a link with a short text: `#12`, `owner/repo#12`, `0123456789`.
  *
- * Nothing is looked up: the short form says no more than the URL does.
+ * Nothing is looked up, so the short text reveals no more than the URL.
+ *
+ * @returns Undefined if the URL is not that of an issue, commit or comparison.
  */
 export function formatServerUrl(url: string, options: MarkupOptions): string | undefined {
   const { rootUrl, repo } = options;

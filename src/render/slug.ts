@@ -1,7 +1,7 @@
-/** Stands before every id that comes from a text, so that no text can take an id of the page. */
+/** Prefix of every id that comes from a text, so that it cannot clash with an id of the page. */
 export const ID_PREFIX = "user-content-";
 
-/** The part of an id that names a heading or a footnote: `What is X?` → `what-is-x`. */
+/** Formats the id of a heading or footnote, without the prefix: `What is X?` → `what-is-x`. */
 export function formatSlug(text: string): string {
   return text
     .trim()

@@ -1,7 +1,7 @@
 import type { MarkedExtension } from "marked";
 import { formatAttributes } from "./html.ts";
 
-/** Cells with their alignment as a style, where the library writes an attribute HTML no longer has. */
+/** Table cells with their alignment as a style. The library writes the obsolete `align` attribute instead. */
 export const tables: MarkedExtension = {
   renderer: {
     tablecell({ header, align, tokens }) {

@@ -1,7 +1,11 @@
 import type { MarkedExtension, Token } from "marked";
 import { formatAttributes } from "./html.ts";
 
-/** List items with boxes; `findBoxes` says where each stands in the source. */
+/**
+ * List items with checkboxes.
+ *
+ * @param positions Source position of each checkbox, from `findBoxes`.
+ */
 export function taskLists(positions: ReadonlyMap<Token, number>): MarkedExtension {
   return {
     renderer: {
@@ -22,17 +26,17 @@ export function taskLists(positions: ReadonlyMap<Token, number>): MarkedExtensio
   };
 }
 
-/** What may stand between the end of one line and a box: quote signs, list markers, spaces. */
+/** A checkbox, after the quote signs, list markers and spaces that may precede it. */
 const BOX = /(?:[\s>]|[-*+]|\d{1,9}[.)]){0,400}(\[[ xX]\])/y;
 
 /**
- * Where each box stands in the source: the offset of its `[` in bytes, so that a click can change
- * the text. The lexer keeps no positions, so this follows the text of the blocks through the source.
- * A box that isn't found is left out rather than guessed at.
+ * Finds the position of each checkbox in the source, as the offset of its `[` in bytes, so that a click can
+ * edit the text. The lexer keeps no positions, so this searches the source for the text of each block. A
+ * checkbox that is not found is omitted.
  *
  * @param tokens Every token of the document, in order.
- * @param source The text as it was given.
- * @param start  Where the first of the tokens may stand, in characters.
+ * @param source The full text, including front matter.
+ * @param start  Start of the search, in characters.
  */
 export function findBoxes(
   tokens: readonly Token[],
@@ -72,7 +76,7 @@ export function findBoxes(
 
 const FOLLOWED = new Set(["code", "heading", "paragraph", "table", "def", "mathBlock"]);
 
-/** Blocks without blocks in them: their lines follow each other in the source. */
+/** True for blocks without nested blocks: their lines are consecutive in the source. */
 function isFollowed(token: Token): boolean {
   if (token.type === "html") return "block" in token && token["block"] === true;
   // Inline text has the same type as the text of a list item.
@@ -80,7 +84,7 @@ function isFollowed(token: Token): boolean {
   return FOLLOWED.has(token.type);
 }
 
-/** How far ahead a line may stand; a bound on the work for lines that the lexer has changed. */
+/** Maximum distance to a line, in characters. Bounds the search for lines that the lexer has changed. */
 const LINE_AHEAD_MAX = 1000;
 
 function skipLine(source: string, cursor: number, line: string): number {
@@ -90,7 +94,7 @@ function skipLine(source: string, cursor: number, line: string): number {
   return index === -1 ? cursor : cursor + index + line.length;
 }
 
-/** Offsets in UTF-8 of growing offsets in characters. */
+/** Converts ascending offsets in characters to offsets in UTF-8 bytes. */
 class ByteCounter {
   readonly #source: string;
   #characters = 0;

@@ -1,20 +1,20 @@
 import type { Token } from "marked";
 import { mapTokens, textToken } from "./token-tree.ts";
 
-/** What to make of the places in plain text where a pattern matches. */
+/** Replaces the matches of a pattern in plain text. */
 export interface TextRule {
-  /** Global, and linear in the text: it runs over everything a text holds. */
+  /** Has the global flag, and runs in linear time, because it is applied to all text of a document. */
   pattern: RegExp;
-  /** Whether it also applies within links, where another link may not stand. */
+  /** Whether the rule also applies inside links, where it must not create links. */
   isForLinks: boolean;
-  /** Undefined leaves the text as it is. */
+  /** Returns the replacement, or undefined to keep the text. */
   toToken: (match: RegExpExecArray) => Token | undefined;
 }
 
 /**
- * Applies `rules` to the plain text among `tokens`, each to what the ones before it have left.
+ * Applies `rules` to the plain text in `tokens`, each to the text that the earlier rules did not replace.
  *
- * Code, addresses of links, attributes and alternative texts are no plain text.
+ * Code, link targets, attributes and alternative texts are not plain text.
  */
 export function applyTextRules(tokens: readonly Token[], rules: readonly TextRule[]): Token[] {
   return mapTokens(tokens, (token, scope) => {
@@ -28,7 +28,7 @@ export function applyTextRules(tokens: readonly Token[], rules: readonly TextRul
   });
 }
 
-/** A text token in a list item may be a block with tokens of its own. */
+/** A text token in a list item may be a block with child tokens, and is then not plain text. */
 function isPlainText(token: Token): token is Token & { text: string } {
   return token.type === "text" && !("tokens" in token && token.tokens);
 }

@@ -10,7 +10,7 @@ export interface RawTag {
   isClosing: boolean;
 }
 
-/** What a token stands in, through Markdown or through tags of the text's own. */
+/** The context of a token, from enclosing Markdown or HTML tags. */
 export interface TokenContext {
   isInLink: boolean;
   isInCode: boolean;
@@ -18,20 +18,20 @@ export interface TokenContext {
 
 const CODE_ELEMENTS: ReadonlySet<string> = new Set(["code", "pre", "kbd", "samp", "tt", "var"]);
 
-/** HTML of our own making, as a token. */
+/** A token for HTML that a renderer generated. */
 export function generated(html: string): Token {
   return { type: "html", raw: "", text: html, block: false, pre: false };
 }
 
-/** Plain text, as a token. A character reference in it stays one. */
+/** A token for plain text. Character references in it are kept. */
 export function textToken(text: string): Token {
   return { type: "text", raw: text, text, escaped: false };
 }
 
 /**
- * The tokens with each replaced by what `map` makes of it, children first.
+ * Replaces each token by the results of `map`, children first.
  *
- * Lists of children are replaced in their parents; the tokens themselves are not copied.
+ * Lists of children are replaced in their parents; tokens are not copied.
  */
 export function mapTokens(
   tokens: readonly Token[],
@@ -39,7 +39,7 @@ export function mapTokens(
   scope: TokenContext = { isInLink: false, isInCode: false },
 ): Token[] {
   const mapped: Token[] = [];
-  // An element that the text forgets to close ends with the list that opened it.
+  // An unclosed element ends with the list of tokens that contains its opening tag.
   let links = 0;
   let codes = 0;
   for (const token of tokens) {
@@ -58,7 +58,7 @@ export function mapTokens(
 
 /** Replaces each list of tokens directly below `token`. */
 export function mapChildren(token: Token, map: (tokens: Token[]) => Token[]): void {
-  // The alternative text of an image is no markup.
+  // The alternative text of an image is not markup.
   if (token.type === "image") return;
   if ("tokens" in token && token.tokens) token.tokens = map(token.tokens);
   if (token.type === "list") {

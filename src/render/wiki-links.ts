@@ -7,7 +7,7 @@ const WIKI_LINK = /^\[\[([^[\]\n|]{1,500})(?:\|([^[\]\n|]{1,500}))?\]\]/;
 const IMAGE = /\.(?:png|jpe?g|gif|svg|webp|avif|bmp|ico)$/i;
 const URL_SCHEME = /^[a-z][a-z\d+.-]*:/i;
 
-/** `[[Page]]`, `[[Name|Link]]` and `[[images/x.png]]` in wikis. */
+/** Wiki links: `[[Page]]`, `[[Name|Link]]` and `[[images/x.png]]`. */
 export function wikiLinks(options: MarkupOptions): MarkedExtension {
   return {
     extensions: [
@@ -33,7 +33,7 @@ export function wikiLinks(options: MarkupOptions): MarkedExtension {
   };
 }
 
-/** Page names are written with dashes for spaces in addresses. */
+/** Formats a page name for URLs, with dashes for spaces. */
 function formatPage(name: string): string {
   return name.replaceAll(/\s+/g, "-").replaceAll("%", "%25").replaceAll("?", "%3F");
 }

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** What every refusal with a body looks like. */
+/** The body of error responses. */
 export const ApiError = z
   .object({ message: z.string(), url: z.string().openapi({ format: "uri" }) })
   .openapi("APIError");

@@ -1,8 +1,9 @@
 import type { ObjectKind } from "../git/object/kind.ts";
 import type { Oid } from "../git/oid.ts";
 
-/** Where the service was reached: the address of its root, without a slash at the end. */
+/** Where the service was reached. */
 interface Root {
+  /** Without a trailing slash. */
   readonly rootUrl: string;
 }
 
@@ -15,32 +16,32 @@ interface RepositoryNames {
   readonly row: Named;
 }
 
-/** The address of the API. */
+/** The base URL of the API. */
 export const apiRootOf = ({ rootUrl }: Root): string => `${rootUrl}/api/v1`;
 
-/** The address of a user or organization for people. */
+/** The URL of the web page of a user or organization. */
 export const accountUrlOf = ({ name }: Named, { rootUrl }: Root): string => `${rootUrl}/${name}`;
 
-/** @param userId 0 for an account that is gone. */
+/** @param userId 0 for a deleted account. */
 export const avatarUrlOf = (userId: number, { rootUrl }: Root): string =>
   `${rootUrl}/avatars/${userId}`;
 
-/** The address of a repository in the API. */
+/** The API URL of a repository. */
 export const apiUrlOf = ({ row, owner }: RepositoryNames, root: Root): string =>
   `${apiRootOf(root)}/repos/${owner.name}/${row.name}`;
 
-/** The address of a repository for people. */
+/** The URL of a repository's web page. */
 export const htmlUrlOf = ({ row, owner }: RepositoryNames, { rootUrl }: Root): string =>
   `${rootUrl}/${owner.name}/${row.name}`;
 
-/** The address of an object of a repository in the API. */
+/** The API URL of a git object. */
 export const objectUrlOf = (
-  where: RepositoryNames,
+  repo: RepositoryNames,
   kind: ObjectKind,
   oid: Oid,
   root: Root,
-): string => `${apiUrlOf(where, root)}/git/${kind}s/${oid}`;
+): string => `${apiUrlOf(repo, root)}/git/${kind}s/${oid}`;
 
-/** A path as part of an address: each name encoded by itself. */
+/** Percent-encodes each segment of a path. */
 export const encodePath = (path: string): string =>
   path.toWellFormed().split("/").map(encodeURIComponent).join("/");

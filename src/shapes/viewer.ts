@@ -1,9 +1,9 @@
-/** Whom a thing is shown to: decides what private fields carry, and where links lead. */
+/** The recipient of a response: determines which private fields are filled, and the base of URLs. */
 export interface Viewer {
-  /** The signed-in user; undefined for everybody else, and where only public things are shown. */
+  /** The signed-in user; undefined for anonymous callers, and if only public data is to be shown. */
   userId: number | undefined;
   isSiteAdmin: boolean;
   rootUrl: string;
-  /** Addresses that are hidden are shown as names at this domain. */
+  /** Hidden e-mail addresses are replaced by the user's name at this domain. */
   noReplyDomain: string;
 }

@@ -4,44 +4,46 @@ import { LruCache } from "./lru-cache.ts";
 import { Semaphore } from "./semaphore.ts";
 import type { StorageUsage } from "./storage-usage.ts";
 
-/** The platform opens six connections for a request; one stays for everything else. */
+/**
+ * Concurrent reads of one request. The platform allows six connections; one stays free for everything else.
+ */
 const READS_MAX = 5;
 
-/** A part of a multipart upload, in bytes. All parts but the last are as long. */
+/** Size of a part of a multipart upload, in bytes. All parts but the last have this size. */
 const PART_BYTES = 8 * 1024 * 1024;
 
-/** Blocks that small reads are made of, in bytes. */
+/** Size of a block, in bytes. Small reads are served from blocks. */
 const BLOCK_BYTES = 64 * 1024;
-/** Longer reads are passes over a file: they neither use blocks nor push them out. */
+/** Longer reads scan a file: they neither use the block cache nor evict from it. */
 const BLOCK_READ_BYTES_MAX = 256 * 1024;
 /**
- * Blocks that one request may find missing near by. Whoever reads more passes over a file as well, and
- * asking for each near by and keeping it there would only slow that down.
+ * Misses in the file cache after which a request stops using the cache. A request with more misses scans
+ * a file, and a lookup and a store for each block would only slow the scan down.
  */
-const NEAR_MISSES_MAX = 32;
-/** What the isolate keeps of blocks, in bytes. Files never change, so a block is never stale. */
+const CACHE_MISSES_MAX = 32;
+/** The isolate's block cache, bounded in bytes. Files never change, so a block is never stale. */
 const blocks = new LruCache<Uint8Array>(16 * 1024 * 1024);
 
-/** Copies of small files that never change, near by. It may forget any of them. */
+/** A cache of small immutable files close to the Worker. It may evict any file at any time. */
 export interface FileCache {
-  /** The bytes under `key`; where a length is given, only if there are exactly as many. */
+  /** The bytes under `key`; undefined on a miss, or if `length` is given and differs. */
   get(key: string, length?: number): Promise<Uint8Array | undefined>;
   put(key: string, bytes: Uint8Array): void;
 }
 
-/** What a block of a file is called near by. */
+/** The key of a block in the file cache. */
 const blockKey = (key: string, block: number): string => `${key}/${block}`;
 
-/** The bucket of packs as one request uses it, with few connections at once. */
+/** The bucket as one request uses it, with a bounded number of concurrent calls. */
 export class Bucket {
   private readonly bucket: R2Bucket;
   private readonly cache: FileCache;
   private readonly usage: StorageUsage;
   private readonly semaphore: Semaphore;
-  /** Blocks that were kept before, which others hold. */
+  /** Bytes that the block cache already held when the request began; they are not counted for it. */
   private readonly blockBytesBefore = blocks.heldBytes;
   private readonly gaugeBlocks: Gauge;
-  private nearMisses = 0;
+  private cacheMisses = 0;
 
   constructor(bucket: R2Bucket, usage: StorageUsage, cache: FileCache) {
     this.bucket = bucket;
@@ -51,12 +53,12 @@ export class Bucket {
     this.semaphore = new Semaphore(READS_MAX, () => usage.beginR2());
   }
 
-  /** For what is held in memory between the bucket and whoever asks. */
+  /** A gauge for bytes that a caller keeps in memory. */
   openGauge(): Gauge {
     return this.usage.gauge();
   }
 
-  /** A file of known length, to be read by ranges. */
+  /** Random access to a file of known length. Reads nothing yet. */
   source(key: string, sizeBytes: number): ByteSource {
     return {
       sizeBytes,
@@ -82,13 +84,13 @@ export class Bucket {
         if (bytes.length !== end - start) throw new Error("a file of a pack is cut off");
         return bytes;
       } finally {
-        // From here on whoever asked for them counts them.
+        // From here on the caller counts the bytes.
         this.usage.hold(start - end);
       }
     });
   }
 
-  /** A small file of known length, from near by if it was read there before. */
+  /** Reads a small file of known length, from the file cache if it is there. */
   async readFile(key: string, sizeBytes: number): Promise<Uint8Array> {
     const cached = await this.cache.get(key, sizeBytes);
     if (cached) return cached;
@@ -109,7 +111,7 @@ export class Bucket {
     for (let block = first; block < last; block++) found.push(blocks.get(`${key}#${block}`));
     const missing = found.indexOf(undefined);
     if (missing >= 0) {
-      // From the first to the last that is missing, whatever is known between them.
+      // One range from the first to the last missing block, including cached blocks between them.
       const until = found.lastIndexOf(undefined) + 1;
       const fetched = await this.fetchBlocks(key, sizeBytes, first + missing, first + until);
       for (const [at, block] of fetched.entries()) {
@@ -127,7 +129,7 @@ export class Bucket {
     return result;
   }
 
-  /** Blocks `first` to `last` of a file: from near by if all of them are there, else by one read. */
+  /** Blocks `first` to `last` (exclusive) of a file: from the file cache if it has all, else by one read. */
   private async fetchBlocks(
     key: string,
     sizeBytes: number,
@@ -136,29 +138,29 @@ export class Bucket {
   ): Promise<Uint8Array[]> {
     const numbers = Array.from({ length: last - first }, (_, at) => first + at);
     const end = (block: number): number => Math.min(sizeBytes, (block + 1) * BLOCK_BYTES);
-    const isNearAsked = this.nearMisses < NEAR_MISSES_MAX;
-    if (isNearAsked) {
-      const asked = numbers.map((block) =>
+    const usesCache = this.cacheMisses < CACHE_MISSES_MAX;
+    if (usesCache) {
+      const lookups = numbers.map((block) =>
         this.cache.get(blockKey(key, block), end(block) - block * BLOCK_BYTES),
       );
-      const near = (await Promise.all(asked)).filter((block) => block !== undefined);
-      if (near.length === numbers.length) return near;
-      this.nearMisses += numbers.length - near.length;
+      const cached = (await Promise.all(lookups)).filter((block) => block !== undefined);
+      if (cached.length === numbers.length) return cached;
+      this.cacheMisses += numbers.length - cached.length;
     }
     const from = first * BLOCK_BYTES;
     const bytes = await this.read(key, from, end(last - 1));
     return numbers.map((block) => {
       const content = bytes.slice(block * BLOCK_BYTES - from, end(block) - from);
-      if (isNearAsked) this.cache.put(blockKey(key, block), content);
+      if (usesCache) this.cache.put(blockKey(key, block), content);
       return content;
     });
   }
 
-  /** The file from its start to its end, in pieces of `pieceBytes`; one connection all the while. */
+  /** Streams the file from start to end in pieces of `pieceBytes`, over one connection. */
   async *stream(key: string, pieceBytes: number): AsyncGenerator<Uint8Array> {
     const object = await this.semaphore.run(() => this.bucket.get(key));
     if (!object) throw new Error("a file of a pack is gone");
-    // The piece that is read, and the one that is being sent.
+    // Two pieces: one being read and one being sent.
     this.usage.hold(2 * pieceBytes);
     try {
       yield* readPieces(object.body, pieceBytes);
@@ -167,7 +169,7 @@ export class Bucket {
     }
   }
 
-  /** The file, or a part of it, as it comes from the bucket: nothing of it is held. */
+  /** Streams the file, or a range of it, without buffering. */
   async open(key: string, range?: { start: number; end: number }): Promise<ReadableStream> {
     const options = range && { range: { offset: range.start, length: range.end - range.start } };
     const object = await this.semaphore.run(() => this.bucket.get(key, options));
@@ -180,54 +182,55 @@ export class Bucket {
   }
 
   /**
-   * Writes a file as it comes and holds nothing of it. If it fails, the file may be there.
+   * Streams a file into the bucket without buffering. If this throws, the file may exist or not.
    *
    * @param bytes  A stream of known length.
-   * @param sha256 In hex; other bytes are refused by the bucket.
+   * @param sha256 The expected hash in hex; the bucket refuses bytes with another hash.
    */
   putStream(key: string, bytes: ReadableStream, sha256: string): Promise<R2Object> {
     return this.semaphore.run(() => this.bucket.put(key, bytes, { sha256 }));
   }
 
   /**
-   * Writes a file of parts that stream, one after the other, all but the last as long as each other.
-   * Nothing is there before the end, nor if it fails.
+   * Writes a file by a multipart upload of streamed parts, one after the other. All parts but the last
+   * must have the same length. The file exists only after this returned true.
    *
-   * @param isRight Asked when all are written: whether the file is to be there.
+   * @param verify Called after all parts are written; false aborts the upload.
+   * @returns Whether the file was stored.
    */
   async putParts(
     key: string,
     parts: AsyncIterable<ReadableStream>,
-    isRight: () => Promise<boolean>,
+    verify: () => Promise<boolean>,
   ): Promise<boolean> {
     const upload = await this.semaphore.run(() => this.bucket.createMultipartUpload(key));
-    let isThere = false;
+    let isComplete = false;
     try {
       const sent: R2UploadedPart[] = [];
       for await (const part of parts) {
         const number = sent.length + 1;
         sent.push(await this.semaphore.run(() => upload.uploadPart(number, part)));
       }
-      if (!(await isRight())) return false;
+      if (!(await verify())) return false;
       await this.semaphore.run(() => upload.complete(sent));
-      isThere = true;
+      isComplete = true;
       return true;
     } finally {
-      if (!isThere) await this.semaphore.run(() => upload.abort());
+      if (!isComplete) await this.semaphore.run(() => upload.abort());
     }
   }
 
-  /** Begins a file whose length nobody knows yet. */
+  /** Begins a file of unknown length. */
   startUpload(key: string): Upload {
     return new Upload(this.bucket, this.semaphore, key, this.usage.gauge());
   }
 
-  /** Removes files; those that are not there are passed over. */
+  /** Deletes files and ignores missing ones. */
   async delete(keys: readonly string[]): Promise<void> {
     if (keys.length > 0) await this.semaphore.run(() => this.bucket.delete([...keys]));
   }
 
-  /** Removes all files below a prefix. */
+  /** Deletes all files with a prefix. */
   async deleteAll(prefix: string): Promise<void> {
     for (;;) {
       const { objects, truncated } = await this.semaphore.run(() => this.bucket.list({ prefix }));
@@ -238,9 +241,9 @@ export class Bucket {
 }
 
 /**
- * A file that is written as it comes: by one put if it fits one part, in parts otherwise.
+ * A file of unknown length: written by one put if it fits one part, by a multipart upload otherwise.
  *
- * Holds two parts at most, one that fills and one on its way. Nothing is there before `finish`.
+ * Buffers two parts at most, one being filled and one being sent. The file exists only after `finish`.
  */
 export class Upload {
   sizeBytes = 0;
@@ -253,7 +256,7 @@ export class Upload {
   private isFinished = false;
   private readonly parts: R2UploadedPart[] = [];
   private sending: Promise<unknown> = Promise.resolve();
-  /** Bytes on their way. */
+  /** Bytes of the part being sent. */
   private sendingBytes = 0;
   private readonly gauge: Gauge;
 
@@ -264,7 +267,7 @@ export class Upload {
     this.gauge = gauge;
   }
 
-  /** Takes bytes, which are copied. */
+  /** Appends bytes. They are copied. */
   async write(bytes: Uint8Array): Promise<void> {
     this.sizeBytes += bytes.length;
     for (let at = 0; at < bytes.length;) {
@@ -277,12 +280,12 @@ export class Upload {
     }
   }
 
-  /** All that was written, while it is still in memory: undefined once a part was sent. */
-  whole(): Uint8Array | undefined {
+  /** Everything written so far, a view while it is still in memory; undefined once a part was sent. */
+  bufferedBytes(): Uint8Array | undefined {
     return this.upload ? undefined : this.part.subarray(0, this.partBytes);
   }
 
-  /** The file is there when this resolves. */
+  /** Stores the file: it exists when this resolves. */
   async finish(): Promise<void> {
     if (this.isFinished) return;
     this.isFinished = true;
@@ -297,7 +300,7 @@ export class Upload {
     await this.semaphore.run(() => upload.complete(parts));
   }
 
-  /** Leaves no part behind of a file that is not to be finished; one that is finished stays. */
+  /** Discards the parts of an unfinished file. A finished file stays. */
   async abort(): Promise<void> {
     await this.sending.catch(ignore);
     const { upload } = this;
@@ -306,7 +309,7 @@ export class Upload {
 
   private makeRoom(bytes: number): void {
     if (bytes <= this.part.length) return;
-    // A file that has a part already has more of them: the next is filled, too.
+    // A file with one full part usually fills the next one too, so that one is allocated at once.
     const wanted = this.upload ? PART_BYTES : Math.max(bytes, this.part.length * 4);
     const larger = new Uint8Array(Math.min(PART_BYTES, wanted));
     this.gauge(this.sendingBytes + this.part.length + larger.length);
@@ -327,7 +330,7 @@ export class Upload {
       this.sendingBytes = 0;
       this.gauge(this.part.length);
     });
-    // Awaited before the next part; until then nobody else looks whether it failed.
+    // The promise is awaited before the next part; this avoids an unhandled rejection until then.
     this.sending.catch(ignore);
     this.part = new Uint8Array(0);
     this.partBytes = 0;

@@ -3,12 +3,12 @@ import { deflateSync, inflateSync } from "node:zlib";
 
 import type { Codec } from "../git/codec.ts";
 
-/** The host's part of the engine. */
+/** The engine's hashing and compression, by Node's modules. */
 export const codec: Codec = {
   createSha1: () => createHash("sha1"),
   deflate: (bytes) => deflateSync(bytes),
   inflate: (bytes, sizeBytes) =>
-    // A byte more than is needed: a piece that is full is followed by another one of its size.
-    // Of the two hosts one allocates by the first and the other counts what it allocates by the second.
+    // One byte more than needed, since zlib allocates a further chunk after a full one. Of the two
+    // runtimes (Node, workerd) one allocates by chunkSize, the other checks allocations by maxOutputLength.
     inflateSync(bytes, { chunkSize: sizeBytes + 1, maxOutputLength: 4 * sizeBytes }),
 };

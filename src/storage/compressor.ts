@@ -2,12 +2,12 @@ import { createDeflateRaw, createGzip, deflateRawSync } from "node:zlib";
 
 import type { Compressor, Deflating } from "../git/codec.ts";
 
-/** Pieces in which compressed bytes come, at most. */
+/** Maximum size of a piece of compressed output, in bytes. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * The host's compression. Its `CompressionStream` would take a whole stream in before anybody reads:
- * here nothing is taken before what came of the piece before is handed out.
+ * Compression by Node's zlib. The runtime's `CompressionStream` buffers a whole stream before it is
+ * read; here `push` resolves with its output before the next input is accepted.
  */
 export const compressor: Compressor = {
   deflateRaw: (bytes) => deflateRawSync(bytes),
@@ -18,12 +18,12 @@ export const compressor: Compressor = {
 };
 
 function openDeflating(stream: ReturnType<typeof createGzip>): Deflating {
-  let made: Uint8Array[] = [];
-  // Copied: pieces share memory, which whoever sends them gives away.
-  stream.on("data", (bytes: Uint8Array) => made.push(new Uint8Array(bytes)));
+  let output: Uint8Array[] = [];
+  // Copied, since pieces share a buffer and sending a piece may transfer it.
+  stream.on("data", (bytes: Uint8Array) => output.push(new Uint8Array(bytes)));
   const take = (): Uint8Array[] => {
-    const taken = made;
-    made = [];
+    const taken = output;
+    output = [];
     return taken;
   };
   const run = (start: (settle: (error?: Error | null) => void) => void): Promise<Uint8Array[]> =>

@@ -2,26 +2,26 @@ import { waitUntil } from "cloudflare:workers";
 
 import type { FileCache } from "./bucket.ts";
 
-/** How long the data center may keep what it has, in seconds. It never changes; deleted files age out. */
-const KEPT_SECONDS = 7 * 24 * 60 * 60;
+/** Lifetime of a cached file, in seconds. Files never change; deleted files expire. */
+const MAX_AGE_SECONDS = 7 * 24 * 60 * 60;
 
-/** Addresses of the cache's own, which nobody can ask the service for. */
-const addressOf = (key: string): string => `https://packs.invalid/${key}`;
+/** URLs of cached files. Requests to the service can't have this host. */
+const urlOf = (key: string): string => `https://packs.invalid/${key}`;
 
-// Each time anew: what one request waits for, no other may.
+// Opened for each use: a promise of one request must not be awaited by another.
 const open = (): Promise<Cache> => caches.open("packs");
 
 /**
- * Bytes that never change, as the data center near the caller has them.
+ * The cache of immutable files in the data center that serves the request.
  *
- * Only ever a copy: what it does not have, or gives in part, is read from the bucket, and it fails
- * nobody's request.
+ * The bucket stays the source: a miss, a truncated file or an error of the cache leads to a read from
+ * the bucket and never fails a request.
  */
 export const edgeCache: FileCache = {
   async get(key, length) {
     try {
       const cache = await open();
-      const found = await cache.match(addressOf(key));
+      const found = await cache.match(urlOf(key));
       const bytes = found && new Uint8Array(await found.arrayBuffer());
       return length === undefined || bytes?.length === length ? bytes : undefined;
     } catch {
@@ -29,11 +29,11 @@ export const edgeCache: FileCache = {
     }
   },
 
-  /** Keeps a copy of the bytes, behind whatever is answered meanwhile. */
+  /** Stores a copy of the bytes in the background. */
   put(key, bytes) {
-    const headers = { "Cache-Control": `public, max-age=${KEPT_SECONDS}, immutable` };
+    const headers = { "Cache-Control": `public, max-age=${MAX_AGE_SECONDS}, immutable` };
     const copy = new Response(bytes.slice(), { headers });
-    const work = open().then((cache) => cache.put(addressOf(key), copy));
+    const work = open().then((cache) => cache.put(urlOf(key), copy));
     waitUntil(work.catch(() => undefined));
   },
 };

@@ -7,21 +7,21 @@ import type { Bucket } from "./bucket.ts";
 import { largeFileKey } from "./keys.ts";
 import type { LargeFile } from "./repository-records.ts";
 
-/** Pieces that a file is read in, in bytes. */
+/** Size of the pieces in which a file is read, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** How a file is written. */
-interface Writing {
-  /** Bytes of a file at most that is put at once, as the bucket likes best to give it again. */
+/** The sizes by which a file is written. */
+interface WriteLimits {
+  /** Maximum bytes of a file written by one put, the form that the bucket reads back fastest. */
   putBytesMax: number;
-  /** Bytes of each part of a longer one, in whole pieces. The platform takes 10,000 parts. */
+  /** Bytes of each part of a larger file, a multiple of the piece size. The platform allows 10,000 parts. */
   partBytes: number;
 }
-const WRITING: Writing = { putBytesMax: 4_990_000_000, partBytes: 128 * PIECE_BYTES };
+const WRITE_LIMITS: WriteLimits = { putBytesMax: 4_990_000_000, partBytes: 128 * PIECE_BYTES };
 
 /**
- * Large files in the bucket. Each upload has a file of its own, whatever else is there: what nobody
- * has any more can be removed without a look at who is just about to have it.
+ * Large files in the bucket. Each upload writes a file of its own, even if the same content is already
+ * stored: an unreferenced file can be deleted without checking for an upload that is about to reference it.
  */
 export class LargeFiles {
   private readonly bucket: Bucket;
@@ -31,43 +31,43 @@ export class LargeFiles {
   }
 
   /**
-   * Stores bytes as they come, if they are what they should be; a piece or two are held at most.
+   * Streams a file into the bucket and verifies its hash and length. Buffers at most two pieces.
    *
-   * @returns False if the bytes are others, or more, or fewer. Something may have been written then,
-   * and also where it throws.
+   * @returns False if the hash or the length differs. A file may have been written then, as well as when
+   * this throws.
    */
   async receive(
     file: LargeFile,
     sizeBytes: number,
     body: ReadableStream<Uint8Array>,
-    { putBytesMax, partBytes } = WRITING,
+    { putBytesMax, partBytes } = WRITE_LIMITS,
   ): Promise<boolean> {
     try {
       return sizeBytes > putBytesMax
         ? await this.receiveParts(file, sizeBytes, body, partBytes)
-        : await this.receiveWhole(file, sizeBytes, body);
+        : await this.receiveByPut(file, sizeBytes, body);
     } catch (error) {
       if (isMismatch(error)) return false;
       throw error;
     }
   }
 
-  /** SECURITY: the bucket refuses bytes of another hash, and the stream those of another length. */
-  private async receiveWhole(
+  /** SECURITY: the bucket refuses bytes with another hash, and FixedLengthStream another length. */
+  private async receiveByPut(
     file: LargeFile,
     sizeBytes: number,
     body: ReadableStream<Uint8Array>,
   ): Promise<boolean> {
     const { readable, writable } = new FixedLengthStream(sizeBytes);
     const piped = body.pipeTo(writable);
-    // Awaited below, unless the bucket's own word comes first.
+    // Awaited below, unless the put fails first; this avoids an unhandled rejection then.
     piped.catch(ignore);
     const { size } = await this.bucket.putStream(largeFileKey(file), readable, file.oid);
     await piped;
     return size === sizeBytes;
   }
 
-  /** SECURITY: the bucket hashes parts only, so the whole is hashed on its way. */
+  /** SECURITY: the bucket hashes only parts, so the file is hashed here while it streams. */
   private async receiveParts(
     file: LargeFile,
     sizeBytes: number,
@@ -91,32 +91,32 @@ export class LargeFiles {
         yield streamOf(take(bytes), ignore).pipeThrough(new FixedLengthStream(bytes));
       }
     }
-    const isRight = async () =>
+    const verify = async () =>
       (await pieces.next()).done === true && hash.digest("hex") === file.oid;
     try {
-      return await this.bucket.putParts(largeFileKey(file), cut(), isRight);
+      return await this.bucket.putParts(largeFileKey(file), cut(), verify);
     } finally {
       await pieces.return(undefined);
     }
   }
 
-  /** The bytes, or a part of them that holds some. */
+  /** Streams the file, or a non-empty range of it. */
   open(file: LargeFile, range?: ByteRange): Promise<ReadableStream> {
     return this.bucket.open(largeFileKey(file), range);
   }
 
-  /** The bytes in pieces of `pieceBytes`. */
+  /** Streams the file in pieces of `pieceBytes`. */
   stream(file: LargeFile, pieceBytes: number): AsyncGenerator<Uint8Array> {
     return this.bucket.stream(largeFileKey(file), pieceBytes);
   }
 
-  /** Removes files; those that are not there are passed over. At most 1000 at once. */
+  /** Deletes files and ignores missing ones. At most 1000 per call. */
   delete(files: readonly LargeFile[]): Promise<void> {
     return this.bucket.delete(files.map(largeFileKey));
   }
 }
 
-/** Whether the bucket refused a hash, or the stream in front of it a length. */
+/** Whether the bucket refused the hash, or FixedLengthStream the length. */
 function isMismatch(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return /\(10037\)|FixedLengthStream/.test(error.message);

@@ -1,6 +1,8 @@
-/** Values that were used lately, up to a total weight. What does not fit alone is not kept. */
+/**
+ * A cache bounded in bytes that evicts the least recently used values. A value over the bound is not stored.
+ */
 export class LruCache<T> {
-  /** Weight of all values. */
+  /** Bytes of all cached values, as given to `set`. */
   heldBytes = 0;
   private readonly values = new Map<string, { value: T; bytes: number }>();
   private readonly bytesMax: number;

@@ -5,25 +5,28 @@ import { CommitGraph } from "../git/walk/commit-graph.ts";
 import type { ResultCache } from "./result-cache.ts";
 import { LruCache } from "./lru-cache.ts";
 
-/** Commits of lists of packs that were read lately, in bytes: with the tables of the packs, which they hold. */
+/**
+ * Commit graphs by list of packs, bounded in bytes. The weight includes the pack tables that a graph
+ * references.
+ */
 const graphs = new LruCache<CommitGraph>(16 * 1024 * 1024);
 
-/** Bytes of a commit's or an object's row in the tables of a pack, about. */
+/** Approximate bytes of an object's row in the tables of a pack. */
 const TABLE_ROW_BYTES = 60;
 
-/** A repository at one moment, open for reading. */
+/** A snapshot of a repository with its packs open for reading. */
 export class OpenRepository {
   readonly catalog: PackCatalog;
   readonly objects: PackedObjects;
-  /** What was worked out of it before. */
+  /** Cached results computed from the repository's git data. */
   readonly results: ResultCache;
   private readonly openGauge: () => Gauge;
   private readonly graphKey: string | undefined;
   private knownGraph: CommitGraph | undefined;
 
   /**
-   * @param openGauge For what reading holds in memory.
-   * @param graphKey  What these packs and no others are called, all together.
+   * @param openGauge Creates gauges for bytes that reading keeps in memory.
+   * @param graphKey  Identifies exactly this list of packs; undefined keeps the graph out of the cache.
    */
   constructor(
     packs: readonly OpenPack[],
@@ -38,7 +41,7 @@ export class OpenRepository {
     this.objects = new PackedObjects(this.catalog, openGauge());
   }
 
-  /** All commits. Made when first asked for, since most reads of single objects need none. */
+  /** The graph of all commits. Built on first use, since most reads of single objects need no graph. */
   get graph(): CommitGraph {
     if (this.knownGraph) return this.knownGraph;
     const graph = (this.graphKey && graphs.get(this.graphKey)) || this.makeGraph();
@@ -47,7 +50,7 @@ export class OpenRepository {
     return graph;
   }
 
-  /** The commits of one pack alone; their parents elsewhere are in no pack. */
+  /** The graph of the commits of one pack. Parents in other packs count as missing. */
   graphOf(pack: OpenPack): CommitGraph {
     const graph = new CommitGraph(new PackCatalog([pack]));
     this.openGauge()(graph.heldBytes);
@@ -55,7 +58,7 @@ export class OpenRepository {
   }
 
   private makeGraph(): CommitGraph {
-    // By the tables alone: the files are read on behalf of this request, which the graph outlives.
+    // Built from the tables alone: pack reads belong to this request, and the cached graph outlives it.
     const packs = this.catalog.packs.map(({ idx, sidecar, source: { sizeBytes } }) => ({
       idx,
       sidecar,
@@ -69,7 +72,7 @@ export class OpenRepository {
     return graph;
   }
 
-  /** The same with one more pack, which is the youngest. */
+  /** The same repository with one more pack, as its newest. */
   with(pack: OpenPack): OpenRepository {
     return new OpenRepository([...this.catalog.packs, pack], this.results, this.openGauge);
   }

@@ -10,10 +10,13 @@ import type { PackRecord } from "./repository-records.ts";
 
 const KINDS: readonly PackFileKind[] = ["pack", "idx", "sidecar"];
 
-/** Indexes and sidecars that the isolate keeps open, in bytes. They never change. */
+/** The isolate's cache of indexes and sidecars, bounded in bytes. They never change. */
 const tables = new LruCache<Omit<OpenPack, "source">>(32 * 1024 * 1024);
 
-/** Opens a pack: its index and sidecar are read whole, its bytes by ranges. Cost: two reads, or none. */
+/**
+ * Opens a pack. Index and sidecar are loaded in full, the pack itself is read by ranges.
+ * Cost: two reads, or none if the tables are cached.
+ */
 export async function openPack(
   bucket: Bucket,
   networkName: string,
@@ -27,16 +30,16 @@ export async function openPack(
     bucket.readFile(idxKey, pack.idxBytes),
     bucket.readFile(packKey(networkName, pack.name, "sidecar"), pack.sidecarBytes),
   ]);
-  // They stay as long as the request does, or longer.
+  // Counted until the request ends, since the tables stay in memory at least that long.
   bucket.openGauge()(idxBytes.length + sidecarBytes.length);
   const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
-  // With what the index sorts once it is asked to.
+  // Includes the sorted offsets that the index computes on demand.
   const heldBytes = pack.idxBytes + 2 * pack.sidecarBytes + 8 * pack.objectCount;
   tables.set(idxKey, opened, heldBytes);
   return { ...opened, source };
 }
 
-/** Removes a pack that no repository refers to. */
+/** Deletes the files of a pack. No repository may reference it any more. */
 export async function deletePack(
   bucket: Bucket,
   networkName: string,
@@ -45,7 +48,7 @@ export async function deletePack(
   await bucket.delete(KINDS.map((kind) => packKey(networkName, packName, kind)));
 }
 
-/** Removes whatever an upload left. For one whose pack no repository lists. */
+/** Deletes all files of an upload. No repository may list its pack. */
 export async function deleteUpload(
   bucket: Bucket,
   networkName: string,
@@ -54,7 +57,7 @@ export async function deleteUpload(
   for (const prefix of uploadPrefixes(networkName, uploadId)) await bucket.deleteAll(prefix);
 }
 
-/** Room in the bucket for what one pack's indexing spills. `clear` when it ends. */
+/** Scratch files in the bucket for data that indexing a pack spills. Call `clear` at the end. */
 export function openScratch(
   bucket: Bucket,
   networkName: string,

@@ -1,12 +1,11 @@
 import type { PackRecord, RetiredPack } from "./repository-records.ts";
 
 /**
- * The packs of one repository, in its object's database: those on their way, those it lists, and
- * those it listed until lately.
+ * The packs of one repository, in its Durable Object's database: uploads, listed packs, and retired packs.
  *
- * SECURITY: a file of the bucket is always in one of the three, or in no repository at all. An
- * upload is noted before its first byte is written and forgotten only when its pack is listed or
- * its files are gone, so nothing is left behind that nobody knows of.
+ * SECURITY: every file in the bucket belongs to one of the three tables of some repository. An upload is
+ * recorded before its first byte is written, and its row is deleted only when its pack is listed or its
+ * files are deleted, so no untracked file stays behind.
  */
 export class PackList {
   private readonly sql: SqlStorage;
@@ -26,14 +25,14 @@ export class PackList {
       .toArray();
   }
 
-  /** All packs together, in bytes. */
+  /** The size of all listed packs, in bytes. */
   totalBytes(): number {
     return this.sql
       .exec<{ bytes: number }>("select coalesce(sum(pack_bytes), 0) as bytes from packs")
       .one().bytes;
   }
 
-  /** Lists packs behind all others. */
+  /** Appends packs to the list. */
   add(packs: readonly PackRecord[], isShared = false): void {
     for (const pack of packs) {
       const { position } = this.sql
@@ -59,16 +58,16 @@ export class PackList {
     );
   }
 
-  /** Notes that another repository lists the same packs from now on. */
+  /** Marks all packs as shared, since another repository lists them from now on. */
   share(): void {
     this.sql.exec("update packs set is_shared = 1 where not is_shared");
   }
 
   /**
-   * Puts a pack in the place of others that hold the same objects. The others are kept for those
-   * who are reading them.
+   * Replaces packs by one that contains the same objects. The old packs are retired, so that running
+   * reads of them can finish.
    *
-   * @returns False, and nothing is changed, if not all of the others are listed.
+   * @returns False, and nothing is changed, if not all of the old packs are listed.
    */
   replace(oldNames: readonly string[], pack: PackRecord, at: number): boolean {
     const { position, count } = this.sql
@@ -80,25 +79,25 @@ export class PackList {
       .one();
     if (position === null || count !== oldNames.length) return false;
     this.retire(at, oldNames);
-    // SECURITY: the new pack stands where the oldest of the old ones stood, before all later
-    // ones: an object's home is its oldest pack, and deltas may point to older packs only.
+    // SECURITY: the new pack takes the position of the oldest replaced pack, before all later packs: an
+    // object is read from the oldest pack that has it, and deltas may refer to older packs only.
     this.insert(pack, position, false);
     return true;
   }
 
-  /** Takes packs from the list, all unless `names` says which, and notes when. */
+  /** Moves packs from the list to the retired packs; all packs if `names` is absent. */
   retire(at: number, names: readonly string[] = this.list().map(({ name }) => name)): void {
-    const those = JSON.stringify(names);
+    const namesJson = JSON.stringify(names);
     this.sql.exec(
       `insert into retired (name, at, is_shared) select name, ?, is_shared from packs
        where name in (select value from json_each(?))`,
       at,
-      those,
+      namesJson,
     );
-    this.sql.exec("delete from packs where name in (select value from json_each(?))", those);
+    this.sql.exec("delete from packs where name in (select value from json_each(?))", namesJson);
   }
 
-  /** Packs that were taken from the list at `before` or earlier. */
+  /** Packs retired at `before` or earlier, oldest first. At most `WORK_MAX`. */
   listRetired(before: number): RetiredPack[] {
     return this.sql
       .exec<{ name: string; isShared: number }>(
@@ -117,7 +116,7 @@ export class PackList {
     );
   }
 
-  /** Those of `names` that are listed here, or were until after `since`. */
+  /** The subset of `names` that is listed, or was retired after `since`. */
   findHeld(names: readonly string[], since: number): string[] {
     return this.sql
       .exec<{ value: string }>(
@@ -138,7 +137,7 @@ export class PackList {
     return this.sql.exec("select 1 from uploads where id = ?", id).toArray().length > 0;
   }
 
-  /** Uploads that began at `before` or earlier. */
+  /** Uploads that began at `before` or earlier, oldest first. At most `WORK_MAX`. */
   listUploads(before: number): string[] {
     return this.sql
       .exec<{ id: string }>(
@@ -158,10 +157,10 @@ export class PackList {
   }
 
   /**
-   * When the first file is to be removed, in milliseconds; undefined if none is left.
+   * When the first retired pack or upload expires, in milliseconds; undefined if there is none.
    *
-   * @param retiredLifeMs How long a pack that was taken from the list is kept.
-   * @param uploadLifeMs How long an upload may take.
+   * @param retiredLifeMs Retention of a retired pack.
+   * @param uploadLifeMs  Maximum duration of an upload.
    */
   dueAt(retiredLifeMs: number, uploadLifeMs: number): number | undefined {
     const { at } = this.sql
@@ -177,8 +176,8 @@ export class PackList {
   }
 }
 
-/** Files that are removed in one go. */
+/** Retired packs and uploads that one maintenance job takes, of each. */
 const WORK_MAX = 200;
 
-/** A row as the cursor types it. */
+/** A row as `SqlStorage` types it. */
 type Row<T> = { [K in keyof T]: T[K] & SqlStorageValue };

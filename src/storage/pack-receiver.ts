@@ -18,31 +18,31 @@ import type { OpenRepository } from "./open-repository.ts";
 import { deletePack, openScratch } from "./pack-files.ts";
 import type { PackRecord } from "./repository-records.ts";
 
-/** A pack that is stored and sound, and that no repository lists yet. */
+/** A pack that is stored and verified, and that no repository lists yet. */
 export interface ReceivedPack {
   readonly record: PackRecord;
-  /** The repository with the pack. */
+  /** The repository including the pack. */
   readonly repository: OpenRepository;
 }
 
-/** Told how far the check of a pack is. */
+/** Callbacks for the progress of a pack's verification. */
 export interface ReceiveProgress {
   readonly onDelta: (done: number, total: number) => void;
-  /** @param localCount Bases that the pack left out. */
+  /** @param localCount Delta bases that the thin pack lacked and the repository provided. */
   readonly onResolved: (localCount: number) => void;
-  /** @param count Objects whose links were found to lead somewhere. */
+  /** @param count Objects whose links all lead to existing objects. */
   readonly onConnected: (count: number) => void;
 }
 
 /**
- * Takes a pack from outside: stores it while it arrives, and lets it pass only if it is whole.
+ * Receives an untrusted pack: stores it while it arrives, and accepts it only if it is complete and valid.
  *
- * Holds about 22 MB whatever objects of usual size weigh, and 100 to 120 bytes for each of them: 48
- * of the pack's table, 30 of its ids, 12 of its deltas, and the rest of the links of commits and
- * trees. So 64 MB are enough for a pack of 400,000 objects.
+ * Memory: about 22 MB for objects of usual size, plus 100 to 120 bytes per object: 48 for the pack's
+ * table, 30 for ids, 12 for deltas, and the rest for links of commits and trees. So 64 MB are enough for
+ * a pack of 400,000 objects.
  *
- * SECURITY: nothing refers to the pack before the repository lists it, so whatever goes wrong up
- * to there leaves the repository as it was.
+ * SECURITY: nothing references the pack before the repository lists it, so a failure up to that point
+ * leaves the repository unchanged.
  */
 export class PackReceiver {
   private readonly bucket: Bucket;
@@ -55,14 +55,14 @@ export class PackReceiver {
   private drafts = 0;
   private stored: Draft;
 
-  /** @param uploadId An upload that the repository knows of. */
+  /** @param uploadId An upload begun by `beginUpload` of the repository. */
   constructor(bucket: Bucket, networkName: string, uploadId: string, limits: PackLimits) {
     this.bucket = bucket;
     this.networkName = networkName;
     this.uploadId = uploadId;
     this.limits = limits;
     this.stored = this.draft();
-    // Called by `push` at the earliest, when the inspector is there.
+    // The callback is first called by `push`, when the inspector exists.
     this.scanner = new PackScanner(codec, limits, (entry, kind, content) =>
       this.inspector.onWhole(entry, kind, content),
     );
@@ -71,9 +71,9 @@ export class PackReceiver {
   }
 
   /**
-   * Takes the next bytes of the pack, which are copied.
+   * Takes the next bytes of the pack. They are copied.
    *
-   * @throws GitError for bytes that are no pack, or one over the limits.
+   * @throws GitError if the bytes are not a pack, or the pack exceeds a limit.
    */
   async write(chunk: Uint8Array): Promise<void> {
     this.scanner.push(chunk);
@@ -82,11 +82,11 @@ export class PackReceiver {
   }
 
   /**
-   * Says that the pack has arrived whole, checks all of it, and stores its index and sidecar.
+   * Ends the input, verifies the pack, and stores it with its index and sidecar.
    *
-   * @param repository Where bases and everything that the pack refers to must be.
-   * @returns Undefined for a pack without objects, of which nothing is stored.
-   * @throws GitError if the pack is damaged, over a limit, or leads to objects that do not exist.
+   * @param repository Must contain the delta bases and all objects that the pack references.
+   * @returns Undefined for a pack without objects; nothing is stored then.
+   * @throws GitError if the pack is damaged, exceeds a limit, or references objects that do not exist.
    */
   async finish(
     repository: OpenRepository,
@@ -112,7 +112,7 @@ export class PackReceiver {
       await makeSidecar(table, checksum, inspector, objects, known, gauge),
       codec,
     );
-    // For the last time it is there as columns, too.
+    // Twice: the bytes, and the columns they were formatted from, which are released next.
     gauge(2 * sidecarBytes.length);
     inspector.releaseLinks();
     this.measureTables(0);
@@ -120,8 +120,8 @@ export class PackReceiver {
     gauge(idxBytes.length + sidecarBytes.length);
     const sidecar = parseSidecar(sidecarBytes, codec);
     const source = await this.source();
-    const whole = repository.with({ idx: new IdxFile(idxBytes), sidecar, source });
-    await inspector.checkSpecialBlobs(whole.objects);
+    const extended = repository.with({ idx: new IdxFile(idxBytes), sidecar, source });
+    await inspector.checkSpecialBlobs(extended.objects);
     inspector.refuseErrors();
 
     const { name, upload } = this.stored;
@@ -138,19 +138,23 @@ export class PackReceiver {
       sidecarBytes: sidecarBytes.length,
       objectCount: table.count,
     };
-    return { record, repository: whole };
+    return { record, repository: extended };
   }
 
   private measureTables(chunkBytes: number): void {
     this.gaugeTables(this.scanner.heldBytes + this.inspector.heldBytes + chunkBytes);
   }
 
-  /** Stops writing; parts of a file that is not finished go. */
+  /** Stops writing and discards the parts of an unfinished file. */
   async abort(): Promise<void> {
     await this.stored.upload.abort();
   }
 
-  /** The second pass; a thin pack is replaced by a whole one. Returns the pack's trailing hash. */
+  /**
+   * The second pass: resolves deltas and replaces a thin pack by a completed one.
+   *
+   * @returns The trailing hash of the stored pack.
+   */
   private async resolve(
     { table, checksum }: ScannedPack,
     { objects }: OpenRepository,
@@ -181,17 +185,17 @@ export class PackReceiver {
       const completion = new ThinPackCompletion(source, table, externalOids, objects, codec);
       this.stored = this.draft();
       for await (const piece of completion.bytes()) await this.stored.upload.write(piece);
-      if (!stored.upload.whole()) await deletePack(bucket, networkName, stored.name);
+      if (!stored.upload.bufferedBytes()) await deletePack(bucket, networkName, stored.name);
       return completion.checksum;
     } finally {
       await scratch.clear();
     }
   }
 
-  /** The pack for reading: in memory if it is small, from the bucket otherwise. */
+  /** Random access to the pack: in memory if it is small, from the bucket otherwise. */
   private async source(): Promise<ByteSource> {
     const { upload, name } = this.stored;
-    const bytes = upload.whole();
+    const bytes = upload.bufferedBytes();
     if (bytes) {
       return {
         sizeBytes: bytes.length,
@@ -203,13 +207,13 @@ export class PackReceiver {
   }
 
   /**
-   * SECURITY: what the pack refers to must exist in this repository, not just somewhere in the
-   * bucket, and be of the kind that the link says.
+   * SECURITY: objects that the pack references must exist in this repository, not just in the bucket, and
+   * have the kind that the link states.
    */
   private refuseMissing({ catalog }: OpenRepository): void {
     for (const { oid, kind } of this.inspector.listOutsideLinks()) {
       const location = catalog.find(oid);
-      // Git knows the empty tree without having it.
+      // Git treats the empty tree as present even if it is not stored.
       if (!location && oid === EMPTY_TREE_OID && kind === "tree") continue;
       if (!location) throw new GitError("missing", `${kind} ${oid} is missing`);
       if (kindOf(catalog.kind(location)) !== kind) {
@@ -225,7 +229,7 @@ export class PackReceiver {
   }
 }
 
-/** A pack that is being written. */
+/** A pack being written. */
 interface Draft {
   readonly name: string;
   readonly upload: Upload;

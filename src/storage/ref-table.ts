@@ -1,6 +1,6 @@
 import type { RefOutcome, RefUpdate, StoredRef } from "./repository-records.ts";
 
-/** The refs of one repository, in its object's database. */
+/** The refs of one repository, in its Durable Object's database. */
 export class RefTable {
   private readonly sql: SqlStorage;
 
@@ -8,7 +8,7 @@ export class RefTable {
     this.sql = sql;
   }
 
-  /** By name. */
+  /** All refs, ordered by name. */
   list(): StoredRef[] {
     return this.sql
       .exec<{ name: string; oid: string; peeledOid: string | null }>(
@@ -25,7 +25,10 @@ export class RefTable {
     return this.sql.exec("select 1 from refs limit 1").toArray().length === 0;
   }
 
-  /** Moves a ref if it still is what the pusher saw. */
+  /**
+   * Updates a ref if it still has the expected old oid. Refuses to delete `head` and to create conflicting
+   * names.
+   */
   move(update: RefUpdate, head: string): RefOutcome {
     const { ref, oldOid, newOid } = update;
     const [row] = this.sql
@@ -58,13 +61,13 @@ export class RefTable {
     this.sql.exec("delete from refs");
   }
 
-  /** A ref that could not lie beside `ref` in a directory: git would refuse to fetch both. */
+  /** A ref that conflicts with `ref` as file and directory: git refuses to fetch both. */
   private findConflict(ref: string): string | undefined {
     const inside = this.sql
       .exec<{ name: string }>(
         "select name from refs where name > ? and name < ? limit 1",
         `${ref}/`,
-        `${ref}0`, // the character behind the slash
+        `${ref}0`, // "0" is the character after "/"
       )
       .toArray();
     if (inside[0]) return inside[0].name;

@@ -19,22 +19,22 @@ import type {
   Work,
 } from "./repository-records.ts";
 
-/** Thrown to undo a transaction, and caught around it. */
+/** Thrown inside a transaction to roll it back, and caught around it. */
 const undo = Symbol("undo");
 
-/** How long whoever read the list of packs may go on reading them, in milliseconds: a slow clone. */
+/** Retention of a retired pack, in milliseconds: how long a slow clone may go on reading it. */
 export const RETIRED_LIFE_MS = 24 * 60 * 60 * 1000;
 
-/** How long an upload may take, in milliseconds. Whoever takes longer is told to push again. */
+/** Maximum duration of an upload, in milliseconds. A longer push is refused as expired. */
 export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
-/** How long an object waits before it asks to be tended, and before it asks again, in milliseconds. */
+/** Delay before the object requests maintenance, and before it repeats the request, in milliseconds. */
 const ALARM_MS = 10 * 60 * 1000;
 
-/** Pushes in a row that add small packs, after which they are merged at once. */
+/** Number of small packs at the end of the list from which a push requests their merge at once. */
 const MERGE_PACKS_MIN = 4;
 
-// A column more is a statement more at the end: each is run once for every object.
+// Migrations: each statement runs once per object, so a new column is a new statement at the end.
 const SCHEMA = [
   `create table refs (name text primary key, oid text not null, peeled_oid text) without rowid`,
   `create table packs (
@@ -53,20 +53,20 @@ const SCHEMA = [
   `create table retired (
     name text primary key, at integer not null, is_shared integer not null
   ) without rowid`,
-  // What entries said of their updates is in the reflog.
+  // The updates that outbox entries listed before are in the reflog.
   `update outbox set payload = json_set(json_remove(payload, '$.updates'), '$.rootUrl', '',
     '$.packName', null, '$.firstLogId',
     (select min(id) from reflog where reflog.push_id = outbox.push_id))`,
 ];
 
 /**
- * What changes of one repository.
+ * The mutable state of one repository: HEAD, refs, the list of packs, the reflog and the push outbox.
  *
- * Its methods are short and wait for nothing, so each is one step that no other comes between.
- * They answer with tagged unions: an error would lose its own fields on the way.
+ * Its methods are synchronous, so calls do not interleave. They return tagged unions, since an error
+ * loses its own properties when it crosses RPC.
  *
- * Whatever is left undone, by a Worker that died between two steps, is noted here; an alarm has it
- * done.
+ * Unfinished work, such as that of a Worker that died between two steps, is recorded here; an alarm
+ * requests a maintenance job that finishes it.
  */
 export class RepositoryObject extends DurableObject<Env> {
   private readonly sql: SqlStorage;
@@ -100,23 +100,22 @@ export class RepositoryObject extends DurableObject<Env> {
     };
   }
 
-  /** Notes that files of an upload are about to be written. */
+  /** Records an upload before its first file is written. */
   beginUpload(location: RepositoryLocation, uploadId: string, at: number): Snapshot {
     this.packs.startUpload(uploadId, at);
-    this.askForTending(location);
+    this.scheduleMaintenance(location);
     return this.snapshot();
   }
 
-  /** Forgets an upload of which no file is left. */
+  /** Deletes the record of an upload whose files are deleted. */
   forgetUpload(uploadId: string): void {
     this.packs.forgetUploads([uploadId]);
   }
 
   /**
-   * Moves refs, each only if it still is what the pusher saw, and lists the packs that they need.
+   * Updates refs, each only if it still has the expected old oid, and lists the packs that the updates need.
    *
-   * The one way in which a ref moves: what is checked here is checked for every push, merge and
-   * edit.
+   * No other method updates refs, so its checks apply to every push, merge and edit.
    */
   commitPush(location: RepositoryLocation, push: Push): PushOutcome {
     const outcomes = this.isExpired(push)
@@ -127,9 +126,9 @@ export class RepositoryObject extends DurableObject<Env> {
     try {
       this.ctx.storage.transactionSync(() => {
         if (outcomes.length > 0) return;
-        const present = this.head() ?? `refs/heads/${push.defaultBranch}`;
-        const head = push.headMove?.from === present ? push.headMove.to : present;
-        // Deletions first: they may make room for names that lie inside of theirs.
+        const oldHead = this.head() ?? `refs/heads/${push.defaultBranch}`;
+        const head = push.headMove?.from === oldHead ? push.headMove.to : oldHead;
+        // Deletions first: a new ref's name may lie below the name of a deleted one.
         const deletions = push.updates.filter(({ newOid }) => newOid === null);
         const others = push.updates.filter(({ newOid }) => newOid !== null);
         for (const update of [...deletions, ...others]) {
@@ -139,15 +138,15 @@ export class RepositoryObject extends DurableObject<Env> {
         const hasFailed = outcomes.some(({ kind }) => kind !== "updated");
         if (push.isAtomic && hasFailed) throw undo;
         const done = new Set(outcomes.filter(isUpdated).map(({ ref }) => ref));
-        const made = push.updates.filter(({ ref }) => done.has(ref));
-        if (made.length === 0) return;
-        if (made.some(({ newOid }) => newOid !== null)) {
+        const applied = push.updates.filter(({ ref }) => done.has(ref));
+        if (applied.length === 0) return;
+        if (applied.some(({ newOid }) => newOid !== null)) {
           this.packs.add(push.packs);
           if (push.uploadId !== null) this.packs.forgetUploads([push.uploadId]);
           arePacksKept = true;
         }
-        this.settleHead(head, made);
-        entry = this.note(push, made);
+        this.updateHead(head, applied);
+        entry = this.recordPush(push, applied);
         this.bumpVersion();
       });
     } catch (error) {
@@ -156,7 +155,7 @@ export class RepositoryObject extends DurableObject<Env> {
         if (kind === "updated") outcomes[at] = { kind: "undone", ref };
       }
     }
-    this.askForTending(location);
+    this.scheduleMaintenance(location);
     const order = new Map(push.updates.map(({ ref }, at) => [ref, at]));
     return {
       outcomes: outcomes.toSorted((a, b) => (order.get(a.ref) ?? 0) - (order.get(b.ref) ?? 0)),
@@ -167,7 +166,7 @@ export class RepositoryObject extends DurableObject<Env> {
     };
   }
 
-  /** Puts a pack in the place of others that hold the same objects, if all those are still listed. */
+  /** Replaces packs by one that contains the same objects, if all of them are still listed. */
   replacePacks(uploadId: string, oldNames: string[], pack: PackRecord, at: number): ReplaceOutcome {
     return this.ctx.storage.transactionSync(() => {
       const isReplaced = this.packs.hasUpload(uploadId) && this.packs.replace(oldNames, pack, at);
@@ -178,19 +177,19 @@ export class RepositoryObject extends DurableObject<Env> {
     });
   }
 
-  /** Points HEAD to a branch, which need not exist. */
+  /** Points HEAD at a branch, which need not exist. */
   setHead(ref: string): void {
     this.ctx.storage.kv.put("head", ref);
     this.bumpVersion();
   }
 
-  /** What a fork begins with. From now on other repositories may list the same packs. */
+  /** The initial snapshot of a fork. Marks all packs as shared with other repositories. */
   share(): Snapshot {
     this.packs.share();
     return this.snapshot();
   }
 
-  /** Makes this the object of a fork, where nothing was before. */
+  /** Initializes this object as a fork. @throws Error if the repository is not new. */
   adopt(location: RepositoryLocation, { head, refs, packs }: Snapshot): void {
     this.ctx.storage.transactionSync(() => {
       if (this.version() > 0) throw new Error("a repository can't become a fork");
@@ -199,10 +198,10 @@ export class RepositoryObject extends DurableObject<Env> {
       if (head !== null) this.ctx.storage.kv.put("head", head);
       this.bumpVersion();
     });
-    this.askForTending(location);
+    this.scheduleMaintenance(location);
   }
 
-  /** Pushes that were stored and not settled, oldest first. */
+  /** Pushes that are committed and not settled, oldest first. At most `OUTBOX_ENTRIES_MAX`. */
   listOutbox(): OutboxEntry[] {
     return this.sql
       .exec<{ payload: string }>(
@@ -214,9 +213,9 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * The refs that a push moved, in its order: so many as one answer holds.
+   * The ref updates of a push, in its order. At most `UPDATES_PER_CALL_MAX`.
    *
-   * @param from So many are left out.
+   * @param from Number of updates to skip.
    */
   listUpdates({ firstLogId, updateCount }: OutboxEntry, from: number): MadeUpdate[] {
     return this.sql
@@ -225,17 +224,17 @@ export class RepositoryObject extends DurableObject<Env> {
          where id >= ? and id < ? order by id limit ?`,
         firstLogId + from,
         firstLogId + updateCount,
-        UPDATES_AT_ONCE,
+        UPDATES_PER_CALL_MAX,
       )
       .toArray();
   }
 
-  /** Forgets an entry of the outbox: everybody who had to be told of the push was. */
+  /** Deletes a push from the outbox, after its follow-up work is done. */
   settle(pushId: string): void {
     this.sql.exec("delete from outbox where push_id = ?", pushId);
   }
 
-  /** What is to be done at `now`, as far as one job can do it. */
+  /** The maintenance due at `now`, as much as one job can do. */
   listWork(now: number): Work {
     const isDiscarded = this.isDiscarded();
     return {
@@ -243,7 +242,7 @@ export class RepositoryObject extends DurableObject<Env> {
       summary: this.summary(),
       outbox: this.listOutbox(),
       uploadIds: this.packs.listUploads(now - UPLOAD_LIFE_MS),
-      // Nobody may read a repository that is deleted.
+      // A deleted repository has no readers, so its packs need no retention.
       retired: this.packs.listRetired(isDiscarded ? now : now - RETIRED_LIFE_MS),
       packs: this.packs.list(),
       isChanged: this.isChanged(),
@@ -251,23 +250,23 @@ export class RepositoryObject extends DurableObject<Env> {
     };
   }
 
-  /** @returns True if nothing is left to be done. */
+  /** Records finished maintenance. @returns True if no maintenance is left. */
   finishWork(done: DoneWork): boolean {
     for (const pushId of done.pushIds) this.settle(pushId);
     this.packs.forgetUploads(done.uploadIds);
     this.packs.forgetRetired(done.retiredNames);
     if (done.version === this.version()) this.ctx.storage.kv.put("tended", done.version);
-    return this.tendingDueAt() === undefined;
+    return this.maintenanceDueAt() === undefined;
   }
 
-  /** Those of `names` that this repository lists, or that its readers may still be reading. */
+  /** The subset of `names` that this repository lists, or that its readers may still be reading. */
   findHeld(names: string[], now: number): string[] {
     return this.packs.findHeld(names, now - RETIRED_LIFE_MS);
   }
 
   /**
-   * Ends a repository: whoever comes now finds nothing, and no push that is under way comes to an
-   * end. Its packs wait to be removed.
+   * Empties a deleted repository: later reads find no refs, and running pushes are refused as expired.
+   * Its packs are retired, and maintenance deletes them.
    */
   discard(at: number): void {
     this.ctx.storage.transactionSync(() => {
@@ -280,27 +279,27 @@ export class RepositoryObject extends DurableObject<Env> {
     });
   }
 
-  /** Forgets everything. For a repository of which no file is left. */
+  /** Deletes all stored state. Call only when no file of the repository is left. */
   async destroy(): Promise<void> {
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
     this.migrate();
   }
 
-  /** Asks for what is left undone, again and again until nothing is. */
+  /** Requests a maintenance job if one is due, and repeats until none is. */
   override async alarm(): Promise<void> {
     const { kv } = this.ctx.storage;
-    const place = kv.get<RepositoryLocation>("place");
+    const location = kv.get<RepositoryLocation>("place");
     kv.delete("alarm");
-    const dueAt = this.tendingDueAt();
-    if (!place || dueAt === undefined) return;
+    const dueAt = this.maintenanceDueAt();
+    if (!location || dueAt === undefined) return;
     const now = Date.now();
-    this.askForTending(place, Math.max(dueAt, now + ALARM_MS));
-    if (dueAt <= now) await this.env.STORAGE_JOBS.send({ kind: "maintain", ...place });
+    this.scheduleMaintenance(location, Math.max(dueAt, now + ALARM_MS));
+    if (dueAt <= now) await this.env.STORAGE_JOBS.send({ kind: "maintain", ...location });
   }
 
-  /** When something is to be done, in milliseconds; undefined if nothing is. */
-  private tendingDueAt(): number | undefined {
+  /** When maintenance is due, in milliseconds; undefined if there is nothing to do. */
+  private maintenanceDueAt(): number | undefined {
     if (this.isChanged() || this.listOutbox().length > 0) return 0;
     return this.packs.dueAt(this.isDiscarded() ? 0 : RETIRED_LIFE_MS, UPLOAD_LIFE_MS);
   }
@@ -309,13 +308,13 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.version() > (this.ctx.storage.kv.get<number>("tended") ?? 0);
   }
 
-  /** Sets the alarm, unless it goes off by then. */
-  private askForTending(location: RepositoryLocation, at = Date.now() + ALARM_MS): void {
+  /** Sets the alarm to `at`, unless it is set to an earlier time. */
+  private scheduleMaintenance(location: RepositoryLocation, at = Date.now() + ALARM_MS): void {
     const { kv } = this.ctx.storage;
     if ((kv.get<number>("alarm") ?? Number.POSITIVE_INFINITY) <= at) return;
     kv.put("place", location);
     kv.put("alarm", at);
-    // Stored before any answer leaves the object, like every other write.
+    // Not awaited: the runtime confirms all writes before a response leaves the object.
     void this.ctx.storage.setAlarm(at);
   }
 
@@ -325,7 +324,7 @@ export class RepositoryObject extends DurableObject<Env> {
     return first !== undefined && packs.length - first >= packsMin;
   }
 
-  /** SECURITY: an upload that was given up may be gone from the bucket already. */
+  /** SECURITY: the files of an abandoned upload may be deleted already, so its pack must not be listed. */
   private isExpired({ uploadId }: Push): boolean {
     return this.isDiscarded() || (uploadId !== null && !this.packs.hasUpload(uploadId));
   }
@@ -338,15 +337,21 @@ export class RepositoryObject extends DurableObject<Env> {
     };
   }
 
-  /** A HEAD that leads nowhere takes the first branch that comes. */
-  private settleHead(head: string, made: readonly RefUpdate[]): void {
-    const first = made.find(({ ref, newOid }) => newOid !== null && ref.startsWith("refs/heads/"));
-    const isBorn = this.refs.has(head);
-    this.ctx.storage.kv.put("head", isBorn || !first ? head : first.ref);
+  /** Stores HEAD. If its branch does not exist, HEAD takes the first pushed branch. */
+  private updateHead(head: string, updates: readonly RefUpdate[]): void {
+    const first = updates.find(
+      ({ ref, newOid }) => newOid !== null && ref.startsWith("refs/heads/"),
+    );
+    const branchExists = this.refs.has(head);
+    this.ctx.storage.kv.put("head", branchExists || !first ? head : first.ref);
   }
 
-  private note({ id, actorId, at, rootUrl, packs }: Push, made: readonly RefUpdate[]): OutboxEntry {
-    for (const { ref, oldOid, newOid } of made) {
+  /** Adds the updates to the reflog and the push to the outbox. */
+  private recordPush(
+    { id, actorId, at, rootUrl, packs }: Push,
+    updates: readonly RefUpdate[],
+  ): OutboxEntry {
+    for (const { ref, oldOid, newOid } of updates) {
       this.sql.exec(
         `insert into reflog (push_id, ref, old_oid, new_oid, actor_id, at)
          values (?, ?, ?, ?, ?, ?)`,
@@ -360,19 +365,19 @@ export class RepositoryObject extends DurableObject<Env> {
     }
     const entry: OutboxEntry = {
       pushId: id,
-      updateCount: made.length,
+      updateCount: updates.length,
       actorId,
       at,
       rootUrl,
       packName: packs.at(-1)?.name ?? null,
-      firstLogId: this.lastLogId() - made.length + 1,
+      firstLogId: this.lastLogId() - updates.length + 1,
     };
     const payload = JSON.stringify(entry);
     this.sql.exec("insert into outbox (push_id, payload) values (?, ?)", id, payload);
     return entry;
   }
 
-  /** Of the row that was added last. */
+  /** The id of the reflog row inserted last. */
   private lastLogId(): number {
     return this.sql.exec<{ id: number }>("select last_insert_rowid() as id").one().id;
   }
@@ -394,10 +399,10 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 }
 
-/** Updates that one answer holds. */
-const UPDATES_AT_ONCE = 5000;
+/** Maximum updates in one result of `listUpdates`. */
+const UPDATES_PER_CALL_MAX = 5000;
 
-/** Entries of the outbox that one job takes. */
+/** Maximum outbox entries that one job takes. */
 const OUTBOX_ENTRIES_MAX = 100;
 
 const isUpdated = (outcome: RefOutcome): boolean => outcome.kind === "updated";

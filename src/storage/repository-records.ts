@@ -1,25 +1,25 @@
-/** Where a repository's git data is. */
+/** Where a repository's git data is stored. */
 export interface RepositoryLocation {
-  /** Of the object that holds its refs. */
+  /** The name of the Durable Object that owns its refs. */
   readonly objectName: string;
   /** The fork network whose packs it shares. */
   readonly networkName: string;
 }
 
-/** The bytes of a large file, as one upload brought them. */
+/** A large file as stored by one upload. */
 export interface LargeFile {
-  /** The fork network whose repositories may share them. */
+  /** The fork network whose repositories may share the file. */
   readonly networkName: string;
-  /** Their SHA-256 in hex, or what claims to be it. */
+  /** The SHA-256 in hex, as claimed by a client and possibly unverified. */
   readonly oid: string;
   readonly uploadId: string;
 }
 
-/** A ref. Names are byte text, one char a byte, as the engine has them. */
+/** A ref. Names are byte text, one character per byte, as in the engine. */
 export interface StoredRef {
   name: string;
   oid: string;
-  /** What an annotated tag leads to in the end, null for anything else. */
+  /** The object to which an annotated tag peels; null for any other ref. */
   peeledOid: string | null;
 }
 
@@ -34,24 +34,24 @@ export interface PackRecord {
   objectCount: number;
 }
 
-/** A repository at one moment: all that a read needs of what changes. */
+/** The mutable state of a repository at one moment, as a read needs it. */
 export interface Snapshot {
   /** Grows with every change. */
   version: number;
   /** The full name of the branch that HEAD names; null until the first push. */
   head: string | null;
-  /** By name. */
+  /** Ordered by name. */
   refs: StoredRef[];
   /** Oldest first. */
   packs: PackRecord[];
 }
 
-/** One ref to move. A null id stands for "does not exist". */
+/** The update of one ref. A null oid stands for "does not exist". */
 export interface RefUpdate {
   ref: string;
   oldOid: string | null;
   newOid: string | null;
-  /** Of an annotated tag: what it leads to. */
+  /** The object to which an annotated tag peels; null for any other ref. */
   peeledOid: string | null;
 }
 
@@ -64,104 +64,107 @@ export interface HeadMove {
 export interface Push {
   id: string;
   actorId: number;
-  /** The moment of the push, in milliseconds. */
+  /** The time of the push, in milliseconds. */
   at: number;
-  /** Where the service was reached; "" where the configuration says it. */
+  /** The base URL of the request; "" if the configuration sets it. */
   rootUrl: string;
-  /** The upload that brought the pack; null if none was needed. */
+  /** The upload of the pack; null if the push needs no pack. */
   uploadId: string | null;
-  /** Packs that hold what the updates need; listed only if an update that needs them is made. */
+  /** Packs with the new objects; listed only if an update other than a deletion is applied. */
   packs: PackRecord[];
   updates: RefUpdate[];
-  /** All updates or none. */
+  /** Whether either all updates are applied or none. */
   isAtomic: boolean;
-  /** What is done to HEAD if it names `from`. */
+  /** Points HEAD at `to` if it names `from`. */
   headMove?: HeadMove;
-  /** What HEAD names where nothing was pushed yet. */
+  /** The branch that HEAD names before the first push. */
   defaultBranch: string;
 }
 
-/** What became of one update. */
+/** The result of one update. */
 export type RefOutcome =
   | { kind: "updated"; ref: string }
-  /** The ref is not what the pusher saw: it is `actualOid`, or gone. */
+  /** The ref does not have the expected old oid: it has `actualOid`, or does not exist. */
   | { kind: "stale"; ref: string; actualOid: string | null }
-  /** The name lies inside of another ref's, or another's inside of it. */
+  /** The name conflicts with another ref's as file and directory. */
   | { kind: "conflict"; ref: string; otherRef: string }
   | { kind: "default-branch"; ref: string }
-  /** The upload was given up, or the repository deleted, before the push came to its end. */
+  /** The upload expired, or the repository was deleted, before the push was committed. */
   | { kind: "expired"; ref: string }
-  /** Nothing is wrong with it, but with another of an atomic push. */
+  /** The update is valid, but another update of the atomic push failed. */
   | { kind: "undone"; ref: string };
 
-/** What a list of repositories shows of one. */
+/** The git data of a repository that is copied to its D1 row for lists. */
 export interface RepositorySummary {
   /** The full name of the branch that HEAD names; null until the first push. */
   head: string | null;
   hasRefs: boolean;
-  /** All packs together. */
+  /** The size of all packs together. */
   packBytes: number;
 }
 
 export interface PushOutcome {
   outcomes: RefOutcome[];
-  /** What is to be told of it; null if nothing was moved. */
+  /** The push's outbox entry, to be settled after its follow-up work; null if no ref was updated. */
   entry: OutboxEntry | null;
   summary: RepositorySummary;
-  /** True if the repository lists the packs now; if not, nobody refers to them. */
+  /** True if the repository lists the packs now; otherwise no repository references them. */
   arePacksKept: boolean;
-  /** True if there are so many packs that they should be merged. */
+  /** True if there are enough small packs to merge them now. */
   isMaintenanceDue: boolean;
 }
 
 export type ReplaceOutcome =
-  /** All packs together are so large now. */
+  /** `packBytes` is the size of all packs together. */
   { kind: "replaced"; packBytes: number } | { kind: "stale" };
 
-/** A push that was stored and of which nobody was told yet. Its updates are in the reflog. */
+/**
+ * A committed push whose follow-up work, such as recording its event, is not done. Its updates are in the
+ * reflog.
+ */
 export interface OutboxEntry {
   pushId: string;
-  /** Of refs that were moved. */
+  /** The number of updated refs. */
   updateCount: number;
   actorId: number;
   at: number;
   rootUrl: string;
-  /** The pack that it brought; null if none was needed. */
+  /** The pack of the push; null if it needed none. */
   packName: string | null;
-  /** The first of its updates in the reflog, where the others follow. */
+  /** The reflog id of its first update; the ids of its other updates follow. */
   firstLogId: number;
 }
 
-/** One ref that a push moved. A null id stands for "does not exist". */
+/** The update of one ref as a push applied it. A null oid stands for "does not exist". */
 export type MadeUpdate = Pick<RefUpdate, "ref" | "oldOid" | "newOid">;
 
-/** A pack that the repository listed and lists no more. */
+/** A pack that was removed from the repository's list and is kept for running reads. */
 export interface RetiredPack {
   name: string;
   /** True if other repositories of the network may list it. */
   isShared: boolean;
 }
 
-/** What is to be done for a repository behind everybody's back. */
+/** The maintenance due for a repository. */
 export interface Work {
-  /** What `finishWork` is told of when all of this is done. */
+  /** The version at which the work was listed, passed to `finishWork` when all of it is done. */
   version: number;
   summary: RepositorySummary;
-  /** Pushes that nobody was told of yet, oldest first. */
+  /** Pushes that are not settled, oldest first. */
   outbox: OutboxEntry[];
-  /** Uploads that were given up: whatever they left in the bucket is to go. */
+  /** Expired uploads, whose files are to be deleted. */
   uploadIds: string[];
-  /** Packs that nobody reads any more, of this repository's readers. */
+  /** Retired packs that readers of this repository no longer use. */
   retired: RetiredPack[];
   /** Oldest first. */
   packs: PackRecord[];
-  /** True if something has changed since the repository was tended last. */
+  /** True if the repository has changed since its last maintenance. */
   isChanged: boolean;
-  /** True if the repository is deleted, and only what is still to go keeps its object alive. */
+  /** True if the repository is deleted; its object exists only until all files are deleted. */
   isDiscarded: boolean;
 }
 
-/** What was done of it. */
+/** The maintenance that a job finished. */
 export interface DoneWork {
   version: number;
   pushIds: string[];

@@ -3,21 +3,21 @@ import { formatHex } from "../lib/hex.ts";
 import type { FileCache } from "./bucket.ts";
 import { LruCache } from "./lru-cache.ts";
 
-/** Changes with the meaning of what is kept: what an older version of the code worked out is not read. */
+/** Bumped when the meaning of cached results changes, so that results of older code are not read. */
 const VERSION = 1;
 
-/** The longest answer that is kept, in characters of its JSON. */
+/** The longest result that is cached, in characters of its JSON. */
 const CHARS_MAX = 1024 * 1024;
 
-/** What the isolate keeps itself, in bytes. */
+/** The isolate's own cache, bounded in bytes. */
 const recent = new LruCache<string>(4 * 1024 * 1024);
 
 /**
- * What was worked out of the git data of one repository, kept in the isolate and near by.
+ * Cached results computed from the git data of one repository, in the isolate and in the file cache.
  *
- * SECURITY: kept by the name of the repository's object, which no other repository is ever given, and
- * by the ids of the objects that it follows from. Whoever asks has judged before that the caller may
- * read the repository, and that its refs still reach those objects.
+ * SECURITY: the key contains the name of the repository's Durable Object, which is never reused for
+ * another repository, and the oids from which the result follows. The calling code must check first that
+ * the caller may read the repository and that its refs still reach these objects.
  */
 export class ResultCache {
   private readonly cache: FileCache;
@@ -29,25 +29,25 @@ export class ResultCache {
   }
 
   /**
-   * What `work` gives, or gave before.
+   * Returns the cached result, or computes and caches it.
    *
-   * @param about All that the answer follows from: what is asked, the ids of objects, parameters.
-   * Nothing about who asks, nor anything of the database.
-   * @param work  Gives a value that survives JSON.
+   * @param keyParts Everything that determines the result: its kind, oids, parameters. The result must not
+   * depend on the caller or the database.
+   * @param compute  Returns a value that survives JSON.
    */
-  async getOrCompute<T>(about: readonly unknown[], work: () => Promise<T>): Promise<T> {
-    const asked = encodeUtf8(JSON.stringify([VERSION, this.objectName, ...about]));
-    const digest = await crypto.subtle.digest("SHA-256", asked as Uint8Array<ArrayBuffer>);
+  async getOrCompute<T>(keyParts: readonly unknown[], compute: () => Promise<T>): Promise<T> {
+    const keyText = encodeUtf8(JSON.stringify([VERSION, this.objectName, ...keyParts]));
+    const digest = await crypto.subtle.digest("SHA-256", keyText as Uint8Array<ArrayBuffer>);
     const key = `answers/${this.objectName}/${formatHex(new Uint8Array(digest))}`;
-    const known = recent.get(key) ?? (await this.read(key));
-    if (known !== undefined) return JSON.parse(known) as T;
-    const answer = await work();
-    const text = JSON.stringify(answer);
+    const cached = recent.get(key) ?? (await this.read(key));
+    if (cached !== undefined) return JSON.parse(cached) as T;
+    const result = await compute();
+    const text = JSON.stringify(result);
     if (text.length <= CHARS_MAX) {
       recent.set(key, text, 2 * text.length);
       this.cache.put(key, encodeUtf8(text));
     }
-    return answer;
+    return result;
   }
 
   private async read(key: string): Promise<string | undefined> {

@@ -1,14 +1,14 @@
 /**
- * Lets a bounded number of pieces of work run at once; the others wait in order.
+ * Limits the number of concurrent tasks; further tasks wait in order.
  *
- * One for each request, never one for the isolate: a request that is cut off gives nothing back.
+ * Create one per request, never one per isolate: a cancelled request never releases its permits.
  */
 export class Semaphore {
   private free: number;
   private readonly onStart: () => () => void;
   private readonly waiting: (() => void)[] = [];
 
-  /** @param onStart Called as each piece of work starts; what it returns, as the work ends. */
+  /** @param onStart Called when a task starts; the function it returns is called when the task ends. */
   constructor(count: number, onStart: () => () => void) {
     this.free = count;
     this.onStart = onStart;

@@ -1,7 +1,7 @@
 import type { RepositoryLocation } from "./repository-records.ts";
 
-/** A message that asks for work behind everybody's back. It names where to look, not what to do. */
+/** A queue message that requests maintenance. It names the repository; the object lists the work. */
 export interface StorageJob extends RepositoryLocation {
-  /** Tells, merges and removes whatever waits for it in a repository, also in one that is deleted. */
+  /** Settles pushes, merges packs and deletes expired files of a repository, which may be deleted. */
   kind: "maintain";
 }

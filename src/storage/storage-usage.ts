@@ -1,29 +1,29 @@
 import type { Gauge } from "../git/store.ts";
 
-/** What a request asks of storage and holds in memory for it. */
+/** Counts a request's calls to storage and the bytes it buffers for them. */
 export class StorageUsage {
   r2Calls = 0;
-  /** The longest chain of calls to the bucket that waited for one another. */
+  /** The longest chain of bucket calls of which each waited for the one before: round trips. */
   r2Rounds = 0;
   objectCalls = 0;
   /**
-   * Most bytes held at once, as the code itself counts them: parts and reads under way, contents of
-   * objects, and the tables of packs. What the language takes for its own objects is not in it.
+   * Peak of buffered bytes, as gauges count them: upload parts, running reads, object contents and pack
+   * tables. The runtime's own overhead per object is not included.
    */
   bufferedBytesPeak = 0;
   private heldBytes = 0;
   private r2RoundsDone = 0;
 
-  /** The fields of the line. */
+  /** The fields for log lines. */
   counts() {
     const { r2Calls, r2Rounds, objectCalls, bufferedBytesPeak } = this;
     return { r2Calls, r2Rounds, objectCalls, bufferedBytesPeak };
   }
 
-  /** Counts a call to the bucket that begins; what is returned is called as it ends. */
+  /** Counts the start of a bucket call. Call the returned function when it ends. */
   beginR2(): () => void {
     this.r2Calls++;
-    // A call waits for all that had answered when it was sent, and for nothing else.
+    // A call counts as waiting for every call that had ended when it was sent.
     const round = this.r2RoundsDone + 1;
     this.r2Rounds = Math.max(this.r2Rounds, round);
     return () => {
@@ -31,13 +31,13 @@ export class StorageUsage {
     };
   }
 
-  /** Counts bytes that are held from now on, or given back if there are fewer than none. */
+  /** Counts buffered bytes; a negative number releases them. */
   hold(bytes: number): void {
     this.heldBytes += bytes;
     this.bufferedBytesPeak = Math.max(this.bufferedBytesPeak, this.heldBytes);
   }
 
-  /** A gauge for one holder. */
+  /** A gauge for one buffer: each call sets the bytes that the buffer holds now. */
   gauge(): Gauge {
     let held = 0;
     return (heldBytes) => {

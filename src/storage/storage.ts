@@ -31,10 +31,10 @@ import type {
 import { StorageUsage } from "./storage-usage.ts";
 import type { StorageJob } from "./storage-job.ts";
 
-/** The storage of git data as one request uses it. */
+/** The storage of git data and large files, as one request uses it. */
 export class GitStorage {
   readonly usage = new StorageUsage();
-  /** Of all repositories. */
+  /** The large files of all repositories. */
   readonly largeFiles: LargeFiles;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
@@ -54,20 +54,20 @@ export class GitStorage {
     this.jobs = jobs;
   }
 
-  /** The repository of a place. Nothing is read, and nothing has to be there. */
+  /** The repository at a location. Reads nothing; the repository need not exist. */
   repository(location: RepositoryLocation): StoredRepository {
     const object = this.objects.getByName(location.objectName);
     const results = new ResultCache(this.cache, location.objectName);
     return new StoredRepository(location, this.bucket, object, this.usage, results);
   }
 
-  /** Has a repository tended soon. A message that is lost is made up for by the object's alarm. */
+  /** Queues maintenance of a repository. If the message is lost, the object's alarm queues it again. */
   async maintainLater({ objectName, networkName }: RepositoryLocation): Promise<void> {
     await this.jobs.send({ kind: "maintain", objectName, networkName });
   }
 }
 
-/** An upload that a repository knows of, and the repository as it was when the upload began. */
+/** A recorded upload, and the repository's snapshot when the upload began. */
 export interface BegunUpload {
   readonly uploadId: string;
   readonly snapshot: Snapshot;
@@ -75,7 +75,7 @@ export interface BegunUpload {
 
 /** The git data of one repository. */
 export class StoredRepository {
-  /** These two and no more: it is sent to the object. */
+  /** Only the two fields of a location, since it is sent to the object. */
   private readonly location: RepositoryLocation;
   private readonly networkName: string;
   private readonly bucket: Bucket;
@@ -98,7 +98,7 @@ export class StoredRepository {
     this.usage = usage;
   }
 
-  /** The object, for one call. */
+  /** The Durable Object for one call, which is counted. */
   private get object(): DurableObjectStub<RepositoryObject> {
     this.usage.objectCalls++;
     return this.stub;
@@ -108,7 +108,7 @@ export class StoredRepository {
     return this.object.snapshot();
   }
 
-  /** Opens the packs of a snapshot. Cost: two reads for each that the isolate does not know. */
+  /** Opens the packs of a snapshot. Cost: two reads for each pack that the isolate has not cached. */
   async open({ packs }: Pick<Snapshot, "packs">): Promise<OpenRepository> {
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
     const key = packs.map(({ name }) => name).join(" ");
@@ -116,17 +116,19 @@ export class StoredRepository {
     return new OpenRepository(await Promise.all(opened), this.results, gauge, key);
   }
 
-  /** For what is held in memory of this repository. */
+  /** A gauge for bytes of this repository that a caller keeps in memory. */
   openGauge(): Gauge {
     return this.usage.gauge();
   }
 
-  /** The bytes of a pack as they are stored, from start to end. */
+  /** Streams a pack as it is stored. */
   streamPack(pack: PackRecord, pieceBytes: number): AsyncGenerator<Uint8Array> {
     return this.bucket.stream(packKey(this.networkName, pack.name, "pack"), pieceBytes);
   }
 
-  /** Must come before any pack is written: what the repository does not know of, nobody removes. */
+  /**
+   * Records an upload. Call this before any pack is written: files of unrecorded uploads are never deleted.
+   */
   async beginUpload(at: number): Promise<BegunUpload> {
     const uploadId = crypto.randomUUID();
     const snapshot = await this.object.beginUpload(this.location, uploadId, at);
@@ -134,15 +136,15 @@ export class StoredRepository {
   }
 
   /**
-   * Room for what a read can't hold in memory. The repository knows of it as of an upload: drop it
-   * by `dropUpload`; what is left behind is removed with other uploads that were.
+   * Scratch files for a read that exceeds memory. They are recorded as an upload: delete them by
+   * `dropUpload`; otherwise maintenance deletes them when the upload expires.
    */
   async openScratch(at: number): Promise<{ uploadId: string; scratch: Scratch }> {
     const { uploadId } = await this.beginUpload(at);
     return { uploadId, scratch: openScratch(this.bucket, this.networkName, uploadId) };
   }
 
-  /** A pack to fill with what a change consists of; `receivePack` takes it, as it takes any other. */
+  /** A builder for the pack of a server-side change, which is then stored through `receivePack`. */
   startPack(): PackBuilder {
     return new PackBuilder(codec);
   }
@@ -152,10 +154,10 @@ export class StoredRepository {
   }
 
   /**
-   * Removes all that an upload wrote.
+   * Deletes all files of an upload and its record.
    *
-   * SECURITY: only for one whose pack no repository was asked to list, or was refused. Whether a
-   * repository that did not answer lists it, nobody knows.
+   * SECURITY: call this only if the pack was never passed to `commitPush` or `replacePacks`, or the object
+   * refused to list it. If such a call failed, the object may list the pack.
    */
   async dropUpload(uploadId: string, receiver?: PackReceiver): Promise<void> {
     await receiver?.abort();
@@ -168,12 +170,12 @@ export class StoredRepository {
   }
 
   /**
-   * Makes one pack of packs that stand next to each other in the list.
+   * Merges adjacent packs of the list into one.
    *
-   * Pushes and clones go on meanwhile: what they read stays for a day.
+   * Pushes and clones continue meanwhile: the replaced packs are kept for a day.
    *
-   * @returns `stale` if they are not all listed any more; nothing is changed then.
-   * @throws GitError `corrupt` if a pack is not what it was when it was stored.
+   * @returns `stale` if not all packs are listed any more; nothing is changed then.
+   * @throws GitError `corrupt` if a stored pack is damaged.
    */
   async mergePacks(packs: readonly PackRecord[], at: number): Promise<ReplaceOutcome> {
     const { uploadId } = await this.beginUpload(at);
@@ -203,7 +205,7 @@ export class StoredRepository {
       const oldNames = packs.map((pack) => pack.name);
       outcome = await this.object.replacePacks(uploadId, oldNames, record, at);
     } catch (error) {
-      // What it wrote goes with the upload, once that is given up: the pack may be listed.
+      // The files stay until the upload expires, since the object may list the pack.
       await upload.abort();
       throw error;
     }
@@ -215,21 +217,21 @@ export class StoredRepository {
     await this.object.setHead(ref);
   }
 
-  /** What a fork of this repository begins with. */
+  /** The initial snapshot of a fork of this repository. Marks all packs as shared. */
   share(): Promise<Snapshot> {
     return this.object.share();
   }
 
-  /** Makes this, where nothing was before, a fork. */
+  /** Initializes this repository, which must be new, as a fork. */
   async adopt(snapshot: Snapshot): Promise<void> {
     await this.object.adopt(this.location, snapshot);
   }
 
-  /** The refs that a push moved, in its order. Cost: a call for every 5,000. */
+  /** The ref updates of a push, in its order. Cost: a call to the object for every 5,000. */
   async *listUpdates(entry: OutboxEntry): AsyncGenerator<MadeUpdate[]> {
     for (let from = 0; from < entry.updateCount;) {
       const updates = await this.object.listUpdates(entry, from);
-      // The repository was deleted meanwhile.
+      // No updates are left only if the repository was deleted meanwhile.
       if (updates.length === 0) return;
       yield updates;
       from += updates.length;
@@ -244,29 +246,29 @@ export class StoredRepository {
     return this.object.listWork(now);
   }
 
-  /** @returns True if nothing is left to be done. */
+  /** Records finished maintenance. @returns True if no maintenance is left. */
   finishWork(done: DoneWork): Promise<boolean> {
     return this.object.finishWork(done);
   }
 
-  /** Those of `packNames` that this repository or its readers need. */
+  /** The subset of `packNames` that this repository lists or its readers may still be reading. */
   findHeld(packNames: string[], now: number): Promise<string[]> {
     return this.object.findHeld(packNames, now);
   }
 
-  /** Removes packs that no repository lists. */
+  /** Deletes packs that no repository lists. */
   async deletePacks(packNames: readonly string[]): Promise<void> {
     for (const name of packNames) await deletePack(this.bucket, this.networkName, name);
   }
 
-  /** Removes whatever uploads left whose packs no repository lists. */
+  /** Deletes the files of uploads whose packs no repository lists. */
   async deleteUploads(uploadIds: readonly string[]): Promise<void> {
     for (const id of uploadIds) await deleteUpload(this.bucket, this.networkName, id);
   }
 
   /**
-   * Writes the refs into the bucket, as git keeps them. Nobody reads them there but an operator who
-   * has lost everything else; they are as old as the last time that the repository was tended.
+   * Writes HEAD and the refs to the bucket in git's formats, as of the last maintenance. The service never
+   * reads them; an operator can restore from them if everything else is lost.
    */
   async saveRefs({ head, refs }: Snapshot): Promise<void> {
     const packedRefs = formatPackedRefs(refs as (StoredRef & { name: ByteText })[]);
@@ -277,7 +279,7 @@ export class StoredRepository {
     ]);
   }
 
-  /** Removes the refs from the bucket. */
+  /** Deletes the refs from the bucket. */
   async forgetRefs(): Promise<void> {
     await this.bucket.delete([
       rescueKey(this.location, "packed-refs"),
@@ -285,12 +287,12 @@ export class StoredRepository {
     ]);
   }
 
-  /** Ends a repository that is deleted; its packs wait to be removed. */
+  /** Empties a deleted repository and retires its packs. */
   async discard(at: number): Promise<void> {
     await this.object.discard(at);
   }
 
-  /** Forgets the object. For a repository of which no file is left. */
+  /** Deletes the object's state. Call only when no file of the repository is left. */
   async destroy(): Promise<void> {
     await this.object.destroy();
   }

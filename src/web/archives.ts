@@ -9,12 +9,12 @@ import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { renderFailure } from "./render-failure.ts";
 
-/** A branch, tag or commit as one file, where the records of tags and releases lead. */
+/** Archives of branches, tags and commits, to which API responses of tags and releases link. */
 export const archives = new Hono<WebEnv>({ router: new TrieRouter() });
 
 archives.get("/:owner/:repo/archive/:archive{.+}", async (c, next) => {
   const { owner, repo: name, archive } = c.req.param();
-  // The API's own addresses begin so, and nobody is called like that.
+  // Paths of the API begin with "api", which is a reserved account name.
   if (owner === "api") return next();
   const { ctx, repo } = await enterRepositoryPath(c, owner, name, { unit: "code", mode: "read" });
   const { ref, format } = parseArchiveName(archive);

@@ -8,8 +8,8 @@ const PX_MAX = 512;
 export const avatars = new Hono<WebEnv>();
 
 /**
- * The picture of an account: drawn from its id, so that it survives a rename and needs no look
- * whether the account exists, which it would give away.
+ * The avatar of an account, generated from its id: it stays the same after a rename, and serving it needs
+ * no lookup, which would reveal whether the account exists.
  */
 avatars.get("/avatars/:id{[1-9][0-9]{0,14}}", async (c) => {
   const size = Number(c.req.query("size") ?? DEFAULT_PX);

@@ -2,7 +2,7 @@ import { Hono, type Context } from "hono";
 
 import type { WebEnv } from "./env.ts";
 
-/** The interface description, and a page to read and try it. All files come from this service. */
+/** The OpenAPI document and the Swagger page for it. All files are served by this service. */
 export const documentation = new Hono<WebEnv>();
 
 documentation.get("/openapi.json", (c) => asset(c, "/openapi.json"));
@@ -10,7 +10,7 @@ documentation.get("/swagger.v1.json", (c) => asset(c, "/openapi.json"));
 documentation.get("/api/swagger", (c) => asset(c, "/-/swagger/"));
 documentation.get("/-/swagger/*", (c) => asset(c, c.req.path));
 
-/** SECURITY: scripts from our own files only; the viewer writes styles into its elements and draws icons. */
+/** SECURITY: only scripts from our own files. The viewer needs inline styles and data: images. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -4,7 +4,7 @@ import type { Door, IncomingRequest } from "../entrance/door.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import type { WebEnv } from "./env.ts";
 
-/** How pages refuse requests. */
+/** Refusals for pages. */
 export const WEB_DOOR: Door = {
   hasSudo: false,
   refuseAnonymous: () => unauthenticated("sign in first"),
@@ -12,7 +12,7 @@ export const WEB_DOOR: Door = {
   refuseUnknown: () => notFound(),
 };
 
-/** A request for a page, as the entrance takes it. */
+/** A page request in the form that `src/entrance` takes. */
 export const incoming = (c: Context<WebEnv>): IncomingRequest => ({
   door: WEB_DOOR,
   open: c.var.open,

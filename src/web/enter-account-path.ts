@@ -8,9 +8,9 @@ import { incoming, WEB_DOOR } from "./door.ts";
 import type { WebEnv } from "./env.ts";
 
 /**
- * Lets a request to the user or organization of its path.
+ * Authorizes a request for the user or organization of its path.
  *
- * @param ending What follows the account's name in the address.
+ * @param ending The part of the path after the account's name.
  */
 export async function enterAccountPath(
   c: Context<WebEnv>,
@@ -19,7 +19,7 @@ export async function enterAccountPath(
 ): Promise<AccountContext> {
   const context = await enterAccount(incoming(c), {
     name,
-    // They depend on what has this name.
+    // The required scope depends on the account's kind and is checked below.
     scopes: [],
     anonymous: "by-setting",
     pathAt: (renamed) => `/${renamed.name}${ending}`,

@@ -6,9 +6,9 @@ import { incoming } from "./door.ts";
 import type { WebEnv } from "./env.ts";
 
 /**
- * Lets a request into the repository of its path, to read it.
+ * Authorizes a request for reading the repository of its path.
  *
- * @param ending What follows the repository's name in an address that ends with it, such as `.rss`.
+ * @param ending A suffix of the repository's name at the end of the path, such as `.rss`.
  */
 export function enterRepositoryPath(
   c: Context<WebEnv>,

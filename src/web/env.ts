@@ -1,6 +1,6 @@
 import type { OpenCtx } from "../context.ts";
 
-/** What a request carries before any route. */
+/** Variables set on every request before its route runs. */
 export interface WebEnv {
   Variables: { open: OpenCtx; requestId: string; assets: Pick<Fetcher, "fetch"> };
 }

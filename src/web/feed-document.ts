@@ -1,22 +1,22 @@
 import { formatTime } from "../lib/time.ts";
 
-/** A feed as readers of news take it. */
+/** The content of a feed, independent of its format. */
 export interface FeedDocument {
   readonly title: string;
   readonly description: string;
-  /** The page that it is about. */
+  /** The page whose activities the feed lists. */
   readonly pageUrl: string;
-  /** Its own address. */
+  /** The feed's own URL. */
   readonly feedUrl: string;
   /** Latest first. */
   readonly items: readonly FeedItem[];
 }
 
 interface FeedItem {
-  /** Never given to another item. */
+  /** Permanently unique. */
   readonly id: string;
   readonly title: string;
-  /** As plain text. */
+  /** Plain text. */
   readonly text: string;
   readonly url: string;
   readonly authorName: string;
@@ -67,7 +67,7 @@ export function formatRss({ title, description, pageUrl, feedUrl, items }: FeedD
       `<guid isPermaLink="false">${escapeXml(item.id)}</guid>`,
       element("pubDate", formatRssTime(item.at)),
       element("dc:creator", item.authorName),
-      // Readers take it for HTML: what is escaped twice reaches them as the text it is.
+      // Feed readers parse the description as HTML, so plain text is escaped twice.
       element("description", escapeXml(item.text)),
       "</item>",
     ]),
@@ -80,7 +80,7 @@ const lines = (...list: string[]): string => `${list.join("\n")}\n`;
 
 const element = (name: string, text: string): string => `<${name}>${escapeXml(text)}</${name}>`;
 
-/** RFC 822 with a year of four digits. */
+/** A date in RFC 822 format with a four-digit year. */
 const formatRssTime = (at: number): string => new Date(at).toUTCString().replace("GMT", "+0000");
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -91,7 +91,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** Text as XML holds it. Characters that no document may hold, by XML 1.0 section 2.2, are replaced. */
+/** Escapes text for XML. Characters forbidden by XML 1.0 section 2.2 are replaced by U+FFFD. */
 const escapeXml = (text: string): string =>
   text
     .toWellFormed()

@@ -13,7 +13,7 @@ import { formatHex } from "../lib/hex.ts";
 import {
   type ActivityEntry,
   activityId,
-  findDeed,
+  findOperation,
   type OpType,
 } from "../shapes/events/activity.ts";
 import { enterAccountPath } from "./enter-account-path.ts";
@@ -23,7 +23,7 @@ import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
 import { renderFailure } from "./render-failure.ts";
 import { accountUrlOf, htmlUrlOf } from "../shapes/urls.ts";
 
-/** What people do in a repository, or of an account, for readers of news. */
+/** RSS and Atom feeds of the activities of an account or a repository. */
 export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });
 
 const ITEMS = { size: 30, offset: 0 };
@@ -41,7 +41,7 @@ feeds.get("/:name{[^/]+\\.(?:rss|atom)}", async (c) => {
 
 feeds.get("/:owner/:name{[^/]+\\.(?:rss|atom)}", async (c, next) => {
   const owner = c.req.param("owner");
-  // The API's own addresses begin so, and nobody is called like that.
+  // Paths of the API begin with "api", which is a reserved account name.
   if (owner === "api") return next();
   const [name, ending] = splitEnding(c.req.param("name"));
   const { ctx, repo } = await enterRepositoryPath(c, owner, name, TO_SEE, ending);
@@ -61,7 +61,7 @@ function splitEnding(text: string): [name: string, ending: string] {
   return [text.slice(0, at), text.slice(at)];
 }
 
-/** Whoever has the very bytes that would be sent is told so: readers of news ask often. */
+/** Sends the feed, or 304 if the client has the same bytes: feed readers poll often. */
 async function answerFeed(
   c: Context<WebEnv>,
   { rootUrl }: Ctx,
@@ -90,13 +90,13 @@ async function answerFeed(
 
 function toItem(entry: ActivityEntry, rootUrl: string): FeedDocument["items"][number] {
   const { event, actor, repo } = entry;
-  const { opType, update } = findDeed(entry);
+  const { opType, update } = findOperation(entry);
   const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "";
   const repoName = `${repo.owner.name}/${repo.row.name}`;
   const repoUrl = htmlUrlOf(repo, { rootUrl });
   const compared = update?.before && update.after ? `${update.before}...${update.after}` : "";
   return {
-    // The same after a rename, too.
+    // Stays the same after a rename.
     id: `tag:${new URL(rootUrl).hostname},2025:activity:${activityId(entry)}`,
     title: `${actor.name} ${DEEDS[opType](ref)} ${repoName}`,
     text: (update?.commits ?? []).map(({ oid, message }) => `${oid}\n${message}`).join("\n"),

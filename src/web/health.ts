@@ -6,7 +6,7 @@ import type { WebEnv } from "./env.ts";
 
 export const health = new Hono<WebEnv>();
 
-/** Whether the service can do its work, for load balancers and the like: 200 or 503. */
+/** The health check for load balancers: 200, or 503 if the database does not respond. */
 health.get("/api/healthz", async (c) => {
   const { config, db, now } = c.var.open;
   const status = await db.run(sql`select 1`).then(

@@ -8,6 +8,6 @@ import type { WebEnv } from "./env.ts";
 import { feeds } from "./feeds.ts";
 import { health } from "./health.ts";
 
-/** What is served outside the API. */
+/** All HTTP routes outside the API and git. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
 for (const door of [avatars, documentation, health, archives, feeds]) web.route("/", door);

@@ -6,7 +6,7 @@ import { Failure } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
 import type { WebEnv } from "./env.ts";
 
-/** Answers what was thrown, as plain text. */
+/** Renders a thrown error as plain text. */
 export function renderFailure(error: unknown, c: Context<WebEnv>): Response {
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {

@@ -217,7 +217,7 @@ describe("no table that grows is read as a whole", () => {
     const plans = (await Promise.all([...new Set(sent)].map(planOf))).flat().join("\n");
     expect(plans).toMatch(/SCAN e USING (?:COVERING )?INDEX events_undispatched\b/);
     expect(plans).toMatch(/SEARCH x USING COVERING INDEX events_undispatched_repo /);
-    expect(plans).not.toMatch(/SCAN (?:x|h|a|hooks|announcements)\b/);
+    expect(plans).not.toMatch(/SCAN (?:x|h|a|hooks|webhook_events)\b/);
   });
 
   // Neither pages nor numbers of deliveries look at those of other hooks, or sort them.
@@ -262,8 +262,8 @@ describe("no table that grows is read as a whole", () => {
     await sweepDeliveries(systemCtx({ DB: listening }, Date.now()));
     await resealSecrets(systemCtx({ DB: listening }, Date.now(), { SEALING_KEYS }));
     expect(sent.length).toBeGreaterThan(9);
-    // The oldest announcements are walked by their ids, as far as the limit.
-    const isBounded = (scan: string) => /order by "announcements"\."id" asc limit \?/.test(scan);
+    // The oldest webhook events are walked by their ids, as far as the limit.
+    const isBounded = (scan: string) => /order by "webhook_events"\."id" asc limit \?/.test(scan);
     const scans = await fullScans([...new Set(sent)]);
     expect(scans.filter((scan) => !isBounded(scan))).toEqual([]);
   });

@@ -24,7 +24,7 @@ const bytesOf = (bytes: Bytes): Uint8Array =>
   typeof bytes === "string" ? Uint8Array.from(bytes, (char) => char.charCodeAt(0)) : bytes;
 const join = (...pieces: Bytes[]): Uint8Array => joinBytes(pieces.map(bytesOf));
 
-/** Lines as packets; what is four characters long stands for itself. */
+/** Formats lines as pkt-lines. A line of four characters, such as `0000`, is copied as it is. */
 const pkts = (...lines: string[]): string =>
   lines
     .map((line) =>
@@ -32,7 +32,7 @@ const pkts = (...lines: string[]): string =>
     )
     .join("");
 
-/** One entry of a pack, of a size that may be a lie. */
+/** One pack entry. `size` may differ from the content's length. */
 const entry = (type: number, content: Bytes, size = content.length, base: Bytes = ""): Uint8Array =>
   join(formatEntryHeader(type, size), base, deflateSync(bytesOf(content)));
 
@@ -42,7 +42,7 @@ const signed = (body: Uint8Array): Uint8Array => {
   return join(body, hash.digest());
 };
 
-/** A pack of the given entries, with a right trailer and a right number unless one is given. */
+/** A pack of the given entries with a valid trailer. `count` may differ from their number. */
 const pack = (entries: readonly Uint8Array[], count = entries.length): Uint8Array =>
   signed(join(formatPackHeader(count), ...entries));
 
@@ -54,7 +54,7 @@ const WHO = "A <a@example.com> 1700000000 +0000";
 const commitOf = (tree: string, more = ""): string =>
   `tree ${tree}\n${more}author ${WHO}\ncommitter ${WHO}\n\nwords\n`;
 
-// What is there already, and what the rows push: a commit of a tree of one file.
+// FIRST is the commit in the repository, with a tree of one file; NEXT is the commit that the cases push.
 const FILE = "hello\n";
 const ROOT = join("100644 file\0", raw("blob", FILE));
 const FIRST = commitOf(oidOf("tree", ROOT));
@@ -64,7 +64,7 @@ const next = oidOf("commit", NEXT);
 const good = pack([entry(COMMIT, NEXT)]);
 const blob = entry(BLOB, "base!");
 
-/** A pack of a commit, and of what it is to be refused for. */
+/** A pack of a commit with a tree that must be refused, and further entries. */
 const withTree = (tree: Bytes, ...others: Uint8Array[]): { oid: string; pack: Uint8Array } => {
   const commit = commitOf(oidOf("tree", tree));
   return {
@@ -85,8 +85,8 @@ let repo: TestRepo;
 beforeAll(async () => {
   owner = await make.user();
   repo = await make.repo(owner);
-  const whole = pack([entry(COMMIT, FIRST), entry(TREE, ROOT), entry(BLOB, FILE)]);
-  await receive(join(create(first, "refs/heads/main"), whole));
+  const initial = pack([entry(COMMIT, FIRST), entry(TREE, ROOT), entry(BLOB, FILE)]);
+  await receive(join(create(first, "refs/heads/main"), initial));
 });
 
 const create = (oid: string, ref = "refs/heads/next"): string =>
@@ -103,14 +103,14 @@ function send(service: string, body: Uint8Array, headers: Record<string, string>
 const receive = (body: Uint8Array, headers: Record<string, string> = {}): Promise<Answer> =>
   send("git-receive-pack", body, headers);
 
-/** All that a push could have changed. */
+/** All state that a push could change. */
 async function stateOf() {
   const { refs, packs } = await env.REPOSITORY.getByName(repo.objectName).snapshot();
   const { objects } = await env.PACKS.list({ prefix: networkPrefix(repo.networkName) });
   return { refs, packs, files: objects.map(({ key }) => key), events: await eventsOf(repo) };
 }
 
-/** Sends a push that must be refused, and finds everything as it was. */
+/** Sends a push that must be refused, and expects the state to be unchanged. */
 async function refuse(body: Uint8Array, headers: Record<string, string> = {}): Promise<Answer> {
   const before = await stateOf();
   const answer = await receive(body, headers);
@@ -118,7 +118,7 @@ async function refuse(body: Uint8Array, headers: Record<string, string> = {}): P
   return answer;
 }
 
-/** Pushes a pack, and returns why it was not unpacked. */
+/** Pushes a pack that must be refused. Returns the report's unpack line. */
 async function refusePack(bytes: Uint8Array, oid = next): Promise<string> {
   const { status, body } = await refuse(join(create(oid), bytes));
   expect(status).toBe(200);
@@ -131,7 +131,7 @@ describe("a malformed pack", () => {
   const empty = Buffer.from("789c030000000001", "hex");
   const tooFar = Buffer.from("789c030200", "hex");
   it.each<[string, Uint8Array, RegExp]>([
-    ["is not there", join(), /pack: cut off/],
+    ["is missing", join(), /pack: cut off/],
     ["ends in its header", good.subarray(0, 11), /pack: cut off/],
     ["ends in an entry", good.subarray(0, 40), /pack: cut off/],
     ["ends in its trailer", good.subarray(0, -1), /pack: cut off/],
@@ -139,8 +139,8 @@ describe("a malformed pack", () => {
     ["is HTML", join("<!doctype html><title>Bad gateway</title>"), /pack: no signature/],
     ["is of version 1", join("PACK\0\0\0\x01", good.subarray(8)), /pack version 1/],
     ["is of version 4", join("PACK\0\0\0\x04", good.subarray(8)), /pack version 4/],
-    ["has a trailer of something else", lastByteWrong(good), /pack: checksum mismatch/],
-    ["goes on behind its trailer", join(good, "x"), /pack: bytes behind the trailer/],
+    ["has the trailer of another pack", lastByteWrong(good), /pack: checksum mismatch/],
+    ["continues after its trailer", join(good, "x"), /pack: bytes behind the trailer/],
     ["is followed by another", join(good, good), /pack: bytes behind the trailer/],
     ["announces more objects than it has", pack([blob], 2), /pack: /],
     ["announces fewer objects than it has", pack([blob, blob], 1), /pack: checksum mismatch/],
@@ -161,9 +161,13 @@ describe("a malformed pack", () => {
       pack([join(formatEntryHeader(BLOB, 5), "no zlib here")]),
       /zlib|inflate/,
     ],
-    ["has a wrong sum in a stream", pack([lastByteWrong(entry(BLOB, "base!"))]), /checksum|adler/i],
     [
-      "refers to before a stream",
+      "has a wrong checksum in a stream",
+      pack([lastByteWrong(entry(BLOB, "base!"))]),
+      /checksum|adler/i,
+    ],
+    [
+      "has a distance to before the start of a stream",
       pack([join("\x33", tooFar, "\0".repeat(8))]),
       /distance|far|zlib/,
     ],
@@ -180,7 +184,7 @@ describe("a malformed pack", () => {
     return wrong;
   }
 
-  /** A file of one byte in 100 KB of nothing. */
+  /** A blob of one byte in a stream padded with 100 KB of empty blocks. */
   function padded(): Uint8Array {
     const stored = Buffer.from("000000ffff", "hex");
     const blocks = Array.from({ length: 20_000 }, () => stored);
@@ -190,21 +194,25 @@ describe("a malformed pack", () => {
   }
 });
 
-describe("a pack of unsound objects", () => {
+describe("a pack of invalid objects", () => {
   const modules = '[submodule "x"]\n\tpath = x\n\turl = -upload-pack=evil\n';
   const modulesTree = join("100644 .gitmodules\0", raw("blob", modules));
   const tagged = `object ${next}\ntype commit\ntagger ${WHO}\n\nno name\n`;
   it.each<[string, { oid: string; pack: Uint8Array }, RegExp]>([
     ["a tree out of order", withTree(tree(["100644", "b"], ["100644", "a"])), /treeNotSorted/],
-    ["a name twice", withTree(tree(["100644", "a"], ["100644", "a"])), /duplicateEntries/],
+    ["a duplicate name", withTree(tree(["100644", "a"], ["100644", "a"])), /duplicateEntries/],
     ["a file called .git", withTree(tree(["100644", ".git"])), /hasDotgit/],
     ["a file called .GIT", withTree(tree(["100644", ".GIT"])), /hasDotgit/],
     ["a file called git~1", withTree(tree(["100644", "git~1"])), /hasDotgit/],
     ["a file called ..", withTree(tree(["100644", ".."])), /hasDotdot/],
-    ["a path for a name", withTree(tree(["100644", "a/b"])), /fullPathname/],
-    ["a mode with a zero in front", withTree(tree(["0100644", "a"])), /zeroPaddedFilemode/],
-    ["a tree cut off", withTree("100644 file\0short"), /badTree|tree/],
-    ["a submodule that is an option", withTree(modulesTree, entry(BLOB, modules)), /gitmodulesUrl/],
+    ["a path as a name", withTree(tree(["100644", "a/b"])), /fullPathname/],
+    ["a zero-padded mode", withTree(tree(["0100644", "a"])), /zeroPaddedFilemode/],
+    ["a truncated tree", withTree("100644 file\0short"), /badTree|tree/],
+    [
+      "a submodule URL that looks like an option",
+      withTree(modulesTree, entry(BLOB, modules)),
+      /gitmodulesUrl/,
+    ],
     ["a commit without author", withCommit(`tree ${oidOf("tree", ROOT)}\n\nx\n`), /missingAuthor/],
     ["a commit without tree", withCommit(`author ${WHO}\ncommitter ${WHO}\n\nx\n`), /missingTree/],
     ["a tree that does not exist", withCommit(commitOf(A)), /tree a+ is missing/],
@@ -245,10 +253,10 @@ describe("a malformed delta", () => {
   it.each<[string, Uint8Array, RegExp]>([
     ["whose base starts before the pack", pack([blob, ofs(copyAll, 1000)]), /base at no entry/],
     ["whose base is the pack's header", pack([ofs(copyAll, 12)]), /base at no entry/],
-    ["whose base is inside of an entry", pack([blob, ofs(copyAll, 3)]), /base at no entry/],
-    ["of itself", pack([blob, ofs(copyAll, 0)]), /base at no entry/],
-    ["whose base is nowhere", pack([ref(copyAll, A)]), /base a+/],
-    ["in a circle", pack([ref(copyAll, A), ref(copyAll, "b".repeat(40))]), /base [ab]+/],
+    ["whose base offset is inside an entry", pack([blob, ofs(copyAll, 3)]), /base at no entry/],
+    ["whose base is itself", pack([blob, ofs(copyAll, 0)]), /base at no entry/],
+    ["whose base does not exist", pack([ref(copyAll, A)]), /base a+/],
+    ["in a cycle", pack([ref(copyAll, A), ref(copyAll, "b".repeat(40))]), /base [ab]+/],
     ["that copies from beyond its base", onBlob(delta(5, 6, 0x91, 1, 6)), /copy out of bounds/],
     ["that copies beyond its result", onBlob(delta(5, 4, 0x90, 5)), /copy out of bounds/],
     ["that copies 4 GB", onBlob(delta(5, 5, 0xff, 255, 255, 255, 255, 255, 255, 255)), /bounds/],
@@ -261,7 +269,7 @@ describe("a malformed delta", () => {
     ["that ends in its sizes", onBlob(delta(0x85, 0x85)), /delta: cut off/],
     ["that is empty", onBlob(delta()), /delta: cut off/],
     [
-      "that makes a terabyte of nothing",
+      "whose result claims to be 2 TB",
       onBlob(delta(5, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40, 0x90, 5)),
       /an object of 2199023255552 bytes/,
     ],
@@ -270,14 +278,14 @@ describe("a malformed delta", () => {
       pack([blob, ofs(copyAll, blob.length, 9 * 2 ** 20)]),
       /shorter than announced/,
     ],
-    ["at the end of 5,000", pack(chain(5000)), /chain of deltas too long/],
+    ["at the end of a chain of 5,000", pack(chain(5000)), /chain of deltas too long/],
     [
-      "that makes a tree that is none",
+      "whose result is an invalid tree",
       pack([entry(TREE, ROOT), ofs(delta(ROOT.length, 1, 1, 65), entry(TREE, ROOT).length)]),
       /badTree|tree/,
     ],
     [
-      "of a base outside that it does not fit",
+      "whose external base has another size",
       pack([ref(delta(5, 5, 0x90, 5), oidOf("blob", FILE))]),
       /base of another size/,
     ],
@@ -285,7 +293,7 @@ describe("a malformed delta", () => {
     expect(await refusePack(bytes)).toMatch(message);
   });
 
-  /** Deltas of which each is of the one before, and adds a byte. */
+  /** A chain of deltas, each based on the previous entry and adding a byte. */
   function chain(length: number): Uint8Array[] {
     const entries = [entry(BLOB, "x")];
     const size = (bytes: number): number[] =>
@@ -302,24 +310,24 @@ describe("a malformed delta", () => {
 describe("a push of malformed pkt-lines", () => {
   const line = pkts(`${NULL} ${next} refs/heads/next\0report-status`);
   it.each<[string, Bytes, RegExp]>([
-    ["with letters for a length", `zzzz${line}0000`, /pkt-line of length/],
+    ["with letters as a length", `zzzz${line}0000`, /pkt-line of length/],
     ["with a sign in a length", `-001${line}0000`, /pkt-line of length/],
     ["with a length of three", `0003${line}0000`, /pkt-line of length/],
     ["with a length beyond the longest", `fff1${"x".repeat(65_520)}0000`, /pkt-line of length/],
     ["with an empty line", `0004${line}0000`, /two object ids and a ref/],
     ["that ends in a length", "00", /cut off/],
     ["that ends in a line", line.slice(0, -5), /cut off/],
-    ["without an end", line, /cut off/],
-    ["with a delimiter for an end", `${line}0001`, /delimiter packet/],
-    ["with the end of an answer for an end", `${line}0002`, /response-end packet/],
-    ["that is a pack and nothing else", good, /pkt-line of length/],
+    ["without a flush packet", line, /cut off/],
+    ["with a delimiter instead of a flush", `${line}0001`, /delimiter packet/],
+    ["with a response-end instead of a flush", `${line}0002`, /response-end packet/],
+    ["that is only a pack", good, /pkt-line of length/],
     ["that is JSON", '{"ref":"refs/heads/main"}', /pkt-line of length/],
   ])("%s", async (_, body, message) => {
     const answer = await refuse(bytesOf(body));
     expect([answer.status, answer.body]).toEqual([400, expect.stringMatching(message)]);
   });
 
-  it("in a body that is not gzip as it says, or compressed in a way nobody knows", async () => {
+  it("in a body that is not gzip as declared, or has an unknown encoding", async () => {
     for (const encoding of ["gzip", "x-gzip", "br"]) {
       const answer = await refuse(join(line, "0000", good), { "Content-Encoding": encoding });
       expect(answer.status, encoding).toBe(400);
@@ -330,7 +338,7 @@ describe("a push of malformed pkt-lines", () => {
 describe("a push of malformed commands", () => {
   const caps = "\0report-status";
   it.each<[string, string[], RegExp]>([
-    ["from nothing to nothing", [`${NULL} ${NULL} refs/heads/x${caps}`], /neither starts nor ends/],
+    ["with two null ids", [`${NULL} ${NULL} refs/heads/x${caps}`], /neither starts nor ends/],
     ["without a new id", [`${next} refs/heads/x${caps}`], /two object ids and a ref/],
     ["with a short id", [`${NULL} ${next.slice(1)} refs/heads/x${caps}`], /two object ids/],
     ["with an id in capitals", [`${NULL} ${"A".repeat(40)} refs/heads/x${caps}`], /object id/],
@@ -346,13 +354,13 @@ describe("a push of malformed commands", () => {
       /named twice/,
     ],
     [
-      "with capabilities further down",
+      "with capabilities on a later line",
       [`${NULL} ${next} refs/heads/x`, `${NULL} ${first} refs/heads/y${caps}`],
       /capabilities behind/,
     ],
-    ["that is signed", [`push-cert${caps}`], /signed/],
+    ["that is signed (push-cert)", [`push-cert${caps}`], /signed/],
     [
-      "with a boundary that is no id",
+      "with an invalid id as shallow boundary",
       ["shallow main", `${NULL} ${next} refs/heads/x`],
       /object id/,
     ],
@@ -364,23 +372,23 @@ describe("a push of malformed commands", () => {
   it.each<[string, string, string, string, RegExp]>([
     ["without a ref", NULL, next, "", /funny refname/],
     ["of HEAD", NULL, next, "HEAD", /funny refname/],
-    ["of a ref that climbs", NULL, next, "refs/heads/../x", /funny refname/],
-    ["of a ref outside of refs", NULL, next, "config/x", /funny refname/],
+    ["of a ref with ..", NULL, next, "refs/heads/../x", /funny refname/],
+    ["of a ref outside refs/", NULL, next, "config/x", /funny refname/],
     ["of a ref with a control character", NULL, next, "refs/heads/a\x01b", /funny refname/],
     ["of a ref with a space", NULL, next, "refs/heads/a b", /funny refname/],
-    ["of a lock", NULL, next, "refs/heads/a.lock", /funny refname/],
-    ["of a pattern", NULL, next, "refs/heads/*", /funny refname/],
+    ["of a ref ending in .lock", NULL, next, "refs/heads/a.lock", /funny refname/],
+    ["of a ref with a wildcard", NULL, next, "refs/heads/*", /funny refname/],
     ["of a reflog entry", NULL, next, "refs/heads/a@{1}", /funny refname/],
-    ["of a ref of the service's own", NULL, next, "refs/pull/1/head", /hidden ref/],
+    ["of a ref that only the service writes", NULL, next, "refs/pull/1/head", /hidden ref/],
     ["of a branch called HEAD", NULL, next, "refs/heads/HEAD", /HEAD/],
     ["of a name of 1,200 bytes", NULL, next, `refs/heads/${"x".repeat(1200)}`, /too long/],
-    ["of a name inside of another", NULL, next, "refs/heads/main/x", /clashes|main/],
-    ["of a branch that leads to a file", NULL, oidOf("blob", FILE), "refs/heads/x", /commit/],
-    ["of an object that is nowhere", NULL, A, "refs/heads/x", /missing necessary objects/],
-    ["from what the branch is not", next, next, "refs/heads/main", /fetch first/],
-    ["to make a branch that is there", NULL, next, "refs/heads/main", /fetch first/],
+    ["of a name below another ref", NULL, next, "refs/heads/main/x", /clashes|main/],
+    ["of a branch that points to a blob", NULL, oidOf("blob", FILE), "refs/heads/x", /commit/],
+    ["of a missing object", NULL, A, "refs/heads/x", /missing necessary objects/],
+    ["from a stale old id", next, next, "refs/heads/main", /fetch first/],
+    ["to create a branch that exists", NULL, next, "refs/heads/main", /fetch first/],
     ["to delete the default branch", first, NULL, "refs/heads/main", /default branch/],
-    ["to delete what is not there", first, NULL, "refs/heads/nothing", /./],
+    ["to delete a missing branch", first, NULL, "refs/heads/nothing", /./],
   ])("%s", async (_, oldOid, newOid, ref, message) => {
     const lines = pkts(`${oldOid} ${newOid} ${ref}${caps}`, "0000");
     const { status, body } = await refuse(join(lines, newOid === NULL ? "" : good));
@@ -412,34 +420,59 @@ describe("a malformed request to fetch", () => {
     ["with two delimiters", 2, pkts("command=fetch\n", "0001", "0001", "0000"), /delimiter/],
     ["with a wrong length", 2, "zzzz0000", /pkt-line of length/],
     ["with an unknown argument", 2, fetchOf("sideways"), /unknown argument/],
-    ["of a want that is no id", 2, fetchOf("want main"), /not an object id/],
-    ["of a want that is nowhere", 2, fetchOf(`want ${A}`), /not our ref a+/],
-    ["of a ref that is nowhere", 2, fetchOf("want-ref refs/heads/gone"), /unknown ref/],
+    ["of a want that is not an id", 2, fetchOf("want main"), /not an object id/],
+    ["of a missing want", 2, fetchOf(`want ${A}`), /not our ref a+/],
+    ["of a missing ref", 2, fetchOf("want-ref refs/heads/gone"), /unknown ref/],
     ["of a negative depth", 2, fetchOf(`want ${first}`, "deepen -1"), /not a number/],
     ["of a depth and a time", 2, fetchOf(`want ${first}`, "deepen 1", "deepen-since 1"), /deepen/],
-    ["cut at a ref that is nowhere", 2, fetchOf(`want ${first}`, "deepen-not gone"), /unknown ref/],
-    ["with a filter of no kind", 2, fetchOf(`want ${first}`, "filter blob:some"), /invalid filter/],
-    ["with a filter not spoken", 2, fetchOf(`want ${first}`, "filter sparse:oid=main:x"), /filter/],
-    ["of refs in another way", 2, pkts("command=ls-refs\n", "0001", "size\n", "0000"), /argument/],
-    ["of sizes of no id", 2, pkts("command=object-info\n", "0001", "oid x\n", "0000"), /object id/],
+    [
+      "with deepen-not of a missing ref",
+      2,
+      fetchOf(`want ${first}`, "deepen-not gone"),
+      /unknown ref/,
+    ],
+    ["with an invalid filter", 2, fetchOf(`want ${first}`, "filter blob:some"), /invalid filter/],
+    [
+      "with an unsupported filter",
+      2,
+      fetchOf(`want ${first}`, "filter sparse:oid=main:x"),
+      /filter/,
+    ],
+    [
+      "of ls-refs with an unknown argument",
+      2,
+      pkts("command=ls-refs\n", "0001", "size\n", "0000"),
+      /argument/,
+    ],
+    [
+      "of object-info with an invalid id",
+      2,
+      pkts("command=object-info\n", "0001", "oid x\n", "0000"),
+      /object id/,
+    ],
     ["that starts with a have", 0, pkts(`have ${first}\n`, "0000"), /starts with want/],
     ["that wants among its haves", 0, pkts(`want ${first}\n`, "0000", `want ${A}\n`), /unexpected/],
-    ["of an old version for nothing", 0, pkts(`want ${A}\n`, "0000", "done\n"), /not our ref a+/],
+    [
+      "of version 0 with a missing want",
+      0,
+      pkts(`want ${A}\n`, "0000", "done\n"),
+      /not our ref a+/,
+    ],
     ["with a delimiter", 0, pkts(`want ${first}\n`, "0001"), /delimiter/],
   ])("%s", async (_, version, body, message) => {
     const before = await stateOf();
     const answer = await upload(body, version);
-    // Git shows both: a text of status 400, and an answer that is an error.
-    const said =
+    // Git displays both: the text of a 400 response, and an ERR packet.
+    const shown =
       answer.status === 400 ? answer.body : /^[0-9a-f]{4}ERR (.*)/.exec(answer.body)?.[1];
-    expect(said).toMatch(message);
+    expect(shown).toMatch(message);
     expect(await stateOf()).toEqual(before);
   });
 });
 
-// What a client may say as often as it likes must not cost a look at every ref each time, nor more
-// arguments than a call may have.
-describe("a request that says something a hundred thousand times", () => {
+// Lines that a client may repeat must not cost a scan of all refs each, nor be spread into the arguments
+// of one function call.
+describe("a request that repeats a line 130,000 times", () => {
   const TIMES = 130_000;
   const times = (line: string): string => pkts(`${line}\n`).repeat(TIMES);
   const fetchAs = (version: number, body: string): Promise<Answer> =>
@@ -465,7 +498,7 @@ describe("a request that says something a hundred thousand times", () => {
     expect(acked.body).toContain(`ACK ${first} common`);
   });
 
-  it("as the parent of a commit is pushed, and cloned again", async () => {
+  it("as the parent of a pushed commit is accepted, and the commit can be cloned", async () => {
     const other = await make.repo(owner);
     const parents = `parent ${first}\n`.repeat(TIMES);
     const wide = commitOf(oidOf("tree", ROOT), parents);
@@ -491,13 +524,13 @@ describe("a request that says something a hundred thousand times", () => {
       const body = bytesOf(pkts("command=fetch\n", "0001", ...lines));
       expect((await at("git-upload-pack", body)).body).toContain("packfile");
     }
-    // Not a tip: all that refs reach is looked at.
+    // Not a tip, so reachability from all refs is computed.
     const inner = bytesOf(pkts("command=fetch\n", "0001", `want ${first}\n`, "done\n", "0000"));
     expect((await at("git-upload-pack", inner)).body).toContain("packfile");
   });
 });
 
-it("leaves nothing behind of all that was refused, and takes what the tables are variations of", async () => {
+it("keeps no file of the refused pushes, and accepts the valid push of which the cases are variations", async () => {
   const { refs, packs, files } = await stateOf();
   expect(refs).toEqual([{ name: "refs/heads/main", oid: first, peeledOid: null }]);
   expect(packs).toHaveLength(1);

@@ -12,7 +12,7 @@ import { makeCommit, push, pushCommands, refsOf, storePush } from "../support/pu
 import { doorsWith } from "../support/service.ts";
 import { logged } from "../support/usage.ts";
 
-/** The service, and the calls to storage that a request makes, in order. */
+/** The service with recorded storage calls, in order. */
 function counted() {
   const { bindings, calls } = failing({
     at: Number.POSITIVE_INFINITY,
@@ -49,23 +49,23 @@ async function makePushed(count: number) {
   return { owner, repo, oids };
 }
 
-describe("what a request of git asks of storage", () => {
-  it("for an advertisement: one call of the object, and none for that of version 2", async () => {
+describe("the storage calls of a git request", () => {
+  it("for an advertisement: one object call, and none in version 2", async () => {
     const { owner, repo } = await makePushed(2);
-    const ask = (service: string, headers = {}) =>
+    const advertise = (service: string, headers = {}) =>
       logged(() =>
         visit("GET", pathOf(repo, `info/refs?service=${service}`), { as: owner, headers }),
       );
-    const ofPush = await ask("git-receive-pack");
+    const ofPush = await advertise("git-receive-pack");
     expect(ofPush.line).toMatchObject({ status: 200, objectCalls: 1, r2Calls: 0 });
     expect(ofPush.line.d1Rounds).toBeLessThanOrEqual(2);
-    const ofFetch = await ask("git-upload-pack", { "Git-Protocol": "version=2" });
+    const ofFetch = await advertise("git-upload-pack", { "Git-Protocol": "version=2" });
     expect(ofFetch.line).toMatchObject({ status: 200, objectCalls: 0, r2Calls: 0 });
     expect(ofFetch.line.d1Rounds).toBeLessThanOrEqual(2);
     expect(ofFetch.sent).toBeUndefined();
   });
 
-  it("for ls-refs: one call of the object", async () => {
+  it("for ls-refs: one object call", async () => {
     const { owner, repo, oids } = await makePushed(2);
     const { answer, line, sent } = await logged(() =>
       visit("POST", pathOf(repo, "git-upload-pack"), { as: owner, ...command("ls-refs", []) }),
@@ -76,7 +76,7 @@ describe("what a request of git asks of storage", () => {
     expect(sent).toBeUndefined();
   });
 
-  it("for a clone of one pack: its two tables if they are not known yet, and one stream", async () => {
+  it("for a clone of one pack: its two tables if they are not cached, and one stream", async () => {
     const { owner, repo, oids } = await makePushed(1);
     for (const r2Calls of [3, 1]) {
       const { visit: visitCounted, callsOf } = counted();
@@ -92,18 +92,18 @@ describe("what a request of git asks of storage", () => {
     }
   });
 
-  it("for a clone of several packs: the tables that are not known yet, and one read of each", async () => {
+  it("for a clone of several packs: the uncached tables, and one read of each pack", async () => {
     const { owner, repo, oids } = await makePushed(3);
     const { visit: visitCounted, callsOf } = counted();
     const { sent } = await logged(() =>
       visitCounted("POST", pathOf(repo, "git-upload-pack"), { as: owner, ...cloneOf(oids) }),
     );
     expect(callsOf("object")).toEqual(["object.snapshot"]);
-    // Each push opened the packs before it, so the tables of the last one are left to be read.
+    // Each push opened the packs before it, so only the tables of the last pack are uncached.
     expect(sent).toMatchObject({ objectCalls: 1, r2Calls: 2 + 3 });
   });
 
-  it("for a push: two calls of the object, and each of its files written once", async () => {
+  it("for a push: two object calls before the response, and one write of each file", async () => {
     const { owner, repo } = await makePushed(0);
     const { oid, pack } = makeCommit("counted");
     const { visit: visitCounted, callsOf } = counted();
@@ -112,17 +112,17 @@ describe("what a request of git asks of storage", () => {
       expect(answer.body).toContain("ok refs/heads/main");
       return answer;
     });
-    // The last is told behind the answer: that D1 knows of the push.
+    // The third call follows the response: it settles the push after its event is stored in D1.
     expect(callsOf("object")).toEqual(["object.beginUpload", "object.commitPush", "object.settle"]);
     expect(callsOf("bucket")).toEqual(["bucket.put", "bucket.put", "bucket.put"]);
-    // Who and where, then what happened.
+    // Authentication and the repository, then the event.
     expect(callsOf("d1")).toEqual(["d1.batch", "d1.batch"]);
     expect(line.d1Rounds).toBeLessThanOrEqual(2);
     expect(sent?.r2Calls).toBe(3);
     expect(await refsOf(repo)).toMatchObject([{ name: "refs/heads/main", oid }]);
   });
 
-  it("for a fork: two calls of objects", async () => {
+  it("for a fork: two object calls", async () => {
     const { repo } = await makePushed(1);
     const forker = await make.user();
     const { visit: visitCounted, callsOf } = counted();
@@ -143,8 +143,8 @@ const pushBy = (
 ): Promise<Answer> =>
   pushCommands(owner, repo, [{ ref: "refs/heads/main", new: oid }], { pack, visit: visitCounted });
 
-describe("the line of a streamed answer that has ended", () => {
-  it("counts what was sent and asked of storage, and follows the request's", async () => {
+describe("the log line at the end of a streamed response", () => {
+  it("counts sent bytes and storage calls, and follows the request's line", async () => {
     const { owner, repo, oids } = await makePushed(1);
     const { answer, line, sent, text } = await logged(() =>
       visit("POST", pathOf(repo, "git-upload-pack"), { as: owner, ...cloneOf(oids) }),
@@ -159,7 +159,7 @@ describe("the line of a streamed answer that has ended", () => {
       sentBytes: expect.any(Number),
     });
     expect(sent?.sentBytes).toBeGreaterThan(answer.body.length / 2);
-    // The piece that is read and the one that is sent, whatever they hold.
+    // Two pieces, one being read and one being sent, count with their full size.
     expect(sent?.bufferedBytesPeak).toBeGreaterThan(500_000);
     expect(sent?.bufferedBytesPeak).toBeLessThan(2_000_000);
     expect(text.indexOf('"request"')).toBeLessThan(text.indexOf('"git:sent"'));
@@ -172,7 +172,7 @@ describe("the line of a streamed answer that has ended", () => {
     expect(sent?.sentBytes).toBeGreaterThan(0);
   });
 
-  it.each([0, 1])("is written if the client leaves after %i reads", async (reads) => {
+  it.each([0, 1])("is written if the client disconnects after %i reads", async (reads) => {
     const { owner, repo, oids } = await makePushed(1);
     const { headers, body } = cloneOf(oids);
     const request = new Request(`https://forge.example${pathOf(repo, "git-upload-pack")}`, {

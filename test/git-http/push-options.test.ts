@@ -11,7 +11,7 @@ const rowOf = async (repo: TestRepo) =>
   (await db.select().from(repositories).where(eq(repositories.id, repo.id)))[0];
 
 describe("push options", () => {
-  it("set what the repository is, for those who administer it", async () => {
+  it("set visibility and template flag for administrators", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("options");
@@ -29,8 +29,8 @@ describe("push options", () => {
     expect(types).toContain("repository.visibility_changed");
   });
 
-  // SECURITY: else a push would open to all what a fork shares with a private repository.
-  it("open no fork of a private repository", async () => {
+  // SECURITY: otherwise a push would publish objects that a fork shares with a private repository.
+  it("do not make a fork of a private repository public", async () => {
     const parent = await make.repo(await make.user(), { isPrivate: true });
     const forker = await make.user();
     const fork = await make.repo(forker, { parentId: parent.id, isFork: true, isPrivate: true });
@@ -44,9 +44,9 @@ describe("push options", () => {
   });
 
   it.each([
-    ["by a collaborator who writes", ACCESS.write, false],
-    ["by one who administers", ACCESS.admin, true],
-  ])("sent %s", async (_, access, isSet) => {
+    ["are not applied for a collaborator with write access", ACCESS.write, false],
+    ["are applied for a collaborator with admin access", ACCESS.admin, true],
+  ])("%s", async (_, access, isSet) => {
     const owner = await make.user();
     const writer = await make.user();
     const repo = await make.repo(owner, { isPrivate: true });
@@ -61,7 +61,7 @@ describe("push options", () => {
     expect(await rowOf(repo)).toMatchObject({ isPrivate: !isSet });
   });
 
-  it("do nothing where no ref moves, and where they are no truth values", async () => {
+  it("have no effect if no ref is updated, or a value is not a boolean", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("nothing");

@@ -16,7 +16,7 @@ import { doorsWith } from "../support/service.ts";
 
 const main = "refs/heads/main";
 
-/** Numbers that do not compress. */
+/** Text that compresses poorly. */
 const noise = (count: number): string =>
   Array.from({ length: count }, (_, at) => (Math.sin(at + 1) * 1e9).toString(36)).join("");
 
@@ -33,7 +33,7 @@ describe("a push over a limit of the configuration", () => {
       { GIT_REPOSITORY_MAX_BYTES: "1024" },
       /ng refs.heads.main the repository may have 1024 bytes at most/,
     ],
-  ])("in %s is told so, and leaves nothing", async (_, vars, message) => {
+  ])("in %s gets a message, and leaves no ref and no file", async (_, vars, message) => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit(noise(2000));
@@ -49,26 +49,26 @@ describe("a push over a limit of the configuration", () => {
     expect((await push(owner, repo, oid, pack)).body).toContain(`ok ${main}`);
   });
 
-  it("in refs moves none of them, with a pack or without", async () => {
+  it("in refs updates none of them, with a pack or without", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("refs");
     const visit = doorsWith({ PUSH_MAX_REFS: "1" });
     const refs = ["refs/heads/a", "refs/heads/b"];
-    const made = refs.map((ref) => ({ ref, new: oid }));
-    const pushed = await pushCommands(owner, repo, made, { pack, visit });
+    const creations = refs.map((ref) => ({ ref, new: oid }));
+    const pushed = await pushCommands(owner, repo, creations, { pack, visit });
     expect(pushed.body).toContain("unpack a push may name 1 refs at most");
     expect(pushed.body).toContain("ng refs/heads/b unpacker error");
     expect([await refsOf(repo), await filesOf(repo)]).toEqual([[], []]);
 
-    await pushCommands(owner, repo, made, { pack });
-    const gone = refs.map((ref) => ({ ref, old: oid }));
-    expect((await pushCommands(owner, repo, gone, { visit })).body).toContain("at most");
+    await pushCommands(owner, repo, creations, { pack });
+    const deletions = refs.map((ref) => ({ ref, old: oid }));
+    expect((await pushCommands(owner, repo, deletions, { visit })).body).toContain("at most");
     expect(await refsOf(repo)).toHaveLength(2);
   });
 
-  // Else a repository that is full could be neither used nor emptied.
-  it("in the repository leaves room for refs to what is there, and for deletions", async () => {
+  // Otherwise a full repository could neither be used nor emptied.
+  it("in the repository's size still allows refs to stored objects, and deletions", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit(noise(1000));
@@ -109,7 +109,7 @@ describe("a ref", () => {
     ["refs/pull/1/head", "hidden ref"],
     ["refs/for/main", "hidden ref"],
     [`refs/heads/${"x".repeat(990)}`, "the name is too long"],
-  ])("called %s is refused, alone", async (ref, reason) => {
+  ])("called %s is refused, and the other refs of the push are not", async (ref, reason) => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("a name");
@@ -125,7 +125,7 @@ describe("a ref", () => {
     expect(undone.body).toContain(`ng ${ref} ${reason}`);
   });
 
-  it("differs from another by the case of its letters, and is no longer than 1000 bytes", async () => {
+  it("is case-sensitive, and may have 1000 bytes", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("names");
@@ -136,7 +136,7 @@ describe("a ref", () => {
     expect(await refsOf(repo)).toHaveLength(3);
   });
 
-  it("of a pull request is read by everybody and written by no push", async () => {
+  it("of a pull request can be fetched, and not be written by a push", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("pulled");
@@ -154,7 +154,7 @@ describe("a ref", () => {
       defaultBranch: "main",
     });
     const request = ["command=ls-refs", "0001", "ref-prefix refs/pull/", "0000"];
-    const asking = request
+    const requestBody = request
       .map((line) =>
         line.startsWith("0") ? line : `${(line.length + 4).toString(16).padStart(4, "0")}${line}`,
       )
@@ -164,7 +164,7 @@ describe("a ref", () => {
         "Content-Type": "application/x-git-upload-pack-request",
         "Git-Protocol": "version=2",
       },
-      body: asking,
+      body: requestBody,
     });
     expect(listed.body).toContain(`${oid} ${ref}`);
     const other = makeCommit("other");
@@ -180,7 +180,7 @@ describe("a ref", () => {
     expect(await refsOf(repo)).toMatchObject([{ name: main }, { name: ref, oid }]);
   });
 
-  it("that leads nowhere, or to no commit where it is a branch, is refused", async () => {
+  it("to a missing object is refused, as is a branch to an object other than a commit", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, treeOid, pack } = makeCommit("targets");

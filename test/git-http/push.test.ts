@@ -9,7 +9,7 @@ import { make } from "../support/make.ts";
 import { filesOf, makeCommit, push, refsOf } from "../support/push.ts";
 
 describe("a push", () => {
-  it("moves the ref, brings the row up to date, and is told once", async () => {
+  it("updates the ref and the repository's row, and records one event", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("first");
@@ -37,7 +37,7 @@ describe("a push", () => {
     });
   });
 
-  it("is for those who may write: not for a collaborator who may read", async () => {
+  it("is allowed with write access, and refused for a collaborator with read access", async () => {
     const owner = await make.user();
     const [reader, writer] = [await make.user(), await make.user()];
     const repo = await make.repo(owner, { isPrivate: true });
@@ -51,7 +51,7 @@ describe("a push", () => {
     expect((await push(writer, repo, oid, pack)).body).toContain("ok refs/heads/main");
   });
 
-  it("leaves no ref, no file and no event where its pack leads to what is missing", async () => {
+  it("leaves no ref, no file and no event if its pack references a missing object", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, holed } = makeCommit("with a hole");
@@ -62,20 +62,20 @@ describe("a push", () => {
     expect([await refsOf(repo), await filesOf(repo), await eventsOf(repo)]).toEqual([[], [], []]);
   });
 
-  // Else an id alone would be enough to take a file out of somebody's private repository.
-  it("may not lean on objects of another repository", async () => {
+  // SECURITY: otherwise an oid alone would suffice to read a file of another's private repository.
+  it("may not reference objects that only another repository has", async () => {
     const owner = await make.user();
     const [full, empty] = [await make.repo(owner), await make.repo(owner)];
     const { oid, pack, holed } = makeCommit("elsewhere");
     await push(owner, full, oid, pack);
     expect((await push(owner, empty, oid, holed)).body).toContain("is missing");
-    // The same hole is none where the file is.
+    // The same incomplete pack is accepted by the repository that has the file.
     expect((await push(owner, full, oid, holed, "refs/heads/again")).body).toContain("unpack ok");
     expect(await refsOf(empty)).toEqual([]);
   });
 
-  // The refs move first; whatever the database missed then, the next push brings.
-  it("puts right what the database holds of the repository", async () => {
+  // Refs are updated before the database; the next push repairs a missed update of the row.
+  it("repairs a stale repository row", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const [first, second] = [makeCommit("first"), makeCommit("second")];
@@ -88,7 +88,7 @@ describe("a push", () => {
     expect(await row()).toMatchObject([{ defaultBranch: "trunk", isEmpty: false, sizeBytes }]);
   });
 
-  it("takes its pack away again where every ref is refused", async () => {
+  it("deletes its pack if every ref is refused", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("hidden");

@@ -10,10 +10,10 @@ import {
   startReading,
 } from "../support/slow-reader.ts";
 
-/** What may have left storage and not reached the client, in bytes, however large the answer is. */
+/** Maximum bytes read from storage and not yet read by the client, regardless of the response's size. */
 const BUFFERED_BYTES_MAX = 3 * 1024 * 1024;
 
-/** Asks for commits, and answers with the stream, which nobody reads yet. */
+/** Requests a fetch of commits. Returns the response stream unread. */
 async function startFetch(owner: TestUser, repo: TestRepo, oids: readonly string[]) {
   const line = (text: string): string => (text.length + 4).toString(16).padStart(4, "0") + text;
   const wants = oids.map((oid) => line(`want ${oid}\n`)).join("");
@@ -34,23 +34,26 @@ async function startFetch(owner: TestUser, repo: TestRepo, oids: readonly string
 }
 
 it.each([
-  ["passed through as it is stored", 1],
-  ["put together of several packs", 2],
-])("a client that stops reading a pack %s holds a few pieces of it in memory", async (_, packs) => {
-  const owner = await make.user();
-  const repo = await make.repo(owner);
-  const oids: string[] = [];
-  for (let at = 0; at < packs; at++) oids.push(await pushLarge(owner, repo, `branch-${at}`));
-  const packBytes = packs * BLOBS * BLOB_BYTES;
+  ["streamed as it is stored", 1],
+  ["built from several packs", 2],
+])(
+  "a client that stops reading a pack %s leaves only a few pieces of it buffered",
+  async (_, packs) => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const oids: string[] = [];
+    for (let at = 0; at < packs; at++) oids.push(await pushLarge(owner, repo, `branch-${at}`));
+    const packBytes = packs * BLOBS * BLOB_BYTES;
 
-  const started = await startFetch(owner, repo, oids);
-  const { takenBytes, aheadMax } = await readSlowly(started, packBytes);
-  expect(takenBytes).toBeGreaterThan(packBytes);
-  expect(started.meter.bytes).toBeGreaterThan(packBytes);
-  expect(aheadMax).toBeLessThan(BUFFERED_BYTES_MAX);
-});
+    const started = await startFetch(owner, repo, oids);
+    const { takenBytes, aheadMax } = await readSlowly(started, packBytes);
+    expect(takenBytes).toBeGreaterThan(packBytes);
+    expect(started.meter.bytes).toBeGreaterThan(packBytes);
+    expect(aheadMax).toBeLessThan(BUFFERED_BYTES_MAX);
+  },
+);
 
-it("a client that goes away in the middle of a pack ends the reading of it", async () => {
+it("a client that disconnects in the middle of a pack stops the reads from storage", async () => {
   const owner = await make.user();
   const repo = await make.repo(owner);
   const oid = await pushLarge(owner, repo, "main");

@@ -11,7 +11,7 @@ import {
 const bytes = Uint8Array.of(0xfb, 0xff, 0xfe, 0x01);
 
 describe("base64", () => {
-  it("is written in both forms, of a part of a buffer too", () => {
+  it("encodes a view of a buffer as base64 and base64url", () => {
     const part = Uint8Array.of(0, ...bytes, 0).subarray(1, 5);
     expect([formatBase64(part), formatBase64Url(part)]).toEqual(["+//+AQ==", "-__-AQ"]);
   });
@@ -21,16 +21,21 @@ describe("base64", () => {
     ["+//+\r\nAQ==", true, false, false],
     ["+//+AQ", false, false, true],
     ["-__-AQ", false, false, true],
-    // The last digit has bits that stand for nothing.
+    // The last digit has unused bits that are set.
     ["+//+AR==", true, false, true],
     ["+//+A", false, false, false],
     ["+//+AQ= =", false, false, false],
     ["+/ /+AQ==", false, false, false],
-  ])("%j is read by parseBase64: %j, canonical: %j, parseBase64Url: %j", (text, ...expected) => {
-    const read = [parseBase64, parseCanonicalBase64, parseBase64Url].map((parse) => parse(text));
-    expect(read.map((each) => each !== undefined)).toEqual(expected);
-    expect(read.filter((each) => each !== undefined)).toEqual(
-      expected.filter(Boolean).map(() => bytes),
-    );
-  });
+  ])(
+    "%j is accepted by parseBase64: %j, parseCanonicalBase64: %j, parseBase64Url: %j",
+    (text, ...expected) => {
+      const parsed = [parseBase64, parseCanonicalBase64, parseBase64Url].map((parse) =>
+        parse(text),
+      );
+      expect(parsed.map((each) => each !== undefined)).toEqual(expected);
+      expect(parsed.filter((each) => each !== undefined)).toEqual(
+        expected.filter(Boolean).map(() => bytes),
+      );
+    },
+  );
 });

@@ -1,17 +1,22 @@
 import { describe, expect, it } from "vitest";
 
-import { holdsAddress, namesHost, parseHostList, refusesAddress } from "../../src/lib/host-list.ts";
+import {
+  containsAddress,
+  matchesHost,
+  parseHostList,
+  blocksAddress,
+} from "../../src/lib/host-list.ts";
 import { parseIpAddress } from "../../src/lib/ip-address.ts";
 
 const list = (text: string) => known(parseHostList(text));
 const address = (text: string) => known(parseIpAddress(text));
 
 function known<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("this should be known");
+  if (value === undefined) throw new Error("the text should parse");
   return value;
 }
 
-describe("a list of hosts", () => {
+describe("a host list", () => {
   it.each([
     ["external", "1.1.1.1", true],
     ["external", "10.0.0.1", false],
@@ -25,15 +30,15 @@ describe("a list of hosts", () => {
     [" External ,LOOPBACK,", "127.0.0.1", true],
     ["*", "10.0.0.1", true],
     ["*", "1.1.1.1", true],
-    // Everything is not this machine, nor where clouds keep credentials: those are named or not meant.
+    // `*` covers neither loopback addresses nor cloud metadata services; the list must name them.
     ["*", "127.0.0.1", false],
     ["*", "169.254.169.254", false],
     ["*", "64:ff9b::7f00:1", false],
     ["169.254.0.0/16", "169.254.169.254", true],
     ["10.0.0.0/8, 1.1.1.1", "1.1.1.1", true],
     ["", "1.1.1.1", false],
-  ])("%j holds %s: %s", (text, ip, isHeld) => {
-    expect(holdsAddress(list(text), address(ip))).toBe(isHeld);
+  ])("%j contains %s: %s", (text, ip, isContained) => {
+    expect(containsAddress(list(text), address(ip))).toBe(isContained);
   });
 
   it.each([
@@ -43,8 +48,8 @@ describe("a list of hosts", () => {
     ["private", "2002:a00:1::", true],
     ["*", "127.0.0.1", true],
     ["10.0.0.0/8", "1.1.1.1", false],
-  ])("%j refuses %s: %s", (text, ip, isRefused) => {
-    expect(refusesAddress(list(text), address(ip))).toBe(isRefused);
+  ])("%j as a block list blocks %s: %s", (text, ip, isBlocked) => {
+    expect(blocksAddress(list(text), address(ip))).toBe(isBlocked);
   });
 
   it.each([
@@ -59,8 +64,8 @@ describe("a list of hosts", () => {
     ["xn--bcher-kva.example", "xn--bcher-kva.example", true],
     ["*", "example.com", false],
     ["external", "external", false],
-  ])("%j names %s: %s", (text, host, isNamed) => {
-    expect(namesHost(list(text), host)).toBe(isNamed);
+  ])("a pattern of %j matches %s: %s", (text, host, isMatched) => {
+    expect(matchesHost(list(text), host)).toBe(isMatched);
   });
 
   it.each([
@@ -75,7 +80,7 @@ describe("a list of hosts", () => {
     "[::1]",
     "a:80",
     "bücher.example",
-  ])("is not %j", (text) => {
+  ])("refuses %j, alone or in a list", (text) => {
     expect(parseHostList(text)).toBeUndefined();
     expect(parseHostList(`external, ${text}`)).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import {
-  hiddenIpv4,
+  embeddedIpv4,
   isInNetwork,
   kindOfAddress,
   parseIpAddress,
@@ -11,7 +11,7 @@ import {
 const address = (text: string) => known(parseIpAddress(text));
 
 const known = <T>(value: T | undefined): T => {
-  if (value === undefined) throw new Error("this should be known");
+  if (value === undefined) throw new Error("the text should parse");
   return value;
 };
 
@@ -31,7 +31,7 @@ const KINDS = {
     "0.0.0.0",
     "0.1.2.3",
     "::",
-    // Link-local, where clouds answer their own machines.
+    // Link-local, used by cloud metadata services.
     "169.254.169.254",
     "::ffff:169.254.169.254",
     "fe80::1",
@@ -55,7 +55,7 @@ const KINDS = {
     "2001:db8::1",
     "3fff::1",
     "4000::1",
-    // Each of these hides an IPv4 address.
+    // Each of these embeds an IPv4 address.
     "::7f00:1",
     "::127.0.0.1",
     "::8.8.8.8",
@@ -76,7 +76,7 @@ const cases = Object.entries(KINDS).flatMap(([kind, texts]) =>
 );
 
 describe("kindOfAddress", () => {
-  it.each(cases)("calls $text $kind", ({ kind, text }) => {
+  it.each(cases)("classifies $text as $kind", ({ kind, text }) => {
     expect(kindOfAddress(address(text))).toBe(kind);
     const { hostname } = new URL(`http://${text.includes(":") ? `[${text}]` : text}`);
     expect(kindOfAddress(address(hostname))).toBe(kind);
@@ -101,12 +101,12 @@ describe("parseIpAddress", () => {
     "12345::",
     "[::1",
     "1:2:3:4:5:6:7:8:9",
-  ])("takes %j for no address", (text) => {
+  ])("refuses %j", (text) => {
     expect(parseIpAddress(text)).toBeUndefined();
   });
 });
 
-describe("hiddenIpv4", () => {
+describe("embeddedIpv4", () => {
   it.each([
     ["::10.0.0.1", "10.0.0.1"],
     ["::ffff:0:a00:1", "10.0.0.1"],
@@ -115,13 +115,16 @@ describe("hiddenIpv4", () => {
     ["2002:a00:1::5", "10.0.0.1"],
     ["2001:0:4136:e378:8000:63bf:f5ff:fffe", "10.0.0.1"],
     ["fe80::5efe:a00:1", "10.0.0.1"],
-  ])("finds in %s the address %s", (text, hidden) => {
-    expect(String(hiddenIpv4(address(text)))).toBe(hidden);
+  ])("finds in %s the embedded address %s", (text, hidden) => {
+    expect(String(embeddedIpv4(address(text)))).toBe(hidden);
   });
 
-  it.each(["1.1.1.1", "::", "::1", "2606:4700::1111", "fd00::1"])("finds none in %s", (text) => {
-    expect(hiddenIpv4(address(text))).toBeUndefined();
-  });
+  it.each(["1.1.1.1", "::", "::1", "2606:4700::1111", "fd00::1"])(
+    "finds no embedded address in %s",
+    (text) => {
+      expect(embeddedIpv4(address(text))).toBeUndefined();
+    },
+  );
 });
 
 describe("parseNetwork", () => {
@@ -131,13 +134,13 @@ describe("parseNetwork", () => {
     ["10.0.0.7", "10.0.0.7", true],
     ["10.0.0.7", "10.0.0.8", false],
     ["0.0.0.0/0", "8.8.8.8", true],
-    // A network of one family holds nothing of the other.
+    // A network of one address family contains no address of the other.
     ["0.0.0.0/0", "2606::1", false],
     ["::/0", "8.8.8.8", false],
     ["10.0.0.0/8", "::ffff:10.0.0.1", true],
     ["fd00::/8", "fd12::1", true],
     ["::1", "::1", true],
-  ])("%s: %s is in it: %s", (network, text, isIn) => {
+  ])("%s contains %s: %s", (network, text, isIn) => {
     expect(isInNetwork(address(text), known(parseNetwork(network)))).toBe(isIn);
   });
 
@@ -152,7 +155,7 @@ describe("parseNetwork", () => {
     "::/129",
     "[::]/0",
     "a/8",
-  ])("takes %j for none", (text) => {
+  ])("refuses %j", (text) => {
     expect(parseNetwork(text)).toBeUndefined();
   });
 });

@@ -15,22 +15,22 @@ const TEXTS = [
   "\ud800x",
 ];
 
-describe("the size of a text as JSON", () => {
-  it.each(TEXTS)("is never less than it takes: %j", (text) => {
+describe("jsonBytes and cutForJson", () => {
+  it.each(TEXTS)("never underestimates the size: %j", (text) => {
     expect(jsonBytes(text)).toBeGreaterThanOrEqual(sizeOf(text.toWellFormed()));
     expect(jsonBytes(text)).toBeLessThanOrEqual(2 + 6 * text.length);
   });
 
-  it("is what it takes, for plain text", () => {
+  it("is exact for plain text", () => {
     expect(jsonBytes('say "a"')).toBe(sizeOf('say "a"'));
   });
 
-  it.each(TEXTS)("bounds what is cut: %j", (text) => {
-    const whole = text.repeat(50);
+  it.each(TEXTS)("cuts to the given size, at a character boundary: %j", (text) => {
+    const long = text.repeat(50);
     for (let max = 2; max < 200; max++) {
-      const cut = cutForJson(whole, max);
+      const cut = cutForJson(long, max);
       expect(sizeOf(cut)).toBeLessThanOrEqual(max);
-      expect(whole.toWellFormed().startsWith(cut)).toBe(true);
+      expect(long.toWellFormed().startsWith(cut)).toBe(true);
       expect(cut.isWellFormed()).toBe(true);
     }
     expect(cutForJson(text, jsonBytes(text))).toBe(text.toWellFormed());

@@ -11,7 +11,7 @@ import type { Received } from "../support/start-receiver.ts";
 const [here, there] = inject("receivers");
 const LIMITS = { timeoutMs: 10_000, bodyBytesMax: 10_000, redirectsMax: 3 };
 
-const ask = (
+const send = (
   url: string,
   request: OutgoingRequest = {},
   limits: Partial<OutgoingLimits> = {},
@@ -25,17 +25,17 @@ const redirect = (from: string, to: string, status = 302) =>
   `${from}/redirect?status=${status}&to=${encodeURIComponent(to)}`;
 
 function textOf(outcome: Outcome): string {
-  if (!("body" in outcome)) throw new Error(`no answer but ${JSON.stringify(outcome)}`);
+  if (!("body" in outcome)) throw new Error(`no response but ${JSON.stringify(outcome)}`);
   return new TextDecoder().decode(outcome.body);
 }
 
 const receivedBy = (outcome: Outcome) => JSON.parse(textOf(outcome)) as Received;
 
-const countOf = async (id: string) => Number(textOf(await ask(`${here}/count?of=${id}`)));
+const countOf = async (id: string) => Number(textOf(await send(`${here}/count?of=${id}`)));
 
 describe("fetchGuarded", () => {
-  it("sends the request as it is and gives back the answer", async () => {
-    const outcome = await ask(`${here}/echo?x=1#y`, {
+  it("sends the request unchanged and returns the response", async () => {
+    const outcome = await send(`${here}/echo?x=1#y`, {
       method: "POST",
       headers: { "Content-Type": "application/json", Authorization: "Bearer x", "X-Event": "push" },
       body: '{"a":"ü"}',
@@ -55,24 +55,27 @@ describe("fetchGuarded", () => {
     });
   });
 
-  it("sends bytes as they are", async () => {
+  it("sends bytes unchanged", async () => {
     const body = new TextEncoder().encode("a\r\nb");
-    expect(receivedBy(await ask(`${here}/echo`, { method: "PUT", body })).body).toBe("a\r\nb");
+    expect(receivedBy(await send(`${here}/echo`, { method: "PUT", body })).body).toBe("a\r\nb");
   });
 
   it.each([200, 204, 304, 400, 404, 410, 429, 500, 503])(
-    "takes %d for an answer",
+    "returns a response of status %d",
     async (status) => {
-      expect(await ask(`${here}/status?status=${status}`)).toMatchObject({
+      expect(await send(`${here}/status?status=${status}`)).toMatchObject({
         kind: "answered",
         status,
       });
     },
   );
 
-  it("leaves a redirect that goes nowhere, or that nobody wants followed, as it is", async () => {
-    expect(await ask(`${here}/status?status=302`)).toMatchObject({ kind: "answered", status: 302 });
-    const outcome = await ask(
+  it("returns a redirect without Location, or with redirects disabled, as a response", async () => {
+    expect(await send(`${here}/status?status=302`)).toMatchObject({
+      kind: "answered",
+      status: 302,
+    });
+    const outcome = await send(
       redirect(here, "/echo"),
       {},
       { redirectsMax: 0, bodyBytesMax: 200_000 },
@@ -82,69 +85,69 @@ describe("fetchGuarded", () => {
 
   it("sends the body again after 307 and 308 only", async () => {
     const post = { method: "POST", body: "x", headers: { "Content-Type": "text/plain" } } as const;
-    const again = receivedBy(await ask(redirect(here, "/echo", 307), post));
+    const again = receivedBy(await send(redirect(here, "/echo", 307), post));
     expect(again).toMatchObject({ method: "POST", body: "x" });
-    const read = receivedBy(await ask(redirect(here, "/echo", 302), post));
+    const read = receivedBy(await send(redirect(here, "/echo", 302), post));
     expect(read).toMatchObject({ method: "GET", body: "" });
     expect(read.headers).not.toHaveProperty("content-type");
   });
 
-  it("takes secrets along within a host and to no other, not even by way of another", async () => {
+  it("keeps secrets on redirects within a host, and drops them once another host is involved", async () => {
     const secret = {
       headers: { Authorization: "Basic x", "X-Signed": "y", "X-Event": "push" },
       secretHeaders: ["x-signed"],
     };
-    const same = receivedBy(await ask(redirect(here, "/echo"), secret));
+    const same = receivedBy(await send(redirect(here, "/echo"), secret));
     expect(same.headers).toMatchObject({ authorization: "Basic x", "x-signed": "y" });
     for (const to of [`${there}/echo`, redirect(there, `${here}/echo`)]) {
-      const { headers } = receivedBy(await ask(redirect(here, to), secret));
+      const { headers } = receivedBy(await send(redirect(here, to), secret));
       expect(headers).toMatchObject({ "x-event": "push" });
       expect(headers).not.toHaveProperty("authorization");
       expect(headers).not.toHaveProperty("x-signed");
     }
   });
 
-  it("follows as many redirects as it may", async () => {
+  it("follows up to redirectsMax redirects", async () => {
     const twice = redirect(here, redirect(here, "/echo"));
-    expect(await ask(twice, {}, { redirectsMax: 2 })).toMatchObject({
+    expect(await send(twice, {}, { redirectsMax: 2 })).toMatchObject({
       kind: "answered",
       status: 200,
     });
-    expect(await ask(twice, {}, { redirectsMax: 1 })).toEqual({
+    expect(await send(twice, {}, { redirectsMax: 1 })).toEqual({
       kind: "blocked",
       reason: "more than 1 redirects",
     });
     const id = crypto.randomUUID();
-    expect(await ask(`${here}/loop?id=${id}`)).toMatchObject({ kind: "blocked" });
+    expect(await send(`${here}/loop?id=${id}`)).toMatchObject({ kind: "blocked" });
     expect(await countOf(id)).toBe(4);
   });
 
-  it.each(["hang", "drip"])("waits no longer than it may: %s", async (path) => {
-    expect(await ask(`${here}/${path}`, {}, { timeoutMs: 300 })).toEqual({ kind: "timeout" });
-    expect(await ask(redirect(here, `/${path}`), {}, { timeoutMs: 300 })).toEqual({
+  it.each(["hang", "drip"])("stops waiting at the timeout: %s", async (path) => {
+    expect(await send(`${here}/${path}`, {}, { timeoutMs: 300 })).toEqual({ kind: "timeout" });
+    expect(await send(redirect(here, `/${path}`), {}, { timeoutMs: 300 })).toEqual({
       kind: "timeout",
     });
   });
 
-  it("reads no more than it may, also of what is small while compressed", async () => {
+  it("reads at most bodyBytesMax bytes, also of a compressed body", async () => {
     for (const path of ["large", "bomb"]) {
-      const outcome = await ask(`${here}/${path}?bytes=10000000`);
+      const outcome = await send(`${here}/${path}?bytes=10000000`);
       expect(outcome, path).toMatchObject({ kind: "too_large", status: 200 });
       expect(textOf(outcome)).toBe("x".repeat(10_000));
-      expect(await ask(`${here}/${path}?bytes=10000`)).toMatchObject({ kind: "answered" });
-      expect(await ask(`${here}/${path}?bytes=10001`)).toMatchObject({ kind: "too_large" });
+      expect(await send(`${here}/${path}?bytes=10000`)).toMatchObject({ kind: "answered" });
+      expect(await send(`${here}/${path}?bytes=10001`)).toMatchObject({ kind: "too_large" });
     }
   });
 
-  it.each(["break", "garbage"])("knows when nothing whole comes back: %s", async (path) => {
-    expect(await ask(`${here}/${path}`)).toMatchObject({ kind: "network" });
+  it.each(["break", "garbage"])("reports an incomplete or invalid response: %s", async (path) => {
+    expect(await send(`${here}/${path}`)).toMatchObject({ kind: "network" });
   });
 
-  it("knows when nobody is there", async () => {
-    expect(await ask("http://127.0.0.1:21699/")).toMatchObject({ kind: "network" });
+  it("reports a refused connection", async () => {
+    expect(await send("http://127.0.0.1:21699/")).toMatchObject({ kind: "network" });
   });
 
-  it("sends nothing where it may not", async () => {
+  it("sends nothing to blocked hosts or with invalid headers", async () => {
     const id = crypto.randomUUID();
     const port = new URL(here).port;
     for (const host of [
@@ -156,12 +159,14 @@ describe("fetchGuarded", () => {
       "mixed.zone",
     ]) {
       const url = `http://${host}:${port}/echo?id=${id}`;
-      expect(await ask(url, {}, {}, {}), host).toMatchObject({ kind: "blocked" });
+      expect(await send(url, {}, {}, {}), host).toMatchObject({ kind: "blocked" });
     }
-    const barred = { ALLOWED_HOST_LIST: "loopback", BLOCKED_HOST_LIST: "127.0.0.0/8" };
-    expect(await ask(`${here}/echo?id=${id}`, {}, {}, barred)).toMatchObject({ kind: "blocked" });
+    const blocking = { ALLOWED_HOST_LIST: "loopback", BLOCKED_HOST_LIST: "127.0.0.0/8" };
+    expect(await send(`${here}/echo?id=${id}`, {}, {}, blocking)).toMatchObject({
+      kind: "blocked",
+    });
     const injected = { headers: { "X-A": "b\r\nX-C: d" } };
-    expect(await ask(`${here}/echo?id=${id}`, injected)).toMatchObject({ kind: "blocked" });
+    expect(await send(`${here}/echo?id=${id}`, injected)).toMatchObject({ kind: "blocked" });
     expect(await countOf(id)).toBe(0);
   });
 });
@@ -180,14 +185,17 @@ describe("DnsOverHttps", () => {
     expect(await resolve("six.zone")).toMatchObject({ kind: "found" });
   });
 
-  it.each(["empty.zone", "unknown.zone"])("says that %s has none", async (name) => {
+  it.each(["empty.zone", "unknown.zone"])("reports that %s has no address", async (name) => {
     expect(await resolve(name)).toEqual({ kind: "absent" });
   });
 
-  // What is not known for certain is not relied on: half an answer may hide the forbidden half.
-  it.each(["broken.zone", "odd.zone"])("does not say what it does not know: %s", async (name) => {
-    expect(await resolve(name)).toEqual({ kind: "failed" });
-  });
+  // With half of the records missing, a blocked address could go unnoticed.
+  it.each(["broken.zone", "odd.zone"])(
+    "fails on an incomplete or invalid DNS response: %s",
+    async (name) => {
+      expect(await resolve(name)).toEqual({ kind: "failed" });
+    },
+  );
 
   it.each([
     "/status?status=500",
@@ -196,7 +204,7 @@ describe("DnsOverHttps", () => {
     "/garbage",
     "/large?bytes=70000",
     "/redirect?to=/dns-query",
-  ])("nor from %s", async (path) => {
+  ])("fails on a response from %s", async (path) => {
     expect(await resolve("public.zone", path)).toEqual({ kind: "failed" });
   });
 });

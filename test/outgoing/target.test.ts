@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 
 import { parseTarget } from "../../src/outgoing/target.ts";
 
-// In the runtime itself: it is its parser of addresses that decides where a request goes.
+// Runs in workerd, because its URL parser decides which host a request is sent to.
 describe("parseTarget", () => {
   it.each([
     ["http://example.com", "example.com"],
     ["HTTPS://Example.COM./x?y#z", "example.com"],
     ["https://example.com:8443/x", "example.com"],
     ["http://bücher.example/", "xn--bcher-kva.example"],
-    // However an address is spelt, it is the one that the request is sent to.
+    // Every spelling of an address is normalized to the address that the request is sent to.
     ["http://2130706433/", "127.0.0.1"],
     ["http://0x7f000001/", "127.0.0.1"],
     ["http://0x7f.1/", "127.0.0.1"],
@@ -22,7 +22,7 @@ describe("parseTarget", () => {
     ["http://[0:0:0:0:0:ffff:127.0.0.1]/", "[::ffff:7f00:1]"],
     ["http://ⓛocalhost/", "localhost"],
     ["http://LOCALHOST./", "localhost"],
-  ])("%s is for %s", (text, host) => {
+  ])("parses %s as a URL of host %s", (text, host) => {
     expect(parseTarget(text)).toMatchObject({ kind: "target", host });
   });
 
@@ -71,13 +71,13 @@ describe("parseTarget", () => {
     expect(parseTarget(text)).toMatchObject({ kind: "blocked" });
   });
 
-  it("takes an address that is relative to another, and forgets fragments", () => {
+  it("resolves a relative URL, and removes the fragment", () => {
     const base = new URL("https://example.com/a/b?c");
     expect(parseTarget("d#e", base)).toMatchObject({ url: new URL("https://example.com/a/d") });
     expect(parseTarget("//127.0.0.1/", base)).toMatchObject({ host: "127.0.0.1" });
   });
 
-  it("never repeats what it refuses: it may hold a password", () => {
+  it("does not repeat a refused URL, which may contain a password", () => {
     expect(JSON.stringify(parseTarget("https://user:secret@example.com/"))).not.toContain("secret");
   });
 });

@@ -3,14 +3,18 @@ import { Failure } from "../../src/lib/failure.ts";
 import { knowAll, render } from "./render-text.ts";
 
 const LENGTH = 100_000;
-/** Ten times what the slowest of these takes on an idle machine, and far below what they took unbounded. */
+/**
+ * Ten times the duration of the slowest text on an idle machine, and far below the durations without limits.
+ */
 const BOUND_MS = 12_000;
 
 const fill = (pattern: string): string => pattern.repeat(Math.ceil(LENGTH / pattern.length));
 const number = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join("\n");
 
-/** Texts on which a Markdown parser, the rewriting after it or the sanitizer may go wild. */
+/**
+ * Texts that may take a Markdown parser, the rewriting of its tokens or the sanitizer more than linear time.
+ */
 const TEXTS: Readonly<Record<string, string>> = {
   "open brackets": fill("["),
   "brackets in pairs": `${"[".repeat(LENGTH / 2)}${"]".repeat(LENGTH / 2)}`,
@@ -59,7 +63,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   issues: number(12_000, (index) => `#${index}`),
   commits: fill("abcdef12 "),
   paths: fill("a/"),
-  "addresses of nobody": fill("a@"),
+  "incomplete e-mail addresses": fill("a@"),
   dollars: fill("$a "),
   "open formulas": fill("\\["),
   emoji: fill(":gem:"),
@@ -69,7 +73,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   "aliases of aliases": `---\na: &a [x,x,x,x]\n${number(30, (i) => `b${i}: &b${i} [*a,*a]`)}\n---\n`,
 };
 
-describe("a text made to be slow", () => {
+describe("a text that is slow to render", () => {
   it.each(Object.entries(TEXTS))(
     "is rendered or refused in bounded time: %s",
     async (_, text) => {
@@ -88,7 +92,7 @@ describe("a text made to be slow", () => {
     await expect(render("a".repeat(512 * 1024 + 1))).rejects.toMatchObject({ kind: "too_large" });
   });
 
-  it("keeps what is nested too deep as it is written", async () => {
+  it("is rendered as source text where it is nested too deeply", async () => {
     const html = await render(`${"> ".repeat(100)}deep`);
     expect(html).toContain("deep");
     expect(html.match(/<blockquote>/g)?.length).toBe(24);

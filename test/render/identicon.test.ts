@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { renderIdenticon } from "../../src/render/identicon.ts";
 
 describe("renderIdenticon", () => {
-  it("is a PNG of the size asked for", () => {
+  it("returns a PNG of the requested size", () => {
     for (const sizePx of [16, 64, 290]) {
       const png = Buffer.from(renderIdenticon("ada", sizePx));
       expect(png.toString("latin1", 0, 8)).toBe("\u0089PNG\r\n\u001A\n");
@@ -13,24 +13,24 @@ describe("renderIdenticon", () => {
     }
   });
 
-  it("gives a seed the same bytes every time, and another seed others", () => {
+  it("returns equal bytes for equal seeds, and different bytes for different seeds", () => {
     expect(renderIdenticon("ada", 64)).toEqual(renderIdenticon("ada", 64));
     expect(renderIdenticon("ada", 64)).not.toEqual(renderIdenticon("grace", 64));
   });
 
-  // A picture is how people recognise each other: an update of the library must not change it unseen.
-  it("keeps the picture of a seed", () => {
+  // Users recognize accounts by their avatars, so an update of the library must not change them unnoticed.
+  it("does not change the pixels of a seed", () => {
     expect(pixelsOf(renderIdenticon("ada", 64))).toBe(
       "34a82970506fa73f11fefceac72847e86bd50742aa07d80489a984e17ca194b0",
     );
   });
 
-  it("stays small", () => {
+  it("takes less than 16 KB", () => {
     expect(renderIdenticon("ada", 512).length).toBeLessThan(16 * 1024);
   });
 });
 
-/** The hash of what is in the image data, which no compressor changes. */
+/** The hash of the inflated image data, which does not depend on the compressor. */
 function pixelsOf(bytes: Uint8Array): string {
   const png = Buffer.from(bytes);
   const start = png.indexOf("IDAT");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { render, renderComment, REPO_URL } from "./render-text.ts";
 
 describe("headings", () => {
-  it("get ids, numbered where they are equal, that links in the page lead to", async () => {
+  it("get unique ids, and links in the page point to them", async () => {
     const html = await render(
       "## What is X?\n## What is `X`?\n## 日本 & co\n# !\n\n[up](#what-is-x)",
     );
@@ -15,7 +15,7 @@ describe("headings", () => {
 });
 
 describe("a heading with a footnote", () => {
-  it("is named without it, and uses it once", async () => {
+  it("gets an id without the footnote, and counts one reference", async () => {
     const html = await render("# x[^1]\n\n[^1]: y");
     expect(html).toMatch(/^<h1 id="user-content-x">x<sup id="fnref:user-content-1">/);
     expect(html.match(/↩︎/g)).toHaveLength(1);
@@ -23,7 +23,7 @@ describe("a heading with a footnote", () => {
 });
 
 describe("line breaks", () => {
-  it("are kept in comments, and run on in documents", async () => {
+  it("are kept in comments, and joined in documents", async () => {
     expect(await renderComment("a\nb")).toBe("<p>a<br/>b</p>\n");
     expect(await render("a\nb")).toBe("<p>a\nb</p>\n");
   });
@@ -58,7 +58,7 @@ function readPositions(html: string): number[] {
 }
 
 describe("task lists", () => {
-  it("say at which byte of the source each box stands", async () => {
+  it("report the byte position of each checkbox in the source", async () => {
     const source = [
       "---\ntitle: é\n---\n",
       "Before [ ] é\n\n- [ ] one\n- [x] 日本\n  - [ ] below\n",
@@ -75,7 +75,7 @@ describe("task lists", () => {
     expect(new Set(readPositions(html)).size).toBe(7);
   });
 
-  it("have the shape that the page's script looks for", async () => {
+  it("have the markup that the page's script expects", async () => {
     expect(await render("- [x] a")).toBe(
       '<ul>\n<li class="task-list-item"><input type="checkbox" disabled="" data-source-position="2" checked=""/>a</li>\n</ul>\n',
     );
@@ -83,7 +83,7 @@ describe("task lists", () => {
 });
 
 describe("code", () => {
-  it("is highlighted when its fence names a language that is known", async () => {
+  it("is highlighted if its fence names a known language", async () => {
     const html = await render("```go\nfunc f() {}\n```");
     expect(html).toMatch(
       /^<div class="code-block-container code-overflow-scroll"><pre class="code-block"><code class="chroma language-go display"><span class="hljs-/,
@@ -116,12 +116,12 @@ describe("math", () => {
     ["$$\nx\n$$", MATH_BLOCK],
     ["\\[\nx\n\\]", MATH_BLOCK],
     ["```math\nx\n```", MATH_BLOCK],
-  ])("is kept for the page to draw: %j", async (source, html) => {
+  ])("is rendered for the page's script: %j", async (source, html) => {
     expect(await render(source)).toContain(html);
   });
 
   it.each(["$5 and $6", "US$5 and US$6", "a $ b $ c", "$x$y"])(
-    "leaves money: %j",
+    "ignores dollars of prices and words: %j",
     async (source) => {
       expect(await render(source)).toBe(`<p>${source}</p>\n`);
     },
@@ -159,7 +159,7 @@ describe("footnotes", () => {
     );
   });
 
-  it("of comments don't meet on one page", async () => {
+  it("of comments have different ids for different suffixes", async () => {
     const options = { footnoteSuffix: "2001" };
     expect(await renderComment("a[^1]\n\n[^1]: b")).toContain('id="fn:user-content-1-preview"');
     expect(await renderComment("a[^1]\n\n[^1]: b", options)).toContain(
@@ -169,7 +169,7 @@ describe("footnotes", () => {
 });
 
 describe("front matter", () => {
-  it("is a closed table in documents, with values as they are written", async () => {
+  it("is a collapsed table in documents, with values as written", async () => {
     const html = await render("---\ndate: 2026-01-02\ntags: [a, <b>]\n---\n# x");
     expect(html).toMatch(/^<details class="frontmatter-content"><summary>.*<\/summary><table>/);
     expect(html).toContain("<td>2026-01-02</td>");
@@ -177,7 +177,7 @@ describe("front matter", () => {
     expect(html).toContain("x</h1>");
   });
 
-  it("is text in comments, and where it isn't a mapping", async () => {
+  it("is text in comments, and if it is not a mapping", async () => {
     expect(await renderComment("---\na: b\n---\n")).not.toContain("<details");
     expect(await render("---\n- a\n---\n")).not.toContain("<details");
     expect(await render("---\na: [\n---\n")).not.toContain("<details");
@@ -206,11 +206,11 @@ describe("links and images", () => {
     ],
     ['<a href="c">![a](b.png)</a>', `rel="nofollow"><img src="${media}/b.png" alt="a"/></a>`],
     ['<img src="b.png">', `<img src="${media}/b.png"/>`],
-  ])("start at the branch: %j", async (source, html) => {
+  ])("are resolved against the branch: %j", async (source, html) => {
     expect(await render(source)).toContain(html);
   });
 
-  it("start at the folder of the document", async () => {
+  it("are resolved against the folder of the document", async () => {
     const links = { linkBase: src, rawBase: media, folder: "docs/en" };
     expect(await render("[a](b.md) [c](../d.md) [e](/f.md)", { links })).toBe(
       `<p><a href="${src}/docs/en/b.md" rel="nofollow">a</a> ` +
@@ -219,7 +219,7 @@ describe("links and images", () => {
     );
   });
 
-  it("name pages and files in wikis", async () => {
+  it("are resolved to pages and files in wikis", async () => {
     const wiki = `${REPO_URL}/wiki`;
     const html = await render(
       "[[Home Page]] [[Name|Other Page]] [[x|https://x.example/]] [[images/x.png]] [a](B) ![c](d.png)",

@@ -12,27 +12,33 @@ describe("mode file", () => {
     },
   );
 
-  it.each(["a.txt", "README", "docs/LICENSE"])("shows text as it is: %s", async (filePath) => {
-    expect(await render("*a* <b>\n", { mode: "file", filePath })).toBe(
-      '<pre class="plain-text">*a* &lt;b&gt;\n</pre>\n',
-    );
-  });
+  it.each(["a.txt", "README", "docs/LICENSE"])(
+    "renders plain text unchanged: %s",
+    async (filePath) => {
+      expect(await render("*a* <b>\n", { mode: "file", filePath })).toBe(
+        '<pre class="plain-text">*a* &lt;b&gt;\n</pre>\n',
+      );
+    },
+  );
 
   it.each([
     ["a.csv", 'x,"y, ""z"""\n1,<b>\n'],
     ["a.tsv", 'x\t"y, ""z"""\n1\t<b>\n'],
-  ])("shows separated values as a table: %s", async (filePath, source) => {
+  ])("renders separated values as a table: %s", async (filePath, source) => {
     const html = await render(source, { mode: "file", filePath });
     expect(html).toContain('<table class="data-table"><thead><tr><th>x</th><th>y, "z"</th></tr>');
     expect(html).toContain("<tr><td>1</td><td>&lt;b&gt;</td></tr>");
   });
 
-  it.each(["a.exe", 'a"b.x', "", "md"])("refuses what nothing renders: %j", async (filePath) => {
-    await expect(render("x", { mode: "file", filePath })).rejects.toMatchObject({
-      kind: "invalid",
-      message: `unsupported file to render: ${JSON.stringify(filePath)}`,
-    });
-  });
+  it.each(["a.exe", 'a"b.x', "", "md"])(
+    "refuses a file without a renderer: %j",
+    async (filePath) => {
+      await expect(render("x", { mode: "file", filePath })).rejects.toMatchObject({
+        kind: "invalid",
+        message: `unsupported file to render: ${JSON.stringify(filePath)}`,
+      });
+    },
+  );
 });
 
 describe("modes", () => {
@@ -46,7 +52,7 @@ describe("modes", () => {
     ]);
   });
 
-  it("link from the server's root without a repository", async () => {
+  it("resolve links against the server's root without a repository", async () => {
     const html = await renderMarkup("[a](b) [c](/d)", { mode: "markdown", rootUrl: ROOT_URL });
     expect(html).toContain(`href="${ROOT_URL}/b"`);
     expect(html).toContain(`href="${ROOT_URL}/d"`);
@@ -76,23 +82,23 @@ describe("parseContext", () => {
     [`${REPO_URL}/src/branch/feature/x`, at("branch/feature/x")],
     ["/ada/engine/src/branch/../..", atRepo],
     ["/ada/engine/src/nosuch/main", atRepo],
-  ])("reads %j", (context, expected) => {
+  ])("parses %j", (context, expected) => {
     expect(parseContext(context, { rootUrl: ROOT_URL, mode: "gfm" })).toEqual(expected);
   });
 
-  it("finds the folder of a file", () => {
+  it("returns the folder of a file", () => {
     const options = { rootUrl: ROOT_URL, mode: "file", filePath: "path/to/x.md" } as const;
     expect(parseContext("/ada/engine/src/branch/main", options).links?.folder).toBe("path/to");
   });
 
-  it("gives comments and wikis a repository and no place in its files", () => {
+  it("returns only the repository for comments and wikis", () => {
     for (const mode of ["comment", "wiki"] as const) {
       const context = "/ada/engine/src/branch/main";
       expect(parseContext(context, { rootUrl: ROOT_URL, mode })).toEqual({ repo });
     }
   });
 
-  it("gives plain documents an address and no repository", () => {
+  it("returns a base URL and no repository for plain documents", () => {
     expect(parseContext("/ada/engine", { rootUrl: ROOT_URL, mode: "markdown" })).toEqual({
       links: { linkBase: REPO_URL, rawBase: REPO_URL },
     });

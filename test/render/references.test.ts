@@ -17,7 +17,7 @@ describe("references", () => {
     ["**#12**", `<strong><a href="${REPO_URL}/issues/12"`],
     ["<b>#12</b>", `<b><a href="${REPO_URL}/issues/12"`],
     ["<div>#12</div>", `<div><a href="${REPO_URL}/issues/12"`],
-  ])("become links when they exist: %j", async (source, html) => {
+  ])("become links if they exist: %j", async (source, html) => {
     expect(await render(source, { resolve: knowAll })).toContain(html);
   });
 
@@ -30,17 +30,17 @@ describe("references", () => {
     '<p title="@ada #12">x</p>',
     "ada@host-9 a#12 #12a &#1234; x/y#z",
     "abcdef12345g 1abcdef1x",
-  ])("aren't seen in code, attributes and other words: %j", async (source) => {
+  ])("are ignored in code, attributes and other words: %j", async (source) => {
     expect(await render(source, { resolve: knowAll })).not.toContain("<a ");
   });
 
-  it("aren't put into links", async () => {
+  it("are ignored inside links", async () => {
     const html = await render('[@ada #12](x) <a href="y">#12</a> ![@ada](z)', { resolve: knowAll });
     expect(html).not.toContain("ref-issue");
     expect(html).not.toContain(`${ROOT_URL}/ada"`);
   });
 
-  it("stay text when they don't exist, or when nobody can tell", async () => {
+  it("stay text if they do not exist, or without a lookup", async () => {
     const resolve = vi.fn<typeof knowAll>(async () => ({
       users: new Set<string>(),
       teams: new Set<never>(),
@@ -53,7 +53,7 @@ describe("references", () => {
     expect(resolve).toHaveBeenCalledTimes(1);
   });
 
-  it("are asked about once, each once, and not at all when there are none", async () => {
+  it("are looked up in one call, each once, and only if there are any", async () => {
     const resolve = vi.fn<typeof knowAll>(knowAll);
     await render("plain text", { resolve });
     expect(resolve).not.toHaveBeenCalled();
@@ -67,15 +67,15 @@ describe("references", () => {
     });
   });
 
-  // A page of names must not become as many queries.
-  it("are asked about 200 at most of each kind", async () => {
+  // A text with many names must not cause as many queries.
+  it("are looked up for at most 200 of each kind", async () => {
     const resolve = vi.fn<typeof knowAll>(knowAll);
     const names = Array.from({ length: 300 }, (_, index) => `@user${index}`);
     await render(names.join(" "), { resolve });
     expect(resolve.mock.calls[0]?.[0].users).toHaveLength(200);
   });
 
-  it("are no part of plain documents", async () => {
+  it("are ignored in plain documents", async () => {
     const resolve = vi.fn<typeof knowAll>(knowAll);
     await render("@ada #12", { resolve, mode: "markdown" });
     expect(resolve).not.toHaveBeenCalled();
@@ -95,13 +95,13 @@ describe("URLs of this server", () => {
       `${REPO_URL}/compare/0123456789ab...abcdef1`,
       'class="compare" rel="nofollow"><code class="nohighlight">0123456789...abcdef1</code>',
     ],
-  ])("are shown as what they name: %s", async (url, html) => {
+  ])("are shown in short form: %s", async (url, html) => {
     const rendered = await renderComment(`see ${url}`);
     expect(rendered).toContain(`<a href="${url}"`);
     expect(rendered).toContain(html);
   });
 
-  it("stay whole where the text says so, and on other servers", async () => {
+  it("keep a given link text, and are not shortened for other servers", async () => {
     expect(await renderComment(`[all](${REPO_URL}/issues/12)`)).toContain(">all</a>");
     const other = "https://other.example/o/r/issues/12";
     expect(await renderComment(other)).toContain(`>${other}</a>`);

@@ -29,7 +29,7 @@ export function renderComment(
   });
 }
 
-/** A world where everything exists: number 13 is a pull request, and ids continue with zeros. */
+/** Resolves every reference: number 13 is a pull request, and commit ids are padded with zeros. */
 export async function knowAll(found: References): Promise<KnownReferences> {
   return {
     users: new Set(found.users),

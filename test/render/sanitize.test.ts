@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { render } from "./render-text.ts";
 
-/** Markdown and HTML that try to run code, to draw over the page, or to take its names. */
+/** Markdown and HTML that try to run code, to draw over the page, or to take over its ids and names. */
 const ATTACKS: readonly string[] = [
-  // Schemes, in every spelling a browser reads.
+  // Schemes, in spellings that browsers accept.
   "[x](javascript:alert(1))",
   "[x](JaVaScRiPt:alert(1))",
   "[x](<javascript:alert(1)>)",
@@ -90,7 +90,7 @@ const ATTACKS: readonly string[] = [
   "| <script>alert(1)</script> |\n|---|\n| <img src=x onerror=alert(1)> |",
   "> [!NOTE]\n> <script>alert(1)</script>",
   "- [ ] <img src=x onerror=alert(1)>",
-  // Documents in documents, forms, and what moves the page.
+  // Embedded documents, forms, and elements that navigate the page.
   '<iframe src="https://evil.example"></iframe>',
   '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
   '<object data="javascript:alert(1)"></object>',
@@ -106,7 +106,7 @@ const ATTACKS: readonly string[] = [
   '<link rel="stylesheet" href="https://evil.example/x.css">',
   "<style>body{display:none}</style>",
   "<style>@import 'https://evil.example/x.css';</style>",
-  // What one parser reads as text and another as tags.
+  // HTML that one parser reads as text and another as tags.
   '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
   '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',
   "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
@@ -122,7 +122,7 @@ const ATTACKS: readonly string[] = [
   "<!DOCTYPE x [<!ENTITY y '<script>'>]>",
   "&lt;script&gt;alert(1)&lt;/script&gt;",
   "<a title='x\" onmouseover=\"alert(1)'>x</a>",
-  // Open ends that try to swallow the tags which come after them.
+  // Unclosed constructs that try to swallow the following tags.
   '<div class="code-block"\n\n# Heading',
   "<div title='\n\n# Heading's",
   "<kbd><img src=x onerror=alert(1) </kbd>\n\n# Heading",
@@ -152,7 +152,7 @@ const ATTACKS: readonly string[] = [
 /** A tag as the sanitizer writes it: attributes in quotes. */
 const TAG = /<([a-z][a-z\d]*)((?: [a-z-]+(?:="[^"<>]*")?)*)\/?>/g;
 
-/** What of the output is on none of the lists; empty when all of it is harmless. */
+/** Returns the parts of the output that are not allowed; empty for harmless output. */
 function findFaults(html: string): string[] {
   const faults: string[] = [];
   for (const [tag, element = "", text = ""] of html.matchAll(TAG)) {
@@ -172,13 +172,13 @@ function findFaults(html: string): string[] {
       (element === "input" && !(attributes.has("type") && attributes.has("disabled")));
     if (isFaulty) faults.push(tag);
   }
-  // Every other `<` opens a closing tag, and nothing else.
+  // Every other `<` must start a closing tag.
   const rest = html.replaceAll(TAG, "").replaceAll(/<\/[a-z][a-z\d]*>/g, "");
   if (/[<>]/.test(rest)) faults.push(rest);
   return faults;
 }
 
-/** What the values of an attribute look like. */
+/** Patterns of allowed attribute values. */
 const ADDRESS = /^(?:https?:\/\/|#(?:fn\w*:)?user-content-)/;
 const NAME = /^(?:fn\w*:)?user-content-/;
 const VALUES: Readonly<Record<string, RegExp>> = {
@@ -210,7 +210,7 @@ describe("an attack", () => {
     }
   });
 
-  // The judge itself must see what it is there for.
+  // Verifies that `findFaults` detects faults.
   it.each([
     '<a href="javascript:1" rel="nofollow">',
     '<a href="https://x/">',
@@ -218,7 +218,7 @@ describe("an attack", () => {
     '<b onclick="x">',
     "a < b",
     '<div id="app">',
-  ])("would be seen: %j", (html) => {
+  ])("would be detected: %j", (html) => {
     expect(findFaults(html)).not.toEqual([]);
   });
 
@@ -231,12 +231,12 @@ describe("an attack", () => {
     ["a <script>alert(1)</script> b", "<p>a  b</p>"],
     ["<script>alert(1)</script>", ""],
     ["<style>p{}</style>", ""],
-  ])("can't dress up as the page: %j", async (attack, html) => {
+  ])("cannot imitate the page's own elements: %j", async (attack, html) => {
     expect((await render(attack)).trim()).toBe(html);
   });
 
-  // An attribute left open would take the id and the class of what a renderer writes next.
-  it("can't swallow what comes after it", async () => {
+  // An unclosed attribute would swallow the id and class of the next rendered element.
+  it("cannot swallow the elements after it", async () => {
     expect(await render('<div class="x"\n\n# Heading')).toContain(
       '<h1 id="user-content-heading">Heading</h1>',
     );
@@ -255,7 +255,7 @@ describe("HTML in a text", () => {
     ['<a id="top" href="#top">x</a>', '<a id="user-content-top" href="#user-content-top" rel'],
     ['<a href="mailto:a@b.example">x</a>', '<a href="mailto:a@b.example" rel="nofollow">x</a>'],
     ["a &lt; b &amp;amp; c &copy;", "a &lt; b &amp;amp; c ©"],
-  ])("stays when it is harmless: %j", async (source, html) => {
+  ])("is kept if it is harmless: %j", async (source, html) => {
     expect(await render(source)).toContain(html);
   });
 });

@@ -9,7 +9,7 @@ const MB = 1024 * 1024;
 
 const PERIOD = Uint8Array.from({ length: 65_521 }, (_, at) => (at * 31 + (at >>> 8)) & 255);
 
-/** Bytes that say where they stand. */
+/** Bytes that differ by position. */
 function pattern(length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let at = 0; at < length; at += PERIOD.length) {
@@ -18,10 +18,10 @@ function pattern(length: number): Uint8Array {
   return bytes;
 }
 
-/** Compares quickly: what differs in megabytes is not worth showing. */
+/** Compares without a diff, which is slow and useless for megabytes. */
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** A bucket to try, and names that nobody else uses. */
+/** A bucket to test, and unique keys. */
 export interface Trial {
   readonly r2: R2Bucket;
   readonly freshKey: () => string;
@@ -29,12 +29,12 @@ export interface Trial {
 
 function open({ r2, freshKey }: Trial) {
   const usage = new StorageUsage();
-  const kept = new Map<string, Uint8Array>();
+  const cached = new Map<string, Uint8Array>();
   const cache = {
-    get: (key: string) => Promise.resolve(kept.get(key)),
-    put: (key: string, bytes: Uint8Array) => void kept.set(key, bytes),
+    get: (key: string) => Promise.resolve(cached.get(key)),
+    put: (key: string, bytes: Uint8Array) => void cached.set(key, bytes),
   };
-  return { usage, kept, bucket: new Bucket(r2, usage, cache), key: freshKey() };
+  return { usage, cached, bucket: new Bucket(r2, usage, cache), key: freshKey() };
 }
 
 /** Keys of all files below a prefix. */
@@ -49,13 +49,13 @@ async function listKeys(r2: R2Bucket, prefix: string): Promise<string[]> {
   return keys;
 }
 
-/** What the storage expects of its bucket, whatever that is made of. */
+/** The requirements on a bucket, run against each implementation. */
 export const bucketCases: readonly (readonly [
   name: string,
   run: (trial: Trial) => Promise<void>,
 ])[] = [
   [
-    "reads any range exactly, small ones from blocks that it remembers",
+    "reads any range exactly, small ones from cached blocks",
     async (trial) => {
       const { bucket, usage, key } = open(trial);
       const bytes = pattern(700_001);
@@ -80,7 +80,7 @@ export const bucketCases: readonly (readonly [
     },
   ],
   [
-    "fills a gap between blocks that it remembers by one read",
+    "fills gaps around a cached block by one read",
     async (trial) => {
       const { bucket, usage, key } = open(trial);
       const bytes = pattern(200_000);
@@ -93,7 +93,7 @@ export const bucketCases: readonly (readonly [
     },
   ],
   [
-    "refuses to read a file that is not there or is shorter than it should be",
+    "refuses to read a file that is missing or shorter than expected",
     async (trial) => {
       const { bucket, key } = open(trial);
       await expect(bucket.read(key, 0, 10)).rejects.toThrow("is gone");
@@ -103,27 +103,28 @@ export const bucketCases: readonly (readonly [
     },
   ],
   [
-    "reads a small file once, and later from near by, unless the copy is of another length",
+    "reads a small file once, and later from the file cache",
     async (trial) => {
-      const { bucket, usage, kept, key } = open(trial);
+      const { bucket, usage, cached, key } = open(trial);
       const bytes = pattern(1000);
       await bucket.put(key, bytes);
       for (const calls of [2, 2]) {
         expect(await bucket.readFile(key, 1000)).toEqual(bytes);
         expect(usage.r2Calls).toBe(calls);
       }
-      expect(kept.get(key)).toEqual(bytes);
+      expect(cached.get(key)).toEqual(bytes);
     },
   ],
   [
-    "finds blocks near by that another isolate has read, and asks for no more once it misses many",
+    "finds blocks in the file cache that another isolate has read, and stops using the cache after many misses",
     async (trial) => {
       const block = 64 * 1024;
       const bytes = pattern(40 * block + 5);
-      // What was kept near by is what the bucket holds: the isolate itself knows none of this file.
-      const { bucket, usage, kept, key } = open(trial);
+      // The file cache contains two blocks; the isolate's own cache contains none of this file.
+      const { bucket, usage, cached, key } = open(trial);
       await bucket.put(key, bytes);
-      for (const at of [0, 40]) kept.set(`${key}/${at}`, bytes.slice(at * block, (at + 1) * block));
+      for (const at of [0, 40])
+        cached.set(`${key}/${at}`, bytes.slice(at * block, (at + 1) * block));
       const source = bucket.source(key, bytes.length);
       expect(await source.read(10, 20)).toEqual(bytes.slice(10, 20));
       expect(await source.read(40 * block + 1, bytes.length)).toEqual(bytes.slice(40 * block + 1));
@@ -133,14 +134,14 @@ export const bucketCases: readonly (readonly [
         expect(await source.read(start, start + 9)).toEqual(bytes.slice(start, start + 9));
       }
       expect(usage.r2Calls).toBe(40);
-      expect(kept.get(`${key}/1`)).toEqual(bytes.slice(block, 2 * block));
-      expect(kept.size).toBe(2 + 32);
+      expect(cached.get(`${key}/1`)).toEqual(bytes.slice(block, 2 * block));
+      expect(cached.size).toBe(2 + 32);
     },
   ],
   [
-    "writes a small file at once and a large one in parts, and nothing before it is finished",
+    "writes a small file by one put and a large one in parts, and stores nothing before it is finished",
     async (trial) => {
-      // Of one put, of parts that fill exactly, and with a rest.
+      // Lengths for one put, for full parts only, and for full parts with a remainder.
       const calls = new Map([
         [0, 1],
         [5, 1],
@@ -156,7 +157,7 @@ export const bucketCases: readonly (readonly [
           await upload.write(bytes.subarray(at, at + 3_000_000));
         }
         expect(await listKeys(trial.r2, key)).toEqual([]);
-        expect(upload.whole() !== undefined).toBe(r2Calls === 1);
+        expect(upload.bufferedBytes() !== undefined).toBe(r2Calls === 1);
         await upload.finish();
         await upload.finish();
         await upload.abort();
@@ -167,7 +168,7 @@ export const bucketCases: readonly (readonly [
     },
   ],
   [
-    "streams a file from start to end, and stops where nobody wants more",
+    "streams a file from start to end, and stops when the reader does",
     async (trial) => {
       const { bucket, usage, key } = open(trial);
       await bucket.put(key, pattern(300_001));
@@ -183,7 +184,7 @@ export const bucketCases: readonly (readonly [
     },
   ],
   [
-    "removes files, those that are there and those that are not",
+    "deletes files and ignores missing ones",
     async (trial) => {
       const { bucket, usage, key } = open(trial);
       await bucket.put(`${key}/a`, pattern(3));
@@ -196,7 +197,7 @@ export const bucketCases: readonly (readonly [
     },
   ],
   [
-    "removes what lies below a prefix and nothing else, and an upload that is given up",
+    "deletes the files of a prefix and no others, and leaves nothing of an aborted upload",
     async (trial) => {
       const { bucket, key } = open(trial);
       await bucket.put(`${key}/a`, pattern(3));
@@ -210,7 +211,7 @@ export const bucketCases: readonly (readonly [
     },
   ],
   [
-    "removes more files below a prefix than one call lists",
+    "deletes more files of a prefix than one call lists",
     async (trial) => {
       const { bucket, key } = open(trial);
       const names = Array.from({ length: 1003 }, (_, at) => `${key}/${at}`);

@@ -26,17 +26,17 @@ import { freshName, make, type TestRepo, type TestUser } from "../support/make.t
 import { systemCtx } from "../support/system.ts";
 import { filesOf, makeCommit, pushRequest, refsOf, storePush } from "../support/push.ts";
 
-/** Long after the fault, when everything that was given up may be removed. */
+/** Time after the fault at which all abandoned uploads have expired. */
 const LATER_MS = 3 * UPLOAD_LIFE_MS;
 
-/** Has everything done that waits for a repository, as its alarm and the schedule would in the end. */
-async function tend(location: RepositoryLocation): Promise<void> {
+/** Runs all maintenance that is due, as the alarm and the schedule do eventually. */
+async function maintain(location: RepositoryLocation): Promise<void> {
   for (let round = 0; round < 2; round++) {
     await maintainRepository(systemCtx({}, Date.now() + LATER_MS * (round + 1)), location);
   }
 }
 
-/** A repository with `count` pushes of one commit each, and as many packs. */
+/** A repository with `count` pushes of one commit and one pack each. */
 async function makePushed(count: number): Promise<{ owner: TestUser; repo: TestRepo }> {
   const owner = await make.user();
   const repo = await make.repo(owner);
@@ -47,7 +47,7 @@ async function makePushed(count: number): Promise<{ owner: TestUser; repo: TestR
   return { owner, repo };
 }
 
-/** Bytes that can't be compressed. */
+/** Incompressible bytes. */
 function makeNoise(length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let at = 0; at < length; at += 65_536) {
@@ -56,14 +56,14 @@ function makeNoise(length: number): Uint8Array {
   return bytes;
 }
 
-/** A fork by somebody else. */
+/** A fork by another user. */
 async function forkOf(repo: TestRepo): Promise<RepositoryLocation> {
   const as = await make.user();
   const path = `/repos/${repo.owner}/${repo.name}/forks`;
   return placeOf((await call("POST", path, { as, json: {} })).body.id);
 }
 
-/** The files of a network are those that its repositories know of: none more, none less. */
+/** Expects the files of a fork network to be exactly those that its repositories list. */
 async function expectNoStrays(network: RepositoryLocation, members: RepositoryLocation[]) {
   const expected = new Set<string>();
   for (const member of members) {
@@ -84,10 +84,10 @@ const rowOf = async (id: number) =>
   (await db.select().from(repositories).where(eq(repositories.id, id)))[0];
 
 describe(
-  "whatever call to storage fails, and if the Worker dies there",
+  "after a failure of any storage call, and after a crash of the Worker at it",
   { timeout: 180_000 },
   () => {
-    it("a push is made or not, told once if it is, and leaves nothing behind", async () => {
+    it("a push is applied with one event or not at all, and leaves no stray files", async () => {
       const most = await failEveryCall(async (fault) => {
         const { owner, repo } = await makePushed(1);
         const before = await refsOf(repo);
@@ -101,15 +101,15 @@ describe(
         const refs = await refsOf(repo);
         expect([before, after]).toContainEqual(refs);
         expect(isAcknowledged ? refs : after).toEqual(after);
-        const isMade = refs.length === after.length;
-        await tend(repo);
+        const isApplied = refs.length === after.length;
+        await maintain(repo);
         expect(await refsOf(repo)).toEqual(refs);
-        expect(await readAllObjects(repo)).toBe(isMade ? 6 : 3);
+        expect(await readAllObjects(repo)).toBe(isApplied ? 6 : 3);
         await expectNoStrays(repo, [repo]);
-        const told = (await eventsOf(repo)).filter(({ payload }) =>
+        const pushEvents = (await eventsOf(repo)).filter(({ payload }) =>
           JSON.stringify(payload).includes("refs/heads/new"),
         );
-        expect(told).toHaveLength(isMade ? 1 : 0);
+        expect(pushEvents).toHaveLength(isApplied ? 1 : 0);
         const { packs } = await git.repository(repo).snapshot();
         const sizeBytes = packs.reduce((sum, { packBytes }) => sum + packBytes, 0);
         expect(await rowOf(repo.id)).toMatchObject({ isEmpty: false, sizeBytes });
@@ -118,25 +118,25 @@ describe(
       expect(most).toBeGreaterThanOrEqual(7);
     });
 
-    it("a push in several parts leaves nothing behind either", async () => {
+    it("a push uploaded in several parts leaves no stray files", async () => {
       const { oid, pack } = makeCommit("large", makeNoise(9 * 1024 * 1024));
       let at = 0;
       for (let hasFailed = true; hasFailed; at++) {
         const { owner, repo } = await makePushed(1);
         const before = await refsOf(repo);
-        // The other two ways differ in what the request itself still does, as they do for a small one.
+        // Only crashes: failures without a crash are covered by the small push.
         const faults = failing({ at, isDone: at % 2 === 0, isDeath: true });
         await serveFailing(pushRequest(owner, repo, oid, pack, "refs/heads/new"), faults.bindings);
-        const isMade = (await refsOf(repo)).length > before.length;
-        await tend(repo);
-        expect(await readAllObjects(repo)).toBe(isMade ? 6 : 3);
+        const isApplied = (await refsOf(repo)).length > before.length;
+        await maintain(repo);
+        expect(await readAllObjects(repo)).toBe(isApplied ? 6 : 3);
         await expectNoStrays(repo, [repo]);
         hasFailed = faults.hasFailed();
       }
       expect(at).toBeGreaterThan(12);
     });
 
-    it("a fork is there whole or not at all, and its parent stays as it is", async () => {
+    it("a fork is complete or does not exist, and its parent is unchanged", async () => {
       const most = await failEveryCall(async (fault) => {
         const { repo } = await makePushed(2);
         const forker = await make.user();
@@ -154,7 +154,7 @@ describe(
         expect(rows.length).toBeLessThanOrEqual(1);
         expect(rows.length).toBeGreaterThanOrEqual(isAcknowledged ? 1 : 0);
         for (const name of faults.objectNames.add(repo.objectName)) {
-          await tend({ objectName: name, networkName: repo.networkName });
+          await maintain({ objectName: name, networkName: repo.networkName });
         }
         const [fork] = rows;
         for (const each of fork ? [repo, fork] : [repo]) {
@@ -173,7 +173,7 @@ describe(
       expect(most).toBeGreaterThanOrEqual(3);
     });
 
-    it("a large file is there whole or not at all, and leaves nothing behind", async () => {
+    it("a large file is complete or does not exist, and leaves no stray files", async () => {
       const most = await failEveryCall(async (fault) => {
         const { owner, repo } = await makePushed(1);
         const file = makeLargeFile(freshName("large"));
@@ -189,7 +189,7 @@ describe(
         const rows = await objectsOf(repo);
         expect(rows.length).toBeGreaterThanOrEqual(response?.status === 200 ? 1 : 0);
         expect(await lfsSizeOf(repo)).toBe(rows.length * file.size);
-        // Whatever was there stays, and whatever was not is swept.
+        // The sweep deletes loose files and keeps a stored file.
         for (const done of [false, true]) {
           if (done) await removeLooseFiles(systemCtx({}, Date.now() + LATER_MS));
           const { status } = await fetchObject(repo, file.oid);
@@ -207,7 +207,7 @@ describe(
       expect(most).toBeGreaterThanOrEqual(4);
     });
 
-    it("a merge of packs loses no object, and leaves none twice", async () => {
+    it("a merge of packs loses no object, and leaves no duplicate", async () => {
       const most = await failEveryCall(async (fault) => {
         const { repo } = await makePushed(3);
         const refs = await refsOf(repo);
@@ -215,7 +215,7 @@ describe(
         await maintainRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
         expect(await refsOf(repo)).toEqual(refs);
         expect(await readAllObjects(repo)).toBe(9);
-        await tend(repo);
+        await maintain(repo);
         expect(await refsOf(repo)).toEqual(refs);
         expect(await readAllObjects(repo)).toBe(9);
         expect((await git.repository(repo).snapshot()).packs).toHaveLength(1);
@@ -225,7 +225,7 @@ describe(
       expect(most).toBeGreaterThanOrEqual(8);
     });
 
-    it("a deletion takes all of a repository or nothing, and nothing of its fork", async () => {
+    it("a deletion removes all of a repository or nothing, and nothing of its fork", async () => {
       const most = await failEveryCall(async (fault) => {
         const { owner, repo } = await makePushed(1);
         const [sharedFile, ownFile] = [makeLargeFile(repo.name), makeLargeFile(owner.name)];
@@ -242,9 +242,9 @@ describe(
         const response = await serveFailing(request, faults.bindings);
         const row = await rowOf(repo.id);
         expect(response?.status === 204 && row !== undefined).toBe(false);
-        // The job that the deletion asks for fails as well where the request did not.
+        // If the request did not reach the fault, the maintenance job that it queued does.
         await maintainRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
-        for (const location of [repo, fork]) await tend(location);
+        for (const location of [repo, fork]) await maintain(location);
         await removeLooseFiles(systemCtx({}, Date.now() + LATER_MS));
         expect([await largeFilesOf(repo), await looseOf(repo)]).toMatchObject([
           { length: row ? 2 : 1 },

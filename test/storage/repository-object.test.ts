@@ -10,10 +10,10 @@ const A = "a".repeat(40);
 const B = "b".repeat(40);
 const C = "c".repeat(40);
 const MAIN = "refs/heads/main";
-/** Where its jobs would look for it. */
-const PLACE = { objectName: "nowhere", networkName: "nowhere" };
+/** The location that the object passes to its maintenance jobs. */
+const LOCATION = { objectName: "nowhere", networkName: "nowhere" };
 
-/** An object that nothing was pushed to. */
+/** A new repository object. */
 const fresh = () => env.REPOSITORY.getByName(freshName("repository"));
 
 const update = (ref: string, oldOid: string | null, newOid: string | null): RefUpdate => ({
@@ -46,12 +46,12 @@ const push = (updates: RefUpdate[], fields: Partial<Push> = {}): Push => ({
 });
 
 describe("commitPush", () => {
-  it("makes refs, lists their packs, and says so in the reflog and the outbox", async () => {
+  it("creates refs, lists their packs, and records the push in the reflog and the outbox", async () => {
     const object = fresh();
     expect(await object.snapshot()).toEqual({ version: 0, head: null, refs: [], packs: [] });
     const tag = { ...update("refs/tags/v1", null, B), peeledOid: A };
     const first = push([update(MAIN, null, A), tag], { packs: [pack("one")] });
-    const outcome = await object.commitPush(PLACE, first);
+    const outcome = await object.commitPush(LOCATION, first);
 
     expect(outcome).toEqual({
       outcomes: [
@@ -91,12 +91,12 @@ describe("commitPush", () => {
     });
   });
 
-  it("moves a ref only from what the pusher saw, and lists no pack for one that it refuses", async () => {
+  it("updates a ref only from the expected old oid, and lists no pack for a refused update", async () => {
     const object = fresh();
-    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
-    for (const seen of [null, C]) {
-      const stale = push([update(MAIN, seen, B)], { packs: [pack("unused")] });
-      expect(await object.commitPush(PLACE, stale)).toMatchObject({
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
+    for (const oldOid of [null, C]) {
+      const stale = push([update(MAIN, oldOid, B)], { packs: [pack("unused")] });
+      expect(await object.commitPush(LOCATION, stale)).toMatchObject({
         outcomes: [{ kind: "stale", ref: MAIN, actualOid: A }],
         arePacksKept: false,
       });
@@ -105,11 +105,11 @@ describe("commitPush", () => {
     expect(snapshot).toMatchObject({ version: 1, refs: [{ oid: A }], packs: [] });
   });
 
-  it("lets one of many win that move a ref at once", async () => {
+  it("applies exactly one of several concurrent updates of a ref", async () => {
     const object = fresh();
-    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
     const outcomes = await Promise.all(
-      [B, C, B, C, B].map((oid) => object.commitPush(PLACE, push([update(MAIN, A, oid)]))),
+      [B, C, B, C, B].map((oid) => object.commitPush(LOCATION, push([update(MAIN, A, oid)]))),
     );
     const kinds = outcomes.flatMap((outcome) => outcome.outcomes.map(({ kind }) => kind));
     expect(kinds.filter((kind) => kind === "updated")).toHaveLength(1);
@@ -117,12 +117,12 @@ describe("commitPush", () => {
     expect((await object.snapshot()).version).toBe(2);
   });
 
-  it("makes the good updates of a push with a bad one, and none if it is atomic", async () => {
+  it("applies the valid updates of a push with an invalid one, and none if it is atomic", async () => {
     const object = fresh();
-    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
     const updates = [update("refs/heads/next", null, B), update(MAIN, C, B)];
     const packs = [pack("two")];
-    const atomic = await object.commitPush(PLACE, push(updates, { isAtomic: true, packs }));
+    const atomic = await object.commitPush(LOCATION, push(updates, { isAtomic: true, packs }));
     expect(atomic).toMatchObject({
       outcomes: [{ kind: "undone", ref: "refs/heads/next" }, { kind: "stale" }],
       arePacksKept: false,
@@ -133,57 +133,60 @@ describe("commitPush", () => {
       packs: [],
     });
 
-    const loose = await object.commitPush(PLACE, push(updates, { packs }));
+    const loose = await object.commitPush(LOCATION, push(updates, { packs }));
     expect(loose).toMatchObject({
       outcomes: [{ kind: "updated" }, { kind: "stale" }],
       arePacksKept: true,
     });
   });
 
-  it("refuses names that lie inside of one another, unless the other goes in the same push", async () => {
+  it("refuses a name below or above an existing ref, unless the same push deletes that ref", async () => {
     const object = fresh();
     await object.commitPush(
-      PLACE,
+      LOCATION,
       push([update(MAIN, null, A), update("refs/heads/a/b", null, A)]),
     );
     const clashes = ["refs/heads/a", "refs/heads/a/b/c", "refs/heads/main/x"];
     const refused = await object.commitPush(
-      PLACE,
+      LOCATION,
       push(clashes.map((ref) => update(ref, null, B))),
     );
     expect(refused.outcomes.map(({ kind }) => kind)).toEqual(["conflict", "conflict", "conflict"]);
     const near = push([update("refs/heads/a.b", null, B), update("refs/heads/a0", null, B)]);
-    expect((await object.commitPush(PLACE, near)).outcomes.map(({ kind }) => kind)).toEqual([
+    expect((await object.commitPush(LOCATION, near)).outcomes.map(({ kind }) => kind)).toEqual([
       "updated",
       "updated",
     ]);
     const swap = push([update("refs/heads/a", null, B), update("refs/heads/a/b", A, null)]);
-    expect((await object.commitPush(PLACE, swap)).outcomes).toEqual([
+    expect((await object.commitPush(LOCATION, swap)).outcomes).toEqual([
       { kind: "updated", ref: "refs/heads/a" },
       { kind: "updated", ref: "refs/heads/a/b" },
     ]);
   });
 
-  it("keeps the default branch, and lets any other go", async () => {
+  it("refuses to delete the default branch, and deletes any other", async () => {
     const object = fresh();
-    await object.commitPush(PLACE, push([update(MAIN, null, A), update("refs/heads/x", null, A)]));
+    await object.commitPush(
+      LOCATION,
+      push([update(MAIN, null, A), update("refs/heads/x", null, A)]),
+    );
     const both = push([update(MAIN, A, null), update("refs/heads/x", A, null)]);
-    expect((await object.commitPush(PLACE, both)).outcomes).toEqual([
+    expect((await object.commitPush(LOCATION, both)).outcomes).toEqual([
       { kind: "default-branch", ref: MAIN },
       { kind: "updated", ref: "refs/heads/x" },
     ]);
     await object.setHead("refs/heads/y");
-    const { summary } = await object.commitPush(PLACE, push([update(MAIN, A, null)]));
+    const { summary } = await object.commitPush(LOCATION, push([update(MAIN, A, null)]));
     expect(summary.hasRefs).toBe(false);
   });
 
-  it("takes HEAD along with a branch that it names, and leaves it with any other", async () => {
+  it("updates HEAD when its branch is renamed, and keeps it when another branch is", async () => {
     const object = fresh();
     const [other, trunk] = ["refs/heads/other", "refs/heads/trunk"];
-    await object.commitPush(PLACE, push([update(MAIN, null, A), update(other, null, A)]));
+    await object.commitPush(LOCATION, push([update(MAIN, null, A), update(other, null, A)]));
     const rename = (from: string, to: string, headMove?: { from: string; to: string }) =>
       object.commitPush(
-        PLACE,
+        LOCATION,
         push([update(from, A, null), update(to, null, A)], {
           isAtomic: true,
           ...(headMove && { headMove }),
@@ -193,7 +196,7 @@ describe("commitPush", () => {
     expect(moved.summary.head).toBe(MAIN);
     const refused = await rename(MAIN, other);
     expect(refused.outcomes.map(({ kind }) => kind)).toEqual(["default-branch", "undone"]);
-    // What is refused leaves HEAD where it was.
+    // A refused rename keeps HEAD.
     const taken = await rename(MAIN, trunk, { from: MAIN, to: trunk });
     expect(taken.outcomes.map(({ kind }) => kind)).toEqual(["undone", "stale"]);
     expect((await object.snapshot()).head).toBe(MAIN);
@@ -202,24 +205,24 @@ describe("commitPush", () => {
     expect((await object.snapshot()).refs.map(({ name }) => name)).toEqual([other, trunk]);
   });
 
-  it("lets a HEAD that leads nowhere take the first branch that comes", async () => {
+  it("points a HEAD without a branch at the first pushed branch", async () => {
     const object = fresh();
     const headAfter = async (...updates: RefUpdate[]) =>
-      (await object.commitPush(PLACE, push(updates))).summary.head;
+      (await object.commitPush(LOCATION, push(updates))).summary.head;
     expect(await headAfter(update("refs/tags/v1", null, A))).toBe(MAIN);
     const trunk = "refs/heads/trunk";
     expect(await headAfter(update(trunk, null, A), update("refs/heads/b", null, A))).toBe(trunk);
-    // It is born now, and stays.
+    // Its branch exists now, so HEAD stays.
     expect(await headAfter(update(MAIN, null, A))).toBe(trunk);
   });
 
-  it("refuses a push whose upload was given up, and any where the repository is deleted", async () => {
+  it("refuses a push whose upload expired, and any push to a deleted repository", async () => {
     const object = fresh();
-    await object.beginUpload(PLACE, "known", 1000);
-    await object.beginUpload(PLACE, "late", 1000);
+    await object.beginUpload(LOCATION, "known", 1000);
+    await object.beginUpload(LOCATION, "late", 1000);
     await object.forgetUpload("late");
     const late = push([update(MAIN, null, A)], { uploadId: "late", packs: [pack("late-0")] });
-    expect(await object.commitPush(PLACE, late)).toMatchObject({
+    expect(await object.commitPush(LOCATION, late)).toMatchObject({
       outcomes: [{ kind: "expired", ref: MAIN }],
       entry: null,
       arePacksKept: false,
@@ -228,16 +231,18 @@ describe("commitPush", () => {
 
     await object.discard(2000);
     const known = push([update(MAIN, null, A)], { uploadId: "known", packs: [pack("known-0")] });
-    expect((await object.commitPush(PLACE, known)).outcomes).toMatchObject([{ kind: "expired" }]);
+    expect((await object.commitPush(LOCATION, known)).outcomes).toMatchObject([
+      { kind: "expired" },
+    ]);
     expect(await object.snapshot()).toMatchObject({ refs: [], packs: [] });
   });
 
-  it("asks for small packs to be merged once there are four in a row", async () => {
+  it("requests a merge of small packs once there are four in a row", async () => {
     const object = fresh();
     const isDue = async (at: number, packBytes: number) => {
       const packs = [{ ...pack(`p${at}`), packBytes }];
       const change = push([update(`refs/heads/${at}`, null, A)], { packs });
-      return (await object.commitPush(PLACE, change)).isMaintenanceDue;
+      return (await object.commitPush(LOCATION, change)).isMaintenanceDue;
     };
     const due = [];
     for (const [at, bytes] of [9000, 100, 100, 100, 100].entries()) {
@@ -248,13 +253,13 @@ describe("commitPush", () => {
 });
 
 describe("replacePacks", () => {
-  it("puts a pack in the place of those that it holds, and only while all of them are listed", async () => {
+  it("replaces packs by their merged pack, only while all of them are listed", async () => {
     const object = fresh();
     for (const [at, name] of ["p1", "p2", "p3", "p4"].entries()) {
       const change = update(`refs/heads/${at}`, null, A);
-      await object.commitPush(PLACE, push([change], { packs: [pack(name)] }));
+      await object.commitPush(LOCATION, push([change], { packs: [pack(name)] }));
     }
-    for (const id of ["one", "two"]) await object.beginUpload(PLACE, id, 1000);
+    for (const id of ["one", "two"]) await object.beginUpload(LOCATION, id, 1000);
     const names = async () => (await object.snapshot()).packs.map(({ name }) => name);
     const unknown = await object.replacePacks("no-upload", ["p2", "p3"], pack("x"), 2000);
     expect(unknown).toEqual({ kind: "stale" });
@@ -263,7 +268,7 @@ describe("replacePacks", () => {
       packBytes: 300,
     });
     expect(await names()).toEqual(["p1", "merged", "p4"]);
-    // The same again, as when a message arrives twice, and another that came too late.
+    // The same merge again, as after a duplicate message, and another merge that is too late.
     for (const old of [
       ["p2", "p3"],
       ["p3", "p4"],
@@ -273,13 +278,13 @@ describe("replacePacks", () => {
     expect(await names()).toEqual(["p1", "merged", "p4"]);
   });
 
-  it("keeps what it replaced for a day, for those who are reading it", async () => {
+  it("retains replaced packs for a day, for running reads", async () => {
     const object = fresh();
     for (const [at, name] of ["p1", "p2"].entries()) {
       const change = update(`refs/heads/${at}`, null, A);
-      await object.commitPush(PLACE, push([change], { packs: [pack(name)] }));
+      await object.commitPush(LOCATION, push([change], { packs: [pack(name)] }));
     }
-    await object.beginUpload(PLACE, "one", 1000);
+    await object.beginUpload(LOCATION, "one", 1000);
     await object.replacePacks("one", ["p1", "p2"], pack("merged", 6), 5000);
     const day = 5000 + RETIRED_LIFE_MS;
     expect((await object.listWork(day - 1)).retired).toEqual([]);
@@ -302,12 +307,12 @@ describe("replacePacks", () => {
 });
 
 describe("share and adopt", () => {
-  it("make an object of the same refs and packs, both of which know that these are shared", async () => {
+  it("create an object with the same refs and packs, and mark the packs as shared in both objects", async () => {
     const [source, fork] = [fresh(), fresh()];
     const first = push([update(MAIN, null, A)], { packs: [pack("one")] });
-    await source.commitPush(PLACE, first);
-    await fork.adopt(PLACE, await source.share());
-    await source.commitPush(PLACE, push([update(MAIN, A, B)], { packs: [pack("two")] }));
+    await source.commitPush(LOCATION, first);
+    await fork.adopt(LOCATION, await source.share());
+    await source.commitPush(LOCATION, push([update(MAIN, A, B)], { packs: [pack("two")] }));
     expect(await fork.snapshot()).toEqual({
       version: 1,
       head: MAIN,
@@ -323,28 +328,28 @@ describe("share and adopt", () => {
     expect((await fork.listWork(1000)).retired).toEqual([{ name: "one", isShared: true }]);
   });
 
-  it("leave what was pushed to as it is", async () => {
+  it("refuse to overwrite a repository that has pushes", async () => {
     const [source, other] = [fresh(), fresh()];
-    await other.commitPush(PLACE, push([update(MAIN, null, B)]));
+    await other.commitPush(LOCATION, push([update(MAIN, null, B)]));
     const snapshot = await source.share();
     await runInDurableObject(other, (object) => {
-      expect(() => object.adopt(PLACE, snapshot)).toThrow("can't become a fork");
+      expect(() => object.adopt(LOCATION, snapshot)).toThrow("can't become a fork");
     });
     expect((await other.snapshot()).refs).toMatchObject([{ oid: B }]);
   });
 });
 
 describe("the alarm", () => {
-  it("asks for what is left undone until nothing is", async () => {
+  it("requests maintenance until nothing is left to do", async () => {
     const object = fresh();
     const alarmOf = () => runInDurableObject(object, (_, { storage }) => storage.getAlarm());
     expect(await alarmOf()).toBeNull();
     const first = push([update(MAIN, null, A)]);
-    await object.commitPush(PLACE, first);
+    await object.commitPush(LOCATION, first);
     const at = await alarmOf();
     expect(at).toBeGreaterThan(Date.now());
-    await object.commitPush(PLACE, push([update(MAIN, A, B)]));
-    // A repository that is pushed to all the time is tended all the same.
+    await object.commitPush(LOCATION, push([update(MAIN, A, B)]));
+    // Further pushes do not delay the alarm, so a busy repository gets maintenance too.
     expect(await alarmOf()).toBe(at);
 
     expect(await runDurableObjectAlarm(object)).toBe(true);
@@ -357,15 +362,15 @@ describe("the alarm", () => {
     expect(await alarmOf()).toBeNull();
   });
 
-  it("waits where nothing is due yet, and no longer than until something is", async () => {
+  it("waits until the earliest work is due", async () => {
     const object = fresh();
     const alarmOf = () => runInDurableObject(object, (_, { storage }) => storage.getAlarm());
     const startedAt = Date.now();
-    await object.beginUpload(PLACE, "cut off", startedAt);
+    await object.beginUpload(LOCATION, "cut off", startedAt);
     await runDurableObjectAlarm(object);
     const lifeEnd = startedAt + UPLOAD_LIFE_MS;
     expect(await alarmOf()).toBe(lifeEnd);
-    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
     expect(await alarmOf()).toBeLessThan(lifeEnd);
     expect(await object.listWork(lifeEnd - 1)).toMatchObject({ uploadIds: [] });
     expect(await object.listWork(lifeEnd)).toMatchObject({ uploadIds: ["cut off"] });
@@ -373,11 +378,11 @@ describe("the alarm", () => {
 });
 
 describe("the outbox", () => {
-  it("gives its entries oldest first", async () => {
+  it("lists its entries oldest first", async () => {
     const object = fresh();
     const ats = [3000, 1000, 20_000, 2000];
     for (const [index, at] of ats.entries()) {
-      await object.commitPush(PLACE, push([update(`refs/heads/${index}`, null, A)], { at }));
+      await object.commitPush(LOCATION, push([update(`refs/heads/${index}`, null, A)], { at }));
     }
     const found = (await object.listOutbox()).map(({ at }) => at);
     expect(found).toEqual([1000, 2000, 3000, 20_000]);
@@ -385,18 +390,18 @@ describe("the outbox", () => {
 });
 
 describe("the updates of a push", () => {
-  const madeOf = (count: number, from = 0): RefUpdate[] =>
+  const creations = (count: number, from = 0): RefUpdate[] =>
     Array.from({ length: count }, (_, at) => update(`refs/heads/${from + at}`, null, A));
   const namesOf = (list: { ref: string }[]) => list.map(({ ref }) => ref);
 
-  it("are all there, in its order, some thousands at once", async () => {
+  it("are listed completely, in their order, in pages of 5,000", async () => {
     const object = fresh();
-    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
-    const all = madeOf(6000);
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
+    const all = creations(6000);
     const refused = update(MAIN, C, B);
-    const { entry } = await object.commitPush(PLACE, push([refused, ...all]));
-    if (!entry) throw new Error("nothing was moved");
-    await object.commitPush(PLACE, push([update(MAIN, A, B)]));
+    const { entry } = await object.commitPush(LOCATION, push([refused, ...all]));
+    if (!entry) throw new Error("no ref was updated");
+    await object.commitPush(LOCATION, push([update(MAIN, A, B)]));
     expect(entry).toMatchObject({ updateCount: 6000, packName: null });
     expect(await object.listOutbox()).toContainEqual(entry);
     const pages = [await object.listUpdates(entry, 0), await object.listUpdates(entry, 5000)];
@@ -406,17 +411,17 @@ describe("the updates of a push", () => {
     expect(await object.listUpdates(entry, 6000)).toEqual([]);
   });
 
-  it("are found for a push that an earlier version stored", async () => {
+  it("are found for a push stored by an earlier schema version", async () => {
     const object = fresh();
-    await object.commitPush(PLACE, push([update(MAIN, null, A)]));
-    const second = push(madeOf(2));
-    await object.commitPush(PLACE, second);
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
+    const second = push(creations(2));
+    await object.commitPush(LOCATION, second);
     await runInDurableObject(object, (instance, { storage }) => {
       const { id: pushId, actorId, at, updates } = second;
-      const kept = { pushId, updates, updateCount: 2, actorId, at };
+      const oldPayload = { pushId, updates, updateCount: 2, actorId, at };
       storage.sql.exec(
         "update outbox set payload = ? where push_id = ?",
-        JSON.stringify(kept),
+        JSON.stringify(oldPayload),
         pushId,
       );
       storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 1);
@@ -439,9 +444,9 @@ describe("the updates of a push", () => {
 });
 
 describe("destroy", () => {
-  it("leaves nothing", async () => {
+  it("deletes all state", async () => {
     const object = fresh();
-    await object.commitPush(PLACE, push([update(MAIN, null, A)], { packs: [pack("one")] }));
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)], { packs: [pack("one")] }));
     await object.destroy();
     expect(await object.snapshot()).toEqual({ version: 0, head: null, refs: [], packs: [] });
   });

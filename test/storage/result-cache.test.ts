@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FileCache } from "../../src/storage/bucket.ts";
 import { ResultCache } from "../../src/storage/result-cache.ts";
 
-/** What is near by, for one test. */
+/** A file cache for one test. */
 function makeCache() {
   const files = new Map<string, Uint8Array>();
   const cache: FileCache = {
@@ -13,11 +13,11 @@ function makeCache() {
   return { files, cache };
 }
 
-/** Work that counts how often it is done. */
-function makeWork<T>(answer: T) {
+/** A computation that counts its calls. */
+function makeWork<T>(result: T) {
   const work = () => {
     work.count++;
-    return Promise.resolve(answer);
+    return Promise.resolve(result);
   };
   work.count = 0;
   return work;
@@ -25,15 +25,15 @@ function makeWork<T>(answer: T) {
 
 const objectName = () => crypto.randomUUID();
 
-describe("an answer that was worked out of git data", () => {
-  it("is worked out once for all that ask the same of the same repository", async () => {
+describe("a cached result", () => {
+  it("is computed once for equal keys of the same repository", async () => {
     const { cache } = makeCache();
     const name = objectName();
-    const answer = { a: [1, null, "\u00ff\ud800"] };
-    const work = makeWork(answer);
-    const about = ["history", "src/ü", ["a".repeat(40)], null];
-    for (let ask = 0; ask < 3; ask++) {
-      expect(await new ResultCache(cache, name).getOrCompute(about, work)).toEqual(answer);
+    const result = { a: [1, null, "\u00ff\ud800"] };
+    const work = makeWork(result);
+    const keyParts = ["history", "src/ü", ["a".repeat(40)], null];
+    for (let round = 0; round < 3; round++) {
+      expect(await new ResultCache(cache, name).getOrCompute(keyParts, work)).toEqual(result);
     }
     expect(work.count).toBe(1);
     for (const other of [
@@ -46,8 +46,8 @@ describe("an answer that was worked out of git data", () => {
     expect(work.count).toBe(4);
   });
 
-  // SECURITY: a fork shares its packs and nothing else.
-  it("is nothing to another repository", async () => {
+  // SECURITY: forks share packs but not results.
+  it("is not visible to another repository", async () => {
     const { cache } = makeCache();
     const [first, second] = [makeWork("first"), makeWork("second")];
     expect(await new ResultCache(cache, objectName()).getOrCompute(["x"], first)).toBe("first");
@@ -55,7 +55,7 @@ describe("an answer that was worked out of git data", () => {
     expect(second.count).toBe(1);
   });
 
-  it("comes from near by once the isolate has forgotten it", async () => {
+  it("is read from the file cache after the isolate has evicted it", async () => {
     const { files, cache } = makeCache();
     const results = new ResultCache(cache, objectName());
     const work = makeWork("kept");
@@ -64,23 +64,23 @@ describe("an answer that was worked out of git data", () => {
     for (let other = 0; other < 3; other++) await results.getOrCompute([other], long);
     expect(await results.getOrCompute(["x"], work)).toBe("kept");
     expect(work.count).toBe(1);
-    // And what neither has is worked out again.
+    // A result that neither cache has is computed again.
     for (let other = 3; other < 6; other++) await results.getOrCompute([other], long);
     files.clear();
     expect(await results.getOrCompute(["x"], work)).toBe("kept");
     expect(work.count).toBe(2);
   });
 
-  it("is not kept where it is long", async () => {
+  it("is not stored if it is too long", async () => {
     const { files, cache } = makeCache();
     const results = new ResultCache(cache, objectName());
     const work = makeWork("x".repeat(1024 * 1024));
-    for (let ask = 0; ask < 2; ask++)
+    for (let round = 0; round < 2; round++)
       expect(await results.getOrCompute(["x"], work)).toHaveLength(1024 * 1024);
     expect([work.count, files.size]).toEqual([2, 0]);
   });
 
-  it("is not kept where working it out fails", async () => {
+  it("is not stored if the computation fails", async () => {
     const { files, cache } = makeCache();
     const results = new ResultCache(cache, objectName());
     const failing = () => Promise.reject(new Error("gone"));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { visit } from "../support/call.ts";
 import { make } from "../support/make.ts";
 
-/** A picture: its bytes, and the width and height that its header names. */
+/** Fetches an image: the response, its bytes, and the width and height in its PNG header. */
 async function fetchPicture(path: string) {
   const response = await exports.default.fetch(`https://forge.example${path}`);
   const bytes = new Uint8Array(await response.arrayBuffer());
@@ -13,7 +13,7 @@ async function fetchPicture(path: string) {
 }
 
 describe("GET /avatars/{id}", () => {
-  it("draws a PNG that may be kept", async () => {
+  it("returns a PNG that may be cached", async () => {
     const { response, bytes, width, height } = await fetchPicture("/avatars/7");
 
     expect(response.status).toBe(200);
@@ -26,8 +26,8 @@ describe("GET /avatars/{id}", () => {
     expect([width, height]).toEqual([128, 128]);
   });
 
-  it("draws the same for the same account, and another for another", async () => {
-    // One after another: the tests' loader of modules can't serve two requests that load the same one.
+  it("returns the same image for the same account, and a different image for another", async () => {
+    // Sequential, since the test module loader can't serve two concurrent imports of the same module.
     const first = await fetchPicture("/avatars/7");
     const again = await fetchPicture("/avatars/7");
     const other = await fetchPicture("/avatars/8");
@@ -40,7 +40,7 @@ describe("GET /avatars/{id}", () => {
     ["64", 64],
     ["16", 16],
     ["512", 512],
-    // The work grows with the area: no more is drawn than pages show.
+    // The cost grows with the area, so the size is capped.
     ["513", 512],
     ["100000", 512],
     ["15", 128],
@@ -55,8 +55,8 @@ describe("GET /avatars/{id}", () => {
     expect([width, height]).toEqual([px, px]);
   });
 
-  // SECURITY: a picture for existing accounts only would tell which exist.
-  it("draws accounts that are hidden or not there alike", async () => {
+  // SECURITY: images for existing accounts only would reveal which accounts exist.
+  it("returns images for hidden and missing accounts too", async () => {
     const hidden = await make.user({ visibility: "private" });
 
     for (const id of [hidden.id, 999_999_999_999_999]) {
@@ -64,11 +64,14 @@ describe("GET /avatars/{id}", () => {
     }
   });
 
-  it.each(["0", "-1", "abc", "07", "1".repeat(16), "1/2"])("has nothing at %s", async (id) => {
-    expect((await visit("GET", `/avatars/${id}`)).status).toBe(404);
-  });
+  it.each(["0", "-1", "abc", "07", "1".repeat(16), "1/2"])(
+    "returns 404 for the id %s",
+    async (id) => {
+      expect((await visit("GET", `/avatars/${id}`)).status).toBe(404);
+    },
+  );
 
-  it("is where users and organizations say their picture is", async () => {
+  it("is the target of avatar_url", async () => {
     const user = await make.user();
     const { body } = await visit("GET", `/api/v1/users/${user.name}`);
 

@@ -4,10 +4,10 @@ import { visit } from "../support/call.ts";
 
 const PAGE = "/api/swagger";
 
-describe("the interface description", () => {
-  it("is one document at two addresses, in the version of the contract", async () => {
+describe("the OpenAPI document", () => {
+  it("is the same document at two URLs, with the contract's version", async () => {
     const own = await visit("GET", "/openapi.json");
-    const asClientsKnowIt = await visit("GET", "/swagger.v1.json");
+    const atGiteaPath = await visit("GET", "/swagger.v1.json");
 
     expect(own.status).toBe(200);
     expect(own.headers.get("Content-Type")).toMatch(/^application\/json/);
@@ -16,13 +16,13 @@ describe("the interface description", () => {
       info: { version: "1.1.1" },
       paths: { "/user": { get: { operationId: "userGetCurrent" } } },
     });
-    expect(asClientsKnowIt.status).toBe(200);
-    expect(asClientsKnowIt.body).toEqual(own.body);
+    expect(atGiteaPath.status).toBe(200);
+    expect(atGiteaPath.body).toEqual(own.body);
   });
 });
 
 describe(`GET ${PAGE}`, () => {
-  it("is a page", async () => {
+  it("returns an HTML page", async () => {
     const page = await visit("GET", PAGE);
 
     expect(page.status).toBe(200);
@@ -30,7 +30,7 @@ describe(`GET ${PAGE}`, () => {
     expect(page.body).toMatch(/^<!doctype html>/i);
   });
 
-  it("gets everything it loads from this service", async () => {
+  it("loads all its files from this service", async () => {
     const { body } = await visit("GET", PAGE);
     const loaded = [...String(body).matchAll(/\s(?:src|href)="([^"]*)"/g)].map(([, url]) => url);
 
@@ -40,15 +40,15 @@ describe(`GET ${PAGE}`, () => {
       expect(url).toMatch(/^\/[^/]/);
       const { status, headers, body: file } = await visit("GET", String(url));
       expect([url, status]).toEqual([url, 200]);
-      // Every answer carries what every answer carries, one from a file too.
+      // Static files get the common response headers too.
       expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
       expect(headers.get("X-Request-Id")).not.toBeNull();
       expect(file).not.toBe("");
     }
   });
 
-  // SECURITY: nobody else's host gets to know who reads here, nor to change what they read.
-  it("names no other host, in the page, in its start and in its policy", async () => {
+  // SECURITY: no other host may learn who reads the page or alter its content.
+  it("references no other host in the page, its start script and its policy", async () => {
     const page = await visit("GET", PAGE);
     const start = await visit("GET", "/-/swagger/start.js");
     const policy = page.headers.get("Content-Security-Policy") ?? "";
@@ -62,7 +62,7 @@ describe(`GET ${PAGE}`, () => {
     expect(page.body).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=/);
   });
 
-  it("says the policy on every file of the viewer", async () => {
+  it("sends the policy with every file of the viewer", async () => {
     const page = await visit("GET", PAGE);
 
     for (const path of ["/-/swagger/", "/-/swagger/start.js", "/-/swagger/swagger-ui.css"]) {
@@ -73,14 +73,14 @@ describe(`GET ${PAGE}`, () => {
     }
   });
 
-  it("is where /api/v1/swagger leads, as clients of Gitea ask for it", async () => {
+  it("is the redirect target of /api/v1/swagger, which Gitea clients request", async () => {
     const answer = await visit("GET", "/api/v1/swagger");
 
     expect(answer.status).toBe(303);
     expect(answer.headers.get("Location")).toBe(PAGE);
   });
 
-  it("has no file beside the viewer's", async () => {
+  it("serves no files except the viewer's", async () => {
     for (const path of ["/-/swagger/nothing.js", "/-/swagger/../../wrangler.toml"]) {
       expect((await visit("GET", path)).status).toBe(404);
     }

@@ -5,16 +5,16 @@ import { pushOf, tell } from "../support/activities.ts";
 import { call, visit } from "../support/call.ts";
 import { make } from "../support/make.ts";
 
-async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
+async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user({ fullName: 'A & <B> "C"' });
   const repo = await make.repo(owner, fields);
   await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
   return { owner, repo, path: `/${owner.name}/${repo.name}` };
 }
 
-describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
-  it("tell what happened in a repository and what a user did", async () => {
-    const { owner, repo, path } = await scene({ description: "x < y" });
+describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
+  it("list the activities of a repository and of a user", async () => {
+    const { owner, repo, path } = await makePushed({ description: "x < y" });
     for (const address of [path, `/${owner.name}`]) {
       const answer = await visit("GET", address + ending);
       expect(answer.status).toBe(200);
@@ -26,9 +26,9 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
     }
   });
 
-  // SECURITY: readers of news ask without a name.
-  it("tell strangers of what is public alone, and the owner of the rest with a token", async () => {
-    const { owner, repo, path } = await scene({ isPrivate: true });
+  // SECURITY: feed readers usually send no credential.
+  it("list only public activities to anonymous callers, and private ones to the owner with a token", async () => {
+    const { owner, repo, path } = await makePushed({ isPrivate: true });
     const none = await visit("GET", `/${owner.name}/no-such-thing${ending}`);
     expect(none).toMatchObject({ status: 404, body: "404 page not found\n" });
     expect(await visit("GET", path + ending)).toMatchObject({ status: 404, body: none.body });
@@ -39,7 +39,7 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
     );
   });
 
-  it("tell an organization's to whoever may see it", async () => {
+  it("list an organization's activities to callers who may see it", async () => {
     const owner = await make.user();
     const org = await make.org([owner], { visibility: "private" });
     const repo = await make.repo(org);
@@ -48,8 +48,8 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
     expect((await visit("GET", `/${org.name}${ending}`, { as: owner })).body).toContain(repo.name);
   });
 
-  it("lead on to a new name, whoever may see what has it", async () => {
-    const { owner, repo, path } = await scene();
+  it("redirect to a new name, only for callers who may see the renamed resource", async () => {
+    const { owner, repo, path } = await makePushed();
     const name = `${repo.name}-now`;
     const renamed = await call("PATCH", `/repos${path}`, { as: owner, json: { name } });
     expect(renamed.status).toBe(200);
@@ -69,8 +69,8 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
     expect((await visit("GET", `${path}${ending}`)).status).toBe(404);
   });
 
-  it("are not sent again to whoever has them, until something happens or they may not see it", async () => {
-    const { owner, repo, path } = await scene();
+  it("return 304 for a known ETag, until there is a new activity or the caller loses access", async () => {
+    const { owner, repo, path } = await makePushed();
     for (const address of [path, `/${owner.name}`]) {
       const first = await visit("GET", address + ending);
       const tag = first.headers.get("ETag") ?? "";
@@ -93,7 +93,7 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
     expect((await visit("GET", path + ending, { headers: condition })).status).toBe(404);
   });
 
-  it("are empty where nothing happened, and nowhere for junk", async () => {
+  it("are empty without activities, and return 404 for invalid names", async () => {
     const user = await make.user();
     expect((await visit("GET", `/${user.name}${ending}`)).status).toBe(200);
     for (const junk of ["nobody-here", "%00", "%2e%2e", "a%2fb", "x".repeat(5000), "%F0%9F"]) {
@@ -103,13 +103,13 @@ describe.each([".rss", ".atom"])("feeds for readers of news: %s", (ending) => {
   });
 });
 
-describe("a feed as a document", () => {
-  it.each([formatAtom, formatRss])("holds any text", (format) => {
+describe("a feed document", () => {
+  it.each([formatAtom, formatRss])("is well-formed with any text", (format) => {
     const hostile = '\u0000\u001b\uD800\uFFFE]]><a b="c">&amp;\'';
     const item = { id: hostile, title: hostile, text: hostile, url: hostile, authorName: hostile };
     const about = { title: hostile, description: hostile, pageUrl: hostile, feedUrl: hostile };
     const text = format({ ...about, items: [{ ...item, at: 0 }] });
-    // oxlint-disable-next-line no-control-regex -- what XML may not hold
+    // oxlint-disable-next-line no-control-regex -- the characters forbidden in XML
     expect(text).not.toMatch(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/);
     expect(text.isWellFormed()).toBe(true);
     expect(text).not.toContain("<a b");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { visit } from "../support/call.ts";
 
 describe("GET /api/healthz", () => {
-  it("passes while the database answers", async () => {
+  it("returns pass while the database responds", async () => {
     const answer = await visit("GET", "/api/healthz");
 
     expect(answer).toMatchObject({
@@ -21,9 +21,9 @@ describe("GET /api/healthz", () => {
   });
 });
 
-describe("an address where nothing is", () => {
+describe("a path without a route", () => {
   it.each(["/nothing", "/nothing/at/all", "/avatars", "/api", "/-/nothing"])(
-    "is told so in plain text: %s",
+    "returns 404 in plain text: %s",
     async (path) => {
       const answer = await visit("GET", path);
 
@@ -32,7 +32,7 @@ describe("an address where nothing is", () => {
     },
   );
 
-  it("is told nothing at all below the API", async () => {
+  it("returns 404 with an empty body below the API", async () => {
     expect(await visit("GET", "/api/v1/nothing")).toMatchObject({ status: 404, body: "" });
   });
 });

@@ -6,7 +6,7 @@ import {
   FileDeleteResponse,
   FileResponse,
   FilesResponse,
-  toMadeCommit,
+  toCreatedCommit,
 } from "../../shapes/contents/file-change.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { json, refusals } from "../answers.ts";
@@ -85,7 +85,7 @@ fileChanges.openapi(
     const { items, made } = await changeFiles(ctx, repo, user, operations, commitOptions);
     const contentRef = branchContentRef(repo, made.branch);
     const listed = items.map((item) => (item ? toContents(item, contentRef, viewer) : null));
-    return c.json({ files: listed, ...toMadeCommit(repo, made, viewer) }, 201);
+    return c.json({ files: listed, ...toCreatedCommit(repo, made, viewer) }, 201);
   },
 );
 
@@ -115,7 +115,7 @@ fileChanges.openapi(
     );
     const [item] = items;
     const listed = item ? toContents(item, branchContentRef(repo, made.branch), viewer) : null;
-    return c.json({ content: listed, ...toMadeCommit(repo, made, viewer) }, 201);
+    return c.json({ content: listed, ...toCreatedCommit(repo, made, viewer) }, 201);
   },
 );
 
@@ -150,7 +150,7 @@ fileChanges.openapi(
     );
     const [item] = items;
     const listed = item ? toContents(item, branchContentRef(repo, made.branch), viewer) : null;
-    const answer = { content: listed, ...toMadeCommit(repo, made, viewer) };
+    const answer = { content: listed, ...toCreatedCommit(repo, made, viewer) };
     return c.json(answer, kind === "create" ? 201 : 200);
   },
 );
@@ -173,7 +173,7 @@ fileChanges.openapi(
     const operation = { kind: "delete", path, sha } as const;
     const user = requireUser(ctx.actor);
     const { made } = await changeFiles(ctx, repo, user, [operation], toCommitOptions(options));
-    return c.json({ content: null, ...toMadeCommit(repo, made, viewer) }, 200);
+    return c.json({ content: null, ...toCreatedCommit(repo, made, viewer) }, 200);
   },
 );
 

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { patchFiles } from "../../domain/contents/patch-files.ts";
-import { FileResponse, toMadeCommit } from "../../shapes/contents/file-change.ts";
+import { FileResponse, toCreatedCommit } from "../../shapes/contents/file-change.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { requireUser } from "../guards/guard.ts";
@@ -38,6 +38,6 @@ patches.openapi(
     const { content, ...options } = c.req.valid("json");
     const user = requireUser(ctx.actor);
     const made = await patchFiles(ctx, repo, user, content, toCommitOptions(options));
-    return c.json({ content: null, ...toMadeCommit(repo, made, viewer) }, 201);
+    return c.json({ content: null, ...toCreatedCommit(repo, made, viewer) }, 201);
   },
 );

@@ -4,7 +4,7 @@ import { memberIds } from "../../auth/access/organizations.ts";
 import type { Ctx } from "../../context.ts";
 import type { User as UserRow } from "../../db/schema/index.ts";
 import type { Membership } from "../../domain/accounts/find-account.ts";
-import { listAccountsIn, listFellows } from "../../domain/accounts/list-accounts.ts";
+import { listAccountsIn, listAllAccountsIn } from "../../domain/accounts/list-accounts.ts";
 import { findMember, type Member } from "../../domain/orgs/find-member.ts";
 import { setMembershipVisibility } from "../../domain/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
@@ -36,7 +36,7 @@ organizationMembers.openapi(
     const { ctx, org, membership, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = isInside(ctx, membership)
-      ? await listFellows(ctx, memberIds(org.id, false), slice)
+      ? await listAllAccountsIn(ctx, memberIds(org.id, false), slice)
       : await listAccountsIn(ctx, memberIds(org.id, true), slice);
     setPageHeaders(c, slice, total);
     return c.json(

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { selectTeamPage, teamMemberIds } from "../../auth/access/teams.ts";
 import { findAccountIn, findSeenAccount } from "../../domain/accounts/find-account.ts";
-import { listFellows } from "../../domain/accounts/list-accounts.ts";
+import { listAllAccountsIn } from "../../domain/accounts/list-accounts.ts";
 import { findTeam } from "../../domain/orgs/find-team.ts";
 import { addTeamMember, removeTeamMember } from "../../domain/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
@@ -80,7 +80,7 @@ teams.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     // Asked at once; whoever may not see the team is refused before the list is looked at.
     const [{ items, total }] = await Promise.all([
-      listFellows(ctx, teamMemberIds(id), slice),
+      listAllAccountsIn(ctx, teamMemberIds(id), slice),
       findTeam(ctx, id),
     ]);
     setPageHeaders(c, slice, total);

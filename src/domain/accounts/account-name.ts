@@ -2,7 +2,7 @@ import { invalid } from "../../lib/failure.ts";
 
 const LENGTH_MAX = 40;
 
-/** First segments of addresses, of this service's and of those that clients of the field expect. */
+/** First path segments of URLs that this service serves or that clients of other forges request. */
 const RESERVED = new Set([
   ".",
   "..",
@@ -59,10 +59,10 @@ const RESERVED = new Set([
 const RESERVED_ENDINGS = [".keys", ".gpg", ".rss", ".atom", ".png"];
 
 /**
- * Whether an account may be called `name`: ASCII letters, digits and single `-`, `.`, `_` between
- * them, so that nothing looks like another name or a way out of a path.
+ * Validates an account name: ASCII letters and digits with single `-`, `.`, `_` between them, which excludes
+ * lookalike names and path traversal.
  *
- * @throws Failure `invalid`.
+ * @throws Failure `invalid` for an invalid or reserved name.
  */
 export function checkAccountName(name: string): void {
   if (name.length > LENGTH_MAX || !/^[0-9A-Za-z]+(?:[-._][0-9A-Za-z]+)*$/.test(name)) {

@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { users } from "../../db/schema/index.ts";
 import { createUser } from "./create-user.ts";
 
-/** Creates an administrator where there is none yet; else nothing. */
+/** Creates an administrator unless one exists already. */
 export async function createFirstAdministrator(
   ctx: Ctx,
   account: { name: string; password: string; email: string },

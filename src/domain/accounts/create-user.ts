@@ -17,11 +17,11 @@ import { only } from "../../lib/only.ts";
 import { checkAccountName } from "./account-name.ts";
 import { checkEmail } from "./email-address.ts";
 
-/** What is known of a new user. */
+/** Properties of a user to create. */
 export interface NewUser {
   name: string;
   email: string;
-  /** Missing where an external source signs the user in. */
+  /** Undefined when an external login source authenticates the user. */
   password?: string | undefined;
   fullName?: string | undefined;
   visibility?: Visibility | undefined;
@@ -30,15 +30,15 @@ export interface NewUser {
   mustChangePassword?: boolean | undefined;
   loginSourceId?: number | undefined;
   loginName?: string | undefined;
-  /** Back-dates the account, in milliseconds. */
+  /** Backdates the account, in milliseconds since the epoch. */
   createdAt?: number | undefined;
 }
 
 /**
- * Creates a user with one confirmed, primary address.
+ * Creates a user with one confirmed, primary email address.
  *
- * @throws Failure `invalid` for a name or address that can't be or is taken, `malformed` for a
- * password that is too short or too long.
+ * @throws Failure `invalid` for an invalid or taken name or address, `malformed` for a password that is too
+ * short or too long.
  */
 export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
   checkAccountName(wanted.name);
@@ -78,18 +78,20 @@ export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
         isActivated: true,
         isPrimary: true,
       }),
-      // Whoever takes a name takes it from the redirect that held it.
+      // A new account replaces a redirect from a former account name.
       ctx.db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
       record(ctx, { type: "user.created", ownerId: newId, name: wanted.name }),
     ]);
     return only(created);
   } catch (error) {
-    throw nameTheClash(error, wanted);
+    throw translateViolation(error, wanted);
   }
 }
 
-/** What a unique index refused, in the caller's words. */
-function nameTheClash(error: unknown, { name, email }: NewUser): unknown {
+/**
+ * Translates a unique violation to the failure that names the taken property; returns other errors unchanged.
+ */
+function translateViolation(error: unknown, { name, email }: NewUser): unknown {
   if (isViolation(error, "UNIQUE", "users.lower_name")) {
     return invalid(`user already exists [name: ${name}]`);
   }
@@ -99,7 +101,7 @@ function nameTheClash(error: unknown, { name, email }: NewUser): unknown {
   return error;
 }
 
-/** @throws Failure `malformed`, as clients of the field expect. */
+/** @throws Failure `malformed` for a password that is too short or too long, as existing clients expect. */
 export function checkPassword(config: Config, password: string): void {
   if (password.length < config.passwordLengthMin) {
     throw malformed(`PasswordIsRequired: at least ${config.passwordLengthMin} characters`);

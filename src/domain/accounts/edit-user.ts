@@ -33,29 +33,29 @@ type Columns = Pick<
   | "loginName"
 >;
 
-/** What is to change; what is left out stays. */
+/** The properties to change. Missing properties keep their value. */
 export interface UserEdit extends Partial<Columns> {
-  /** Becomes the primary address, confirmed. */
+  /** Becomes the confirmed, primary address. */
   email?: string;
   password?: string;
 }
 
 /**
- * Changes a user. Who may change what is the caller's to decide. What is so already is told of to nobody.
+ * Edits a user. The caller of this function checks permissions. Unchanged values record no event.
  *
- * @throws Failure `malformed` when the last administrator would be gone and for a password that
- * can't be, `invalid` for a website that is none, and for an e-mail address that can't be or is
- * somebody else's.
+ * @throws Failure `malformed` when the edit would remove the last administrator and for an invalid password,
+ * `invalid` for a website that is not an HTTP URL, and for an invalid email address or another user's.
  */
 export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<User> {
   checkEdit(ctx, wanted);
-  // A password is another one each time: nobody is told whether it was the same.
+  // SECURITY: a password always counts as changed, so that the event does not reveal whether it was the same.
   const edit = differing({ ...user, password: undefined }, wanted);
   if (Object.keys(edit).length === 0) return user;
   const { email, password, ...columns } = edit;
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
 
-  // The last one who can administer stays one: part of the statement, so that two can't go at once.
+  // The last active administrator keeps the role. The statement checks this itself, so that two concurrent
+  // edits can't remove the last two.
   const othersAdminister = sql`exists (
     select 1
     from ${users} others
@@ -103,7 +103,7 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
 
 function checkEdit({ config }: Ctx, { email, website, password }: UserEdit): void {
   if (email !== undefined) checkEmail(email);
-  // SECURITY: pages turn it into a link, so nothing but http may stand in it.
+  // SECURITY: pages render it as a link: only http(s) is allowed, never e.g. `javascript:`.
   if (website && !/^https?:\/\//i.test(website)) throw invalid("[Website]: Url");
   if (password !== undefined) checkPassword(config, password);
 }
@@ -118,7 +118,7 @@ function primaryAddress(ctx: Ctx, user: User, email: string) {
   const address = { userId: user.id, email, lowerEmail, isActivated: true, isPrimary: false };
   return [
     ctx.db.update(emailAddresses).set({ isPrimary: false }).where(isOther),
-    // Somebody else's address stays theirs: the insert below runs into the unique index.
+    // Another user's address is not deleted: the insert below then violates the unique index.
     ctx.db.delete(emailAddresses).where(isOwn),
     ctx.db.insert(emailAddresses).values({ ...address, isPrimary: true }),
   ];

@@ -7,7 +7,7 @@ import { record, recordIfChanged } from "../../events/record.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import { checkEmail } from "./email-address.ts";
 
-/** A user's addresses, the primary one first. */
+/** Lists a user's email addresses, the primary one first. */
 export async function listEmails(ctx: Ctx, user: User): Promise<EmailAddress[]> {
   const addresses = await ctx.db
     .select()
@@ -17,13 +17,13 @@ export async function listEmails(ctx: Ctx, user: User): Promise<EmailAddress[]> 
   return addresses.toSorted((a, b) => Number(b.isPrimary) - Number(a.isPrimary));
 }
 
-/** Addresses a request may name at once. */
+/** Maximum addresses in one request. */
 export const EMAILS_MAX = 20;
 
 /**
- * Adds addresses to a user. They count as confirmed at once: this service sends no mail yet.
+ * Adds email addresses to a user. They are confirmed immediately, since this service sends no mail yet.
  *
- * @throws Failure `invalid` when one can't be an address or is somebody's; then none is added.
+ * @throws Failure `invalid` when any address is invalid or in use; none is added then.
  */
 export async function addEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
   for (const email of emails) checkEmail(email);
@@ -46,10 +46,10 @@ export async function addEmails(ctx: Ctx, user: User, emails: readonly string[])
 }
 
 /**
- * Removes addresses from a user.
+ * Removes email addresses from a user.
  *
- * @throws Failure `not_found` when one is not the user's, `invalid` for the primary one; then none
- * is removed.
+ * @throws Failure `not_found` when any address is not the user's, `invalid` for the primary address; none is
+ * removed then.
  */
 export async function removeEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
   const own = await listEmails(ctx, user);

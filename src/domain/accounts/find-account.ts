@@ -8,12 +8,12 @@ import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf, type Database } from "../../db/db.ts";
 import { userRedirects, users, type User } from "../../db/schema/index.ts";
 
-/** A user or organization as a query brings it, with the caller's part in it. */
+/** A queried user or organization with the caller's membership in it. */
 export interface AccountRow extends OrganizationFacts {
   account: User;
 }
 
-/** Selects accounts and, for organizations, what the caller is there. */
+/** Selects accounts and, for organizations, the caller's membership. */
 export function selectAccounts(db: Database, who: CallerSql) {
   return db
     .select({ account: columnsOf(users, "a"), ...organizationFacts(who.actorId) })
@@ -23,17 +23,17 @@ export function selectAccounts(db: Database, who: CallerSql) {
 
 export const isAccountNamed = (name: string): SQL => eq(users.lowerName, name.toLowerCase());
 
-/** The condition for an account that had this name before. */
+/** Matches the account that formerly had this name. */
 export const wasAccountNamed = (name: string): SQL => sql`${users.id} = (
   select ${userRedirects.userId}
   from ${userRedirects}
   where ${userRedirects.lowerName} = ${name.toLowerCase()}
 )`;
 
-/** What the caller may do in an organization. */
+/** The caller's rights in an organization. */
 export type Membership = OrganizationFacts;
 
-/** The caller's part in an organization; administrators own every one. */
+/** Resolves the caller's membership in an organization. Site administrators count as owners of every one. */
 export function toMembership(actor: Actor, row: AccountRow): Membership {
   return {
     isMember: row.isMember || actor.isSiteAdmin,
@@ -42,7 +42,7 @@ export function toMembership(actor: Actor, row: AccountRow): Membership {
   };
 }
 
-/** An organization that the caller may see, with their part in it; undefined where there is none. */
+/** Finds an organization visible to the caller with the caller's membership, or undefined. */
 export async function findMembership(
   ctx: Ctx,
   name: string,
@@ -55,7 +55,10 @@ export async function findMembership(
 export const isSeen = (actor: Actor, row: AccountRow): boolean =>
   seesAccount(actor, row.account, row.isMember);
 
-/** The account of a name among a set of ids, also one that hides: for callers who know the set. */
+/**
+ * Finds an account by name within a set of ids, including private accounts: for callers that may list the set.
+ * A token limited to public resources finds public accounts only.
+ */
 export async function findAccountIn(ctx: Ctx, ids: SQL, name: string): Promise<User | undefined> {
   const isFound = allOf(sql`${users.id} in ${ids}`, isAccountNamed(name));
   const [account] = await ctx.db.select().from(users).where(isFound);
@@ -63,11 +66,11 @@ export async function findAccountIn(ctx: Ctx, ids: SQL, name: string): Promise<U
   return isHidden ? undefined : account;
 }
 
-/** The account of a name that the caller may see, by an earlier name too; undefined where there is none. */
+/** Finds an account visible to the caller by its current or a former name, or undefined. */
 export async function findSeenAccount(ctx: Ctx, name: string): Promise<User | undefined> {
   const isNamed = sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
   const rows = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isNamed);
-  // Whoever has the name now comes before whoever had it.
+  // The account that has the name now takes precedence over the one that had it formerly.
   const row = rows.find(({ account }) => account.lowerName === name.toLowerCase()) ?? rows[0];
   return row && isSeen(ctx.actor, row) ? row.account : undefined;
 }

@@ -8,7 +8,7 @@ import { allOf, anyOf, columnsOf } from "../../db/db.ts";
 import { emailAddresses, users, type User } from "../../db/schema/index.ts";
 
 /**
- * The users that addresses in commits belong to, by the address in small letters.
+ * Finds the users that own the email addresses of commits, keyed by lower-case address.
  *
  * Cost: one round trip.
  */
@@ -25,13 +25,13 @@ export async function findByAddresses(
 }
 
 /**
- * Whose addresses are: a subquery of `address`, in small letters, and `userId`, by names of their own.
+ * A subquery of lower-case `address` and `userId`, with column aliases that clash with no table's.
  *
- * An address of the service's own domain belongs to the account that it names, whoever added it to
- * theirs.
+ * An address of the service's no-reply domain belongs to the account that it names, even if another account
+ * has added it.
  *
- * SECURITY: an address that its owner hides leads to nobody but for them, and so does one of an
- * account that the caller may not see: else whoever pushes a commit learns whose address is whose.
+ * SECURITY: hidden addresses match for their owner only, and addresses of accounts invisible to the caller
+ * match nothing. Otherwise a caller could push a commit to learn who owns an address.
  */
 export function selectOwners(ctx: Ctx, addresses: readonly string[]) {
   const wanted = [...new Set(addresses.map((address) => address.toLowerCase()))];
@@ -40,7 +40,7 @@ export function selectOwners(ctx: Ctx, addresses: readonly string[]) {
   const others = wanted.filter((address) => !address.endsWith(domain));
   const names = named.map((address) => address.slice(0, -domain.length));
   const isOwn = ctx.actor.user && eq(users.id, ctx.actor.user.id);
-  // The plus keeps SQLite from beginning with all users there are, by the index of lists.
+  // The plus keeps SQLite from using the index on `kind`, which would scan all users.
   const isSeen = allOf(sql`+${users.kind} = 'user'`, isAccountVisible(ctx.actor));
   return unionAll(
     ctx.db
@@ -68,6 +68,6 @@ export function selectOwners(ctx: Ctx, addresses: readonly string[]) {
   ).as("owners");
 }
 
-/** Whether a column is one of the values, however many there are: they are bound as one. */
+/** Matches a column against any number of values, bound as a single JSON parameter. */
 export const isIn = (column: AnyColumn, values: readonly string[]): SQL =>
   sql`${column} in (select value from json_each(${JSON.stringify(values)}))`;

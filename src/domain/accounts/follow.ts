@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { follows, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 
-/** Follows an account; doing so again, or following oneself, changes nothing. */
+/** Follows an account. Following it again, or following oneself, changes nothing. */
 export async function createFollow(ctx: Ctx, follower: User, followed: User): Promise<void> {
   if (follower.id === followed.id) return;
   await ctx.db.batch([
@@ -16,7 +16,7 @@ export async function createFollow(ctx: Ctx, follower: User, followed: User): Pr
   ]);
 }
 
-/** Stops following an account; where nobody followed, nothing changes. */
+/** Unfollows an account. Changes nothing if `follower` does not follow it. */
 export async function deleteFollow(ctx: Ctx, follower: User, followed: User): Promise<void> {
   await ctx.db.batch([
     ctx.db

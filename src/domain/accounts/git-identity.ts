@@ -5,9 +5,10 @@ import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { cleanIdentityText, type Identity } from "../../git/object/identity.ts";
 
 /**
- * A user as git knows them, at the moment of the request.
+ * A user as a git identity with the time of the request.
  *
- * SECURITY: a hidden address stays hidden: whoever may read the repository reads its commits.
+ * SECURITY: a hidden address is replaced by a no-reply address, since every reader of the repository can read
+ * its commits.
  */
 export function toIdentity({ config, rootUrl, now }: Ctx, user: User): Identity {
   const email = user.isEmailHidden

@@ -6,7 +6,7 @@ import { allOf, columnsOf } from "../../db/db.ts";
 import { follows, users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** Who follows an account, as far as the caller may see them, by name. */
+/** Lists the followers of an account that are visible to the caller, by name. */
 export const listFollowers = (ctx: Ctx, followed: User, slice: Slice) =>
   listAccountsIn(
     ctx,
@@ -16,7 +16,7 @@ export const listFollowers = (ctx: Ctx, followed: User, slice: Slice) =>
     slice,
   );
 
-/** Whom a user follows, as far as the caller may see them, by name. */
+/** Lists the accounts a user follows that are visible to the caller, by name. */
 export const listFollowing = (ctx: Ctx, follower: User, slice: Slice) =>
   listAccountsIn(
     ctx,
@@ -26,19 +26,22 @@ export const listFollowing = (ctx: Ctx, follower: User, slice: Slice) =>
     slice,
   );
 
-/** The accounts of a set of ids that the caller may see, by name. */
+/** Lists the accounts of a set of ids that are visible to the caller, by name. */
 export async function listAccountsIn(ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> {
   const isListed = allOf(sql`${users.id} in ${ids}`, isAccountVisible(ctx.actor));
   return listAccountsWhere(ctx, isListed, slice);
 }
 
-/** The accounts of a set of ids, also those that hide: for callers who work with them. */
-export const listFellows = (ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> =>
+/**
+ * Lists the accounts of a set of ids, including private ones: for callers in the same organization or team.
+ * A token limited to public resources lists public accounts only.
+ */
+export const listAllAccountsIn = (ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> =>
   ctx.actor.scopes.isPublicOnly
     ? listAccountsIn(ctx, ids, slice)
     : listAccountsWhere(ctx, sql`${users.id} in ${ids}`, slice);
 
-/** The accounts that a condition names, by name, with an exact total. */
+/** Lists the accounts that match a condition, by name, with an exact total. */
 export async function listAccountsWhere(
   ctx: Ctx,
   isListed: SQL,
@@ -61,9 +64,9 @@ export async function listAccountsWhere(
 }
 
 /**
- * Whether `follower` follows somebody whom the caller may see.
+ * Whether `follower` follows an account visible to the caller.
  *
- * @param isFollowed The condition for the account that is asked about.
+ * @param isFollowed Matches the followed account.
  */
 export async function isFollowing(ctx: Ctx, follower: User, isFollowed: SQL): Promise<boolean> {
   const rows = await ctx.db

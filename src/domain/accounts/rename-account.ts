@@ -8,15 +8,15 @@ import { invalid } from "../../lib/failure.ts";
 import { checkAccountName } from "./account-name.ts";
 
 /**
- * Gives an account another name. The old one leads to it until somebody takes it.
+ * Renames an account. The old name redirects to it until another account takes that name.
  *
- * @throws Failure `invalid` for a name that can't be or is taken.
+ * @throws Failure `invalid` for an invalid or taken name.
  */
 export async function renameAccount(ctx: Ctx, account: User, name: string): Promise<void> {
   checkAccountName(name);
   if (name === account.name) return;
   const lowerName = name.toLowerCase();
-  const leaveRedirect =
+  const insertRedirect =
     lowerName === account.lowerName
       ? []
       : [
@@ -32,7 +32,7 @@ export async function renameAccount(ctx: Ctx, account: User, name: string): Prom
         .set({ name, lowerName, updatedAt: ctx.now })
         .where(eq(users.id, account.id)),
       ctx.db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
-      ...leaveRedirect,
+      ...insertRedirect,
       record(ctx, { type: "user.renamed", ownerId: account.id, from: account.name, to: name }),
     ]);
   } catch (error) {

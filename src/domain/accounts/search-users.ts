@@ -7,18 +7,18 @@ import { users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { listAccountsWhere } from "./list-accounts.ts";
 
-/** Matches of a word that are looked at: what a common word costs. */
+/** Maximum index matches considered, which bounds the cost of a common word. */
 const MATCH_MAX = 1000;
-/** How far the total of a list without a word is counted. */
+/** Maximum total counted for a list without a search text. */
 const TOTAL_MAX = 10_000;
-/** Characters that the index of words can find at least. */
+/** Minimum characters of a text for the trigram index. */
 const INDEXED_MIN = 3;
 
 /**
- * Searches users by a part of their login name or full name, by name, as far as the caller may see
- * them. Rows read do not grow with the table: see `searchRepositories`.
+ * Searches the users visible to the caller by a substring of their login name or full name, ordered by name.
+ * The number of rows read does not grow with the table: see `searchRepositories`.
  *
- * @param userId Only this user, where given.
+ * @param userId Restricts the search to this user.
  */
 export async function searchUsers(
   ctx: Ctx,
@@ -28,23 +28,23 @@ export async function searchUsers(
 ): Promise<Listed<User>> {
   const isUser = allOf(eq(users.kind, "user"), isAccountVisible(ctx.actor));
   const lower = text.toLowerCase();
-  // The index of words reads a text up to its first NUL.
+  // The full-text index ignores a text after its first NUL.
   if (lower.includes("\0")) return { items: [], total: 0 };
   const isIndexed = [...lower].length >= INDEXED_MIN;
   if (userId !== undefined) {
-    const isFound = isIndexed ? byWord(lower, userId) : contains(lower);
+    const isFound = isIndexed ? byText(lower, userId) : contains(lower);
     return listAccountsWhere(ctx, allOf(isUser, eq(users.id, userId), isFound), slice);
   }
-  if (lower === "") return walk(ctx, isUser, slice);
-  const isFound = isIndexed ? byWord(lower) : byBeginning(lower);
+  if (lower === "") return listAll(ctx, isUser, slice);
+  const isFound = isIndexed ? byText(lower) : byPrefix(lower);
   return listAccountsWhere(ctx, allOf(isUser, isFound), slice);
 }
 
 const contains = (text: string): SQL =>
   sql`(instr(${users.lowerName}, ${text}) or instr(lower(${users.fullName}), ${text}))`;
 
-/** The index of words folds the case of every alphabet; SQLite's own functions that of ASCII only. */
-function byWord(text: string, userId?: number): SQL {
+/** The full-text index folds the case of every alphabet; SQLite's own functions fold ASCII only. */
+function byText(text: string, userId?: number): SQL {
   const phrase = `{name full_name} : ${quotePhrase(text)}`;
   const isThis = userId === undefined ? sql`1` : sql`rowid = ${userId}`;
   return sql`${users.id} in (
@@ -56,8 +56,8 @@ function byWord(text: string, userId?: number): SQL {
   )`;
 }
 
-/** Words too short for the index are found where a login name begins with them. */
-function byBeginning(text: string): SQL {
+/** Matches texts that are too short for the index against the beginning of login names. */
+function byPrefix(text: string): SQL {
   return sql`${users.id} in (
     select id
     from ${users}
@@ -66,7 +66,7 @@ function byBeginning(text: string): SQL {
   )`;
 }
 
-async function walk(ctx: Ctx, isUser: SQL, { size, offset }: Slice): Promise<Listed<User>> {
+async function listAll(ctx: Ctx, isUser: SQL, { size, offset }: Slice): Promise<Listed<User>> {
   const some = sql`(select 1 from ${users} where ${isUser} limit ${TOTAL_MAX})`;
   const [rows, [counted]] = await ctx.db.batch([
     ctx.db

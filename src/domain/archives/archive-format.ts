@@ -1,11 +1,10 @@
 import { malformed } from "../../lib/failure.ts";
 
-/** As what a commit may be had in one file; the name is how the file's ends. */
+/** An archive format, named by its file extension. */
 export type ArchiveFormat = "tar.gz" | "zip" | "bundle";
 
 const FORMATS: readonly ArchiveFormat[] = ["tar.gz", "zip", "bundle"];
 
-/** What a browser is told of a file. */
 export const MEDIA_TYPES: Readonly<Record<ArchiveFormat, string>> = {
   "tar.gz": "application/gzip",
   zip: "application/zip",
@@ -13,9 +12,9 @@ export const MEDIA_TYPES: Readonly<Record<ArchiveFormat, string>> = {
 };
 
 /**
- * Reads `main.tar.gz`: what is wanted, and as what.
+ * Splits a name like `main.tar.gz` into ref and format.
  *
- * @throws Failure `malformed` for any other ending.
+ * @throws Failure `malformed` for an unknown extension.
  */
 export function parseArchiveName(name: string): { ref: string; format: ArchiveFormat } {
   const format = FORMATS.find((each) => name.endsWith(`.${each}`));

@@ -12,17 +12,17 @@ import { type ArchiveFormat, MEDIA_TYPES } from "./archive-format.ts";
 import { openBundle } from "./open-bundle.ts";
 import { openTree } from "./open-tree.ts";
 
-/** Digits of a tag behind the id of the commit. */
+/** Hash digits in an ETag, after the commit id. */
 const TAG_DIGITS = 16;
 
 /**
- * One file of all that a commit holds, or of its history.
+ * Finds the archive of a commit's tree, or the bundle of its history.
  *
- * Files of trees are the same, byte for byte, as long as the repository has its name and the same
- * refs lead to the commit: contents may ask for both. The pack of a bundle changes with those that
- * it is made of.
+ * A tree archive is byte-identical as long as the repository name and the refs that point at the commit stay
+ * the same, since `export-subst` can insert both. A bundle's pack changes with the stored packs it is copied
+ * from, hence its weak tag.
  *
- * @throws Failure `not_found` for what is no commit here.
+ * @throws Failure `not_found` if `ref` does not resolve to a commit.
  */
 export async function findArchive(
   ctx: Ctx,
@@ -58,14 +58,14 @@ export async function findArchive(
   };
 }
 
-/** The commit, and a hash of what else the bytes depend on. */
+/** An ETag of the commit id and a hash of everything else that the bytes depend on. */
 function makeTag(commitOid: Oid, parts: readonly string[]): string {
   const hash = codec.createSha1();
   hash.update(encodeUtf8(parts.join("\0")));
   return `${commitOid}-${formatOid(hash.digest()).slice(0, TAG_DIGITS)}`;
 }
 
-/** The branches and tags that lead to a commit, as `git log --decorate` names them in a clone of all. */
+/** The branches and tags that point at a commit, as `git log --decorate` prints them in a mirror clone. */
 function listDecorations(
   { state: { refs, head } }: RepositorySnapshot,
   commitOid: Oid,

@@ -7,10 +7,10 @@ import type { Revision } from "../git/find-revision.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { sendPack } from "../git/send-pack.ts";
 
-/** What the branch of a bundle is called that was asked for by a commit's id. */
-const NAMELESS = "refs/heads/bundle" as ByteText;
+/** The branch name in a bundle that was requested by commit id. */
+const COMMIT_BRANCH = "refs/heads/bundle" as ByteText;
 
-/** A bundle of a branch, a tag or a commit with its whole history, which `git clone` takes. */
+/** Opens a bundle of a branch, tag or commit with its full history, which `git clone` accepts. */
 export async function openBundle(
   ctx: Ctx,
   { row }: RepositoryContext,
@@ -28,7 +28,7 @@ export async function openBundle(
     tags: [],
     isThin: false,
   });
-  // Without HEAD a clone would check nothing out.
+  // A clone of a bundle without HEAD would check out nothing.
   const head: BundleRef = { name: "HEAD" as ByteText, oid: revision.commitOid };
   const origin = { stored: ctx.git.repository(row), snapshot: state, repository };
   async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -39,7 +39,7 @@ export async function openBundle(
 }
 
 function toBundleRef(snapshot: RepositorySnapshot, { kind, name, commitOid }: Revision): BundleRef {
-  if (kind === "commit") return { name: NAMELESS, oid: commitOid };
+  if (kind === "commit") return { name: COMMIT_BRANCH, oid: commitOid };
   const fullName = `refs/${kind === "tag" ? "tags" : "heads"}/${name}`;
   return { name: encodeText(fullName), oid: findRef(snapshot, fullName)?.oid ?? commitOid };
 }

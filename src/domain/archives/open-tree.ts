@@ -19,20 +19,20 @@ import type { Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { ArchiveFormat } from "./archive-format.ts";
 
-/** Entries of an archive at most. */
+/** Maximum entries of an archive. */
 const ENTRIES_MAX = 500_000;
-/** Bytes of all its files together at most, before they are compressed. */
+/** Maximum total size of all files, in bytes before compression. */
 const CONTENT_BYTES_MAX = 8 * 1024 ** 3;
-/** Bytes of a path at most: no system could hold a longer one. */
+/** Maximum bytes of a path: no common system supports a longer one. */
 const PATH_BYTES_MAX = 4096;
 
 /**
- * The tree of a commit as a tar or zip file, with the repository's name as its top folder.
+ * Opens the tree of a commit as a tar or zip file, with the repository name as top folder.
  *
- * Cost: each tree once before the first byte, and once more behind it; contents are read some MB
- * ahead.
+ * Cost: reads each tree once before the first byte and once more while streaming; file contents are read some
+ * MB ahead.
  *
- * @param decorations The refs that lead to the commit.
+ * @param decorations The refs that point at the commit.
  * @throws Failure `too_large` for more than 500,000 entries, 8 GB, or a path of more than 4096 bytes.
  */
 export async function openTree(
@@ -56,7 +56,7 @@ export async function openTree(
       oid: commitOid,
       commit,
       decorations,
-      // As many as its own history asks for: what others push must not change the file.
+      // Computed from this commit's history alone, so that pushes to other branches do not change the file.
       abbreviate: (oid) => {
         digits ||= abbreviationDigits(countReached(graph, node));
         return oid.slice(0, digits);

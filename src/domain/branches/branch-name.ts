@@ -5,18 +5,18 @@ import { invalid } from "../../lib/failure.ts";
 const LENGTH_MAX = 100;
 
 /**
- * Whether a branch may be called `name`, by git's own rules.
+ * Validates a branch name by git's rules.
  *
- * @param field What the refusal calls it.
- * @throws Failure `invalid`.
+ * @param field The field name in the error message.
+ * @throws Failure `invalid` for an invalid name, or one over 100 characters.
  * @see git-check-ref-format(1)
  */
 export function checkBranchName(name: string, field: string): void {
   const isName =
     name.length <= LENGTH_MAX &&
-    // Half a character has no bytes.
+    // A lone surrogate has no UTF-8 encoding.
     name.isWellFormed() &&
-    // What git takes for an option, or for something else than a branch.
+    // Git would parse these as an option or as a revision other than a branch.
     !name.startsWith("-") &&
     !["HEAD", "@"].includes(name) &&
     isRefName(encodeText(`refs/heads/${name}`));

@@ -12,20 +12,20 @@ import { checkBranchName } from "./branch-name.ts";
 import { branchRef } from "./find-branch.ts";
 import { readHeads } from "./read-heads.ts";
 
-/** A branch to be made. */
+/** Properties of a branch to create. */
 export interface NewBranch {
   name: string;
-  /** The branch, tag or commit that it begins at. */
+  /** The branch, tag or commit to start at. */
   oldRef?: string | undefined;
-  /** The branch that it begins at, where `oldRef` says nothing; without both the default branch. */
+  /** The branch to start at if `oldRef` is missing. Defaults to the default branch. */
   oldBranch?: string | undefined;
 }
 
 /**
- * Makes a branch where another, a tag or a commit is.
+ * Creates a branch at another branch, a tag or a commit.
  *
- * @throws Failure `invalid` for a name that can't be, `not_found` if there is nothing to begin at,
- * `conflict` if the name is taken or can't lie beside another.
+ * @throws Failure `invalid` for an invalid name, `not_found` if the starting point does not exist, `conflict`
+ * if the name is taken or clashes with another ref (`a` and `a/b`).
  */
 export async function createBranch(
   ctx: Ctx,
@@ -43,7 +43,7 @@ export async function createBranch(
     throw conflict("The branch with the same tag already exists.");
   }
   if (hasRefClash(snapshot, ref)) throw conflict("The branch with the same name already exists.");
-  // Before anything is moved: what can't be shown is not made.
+  // Read before the ref update: a branch whose head can't be shown is not created.
   const head = (await readHeads(ctx, snapshot, [commitOid])).get(commitOid);
   if (!head) throw notFound();
   await updateRefs(ctx, repo, snapshot.repository, [{ ref, to: commitOid }]);

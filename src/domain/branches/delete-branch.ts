@@ -7,7 +7,7 @@ import { openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { branchRef, findBranch } from "./find-branch.ts";
 
-/** @throws Failure `not_found` if there is none, `forbidden` for the default branch. */
+/** @throws Failure `not_found` if the branch does not exist, `forbidden` for the default branch. */
 export async function deleteBranch(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   requireWritable(repo);
   const snapshot = await openSnapshot(ctx, repo);

@@ -10,7 +10,7 @@ import { readHeads } from "./read-heads.ts";
 
 const PREFIX = "refs/heads/";
 
-/** The branches, the one with the newest commit first, then by name. */
+/** Lists branches, newest head commit first, then by name. */
 export async function listBranches(
   ctx: Ctx,
   snapshot: RepositorySnapshot,
@@ -19,13 +19,13 @@ export async function listBranches(
   const refs = snapshot.state.refs.filter(({ name }) => name.startsWith(PREFIX));
   const times = new Map(refs.map((ref) => [ref, timeOfCommit(snapshot, ref.oid)]));
   const timeOf = (ref: StoredRef) => times.get(ref) ?? 0;
-  // Stable: the refs come by name.
+  // The sort is stable, and refs are ordered by name.
   const sorted = refs.toSorted((a, b) => timeOf(b) - timeOf(a));
   const page = sorted.slice(offset, offset + size);
   return { items: await toEntries(ctx, snapshot, page), total: refs.length };
 }
 
-/** One branch with its commit. */
+/** Reads a branch with its head commit. */
 export async function readBranch(
   ctx: Ctx,
   snapshot: RepositorySnapshot,

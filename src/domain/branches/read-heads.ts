@@ -8,9 +8,9 @@ import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 
 /**
- * The commits of a few branches, by their ids.
+ * Reads the head commits of a few branches, keyed by commit id.
  *
- * Cost: one round to the database, and one read or more for each commit.
+ * Cost: one database round trip, and one storage read or more per commit.
  */
 export async function readHeads(
   ctx: Ctx,

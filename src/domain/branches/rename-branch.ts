@@ -11,10 +11,10 @@ import { checkBranchName } from "./branch-name.ts";
 import { branchRef, findBranch } from "./find-branch.ts";
 
 /**
- * Gives a branch another name, in one step. The default branch stays the default.
+ * Renames a branch atomically. A renamed default branch stays the default.
  *
- * @throws Failure `not_found` if there is none, `invalid` for a name that can't be or is taken,
- * `forbidden` for the default branch to all but administrators of the repository.
+ * @throws Failure `not_found` if the branch does not exist, `invalid` for an invalid or taken name, `forbidden`
+ * for the default branch unless the caller is an administrator of the repository.
  */
 export async function renameBranch(
   ctx: Ctx,
@@ -40,7 +40,7 @@ export async function renameBranch(
     { ref: from, from: oid },
     { ref: to, to: oid },
   ];
-  // SECURITY: given by administrators alone, for the branch may have become the default meanwhile.
+  // SECURITY: passed for administrators only, since the branch may have become the default in the meantime.
   const headMove = isAdmin ? { from: encodeText(from), to: encodeText(to) } : undefined;
   await updateRefs(ctx, repo, snapshot.repository, updates, headMove);
 }

@@ -10,21 +10,21 @@ import { openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { branchRef, findBranch } from "./find-branch.ts";
 
-/** Where a branch is to go. */
+/** The target of a branch update. */
 export interface BranchUpdate {
-  /** A branch, tag or commit that is there already. */
+  /** An existing branch, tag or commit. */
   to: string;
-  /** The whole id of the commit that the branch is at, if that matters. */
+  /** The full id of the commit that the branch is expected to point at, if the caller checks it. */
   from?: string | undefined;
-  /** Whether commits may be left behind. */
+  /** Whether a non-fast-forward update is allowed, which may orphan commits. */
   isForced: boolean;
 }
 
 /**
- * Moves a branch to another commit.
+ * Updates a branch to point at another commit.
  *
- * @throws Failure `not_found` if there is no such branch or commit, `invalid` for what names none,
- * `conflict` if the branch is elsewhere than the caller knows, or would leave commits behind without
+ * @throws Failure `not_found` if the branch or the commit does not exist, `invalid` for a malformed ref or
+ * commit id, `conflict` if the branch does not point at `from`, or for a non-fast-forward update without
  * force.
  */
 export async function updateBranch(

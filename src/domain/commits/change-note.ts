@@ -16,18 +16,18 @@ import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { type Note, NOTES_REF } from "./find-note.ts";
 
-/** A note that was just written, and the code with it. */
+/** A written note and the repository snapshot that contains it. */
 interface WrittenNote {
   readonly note: Note;
   readonly snapshot: RepositorySnapshot;
 }
 
 /**
- * Notes something on a commit that has no note yet, as `git notes add` does.
+ * Adds a note to a commit that has none, as `git notes add` does.
  *
  * @param revision A branch, tag or commit id.
- * @throws Failure `not_found` without the commit, `conflict` if there is a note or somebody else
- * wrote notes meanwhile, `invalid` for a message that says nothing.
+ * @throws Failure `not_found` if the commit does not exist, `conflict` if it has a note or the notes ref was
+ * updated concurrently, `invalid` for an empty message.
  */
 export function createNote(
   ctx: Ctx,
@@ -37,8 +37,8 @@ export function createNote(
   message: string,
 ): Promise<WrittenNote> {
   const content = cleanMessage(message);
-  const how = "Notes added by 'git notes add'";
-  return changeNotes(ctx, repo, user, revision, how, async (notes, key, pack) => {
+  const subject = "Notes added by 'git notes add'";
+  return changeNotes(ctx, repo, user, revision, subject, async (notes, key, pack) => {
     if (await notes.find(key)) throw conflict(`${key} has a note already`);
     await notes.put(key, pack.add("blob", content));
     return content;
@@ -46,9 +46,9 @@ export function createNote(
 }
 
 /**
- * Puts other words into the note on a commit, as `git notes edit` does.
+ * Replaces the note on a commit, as `git notes edit` does.
  *
- * @throws Failure as `createNote`, and `not_found` where there is no note.
+ * @throws Failure as `createNote`, but `not_found` if the commit has no note.
  */
 export function updateNote(
   ctx: Ctx,
@@ -58,8 +58,8 @@ export function updateNote(
   message: string,
 ): Promise<WrittenNote> {
   const content = cleanMessage(message);
-  const how = "Notes added by 'git notes edit'";
-  return changeNotes(ctx, repo, user, revision, how, async (notes, key, pack) => {
+  const subject = "Notes added by 'git notes edit'";
+  return changeNotes(ctx, repo, user, revision, subject, async (notes, key, pack) => {
     if (!(await notes.find(key))) throw notFound();
     await notes.put(key, pack.add("blob", content));
     return content;
@@ -69,7 +69,8 @@ export function updateNote(
 /**
  * Removes the note on a commit, as `git notes remove` does.
  *
- * @throws Failure `not_found` where there is none, `conflict` if somebody else wrote notes meanwhile.
+ * @throws Failure `not_found` if the commit or its note does not exist, `conflict` if the notes ref was updated
+ * concurrently.
  */
 export async function deleteNote(
   ctx: Ctx,
@@ -77,8 +78,8 @@ export async function deleteNote(
   user: User,
   revision: string,
 ): Promise<void> {
-  const how = "Notes removed by 'git notes remove'";
-  await changeNotes(ctx, repo, user, revision, how, async (notes, key) => {
+  const subject = "Notes removed by 'git notes remove'";
+  await changeNotes(ctx, repo, user, revision, subject, async (notes, key) => {
     if (!(await notes.find(key))) throw notFound();
     await notes.remove(key);
     return new Uint8Array();
@@ -92,21 +93,25 @@ function cleanMessage(message: string): Uint8Array {
   return byteTextBytes(text);
 }
 
-/** Commits a change of the notes, of which git's own are told apart by `how`. */
+/**
+ * Commits a change to the notes tree.
+ *
+ * @param subject The commit message, which is the one git itself uses for the change.
+ */
 async function changeNotes(
   ctx: Ctx,
   repo: RepositoryContext,
   user: User,
   revision: string,
-  how: string,
+  subject: string,
   change: (notes: NoteTree, key: Oid, pack: PackBuilder) => Promise<Uint8Array>,
 ): Promise<WrittenNote> {
   requireWritable(repo);
-  const { made, snapshot } = await commitSnapshot(ctx, repo, async ({ snapshot: before, pack }) => {
-    const { graph, objects } = before.repository;
-    const found = findRevision(before, revision);
+  const { result, snapshot } = await commitSnapshot(ctx, repo, async ({ snapshot: base, pack }) => {
+    const { graph, objects } = base.repository;
+    const found = findRevision(base, revision);
     if (!found) throw notFound();
-    const head = findRef(before, NOTES_REF)?.oid;
+    const head = findRef(base, NOTES_REF)?.oid;
     const headNode = head === undefined ? NO_NODE : graph.find(head);
     if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
     const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
@@ -119,14 +124,14 @@ async function changeNotes(
       parentOids: head === undefined ? [] : [head],
       author: identity,
       committer: identity,
-      message: encodeText(`${how}\n`),
+      message: encodeText(`${subject}\n`),
     });
     const to = pack.add("commit", commit);
-    const move = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
-    return { updates: [move], content, to };
+    const update = { ref: NOTES_REF, ...(head !== undefined && { from: head }), to };
+    return { updates: [update], content, to };
   });
   return {
-    note: { content: made.content, node: snapshot.repository.graph.find(made.to) },
+    note: { content: result.content, node: snapshot.repository.graph.find(result.to) },
     snapshot,
   };
 }

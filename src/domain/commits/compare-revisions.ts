@@ -12,30 +12,30 @@ import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { Slice } from "../slice.ts";
 import { countSides, findChanges } from "./find-changes.ts";
 
-/** Contents of a comparison that are compared line by line, all files together, in bytes. */
+/** Maximum total size of the contents that a comparison diffs line by line, in bytes. */
 const COMPARED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What a text asks to be compared. */
+/** A parsed comparison expression. */
 export interface ComparisonText {
   /** Undefined for the default branch. */
   readonly base: string | undefined;
   readonly head: string;
-  /** With two dots: the files are those that differ between the two commits themselves. */
+  /** With two dots: files are compared between the two commits themselves, not with their merge base. */
   readonly isDirect: boolean;
-  /** The repository of the head, where it is named: by its owner, or by both names. */
+  /** The owner of the head repository, and optionally its name, if the expression contains them. */
   readonly headOwner: string | undefined;
   readonly headRepo: string | undefined;
 }
 
 /**
- * Reads `base...head` or `base..head`; `head` alone is compared with the default branch. A head in
- * another repository carries its owner, or its owner and name: `owner:branch`, `owner/name:branch`.
+ * Parses `base...head` or `base..head`. A single `head` is compared with the default branch. A head in another
+ * repository is prefixed with its owner, or its owner and name: `owner:branch`, `owner/name:branch`.
  */
 export function parseComparison(text: string): ComparisonText {
   const dots = ["...", ".."].find((each) => text.includes(each));
   const at = dots === undefined ? -1 : text.indexOf(dots);
   const after = dots === undefined ? text : text.slice(at + dots.length);
-  // No name of a ref holds a colon.
+  // Ref names can't contain a colon.
   const [, headOwner, headRepo, branch] = /^([^:/]*)(?:\/([^:/]*))?:(.*)$/s.exec(after) ?? [];
   return {
     base: at < 0 ? undefined : text.slice(0, at),
@@ -47,11 +47,10 @@ export function parseComparison(text: string): ComparisonText {
 }
 
 /**
- * The repository that holds the head: of those of the same network that `relatives` are, the
- * nearest. A fork of the repository comes before what it was forked from, and that before its other
- * forks.
+ * Chooses the repository of the head: the nearest of `relatives`, the matching repositories of the same fork
+ * network. Forks of the base repository precede its parent, which precedes the parent's other forks.
  *
- * @throws Failure `not_found` if there is none that the caller may see.
+ * @throws Failure `not_found` if no matching repository is visible to the caller.
  */
 export function chooseHeadRepository(
   base: RepositoryContext,
@@ -70,13 +69,13 @@ export function chooseHeadRepository(
   return nearest;
 }
 
-/** Two commits that are compared. */
+/** The two revisions of a comparison. */
 export interface Revisions {
   readonly base: Revision;
   readonly head: Revision;
 }
 
-/** @throws Failure `not_found` if one of them is no commit of its repository. */
+/** @throws Failure `not_found` if either revision does not resolve to a commit of its repository. */
 export function findRevisions(
   baseSnapshot: RepositorySnapshot,
   headSnapshot: RepositorySnapshot,
@@ -89,17 +88,17 @@ export function findRevisions(
   return { base, head };
 }
 
-/** How two histories differ. */
+/** The differences between two histories. */
 export interface Comparison {
-  /** A page of the commits that only the head reaches, latest first, as `git log base..head`. */
+  /** A page of the commits reachable from the head only, latest first, as `git log base..head`. */
   readonly nodes: readonly Node[];
   readonly aheadCount: number;
   readonly behindCount: number;
-  /** The best common ancestor, the latest of several; undefined for histories without one. */
+  /** The merge base, the latest if there are several; undefined for unrelated histories. */
   readonly mergeBase: Node | undefined;
 }
 
-/** Cost: the commits between the two and what they have in common. No object is read. */
+/** Cost: walks the commits back to the common history. Reads no object. */
 export function compareHistories(
   graph: CommitGraph,
   { base, head }: Revisions,
@@ -122,25 +121,25 @@ export function compareHistories(
 }
 
 /**
- * The files that differ, as `git diff --numstat -M` tells them.
+ * Lists the files that differ between two trees, as `git diff --numstat -M` does.
  *
- * @param oldTreeOid Undefined for nothing.
- * @returns Undefined where there are more than 3000, or more than 64 MB of them to be compared.
+ * @param oldTreeOid Undefined for the empty tree.
+ * @returns Undefined for more than 3000 changed files or more than 64 MB to diff.
  */
 export async function findChangedFiles(
   repository: OpenRepository,
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid = EMPTY_TREE_OID,
 ): Promise<ChangedFileEntry[] | undefined> {
-  const about = ["files", oldTreeOid ?? null, newTreeOid];
-  const known = await repository.results.getOrCompute(
-    about,
-    async () => (await workOutDifferences(repository, oldTreeOid, newTreeOid)) ?? null,
+  const cacheKey = ["files", oldTreeOid ?? null, newTreeOid];
+  const cached = await repository.results.getOrCompute(
+    cacheKey,
+    async () => (await computeDifferences(repository, oldTreeOid, newTreeOid)) ?? null,
   );
-  return known ?? undefined;
+  return cached ?? undefined;
 }
 
-async function workOutDifferences(
+async function computeDifferences(
   { catalog, objects }: OpenRepository,
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid,

@@ -8,17 +8,17 @@ import { isSubmoduleMode } from "../../git/object/tree.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { ObjectReader } from "../../git/store.ts";
 
-/** Files that one commit may change before they are not told any more. */
+/** Maximum changed files that are listed for a commit. */
 const CHANGES_MAX = 3000;
-/** Contents that are compared line by line, in bytes. Larger ones count as binary. */
+/** Maximum size of a file that is diffed line by line, in bytes. Larger files count as binary. */
 const TEXT_BYTES_MAX = 4 * 1024 * 1024;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * The files that differ between two trees, as `git diff-tree -r --no-renames`.
+ * Lists the files that differ between two trees, as `git diff-tree -r --no-renames` does.
  *
- * @returns Undefined where there are more than 3000.
+ * @returns Undefined for more than 3000 files.
  */
 export async function findChanges(
   objects: ObjectReader,
@@ -33,7 +33,7 @@ export async function findChanges(
   }
 }
 
-/** Lines that changed, all files together, as `git diff --shortstat` counts them: with renames. */
+/** Counts changed lines of all files together as `git diff --shortstat` does, with rename detection. */
 export async function countChangedLines(
   objects: ObjectReader,
   changes: readonly PathChange[],
@@ -48,7 +48,7 @@ export async function countChangedLines(
   return { added, removed };
 }
 
-/** Lines that one change adds and removes; undefined for binary contents. */
+/** Counts the lines that a change adds and removes; undefined for binary files. */
 export async function countSides(
   objects: ObjectReader,
   change: PathChange,
@@ -57,7 +57,7 @@ export async function countSides(
   return isText ? countLines(diffLines(old, fresh)) : undefined;
 }
 
-/** The contents of both sides of a change, and whether they can be compared line by line. */
+/** Reads the contents of both sides of a change. `isText` states whether they can be diffed line by line. */
 export async function readSides(
   objects: ObjectReader,
   change: PathChange,
@@ -73,7 +73,7 @@ export async function readSides(
   return { old, fresh, isText: !isBinary(old) && !isBinary(fresh) };
 }
 
-/** Undefined for a content that is too large. */
+/** Undefined for a file that is too large. */
 async function readSide(
   objects: ObjectReader,
   entry: PathEntry | undefined,

@@ -7,23 +7,23 @@ import { PathFinder } from "../../git/walk/path-finder.ts";
 import { logPath } from "../../git/walk/path-history.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 
-/** Where git keeps notes, unless it is told otherwise. */
+/** Git's default notes ref. */
 export const NOTES_REF = "refs/notes/commits";
 
 /** A note on a commit. */
 export interface Note {
   readonly content: Uint8Array;
-  /** The commit that last wrote it. */
+  /** The commit that last changed the note. */
   readonly node: Node;
 }
 
 /**
- * The note on a commit, undefined where there is none.
+ * Finds the note on a commit, or undefined.
  *
- * As git does, looks for the commit's id as the name of a file, whole or cut into directories after
- * pairs of digits, to any depth; a directory is entered before a file beside it.
+ * Like git, looks up a file named by the commit id, either in full or split into directories after pairs of
+ * digits, to any depth. A directory takes precedence over a sibling file.
  *
- * Cost: the trees down to it, and the history of the notes back to where it was last written.
+ * Cost: reads the trees on the path to the note, and walks the notes history back to its last change.
  *
  * @see git-notes(1), "NOTES".
  */
@@ -40,11 +40,11 @@ export async function findNote(
   const stored = await objects.readObject(path.oid);
   if (stored?.kind !== "blob") return undefined;
   const finder = new PathFinder(catalog, objects, path.path);
-  const written = await logPath(graph, finder, { tips: [head] }).next();
-  return { content: stored.content, node: written.done ? head : written.value };
+  const lastChange = await logPath(graph, finder, { tips: [head] }).next();
+  return { content: stored.content, node: lastChange.done ? head : lastChange.value };
 }
 
-/** The file that is named by `digits`, which directories of two digits may cut. */
+/** Finds the file named by `digits`, which may be split into two-digit directories. */
 async function findPath(
   snapshot: RepositorySnapshot,
   treeOid: Oid,

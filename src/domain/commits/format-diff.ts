@@ -8,14 +8,14 @@ import type { ObjectReader } from "../../git/store.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import { findChanges, readSides } from "./find-changes.ts";
 
-/** Largest diff that is made, in bytes. */
+/** Maximum size of a diff, in bytes. */
 const DIFF_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * How two trees differ, as `git diff --full-index -M` prints it. Binary contents, and those of more
- * than 4 MB, are only said to differ.
+ * Formats the diff between two trees as `git diff --full-index -M` prints it. Binary files and files over 4 MB
+ * are only reported as differing.
  *
- * @param oldTreeOid Undefined for nothing.
+ * @param oldTreeOid Undefined for the empty tree.
  * @throws Failure `too_large` for more than 3000 changed files or 16 MB of text.
  */
 export async function formatDiff(

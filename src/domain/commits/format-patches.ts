@@ -14,20 +14,19 @@ import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findChanges } from "./find-changes.ts";
 import { listCommits } from "./list-commits.ts";
 
-/** Largest text that is made, in bytes. */
+/** Maximum size of the formatted text, in bytes. */
 const TEXT_BYTES_MAX = 16 * 1024 * 1024;
-/** Largest file of which a change is told, in bytes. */
+/** Maximum size of a changed file, in bytes. */
 const CONTENT_BYTES_MAX = 4 * 1024 * 1024;
-/** Commits that a merge brings, of which it is told, at most. */
+/** Maximum commits of a merge that are formatted. */
 const MERGED_MAX = 250;
 
-/** Stands at the end of each mail, where git writes its version. */
+/** Signature at the end of each mail, where git prints its version. */
 const SIGNATURE = "Edgeforge" as ByteText;
 
 /**
- * What a commit changes, as `git format-patch --stdout` writes it and `git am` takes it. Of a merge
- * it is what that brought to its first parent, commit by commit. A commit that changes nothing is
- * left out.
+ * Formats a commit as `git format-patch --stdout` does, for `git am`. A merge is formatted as the commits that
+ * it merged into its first parent, one mail each. Commits that change no file are omitted.
  *
  * @throws Failure `too_large` for more than 3000 changed files, 16 MB of text, a file of more than
  * 4 MB, or a merge of more than 250 commits.
@@ -44,7 +43,7 @@ export async function formatPatches(snapshot: RepositorySnapshot, node: Node): P
   return byteTextBytes(text as ByteText);
 }
 
-/** A commit alone, or those that a merge brought, oldest first. */
+/** Lists the commits to format: the commit itself, or the commits that a merge merged, oldest first. */
 async function listMailed(snapshot: RepositorySnapshot, node: Node): Promise<Node[]> {
   const { graph } = snapshot.repository;
   const [first = NO_NODE, ...others] = graph.parents(node);
@@ -62,7 +61,7 @@ async function listMailed(snapshot: RepositorySnapshot, node: Node): Promise<Nod
 async function formatOne(
   { repository: { catalog, graph, objects } }: RepositorySnapshot,
   node: Node,
-  place: { number: number; total: number },
+  position: { number: number; total: number },
   bytesMax: number,
 ): Promise<ByteText> {
   const [parent = NO_NODE] = graph.parents(node);
@@ -73,14 +72,14 @@ async function formatOne(
   const changes = await findRenames(objects, found);
   const commit = toUtf8(parseCommit(await objects.readAt(graph.location(node))));
   try {
-    const told = await formatChanges(objects, changes, {
+    const formatted = await formatChanges(objects, changes, {
       codec,
       abbreviate: (oid) => abbreviate(catalog, oid),
       contentBytesMax: CONTENT_BYTES_MAX,
       patchBytesMax: bytesMax,
     });
     const commitOid = graph.oid(node);
-    return formatMail({ commitOid, commit, ...place, ...told, signature: SIGNATURE });
+    return formatMail({ commitOid, commit, ...position, ...formatted, signature: SIGNATURE });
   } catch (error) {
     if (error instanceof GitError && error.code === "limit") throw tooLarge(error.message);
     throw error;

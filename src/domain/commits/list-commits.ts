@@ -8,19 +8,19 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** Which commits of a history are listed. */
+/** Selects commits of a history. */
 export interface CommitQuery extends LogRange {
-  /** Only those that changed this path. */
+  /** Lists only commits that changed this path. */
   readonly path?: string | undefined;
-  /** Later commits are passed over, but what they lead to is not. */
+  /** Skips later commits, but not their ancestors. */
   readonly untilSeconds?: number;
 }
 
 /**
- * Commits latest first, as `git log` shows them, with how many there are.
+ * Lists commits latest first, as `git log` does, with an exact total.
  *
- * Cost: the whole history asked for is walked, since its length is told too, and ordered as far as the
- * page; with a path also the trees down to it.
+ * Cost: walks the entire selected history for the total, but orders it only up to the end of the page; with a
+ * path, also reads the trees on that path.
  */
 export async function listCommits(
   { repository }: RepositorySnapshot,
@@ -33,7 +33,7 @@ export async function listCommits(
   const items: Node[] = [];
   let total = 0;
   if (path !== undefined) {
-    const oids = await listOfPath(repository, path, query);
+    const oids = await listPathHistory(repository, path, query);
     for (const node of oids.map((oid) => graph.find(oid))) {
       if (!isListed(node)) continue;
       if (total >= offset && total < offset + size) items.push(node);
@@ -53,16 +53,16 @@ export async function listCommits(
   return { items, total };
 }
 
-/** The whole history of a path, which is long to find and short to tell. */
-function listOfPath(
+/** Lists the full history of a path, which is expensive to compute but small enough to cache. */
+function listPathHistory(
   { results, catalog, graph, objects }: OpenRepository,
   path: string,
   range: LogRange,
 ): Promise<Oid[]> {
   const { tips, excluded = [], sinceSeconds = null } = range;
   const oidOf = (node: Node): Oid => graph.oid(node);
-  const about = ["path history", path, tips.map(oidOf), excluded.map(oidOf), sinceSeconds];
-  return results.getOrCompute(about, async () => {
+  const cacheKey = ["path history", path, tips.map(oidOf), excluded.map(oidOf), sinceSeconds];
+  return results.getOrCompute(cacheKey, async () => {
     const oids: Oid[] = [];
     const finder = new PathFinder(catalog, objects, encodeText(path));
     for await (const node of logPath(graph, finder, range)) oids.push(graph.oid(node));

@@ -13,7 +13,7 @@ import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { type Signable, verifySignatures } from "../signatures/verify-signatures.ts";
 import { countChangedLines, findChanges } from "./find-changes.ts";
 
-/** What of a commit is told beside itself. What is not told is not computed. */
+/** Selects the computed parts of a commit. Parts that are not selected cost nothing. */
 export interface CommitParts {
   readonly hasStat: boolean;
   readonly hasFiles: boolean;
@@ -21,10 +21,10 @@ export interface CommitParts {
 }
 
 /**
- * Reads commits, with the accounts that their addresses belong to.
+ * Reads commits with the accounts that own their email addresses.
  *
- * Cost: one round to the database for all of them; one read or more for each commit, with files the
- * trees that changed, with counts the contents too.
+ * Cost: one database round trip for all commits, plus one read or more per commit. `hasFiles` also reads the
+ * changed trees, `hasStat` the changed contents too.
  */
 export async function readCommits(
   ctx: Ctx,
@@ -58,10 +58,10 @@ export async function readCommits(
 const leaveUnverified = <T>(read: readonly T[]) =>
   read.map((entry) => ({ ...entry, verification: undefined }));
 
-/** A commit by itself; its signature, if that is asked for. */
+/** A commit without its accounts, with its signature if requested. */
 type ReadCommit = Omit<CommitEntry, "author" | "committer" | "verification"> & Signable;
 
-/** How a commit differs from its first parent, as far as that is asked for. */
+/** The differences of a commit from its first parent, as far as requested. */
 type Difference = Pick<CommitEntry, "files" | "stat">;
 
 async function readCommit(
@@ -85,7 +85,7 @@ async function readCommit(
   };
 }
 
-/** How each of some commits differs from its first parent: all of a page are kept as one. */
+/** Computes the differences of each commit from its first parent. A page is cached as one result. */
 function readDifferences(
   { repository }: RepositorySnapshot,
   nodes: readonly Node[],

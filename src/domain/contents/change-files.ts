@@ -20,29 +20,28 @@ import { readLfsPointer } from "./lfs-pointer.ts";
 import { readBlob } from "./read-blob.ts";
 import { readTreePath } from "./tree-path.ts";
 
-/** One change of one file. */
+/** A change to one file. */
 export interface FileOperation {
   /** `upload` creates a file or updates it. */
   readonly kind: "create" | "update" | "upload" | "rename" | "delete";
   readonly path: string;
-  /** Where the file was until now. */
+  /** The previous path of a moved file. */
   readonly fromPath?: string | undefined;
-  /** A file that is renamed keeps what it holds, if this is left out. */
+  /** If undefined, a renamed file keeps its content. */
   readonly content?: Uint8Array | undefined;
-  /** What the caller believes the file to hold: the id of its blob. */
+  /** The blob id that the caller expects the file to have. */
   readonly sha?: string | undefined;
 }
 
-/** Contents that were not sent and are told all the same, in bytes together at most. */
+/** Maximum total bytes of returned contents that the request did not send. */
 const READ_BYTES_MAX = 10 * 1024 * 1024;
 
 /**
- * Changes files in a commit of their own, one operation after another: each sees what those before
- * it did.
+ * Applies file operations in order as one commit. Each operation sees the results of the previous ones.
  *
- * @returns The commit, and what stands at the path of each operation in the end.
- * @throws Failure `invalid` for what can't be done, `not_found` for a file or branch that is not
- * there, `conflict` if the branch was moved by somebody else meanwhile. Nothing is changed then.
+ * @returns The commit, and the final content at the path of each operation.
+ * @throws Failure `invalid` for an operation that can't be applied, `not_found` for a file or branch that does
+ * not exist, `conflict` if the branch was updated concurrently. Nothing is changed then.
  */
 export async function changeFiles(
   ctx: Ctx,
@@ -77,10 +76,10 @@ export async function changeFiles(
   return { items: result, made };
 }
 
-/** Longest message that names all paths, in characters. */
+/** Maximum length of a message that lists all paths, in characters. */
 const DESCRIPTION_MAX = 65_535;
 
-/** `Add a.txt, b.txt`, and so on for what is updated and deleted, each in a line. */
+/** The default message: `Add a.txt, b.txt`, then updated and deleted paths likewise, one line each. */
 function describeChanges(operations: readonly FileOperation[]): string {
   const paths = (...kinds: FileOperation["kind"][]): string =>
     operations
@@ -106,7 +105,7 @@ async function applyOperation(
 ): Promise<void> {
   const { kind, path, content } = operation;
   if (kind === "delete") {
-    const names = splitOldPath(path);
+    const names = splitLookupPath(path);
     await findOld(tree, operation, path);
     await tree.remove(names);
     return;
@@ -115,7 +114,7 @@ async function applyOperation(
   const fromPath = kind === "create" ? path : operation.fromPath || path;
   if (kind === "rename" && !operation.fromPath) throw invalid("[FromPath]: Required");
   const isNew =
-    kind === "create" || (kind === "upload" && !(await tree.find(splitOldPath(fromPath))));
+    kind === "create" || (kind === "upload" && !(await tree.find(splitLookupPath(fromPath))));
   if (isNew && operation.sha && kind === "upload") throw mismatch(operation.sha, "");
   const old = isNew ? undefined : await findOld(tree, operation, fromPath);
   if (old && content && !isFile(old)) {
@@ -130,7 +129,7 @@ async function applyOperation(
     if (!isFile(target)) throw blocked({ ...target, nameCount: names.length }, names, path);
     throw invalid(`repository file already exists [path: ${path}]`);
   }
-  if (old && isMoved) await tree.remove(splitOldPath(fromPath));
+  if (old && isMoved) await tree.remove(splitLookupPath(fromPath));
   if (content) {
     const oid = pack.add("blob", content);
     contents.set(oid, content);
@@ -144,16 +143,16 @@ async function applyOperation(
 }
 
 /**
- * What an operation changes, which is there and is what the caller believes it to be.
+ * Finds the file that an operation changes and verifies the blob id that the caller expects.
  *
- * @throws Failure `not_found` or `invalid`.
+ * @throws Failure `not_found` if the file does not exist, `invalid` for a missing or different blob id.
  */
 async function findOld(
   tree: TreeDraft,
   { kind, sha }: FileOperation,
   path: string,
 ): Promise<DraftEntry> {
-  const old = await tree.find(splitOldPath(path));
+  const old = await tree.find(splitLookupPath(path));
   if (!old || isTreeMode(old.mode))
     throw notFound(`repository file does not exist [path: ${path}]`);
   if (!sha) {
@@ -167,8 +166,8 @@ async function findOld(
 const mismatch = (sha: string, oid: Oid) =>
   invalid(`sha does not match [given: ${sha}, expected: ${oid}]`);
 
-/** The names of a path that is only looked up: what no tree may hold is found in none. */
-const splitOldPath = (path: string): ByteText[] => path.split("/").map(encodeText);
+/** Splits a path for a lookup only. It needs no validation, since an invalid name matches no tree entry. */
+const splitLookupPath = (path: string): ByteText[] => path.split("/").map(encodeText);
 
 const isFile = ({ mode }: { mode: number }): boolean =>
   !isTreeMode(mode) && !isSymlinkMode(mode) && !isSubmoduleMode(mode);
@@ -186,7 +185,7 @@ function blocked({ mode, nameCount }: Obstacle, names: readonly ByteText[], path
   return invalid(`a ${what} exists where you're trying to create a ${wanted} [path: ${where}]`);
 }
 
-/** What stands at the path of each operation when all are done. */
+/** Describes the final entry at the path of each operation. */
 async function describeFiles(
   { tree, repository }: EditTarget,
   operations: readonly FileOperation[],
@@ -196,7 +195,7 @@ async function describeFiles(
   const items: (ContentItem | undefined)[] = [];
   let bytesLeft = READ_BYTES_MAX;
   for (const { path } of operations) {
-    const found = await tree.find(splitOldPath(path));
+    const found = await tree.find(splitLookupPath(path));
     if (!found || isTreeMode(found.mode)) {
       items.push(undefined);
       continue;
@@ -207,8 +206,8 @@ async function describeFiles(
     const location = content ? undefined : catalog.find(oid);
     const sizeBytes = content?.length ?? (location ? catalog.sizeBytes(location) : 0);
     if (content) {
-      const told = { encoding: "base64", content: formatBase64(content) } as const;
-      items.push({ ...item, ...told, sizeBytes, lfs: readLfsPointer(content) });
+      const encoded = { encoding: "base64", content: formatBase64(content) } as const;
+      items.push({ ...item, ...encoded, sizeBytes, lfs: readLfsPointer(content) });
     } else if (location && isFile(found) && sizeBytes <= bytesLeft) {
       bytesLeft -= sizeBytes;
       items.push({ ...item, ...(await readBlob(repository, location)), path });

@@ -19,7 +19,7 @@ import type { Verification } from "../../shapes/git/verification.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 import { type CommitOptions, toIdentities, toCommitMessage } from "./commit-options.ts";
 
-/** A commit that was just made. */
+/** A newly created commit. */
 export interface MadeCommit {
   readonly branch: string;
   readonly commitOid: Oid;
@@ -28,23 +28,23 @@ export interface MadeCommit {
   readonly parents: readonly { readonly oid: Oid; readonly timeSeconds: number }[];
 }
 
-/** Where a change is made. */
+/** The tree and pack that a change is written to. */
 export interface EditTarget {
   readonly tree: TreeDraft;
   readonly pack: PackBuilder;
-  /** The repository as it was. */
+  /** The repository before the change. */
   readonly repository: OpenRepository;
 }
 
 /**
- * Commits a change of files to a branch. In a repository without branches the commit is the first.
+ * Commits a change of files to a branch. In a repository without branches it creates the first commit.
  *
- * A change that comes out as it was is committed all the same.
+ * A change that results in the same tree is committed too.
  *
- * @param edit Makes the change.
- * @param fallbackMessage The message, where the wish has none.
- * @throws Failure `not_found` without the branch that the change is based on, `invalid` if the new
- * one exists or can't be, `conflict` if the branch was moved by somebody else meanwhile.
+ * @param edit Applies the change to the target.
+ * @param fallbackMessage The commit message if `commitOptions` has none.
+ * @throws Failure `not_found` if the base branch does not exist, `invalid` if the new branch exists or its name
+ * is invalid, `conflict` if the branch was updated concurrently.
  */
 export async function commitChange<T>(
   ctx: Ctx,
@@ -57,7 +57,7 @@ export async function commitChange<T>(
   requireWritable(repo);
   const { author, committer } = toIdentities(ctx, user, commitOptions);
   const message = toCommitMessage(commitOptions, fallbackMessage, committer);
-  const { made } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
+  const { result: draft } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
     const { branch, baseOid, from } = findTarget(snapshot, repo, commitOptions);
     const { repository } = snapshot;
     const { graph, objects } = repository;
@@ -79,12 +79,12 @@ export async function commitChange<T>(
     const signed = { branch, commitOid, commit, parents, ...signature };
     return { updates: [update], result, signed };
   });
-  const [verified] = await verifySignatures(ctx, [made.signed]);
-  if (!verified) throw new Error("a commit was made and not judged");
-  return { result: made.result, made: verified };
+  const [verified] = await verifySignatures(ctx, [draft.signed]);
+  if (!verified) throw new Error("a created commit was not verified");
+  return { result: draft.result, made: verified };
 }
 
-/** The branch that a change goes to, the commit that it is based on, and where the branch is now. */
+/** Resolves the branch to commit to, the parent commit, and the commit that the branch points at now. */
 function findTarget(
   snapshot: RepositorySnapshot,
   { row }: RepositoryContext,

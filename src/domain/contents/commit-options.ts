@@ -7,20 +7,20 @@ import { invalid } from "../../lib/failure.ts";
 import type { ZonedTime } from "../../lib/time.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 
-/** Somebody as a request names them. What is empty or left out is not told. */
+/** An author or committer in a request. Empty and undefined properties count as missing. */
 interface Person {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
 }
 
-/** How a change of files is to be committed. What is empty or undefined is left to the service. */
+/** Options of a commit that changes files. Empty and undefined options get defaults. */
 export interface CommitOptions {
   readonly message?: string | undefined;
-  /** What the change is based on; the default branch, if it is left out. */
+  /** The base branch. Defaults to the default branch. */
   readonly branch?: string | undefined;
-  /** Where it goes, instead of to `branch`. */
+  /** The branch to create for the commit, instead of committing to `branch`. */
   readonly newBranch?: string | undefined;
-  /** Whether `newBranch` may be there already, and is moved whatever it leads to. */
+  /** Whether `newBranch` may exist already, and is then overwritten. */
   readonly isForced: boolean;
   readonly author?: Person | undefined;
   readonly committer?: Person | undefined;
@@ -30,11 +30,10 @@ export interface CommitOptions {
 }
 
 /**
- * Who makes a commit. Each of author and committer lends the other what that leaves out; what both
- * leave out is `user`'s.
+ * Resolves author and committer of a commit. Each falls back to the other's name and email address, then to
+ * those of `user`.
  *
- * @throws Failure `invalid` for a name or address of which git would keep nothing, or a time that it
- * doesn't know.
+ * @throws Failure `invalid` for a name or address that git would reduce to nothing, or a time before 1970.
  */
 export function toIdentities(
   ctx: Ctx,
@@ -44,7 +43,7 @@ export function toIdentities(
   const own = toIdentity(ctx, user);
   const author = readPerson(commitOptions.author, "Author");
   const committer = readPerson(commitOptions.committer, "Committer");
-  const unite = (first: ReadPerson, second: ReadPerson, at: ZonedTime | undefined): Identity => ({
+  const merge = (first: ReadPerson, second: ReadPerson, at: ZonedTime | undefined): Identity => ({
     name: first.name ?? second.name ?? own.name,
     email: first.email ?? second.email ?? own.email,
     timeSeconds: at?.seconds ?? own.timeSeconds,
@@ -53,8 +52,8 @@ export function toIdentities(
   checkTime(commitOptions.authoredAt, "DatesAuthor");
   checkTime(commitOptions.committedAt, "DatesCommitter");
   return {
-    author: unite(author, committer, commitOptions.authoredAt),
-    committer: unite(committer, author, commitOptions.committedAt),
+    author: merge(author, committer, commitOptions.authoredAt),
+    committer: merge(committer, author, commitOptions.committedAt),
   };
 }
 
@@ -78,10 +77,10 @@ function checkTime(at: ZonedTime | undefined, field: string): void {
 }
 
 /**
- * The message of a commit, as it is stored.
+ * Formats the stored message of a commit.
  *
- * @param fallback Where nobody wrote one.
- * @throws Failure `invalid`.
+ * @param fallback The message if the options have none.
+ * @throws Failure `invalid` for a message with a NUL or a lone surrogate.
  */
 export function toCommitMessage(
   commitOptions: CommitOptions,

@@ -1,9 +1,9 @@
 import { readByteText } from "../../git/byte-text.ts";
 
-/** Bytes at the start of a file that tell what it is; git looks for a NUL in as many. */
+/** Bytes at the start of a file used to detect its type; git checks the same number for a NUL. */
 const HEAD_BYTES = 8000;
 
-/** Raster images by what stands where. They hold nothing that a browser would run. */
+/** Magic bytes of raster image formats, none of which can contain scripts. */
 const IMAGES: readonly { offset: number; mark: string; type: string }[] = [
   { offset: 0, mark: "\x89PNG\r\n\x1a\n", type: "image/png" },
   { offset: 0, mark: "\xff\xd8\xff", type: "image/jpeg" },
@@ -15,10 +15,10 @@ const IMAGES: readonly { offset: number; mark: string; type: string }[] = [
 ];
 
 /**
- * As what a file may be given to a browser: an image that it shows, or text, or bytes to keep.
+ * Detects the media type to serve a file with: an image, plain text, or `application/octet-stream`.
  *
- * SECURITY: never as a page or script, whatever its name: it is somebody's file at our address. An
- * SVG may hold scripts, and is for a sandbox only.
+ * SECURITY: never HTML or a script type, whatever the file name, since user content served from our origin would
+ * run there. An SVG can contain scripts and must be served sandboxed.
  */
 export function detectContentType(name: string, content: Uint8Array): string {
   const head = readByteText(content.subarray(0, HEAD_BYTES));

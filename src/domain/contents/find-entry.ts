@@ -8,7 +8,7 @@ import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 
-/** The commit that `ref` names, or the latest of the default branch where it is empty. */
+/** Resolves `ref` to a commit; an empty `ref` is the default branch. */
 export function findContentRevision(
   snapshot: RepositorySnapshot,
   { row }: RepositoryContext,
@@ -17,17 +17,16 @@ export function findContentRevision(
   return findRevision(snapshot, ref === "" ? `refs/heads/${row.defaultBranch}` : ref);
 }
 
-/** The names of a path. Slashes at its ends count for nothing; "." is the root. */
+/** Splits a path into names, ignoring empty ones; "." is the root. */
 export const splitPath = (path: string): string[] =>
   path === "." ? [] : path.split("/").filter((name) => name !== "");
 
 /**
- * What stands at a path of a tree.
+ * Finds the tree entry at a path.
  *
- * SECURITY: names are looked up in trees as they are. `..` is no entry of any, and a symlink is an
- * end, whatever it says.
+ * SECURITY: names are matched literally: `..` matches no entry, and symlinks are not followed.
  *
- * Cost: one read for each directory of the path.
+ * Cost: one read per directory of the path.
  */
 export async function findEntry(
   { catalog, objects }: OpenRepository,
@@ -47,7 +46,7 @@ export async function findEntry(
   return at;
 }
 
-/** The same for several paths. What they have in common is read once. */
+/** `findEntry` for several paths. Each common directory is read once. */
 export async function findEntries(
   { catalog, objects }: OpenRepository,
   root: ObjectLocation,

@@ -6,10 +6,10 @@ import { findRevision, type Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";
 
-/** Longest name of a branch or tag that is looked for at the start of a path, in characters. */
+/** Maximum length of a ref name that is looked up at the start of a path, in characters. */
 const REF_CHARS_MAX = 255;
 
-/** A file or symlink, and the commit at which it was found. */
+/** A file or symlink, and the revision in which it was found. */
 export interface FoundFile {
   readonly entry: TreeEntry;
   readonly name: string;
@@ -18,8 +18,8 @@ export interface FoundFile {
 }
 
 /**
- * The file at a path. Where no `ref` is given, the path may begin with one: `main/docs/a.txt`; what
- * is not found so is looked for on the default branch.
+ * Finds the file at a path. Without `ref`, the path may begin with one (`main/docs/a.txt`); if no file is found
+ * that way, the whole path is looked up on the default branch.
  */
 export async function findFile(
   snapshot: RepositorySnapshot,
@@ -48,7 +48,7 @@ async function findFileAt(
   return location && { entry, name: names.at(-1) ?? "", location, revision };
 }
 
-/** The branch, tag or whole commit id that a path begins with, and of how many names it is made. */
+/** Finds the branch, tag or full commit id that a path begins with, and the number of names it consists of. */
 function findLeadingRef(
   snapshot: RepositorySnapshot,
   names: readonly string[],

@@ -7,10 +7,10 @@ import { findRevision, isPinned } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 
 /**
- * The object of an id, whatever its kind.
+ * Finds an object of any kind by id.
  *
- * SECURITY: only what a ref of this repository reaches. A fork shares its packs with others, and
- * what was removed by force is stored for a while: neither may be had by its id.
+ * SECURITY: returns only objects reachable from a ref of this repository. Packs are shared within a fork network
+ * and force-pushed objects stay stored for a while; an id alone must not give access to either.
  */
 export function findObject(snapshot: RepositorySnapshot, text: string): ObjectLocation | undefined {
   const oid = text.toLowerCase();
@@ -23,8 +23,8 @@ export function findObject(snapshot: RepositorySnapshot, text: string): ObjectLo
 }
 
 /**
- * The tree that a text names: a branch, a tag, a commit id, or the id of a tag or of the tree; and
- * whether the text names it for ever.
+ * Resolves a branch, a tag, a commit id, or the id of a tag object or tree, to a tree. `isPinned` states whether
+ * the text always resolves to the same tree.
  */
 export function findTree(
   snapshot: RepositorySnapshot,

@@ -1,16 +1,16 @@
 import { readByteText } from "../../git/byte-text.ts";
 
-/** Pointers are smaller than this, in bytes. */
+/** Exclusive maximum size of a pointer, in bytes. */
 export const POINTER_BYTES_MAX = 1024;
 
-/** A file that is stored elsewhere, as its pointer tells it. */
+/** A parsed Git LFS pointer. */
 export interface LfsPointer {
   readonly oid: string;
   readonly sizeBytes: number;
 }
 
 /**
- * What a blob points at, if it is a pointer of Git LFS.
+ * Parses a blob as a Git LFS pointer; undefined if it is not a pointer.
  *
  * @see git-lfs, docs/spec.md, "The Pointer".
  */

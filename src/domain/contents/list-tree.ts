@@ -6,30 +6,30 @@ import { formatOid, type Oid } from "../../git/oid.ts";
 import { decodeText } from "../../git/byte-text.ts";
 import type { Listed } from "../slice.ts";
 
-/** Trees nested deeper than this are not listed: no checkout could hold them. */
+/** Maximum nesting of trees: no checkout could be deeper. */
 const DEPTH_MAX = 2048;
 
-/** The paths of one page together, in characters at most. */
+/** Maximum total length of the paths of a page, in characters. */
 const PAGE_CHARS_MAX = 8 * 1024 * 1024;
 
-/** An entry of a tree with its path below the tree that is listed. */
+/** A tree entry with its path relative to the listed tree. */
 export interface TreeListItem {
   readonly path: string;
   readonly entry: TreeEntry;
-  /** Of a blob, in bytes. */
+  /** Size of a blob in bytes; 0 for trees and submodules. */
   readonly sizeBytes: number;
 }
 
 /**
- * A slice of what a tree holds, as `git ls-tree -t` lists it: with `isRecursive` what its trees
- * hold too, each behind its tree.
+ * Lists a slice of a tree's entries, as `git ls-tree -t` does. With `isRecursive`, each subtree is followed by
+ * its own entries.
  *
- * SECURITY: a tree that is met again is counted, not read again: ten trees that each hold the next
- * ten times stand for more entries than anybody could walk.
+ * SECURITY: a repeated tree is read once and counted each time. Ten trees that each contain the next one ten
+ * times have ten billion entries, so that walking each of them would never end.
  *
- * Cost: each tree once for the total, and those of the slice once more.
+ * Cost: reads each tree once for the total, and the trees of the slice once more.
  *
- * @throws Failure `too_large` for trees nested too deep, or paths too long to be told.
+ * @throws Failure `too_large` for trees nested deeper than 2048, or a page with over 8 M characters of paths.
  */
 export async function listTree(
   repository: OpenRepository,
@@ -44,7 +44,7 @@ export async function listTree(
   return { items: lister.items, total: counts.get(rootOid) ?? 0 };
 }
 
-/** Entries below a tree, and below each of its trees if these are listed too. */
+/** Counts the entries of a tree, and recursively those of its subtrees if `isRecursive`. */
 async function countEntries(
   { results, catalog, objects }: OpenRepository,
   rootOid: Oid,
@@ -81,7 +81,7 @@ class TreeLister {
   private readonly isRecursive: boolean;
   private readonly counts: ReadonlyMap<Oid, number>;
   private readonly size: number;
-  /** Entries that are still passed over. */
+  /** Entries still to skip before the slice. */
   private toSkip: number;
   private chars = 0;
 

@@ -7,20 +7,20 @@ import type { FoundFile } from "./find-file.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
 import { streamBlob } from "./stream-blob.ts";
 
-/** Pieces that a large file is read in, in bytes. */
+/** Size of the chunks in which an LFS object is read, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** The bytes of a file that was found. */
+/** An opened file. */
 export interface FileContent {
-  /** What names these bytes and no others. */
+  /** Content hash: the blob id, or the SHA-256 of an LFS object. */
   readonly oid: string;
   readonly sizeBytes: number;
-  /** Whether the same commit will always have these. */
+  /** Whether the commit will always resolve to this content. */
   readonly isFinal: boolean;
   stream(): AsyncGenerator<Uint8Array>;
 }
 
-/** A file as git has it. */
+/** Opens a file's blob. */
 export async function openBlob(
   ctx: Ctx,
   repo: Repository,
@@ -32,7 +32,7 @@ export async function openBlob(
   return { oid, sizeBytes, isFinal: true, stream };
 }
 
-/** What a file points at, if it is a pointer to a large file that the repository has; else the file. */
+/** Opens the LFS object if the file is a pointer to one that the repository has, else the file's blob. */
 export async function openMedia(
   ctx: Ctx,
   repo: Repository,
@@ -41,15 +41,15 @@ export async function openMedia(
 ): Promise<FileContent> {
   const { catalog, objects } = snapshot.repository;
   const blob = await openBlob(ctx, repo, snapshot, file);
-  const mayPoint =
+  const mayBePointer =
     ctx.config.isLfsOn &&
     !isSymlinkMode(file.entry.mode) &&
     catalog.sizeBytes(file.location) < POINTER_BYTES_MAX &&
     !objects.findLarge(file.entry.oid);
-  const pointer = mayPoint ? readLfsPointer(await objects.readAt(file.location)) : undefined;
+  const pointer = mayBePointer ? readLfsPointer(await objects.readAt(file.location)) : undefined;
   if (!pointer) return blob;
   const object = await findLfsObject(ctx, repo, pointer.oid);
-  // It may come yet.
+  // The object may be uploaded later.
   if (object?.sizeBytes !== pointer.sizeBytes) return { ...blob, isFinal: false };
   const { oid, sizeBytes, uploadId } = object;
   const large = { networkName: repo.networkName, oid, uploadId };

@@ -13,10 +13,10 @@ import type { CommitOptions } from "./commit-options.ts";
 import { splitTreePath } from "./tree-path.ts";
 
 /**
- * Applies a patch, as `git diff` prints it, in a commit of its own.
+ * Applies a patch in `git diff` format as one commit.
  *
- * @throws Failure `invalid` for a patch that can't be read or does not apply, in git's own words;
- * as `commitChange` otherwise. Nothing is changed then.
+ * @throws Failure `invalid` with git's own message for a patch that can't be parsed or does not apply; otherwise
+ * as `commitChange`. Nothing is changed then.
  */
 export async function patchFiles(
   ctx: Ctx,
@@ -47,7 +47,7 @@ async function withGitMessage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // Its words hold names, which are bytes.
+    // The message contains paths as byte text.
     if (error instanceof GitError) throw invalid(decodeText(error.message as ByteText));
     throw error;
   }

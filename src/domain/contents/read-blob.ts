@@ -4,12 +4,12 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import { formatBase64 } from "../../lib/base64.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
 
-/** Contents above this are not told as part of a record, in bytes: there is `/raw` for them. */
+/** Maximum size of a content inside a JSON response, in bytes. Clients read larger ones from `/raw`. */
 export const ENCODED_BYTES_MAX = 10 * 1024 * 1024;
 
 /**
- * A blob for a JSON record, without its content where that is too large, or stored as a delta of
- * something that is too large for memory.
+ * Reads a blob for a JSON response. Its content is null if it is over 10 MB, or if it is stored in a delta chain
+ * that is too large for memory.
  */
 export async function readBlob(
   { catalog, objects }: OpenRepository,

@@ -20,10 +20,10 @@ import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
 import { ENCODED_BYTES_MAX, readBlob } from "./read-blob.ts";
 import { readSubmoduleUrls } from "./submodule-urls.ts";
 
-/** Longest target of a symlink that is told, in bytes: no system follows a longer one. */
+/** Maximum length of a symlink target, in bytes: no common system follows a longer one. */
 const TARGET_BYTES_MAX = 4096;
 
-/** What is to be read beside names, ids and sizes. */
+/** Parts to read in addition to names, ids and sizes. */
 export interface Includes {
   /** The content of a single file. */
   content?: boolean;
@@ -33,15 +33,15 @@ export interface Includes {
   message?: boolean;
 }
 
-/** What stands at a path: one item, or those of a directory. */
+/** The contents at a path: one item, or the items of a directory. */
 export type Contents =
   | { kind: "item"; item: ContentItem }
   | { kind: "directory"; items: ContentItem[] };
 
 /**
- * Reads what stands at a path of a commit. A directory comes as its tree is sorted.
+ * Reads the contents at a path of a commit. A directory is listed in tree order.
  *
- * @returns Undefined where nothing does.
+ * @returns Undefined if the path does not exist.
  */
 export async function readContents(
   repository: OpenRepository,
@@ -60,13 +60,13 @@ export async function readContents(
 }
 
 /**
- * Reads what stands at each of some paths of a commit, in their order: files with their content,
- * directories without. A path that leads nowhere, or to the root, is undefined.
+ * Reads the contents at several paths of a commit, in the order of `paths`: files with their content,
+ * directories without their items. A path that does not exist, or is the root, is undefined.
  *
- * Cost: each directory on the way once, each file, and one walk of history for all paths together.
+ * Cost: reads each directory of the paths once and each file, and walks the history once for all paths.
  *
- * @param contentCharsMax What of contents is told at most, encoded: the list ends before a file
- * that would take it further.
+ * @param contentCharsMax Budget for encoded contents, in characters: the list ends before a file that would
+ * exceed it.
  */
 export async function readManyContents(
   repository: OpenRepository,
@@ -123,8 +123,8 @@ class ContentsReader {
     }
     const found = items.filter((item) => item !== undefined);
     const names = found.map(({ path }) => encodeText(path));
-    const about = ["last commits of paths", graph.oid(this.tip), names];
-    const oids = await results.getOrCompute(about, async () => {
+    const cacheKey = ["last commits of paths", graph.oid(this.tip), names];
+    const oids = await results.getOrCompute(cacheKey, async () => {
       const nodes = await findLastCommitsOfPaths(graph, catalog, objects, this.tip, names);
       return nodes.map((node) => (node === undefined ? null : graph.oid(node)));
     });
@@ -135,7 +135,7 @@ class ContentsReader {
     return items;
   }
 
-  /** What stands at a path, with the content of a file. */
+  /** Reads the item at a path, with the content of a file if requested. */
   private async readItem(path: string, entry: TreeEntry): Promise<ContentItem> {
     const item = await this.toItem(path, entry);
     const location = isRegularMode(entry.mode)
@@ -170,8 +170,8 @@ class ContentsReader {
     const sizeBytes = location ? catalog.sizeBytes(location) : 0;
     const isLink = isSymlinkMode(mode);
     const readsTarget = isLink && sizeBytes <= TARGET_BYTES_MAX;
-    const mayPoint = !isLink && this.includes.lfs && sizeBytes < POINTER_BYTES_MAX;
-    const isRead = (readsTarget || mayPoint) && !objects.findLarge(oid);
+    const mayBePointer = !isLink && this.includes.lfs && sizeBytes < POINTER_BYTES_MAX;
+    const isRead = (readsTarget || mayBePointer) && !objects.findLarge(oid);
     const bytes = location && isRead ? await objects.readAt(location) : undefined;
     return {
       path,
@@ -192,7 +192,7 @@ class ContentsReader {
     return this.urls.get(path) ?? null;
   }
 
-  /** The last commit of each entry of a directory, where they are asked for. */
+  /** Finds the last commit of each entry of a directory, if requested. */
   private async findLastCommits(
     directory: readonly string[],
     entries: readonly TreeEntry[],
@@ -201,10 +201,10 @@ class ContentsReader {
     const { results, graph, catalog, objects } = this.repository;
     const path = encodeText(directory.join("/"));
     const names = entries.map(({ name }) => name);
-    // All names of a directory follow from its path; one of them may be asked for alone.
-    const one = names.length === 1 ? names[0] : null;
-    const about = ["last commits", graph.oid(this.tip), path, one];
-    const oids = await results.getOrCompute(about, async () => {
+    // The path determines the names of a whole directory, so the key needs a name only for a single entry.
+    const onlyName = names.length === 1 ? names[0] : null;
+    const cacheKey = ["last commits", graph.oid(this.tip), path, onlyName];
+    const oids = await results.getOrCompute(cacheKey, async () => {
       const nodes = await findLastCommits(graph, catalog, objects, this.tip, path, names);
       return Array.from(nodes, ([name, node]) => [name, graph.oid(node)] as const);
     });

@@ -5,13 +5,13 @@ import { LargeContents } from "../../git/pack/large-contents.ts";
 import { codec } from "../../storage/codec.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 
-/** What an object is called in scratch, where it is alone. */
-const ALONE = 0;
+/** The key of the only object in the scratch space. */
+const SCRATCH_KEY = 0;
 
 /**
- * The content of a blob of any size, in pieces that are the taker's own.
+ * Streams the content of a blob of any size. The caller owns the yielded chunks.
  *
- * Cost: one that is too large for memory and stored as a delta is made in scratch first.
+ * Cost: a blob that is too large for memory and stored as a delta is first reconstructed in scratch space.
  */
 export async function* streamBlob(
   ctx: Ctx,
@@ -28,8 +28,8 @@ export async function* streamBlob(
   const { uploadId, scratch } = await stored.openScratch(ctx.now);
   try {
     const large = new LargeContents(scratch, codec);
-    await large.keepChain(ALONE, chain);
-    yield* large.read(ALONE);
+    await large.keepChain(SCRATCH_KEY, chain);
+    yield* large.read(SCRATCH_KEY);
   } finally {
     await stored.dropUpload(uploadId);
   }

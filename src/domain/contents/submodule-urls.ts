@@ -5,10 +5,10 @@ import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findEntry } from "./find-entry.ts";
 
-/** Largest `.gitmodules` that is read, in bytes. */
+/** Maximum size of a `.gitmodules` file, in bytes. Larger ones are ignored. */
 const GITMODULES_BYTES_MAX = 1024 * 1024;
 
-/** The address of each submodule of a commit by its path, as its `.gitmodules` tells them. */
+/** Reads the submodule URLs of a commit from its `.gitmodules`, keyed by path. */
 export async function readSubmoduleUrls(
   repository: OpenRepository,
   root: ObjectLocation,

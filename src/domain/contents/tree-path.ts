@@ -2,25 +2,24 @@ import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
 import { isHfsDisguise, isNtfsDisguise } from "../../git/object/disguise.ts";
 import { invalid } from "../../lib/failure.ts";
 
-/** What systems take for a path and for a name in it at most, in bytes. */
+/** Common filesystem limits of a path and of a name in it, in bytes. */
 const PATH_BYTES_MAX = 4095;
 const NAME_BYTES_MAX = 255;
 
 /**
- * The names of a path at which something is to be written.
+ * Validates a path to write to and splits it into names.
  *
- * SECURITY: nothing is decoded, cleaned or resolved here: a path is either one that every system
- * reads as it stands, or refused. What a checkout would take for git's own directory is in `checkTree`
- * too, for whatever comes in by a push.
+ * SECURITY: nothing is decoded, normalized or resolved: a path must be literally valid on every system, or it is
+ * refused. `checkTree` also refuses names that a checkout would treat as the `.git` directory, for pushed trees.
  *
- * @throws Failure `invalid`.
+ * @throws Failure `invalid` for a path that is not valid on every system.
  */
 export function readTreePath(path: string): ByteText[] {
   if (!path.isWellFormed()) throw refuse(path.toWellFormed());
   return splitTreePath(encodeText(path));
 }
 
-/** The same for a path in bytes. */
+/** `readTreePath` for a path in bytes. */
 export function splitTreePath(path: ByteText): ByteText[] {
   const names = path.split("/") as ByteText[];
   const isGood = !/[\0\\]/.test(path) && path.length <= PATH_BYTES_MAX && names.every(isName);

@@ -6,19 +6,21 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findEntries } from "../contents/find-entry.ts";
 import { type EditorConfig, parseEditorConfig } from "./parse-editorconfig.ts";
 
-/** SECURITY: the cost is the length of what is read times that of the path, in bytes and characters. */
+/**
+ * SECURITY: bounds the matching cost, which is the bytes of all read files times the characters of the path.
+ */
 const READ_BYTES_MAX = 128 * 1024;
 const PATH_CHARS_MAX = 1024;
 
 const NAME = ".editorconfig";
 
 /**
- * What `.editorconfig` files say of a path, from the one at the top to the nearest, as editors read
- * them. Nothing has to stand at the path.
+ * Merges the properties for a path from its `.editorconfig` files, from the outermost to the nearest, as editors
+ * do. The path need not exist.
  *
- * Cost: one read for each directory of the path, and one for each file.
+ * Cost: one read per directory of the path, and one per `.editorconfig` file.
  *
- * @returns Undefined where there is no such file.
+ * @returns Undefined if no `.editorconfig` file applies.
  */
 export async function findDefinition(
   repository: OpenRepository,
@@ -61,7 +63,7 @@ function locationOf(
   return isFile ? catalog.find(entry.oid) : undefined;
 }
 
-/** Adds what follows from other properties. */
+/** Adds properties implied by others. */
 function complete(definition: Map<string, string>): void {
   if (definition.get("indent_style") === "tab" && !definition.has("indent_size")) {
     definition.set("indent_size", "tab");

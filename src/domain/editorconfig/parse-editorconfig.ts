@@ -1,11 +1,11 @@
 import type { Glob } from "../../git/glob/match-glob.ts";
 import { parseSectionGlob } from "./section-glob.ts";
 
-/** Longest header of a section that is read, in characters. */
+/** Maximum length of a section header, in characters. Longer sections are ignored. */
 const HEADER_CHARS_MAX = 1024;
 
-/** Properties whose values are of a few words, in any case. */
-const WORDS = new Set([
+/** Properties with case-insensitive values. */
+const CASE_INSENSITIVE = new Set([
   "end_of_line",
   "indent_style",
   "indent_size",
@@ -19,15 +19,15 @@ interface Section {
   readonly properties: ReadonlyMap<string, string>;
 }
 
-/** An `.editorconfig`, with its sections in their order. */
+/** A parsed `.editorconfig` with its sections in file order. */
 export interface EditorConfig {
-  /** Whether those of directories above don't count. */
+  /** Whether the files of parent directories are ignored. */
   readonly isRoot: boolean;
   readonly sections: readonly Section[];
 }
 
 /**
- * Reads an `.editorconfig`. Lines that say nothing are passed over.
+ * Parses an `.editorconfig`. Malformed lines are skipped.
  *
  * @see https://spec.editorconfig.org, "File Format".
  */
@@ -36,25 +36,25 @@ export function parseEditorConfig(text: string): EditorConfig {
   let properties: Map<string, string> | undefined;
   const sections: Section[] = [];
   for (const line of text.replace(/^\uFEFF/, "").split(/\r?\n/)) {
-    const bare = withoutComment(line);
-    const [, header] = /^\[(.+)\]$/.exec(bare) ?? [];
+    const content = stripComment(line);
+    const [, header] = /^\[(.+)\]$/.exec(content) ?? [];
     if (header !== undefined) {
       properties = new Map();
       if (header.length > HEADER_CHARS_MAX) continue;
       sections.push({ glob: parseSectionGlob(header), properties });
       continue;
     }
-    const [, name = "", value = ""] = /^([^=:]*[^=:\s])\s*[=:]\s*(.*)$/.exec(bare) ?? [];
+    const [, name = "", value = ""] = /^([^=:]*[^=:\s])\s*[=:]\s*(.*)$/.exec(content) ?? [];
     const key = name.toLowerCase();
     if (key === "") continue;
-    if (properties) properties.set(key, WORDS.has(key) ? value.toLowerCase() : value);
+    if (properties) properties.set(key, CASE_INSENSITIVE.has(key) ? value.toLowerCase() : value);
     else if (key === "root") isRoot = value.toLowerCase() === "true";
   }
   return { isRoot, sections };
 }
 
-/** A comment fills a line, or stands behind a blank. */
-function withoutComment(line: string): string {
+/** Strips a comment, which either fills the line or follows a blank. */
+function stripComment(line: string): string {
   const trimmed = line.trim();
   if (trimmed.startsWith("#") || trimmed.startsWith(";")) return "";
   const comment = trimmed.search(/\s[#;]/);

@@ -9,9 +9,9 @@ import {
 } from "../../git/glob/match-glob.ts";
 
 /**
- * Reads the header of a section of an `.editorconfig`.
+ * Parses a section header of an `.editorconfig`.
  *
- * @returns For the path from the directory of the file, beginning with a slash.
+ * @returns A glob for paths relative to the directory of the file, with a leading slash.
  * @see https://spec.editorconfig.org, "Glob Expressions".
  */
 export function parseSectionGlob(header: string): Glob {
@@ -25,7 +25,7 @@ export function parseSectionGlob(header: string): Glob {
 
 class SectionParser {
   private readonly chars: readonly string[];
-  /** Where braces come in pairs; else they stand for themselves. */
+  /** Whether braces are balanced. Unbalanced braces are literals. */
   private readonly hasBraces: boolean;
   private at = 0;
 
@@ -65,7 +65,7 @@ class SectionParser {
     return literalToken(codeOf(char));
   }
 
-  /** A set whose bracket was read; undefined if it is not closed, or closed behind a slash. */
+  /** Parses a set after its `[`. Undefined if it is not closed, or contains a slash. */
   private set(): GlobToken | undefined {
     const codes = new Set<number>();
     const isNegated = this.chars[this.at] === "!";
@@ -88,7 +88,7 @@ class SectionParser {
     return undefined;
   }
 
-  /** Choices or a range whose brace was read; one without a comma stands for itself. */
+  /** Parses choices or a numeric range after the `{`. Braces without either are literals. */
   private braces(): GlobToken[] {
     const parts = this.splitBraces();
     if (!parts) return [this.literal("{")];
@@ -101,7 +101,10 @@ class SectionParser {
     return [this.literal("{"), ...new SectionParser(first).parse(), this.literal("}")];
   }
 
-  /** What stands between commas up to the brace that closes, which is read too. */
+  /**
+   * Splits the text up to the closing brace at its commas, and consumes that brace. Undefined if it is
+   * missing.
+   */
   private splitBraces(): string[][] | undefined {
     const parts: string[][] = [[]];
     let depth = 0;
@@ -125,7 +128,7 @@ class SectionParser {
   }
 }
 
-/** Characters of a range at most: what is longer is none. */
+/** Maximum characters of a range. Longer ranges are truncated. */
 const RANGE_MAX = 1000;
 
 function addRange(codes: Set<number>, first: string, last: string): void {

@@ -8,67 +8,68 @@ import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { pushRefs } from "./push-refs.ts";
-import { type RefUpdateRequest, requireMoved, toCommand } from "./ref-update-request.ts";
+import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
-/** The code of a repository at one moment, and a pack to be filled with what is new. */
+/** A repository snapshot, and a pack for the new objects. */
 export interface SnapshotDraft {
   readonly snapshot: RepositorySnapshot;
   readonly pack: PackBuilder;
 }
 
-/** A change that was stored. */
-export interface ChangedCode<T> {
-  /** What the change answered with. */
-  readonly made: T;
-  /** The code with it. */
+/** A stored change. */
+export interface CommittedChange<T> {
+  /** The return value of `change`. */
+  readonly result: T;
+  /** The repository snapshot whose catalog includes the stored pack, with the refs as they were before. */
   readonly snapshot: RepositorySnapshot;
-  /** Size of the pack that was stored, in bytes. */
+  /** Size of the stored pack, in bytes. */
   readonly packBytes: number;
 }
 
 /**
- * Changes the code: opens it, lets `change` fill a pack, stores that and moves the refs that
- * `change` answers with, all of them or none.
+ * Commits a change: opens the repository, lets `change` fill a pack, stores the pack and atomically applies the
+ * ref updates that `change` returns.
  *
- * The objects take the way of a push: each is checked, and so is what it leads to.
- * Cost: two calls of the repository's object, three writes to the bucket.
+ * The objects are checked as those of a push are, including their connectivity.
  *
- * @throws Failure `conflict` if a ref was moved by somebody else meanwhile, `invalid` for objects
- * that no repository may hold. Nothing is moved then, and what was stored is removed.
+ * Cost: two calls of the repository's Durable Object, three bucket writes.
+ *
+ * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
+ * objects. No ref is updated then, and stored data is removed.
  */
 export async function commitSnapshot<T extends { readonly updates: readonly RefUpdateRequest[] }>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
-): Promise<ChangedCode<T>> {
+): Promise<CommittedChange<T>> {
   const stored = ctx.git.repository(repo.row);
   const begun = await stored.beginUpload(ctx.now);
   const { uploadId, snapshot } = begun;
-  const { made, received } = await storeChange(ctx, stored, begun, change);
+  const { result, received } = await storeChange(ctx, stored, begun, change);
   const { repository, record: pack } = received;
-  const commands = made.updates.map(toCommand);
-  // From here on the upload is the push's to clean up.
+  const commands = result.updates.map(toCommand);
+  // From here on, `pushRefs` cleans up the upload.
   const push = { commands, isAtomic: true, repository, uploadId, pack };
-  requireMoved(await pushRefs(ctx, repo, push));
-  return { made, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
+  requireUpdated(await pushRefs(ctx, repo, push));
+  return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }
 
-/** Lets `change` fill a pack and stores it; removes what was stored if that fails. */
+/** Lets `change` fill a pack and stores it. Removes stored data on failure. */
 async function storeChange<T>(
   ctx: Ctx,
   stored: StoredRepository,
   { uploadId, snapshot }: BegunUpload,
   change: (draft: SnapshotDraft) => Promise<T>,
-): Promise<{ made: T; received: ReceivedPack }> {
+): Promise<{ result: T; received: ReceivedPack }> {
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
   try {
     const repository = await stored.open(snapshot);
     const pack = stored.startPack();
-    const made = await change({ snapshot: { state: snapshot, repository }, pack });
+    const result = await change({ snapshot: { state: snapshot, repository }, pack });
     await receiver.write(pack.build());
     const received = await receiver.finish(repository);
     if (!received) throw new Error("a pack without objects");
-    return { made, received };
+    return { result, received };
   } catch (error) {
     ctx.defer(stored.dropUpload(uploadId, receiver));
     if (error instanceof GitError) throw invalid(`the change can't be made: ${error.message}`);

@@ -6,33 +6,33 @@ import { peel } from "../../git/walk/peel.ts";
 import { markReachable } from "../../git/walk/reachable.ts";
 import { type RepositorySnapshot, findRef } from "./open-snapshot.ts";
 
-/** A commit that somebody named. */
+/** A commit that a revision name resolved to. */
 export interface Revision {
-  /** What was named: the commit itself, or a branch or tag that leads to it. */
+  /** Whether the name is a commit id, or a branch or tag that points at the commit. */
   readonly kind: "branch" | "tag" | "commit";
-  /** Of the branch or tag without `refs/heads/` or `refs/tags/`, or the whole commit id. */
+  /** The branch or tag name without `refs/heads/` or `refs/tags/`, or the full commit id. */
   readonly name: string;
   readonly commitOid: Oid;
   readonly node: Node;
 }
 
-/** Whether a text names a commit by its whole id, so that it names the same one for ever. */
+/** Whether the text is a full commit id, which always resolves to the same commit. */
 export const isPinned = ({ kind }: Revision, text: string): boolean =>
   kind === "commit" && text.length === OID_DIGITS;
 
-/** Digits of a whole commit id. */
+/** Digits of a full commit id. */
 const OID_DIGITS = 2 * OID_BYTES;
-/** Digits of a commit id at least: fewer name too many. */
+/** Minimum digits of an abbreviated commit id: shorter ones would be ambiguous. */
 const PREFIX_DIGITS_MIN = 4;
 
 /**
- * The commit that a text names: HEAD, a branch, a tag, the full name of one, or a commit id, which may
- * be abbreviated as long as it fits one commit alone.
+ * Resolves a text to a commit: HEAD, a branch or tag by its short or full ref name, or a commit id, which may be
+ * abbreviated if it is unambiguous.
  *
- * SECURITY: a commit is found by its id only if a ref reaches it. What was removed by force stays
- * stored for a while and must not be had by its id.
+ * SECURITY: a commit is found by its id only if it is reachable from a ref. Force-pushed commits stay stored for
+ * a while, and their id must not give access to them.
  *
- * @returns Undefined where there is none, or a tag leads to something else than a commit.
+ * @returns Undefined if nothing matches, or if a tag points at an object other than a commit.
  */
 export function findRevision(snapshot: RepositorySnapshot, text: string): Revision | undefined {
   if (text === "HEAD") return findHead(snapshot);
@@ -49,7 +49,7 @@ export function findRevision(snapshot: RepositorySnapshot, text: string): Revisi
   return findCommit(snapshot, text);
 }
 
-/** The branch that HEAD names. */
+/** Resolves the branch that HEAD points at. */
 function findHead(snapshot: RepositorySnapshot): Revision | undefined {
   const { head } = snapshot.state;
   return head === null ? undefined : findRevision(snapshot, decodeText(head as ByteText));
@@ -90,7 +90,7 @@ function toRevision(
   return node === NO_NODE ? undefined : { kind, name, commitOid: graph.oid(node), node };
 }
 
-/** For each commit of the graph 1 if a ref reaches it. */
+/** A byte per node of the graph: 1 if the commit is reachable from a ref. */
 function findReachableCommits({
   state: snapshot,
   repository: { catalog, graph },

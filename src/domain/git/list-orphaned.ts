@@ -4,10 +4,10 @@ import type { Ctx } from "../../context.ts";
 import { discardedObjects } from "../../db/schema/index.ts";
 import type { RepositoryLocation } from "../../storage/repository-records.ts";
 
-/** After how long the message that a deletion sends counts as lost, in milliseconds. */
+/** Time after which the queue message of a deletion counts as lost, in milliseconds. */
 const LOST_AFTER_MS = 10 * 60 * 1000;
 
-/** Repositories that were deleted a while ago and whose git data is still there, oldest first. */
+/** Lists repositories deleted at least 10 minutes ago whose git data still exists, oldest first. */
 export function listOrphaned({ db, now }: Ctx, limit: number): Promise<RepositoryLocation[]> {
   return db
     .select({

@@ -2,34 +2,34 @@ import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, walkByTime } from "../../git/walk/log.ts";
-import type { KeptCommit } from "../../shapes/events/activity.ts";
+import type { StoredCommit } from "../../shapes/events/activity.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { MadeUpdate } from "../../storage/repository-records.ts";
 
-/** What a push brought to a branch. */
+/** The commits that a push added to a branch. */
 export interface PushedCommits {
-  /** The latest ones. */
-  readonly commits: readonly KeptCommit[];
-  /** Of all. */
+  /** The latest commits, at most 5. */
+  readonly commits: readonly StoredCommit[];
+  /** Number of all pushed commits of the branch. */
   readonly commitCount: number;
 }
 
-/** Branches of one push whose commits are told, and commits told of each. */
+/** Maximum branches of a push whose commits are listed, and maximum commits listed per branch. */
 const BRANCHES_MAX = 5;
 const COMMITS_MAX = 5;
-/** Characters of a message that are told, and of a name or an address. */
+/** Maximum stored characters of a commit message, and of a name or an address. */
 const MESSAGE_LENGTH_MAX = 1000;
 const NAME_LENGTH_MAX = 255;
 
 /**
- * The commits that a push pushed, by the branches it brought them to: those in its own pack, which
- * the repository did not have before.
+ * Lists the commits of a push by branch. These are the commits in the push's own pack, which the repository did
+ * not have before.
  *
- * Feeds keep them with the event: to find them when a page is read would open each repository on it.
+ * Feeds store them with the event, since finding them when a feed page is read would open each repository on it.
  *
- * Cost: a walk of the pack's own commits, and one read for each commit that is told.
+ * Cost: a walk of the pack's own commits, and one read per listed commit.
  *
- * @param packNumber That pack's, in the catalog.
+ * @param packNumber The index of the push's pack in the catalog.
  */
 export async function listPushedCommits(
   repository: OpenRepository,
@@ -46,11 +46,11 @@ export async function listPushedCommits(
   for (const { ref, newOid } of branches.slice(0, BRANCHES_MAX)) {
     const tip = newOid === null ? NO_NODE : graph.find(newOid);
     if (tip === NO_NODE) continue;
-    const latest: Promise<KeptCommit>[] = [];
+    const latest: Promise<StoredCommit>[] = [];
     for (const node of walkByTime(graph, [tip], isNew)) {
       if (latest.length === COMMITS_MAX) break;
       const oid = graph.oid(node);
-      latest.push(objects.readObject(oid).then((stored) => toKeptCommit(oid, stored?.content)));
+      latest.push(objects.readObject(oid).then((stored) => toStoredCommit(oid, stored?.content)));
     }
     pushed.set(ref, {
       commits: await Promise.all(latest),
@@ -60,7 +60,7 @@ export async function listPushedCommits(
   return pushed;
 }
 
-function toKeptCommit(oid: string, content: Uint8Array | undefined): KeptCommit {
+function toStoredCommit(oid: string, content: Uint8Array | undefined): StoredCommit {
   if (!content) throw new Error(`a push brought ${oid}, which is not there`);
   const { author, committer, message } = parseCommit(content);
   return {
@@ -77,5 +77,5 @@ function toKeptCommit(oid: string, content: Uint8Array | undefined): KeptCommit 
 const decodeName = (text: ByteText): string =>
   decodeText(text).slice(0, NAME_LENGTH_MAX).toWellFormed();
 
-/** The last second that a year of four digits has. */
+/** The last second of the year 9999. */
 const TIME_SECONDS_MAX = 253_402_300_799;

@@ -6,9 +6,9 @@ import type { Listed, Slice } from "../slice.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 
 /**
- * The refs whose names begin with `refs/` and `prefix`, by name.
+ * Lists the refs that begin with `refs/<prefix>`, by name.
  *
- * @throws Failure `not_found` if there are none.
+ * @throws Failure `not_found` if no ref matches.
  */
 export function listRefs(
   { state: snapshot, repository: { catalog } }: RepositorySnapshot,

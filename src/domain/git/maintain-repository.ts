@@ -16,18 +16,18 @@ import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
 import { type PushedCommits, listPushedCommits } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
 
-/** Repositories of a network that are asked whether they need a pack. */
+/** Maximum repositories of a fork network that are checked for references to a pack. */
 const MEMBERS_MAX = 5000;
-/** How many of them at once. */
+/** Number of them checked concurrently. */
 const MEMBERS_AT_ONCE = 50;
 
 /**
- * Does for a repository whatever waits for it: tells of pushes that nobody was told of, merges
- * packs, removes those that nobody needs and what cut off pushes left. Of one that is deleted, or
- * of a fork that never came to be, it removes everything.
+ * Does a repository's pending maintenance: records events of pushes that are still in the outbox, merges
+ * packs, and deletes unneeded packs and the uploads of aborted pushes. For a deleted repository, or a fork
+ * whose creation failed, it deletes everything.
  *
- * May be done at any time, twice, and by several at once: each step is noted as done only when it
- * is, and doing it again changes nothing.
+ * Safe to run at any time, repeatedly and concurrently: each step is marked as done only after it completed, and
+ * is idempotent.
  */
 export async function maintainRepository(ctx: Ctx, location: RepositoryLocation): Promise<void> {
   const { db, now } = ctx;
@@ -58,7 +58,7 @@ export async function maintainRepository(ctx: Ctx, location: RepositoryLocation)
   }
 }
 
-/** The commits that a push brought; none where its pack is not there by itself any more. */
+/** Lists the commits of a push; empty if its pack was merged into another in the meantime. */
 async function findPushed(
   stored: StoredRepository,
   { packName }: OutboxEntry,
@@ -70,7 +70,7 @@ async function findPushed(
   return listPushedCommits(await stored.open(snapshot), packNumber, updates);
 }
 
-/** Removes what nobody needs, then says what was done. Returns true if nothing else waits. */
+/** Deletes unneeded files, then marks the work as done. Returns true if no other work is pending. */
 async function removeFiles(
   ctx: Ctx,
   location: RepositoryLocation,
@@ -83,16 +83,17 @@ async function removeFiles(
     version,
     pushIds: outbox.map(({ pushId }) => pushId),
     uploadIds,
-    // Also those that another repository needs: it is the one that removes them.
+    // Including packs that another repository still needs: that repository deletes them later.
     retiredNames: retired.map(({ name }) => name),
   });
 }
 
 /**
- * The packs among `retired` that no other repository of the network needs.
+ * Finds the packs among `retired` that no other repository of the fork network needs.
  *
- * SECURITY: a fork is in the table only after its object lists its packs, and can't come to be once
- * its parent is gone from the table. So whoever may need a pack is asked.
+ * SECURITY: a fork is inserted into the table only after its Durable Object lists its packs, and can't be
+ * created once its parent is gone from the table. So every repository that may need a pack is checked, and no
+ * fork loses objects.
  */
 async function findUnneeded(
   { db, git, now }: Ctx,
@@ -114,11 +115,11 @@ async function findUnneeded(
     return own;
   }
   for (let at = 0; at < members.length && shared.size > 0; at += MEMBERS_AT_ONCE) {
-    const asked = members.slice(at, at + MEMBERS_AT_ONCE);
-    const held = await Promise.all(
-      asked.map((member) => git.repository({ ...member, networkName }).findHeld([...shared], now)),
+    const chunk = members.slice(at, at + MEMBERS_AT_ONCE);
+    const needed = await Promise.all(
+      chunk.map((member) => git.repository({ ...member, networkName }).findHeld([...shared], now)),
     );
-    for (const name of held.flat()) shared.delete(name);
+    for (const name of needed.flat()) shared.delete(name);
   }
   return [...own, ...shared];
 }

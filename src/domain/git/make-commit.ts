@@ -4,12 +4,12 @@ import { type Commit, formatCommit } from "../../git/object/commit.ts";
 import { type Making, signAsService } from "../signatures/sign-as-service.ts";
 
 /**
- * The bytes of a commit that the service makes for somebody. Every such commit is made here.
+ * Formats a commit that the service creates on behalf of users. All such commits are created here.
  *
- * It is signed where the configuration says so, and author and committer are the people who are behind
- * it: the caller, if nothing is said of them.
+ * The commit is signed if the configuration requires it and author and committer belong to `people`, which
+ * defaults to the caller.
  *
- * @returns Its content, ready to be stored.
+ * @returns The commit's content, ready to be stored.
  */
 export async function makeCommit(
   ctx: Ctx,

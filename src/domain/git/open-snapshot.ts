@@ -7,37 +7,38 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Snapshot, StoredRef } from "../../storage/repository-records.ts";
 
-/** The code of a repository at one moment, open for reading. */
+/** A snapshot of a repository's refs and packs, open for reading. */
 export interface RepositorySnapshot {
   readonly state: Snapshot;
   readonly repository: OpenRepository;
 }
 
-const TO_READ_CODE: Requirement = { unit: "code", mode: "read" };
+const READ_CODE: Requirement = { unit: "code", mode: "read" };
 
 /**
- * Opens the code of a repository, for those who may read it.
+ * Opens a snapshot of a repository if the caller may read its code.
  *
- * Cost: one call of the repository's object, and two reads for each pack that is not known near by.
+ * Cost: one call of the repository's Durable Object, and two reads per pack that is not cached.
  *
- * @throws Failure `not_found` for those who may not read the code unit, and where it is switched off.
+ * @throws Failure `not_found` if the caller may not read the code unit, or if it is disabled.
  */
 export async function openSnapshot(ctx: Ctx, repo: RepositoryContext): Promise<RepositorySnapshot> {
-  requireAccess(repo, TO_READ_CODE);
+  requireAccess(repo, READ_CODE);
   const stored = ctx.git.repository(repo.row);
   const snapshot = await stored.snapshot();
   return { state: snapshot, repository: await stored.open(snapshot) };
 }
 
 /**
- * Opens two repositories of one network side by side: their packs as one, so that what one has can be
- * compared with what the other has.
+ * Opens two repositories of one fork network with a common catalog of their packs, so that their histories
+ * can be compared.
  *
- * SECURITY: each keeps its own refs, and only what these reach may be told of it.
+ * SECURITY: each snapshot keeps its own refs. Only objects reachable from these may be shown of a repository.
  *
- * Cost: the two objects are asked at once.
+ * Cost: as `openSnapshot`. The two Durable Objects are called concurrently.
  *
- * @throws Failure `not_found` where the caller may not read the code unit of both.
+ * @throws Failure `not_found` if the caller may not read the code unit of both, or if they are in different
+ * networks.
  */
 export async function openSideBySide(
   ctx: Ctx,
@@ -50,7 +51,7 @@ export async function openSideBySide(
   }
   const isOneNetwork = left.row.networkName === right.row.networkName;
   if (!isOneNetwork) throw notFound();
-  for (const each of [left, right]) requireAccess(each, TO_READ_CODE);
+  for (const each of [left, right]) requireAccess(each, READ_CODE);
   const [stored, other] = [ctx.git.repository(left.row), ctx.git.repository(right.row)];
   const [leftSnapshot, rightSnapshot] = await Promise.all([stored.snapshot(), other.snapshot()]);
   const packs = new Map(
@@ -63,7 +64,7 @@ export async function openSideBySide(
   ];
 }
 
-/** A ref by its full name, as people write it. */
+/** Finds a ref by its full name in UTF-16 text, by binary search. */
 export function findRef(
   { state: snapshot }: Pick<RepositorySnapshot, "state">,
   fullName: string,

@@ -22,32 +22,32 @@ import type {
 import { listPushedCommits } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
 
-/** Bytes of a ref's name at most: as a file it must fit a path of the client's. */
+/** Maximum bytes of a ref name, so that a client can store it as a file. */
 const REF_BYTES_MAX = 1000;
 
-/** What moves refs, wherever it comes from. */
+/** A set of ref updates, from a client's push or from the service itself. */
 export interface RefPush {
   commands: readonly RefCommand[];
-  /** All or none. */
+  /** Whether all commands are applied or none. */
   isAtomic: boolean;
-  /** The repository with the pack that came along. */
+  /** The repository, including the pushed pack. */
   repository: OpenRepository;
-  /** The upload that brought the pack; undefined where there was none. */
+  /** The upload of the pack; undefined without a pack. */
   uploadId: string | undefined;
-  /** That pack; undefined where nothing new is needed. */
+  /** The pushed pack; undefined if no new objects are needed. */
   pack: PackRecord | undefined;
-  /** Where HEAD goes with the branch that it names; nowhere, if it names another by then. */
+  /** Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by then. */
   headMove?: HeadMove | undefined;
 }
 
 /**
- * Moves refs and tells of it.
+ * Updates refs and records the push event.
  *
- * Each ref is judged by itself, and moved only if it still is what the pusher saw. What was moved
- * is stored when this returns; a pack that no ref needs is removed again. If it throws, nobody
- * knows whether the refs were moved, so the pack stays.
+ * Each command is validated separately, and applied only if the ref still has the expected old id. Updates
+ * are durable when this returns; a pack that no update needs is deleted. If it throws, it is unknown whether
+ * the refs were updated, so the pack is kept.
  *
- * @returns What became of each command, in their order.
+ * @returns The result of each command, in their order.
  */
 export async function pushRefs(
   ctx: Ctx,
@@ -85,8 +85,8 @@ export async function pushRefs(
     ctx.defer(stored.dropUpload(push.uploadId));
   }
   if (outcome?.entry) {
-    const made = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
-    await tell(ctx, row, push, outcome.entry, outcome.summary, made);
+    const applied = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
+    await recordEvents(ctx, row, push, outcome.entry, outcome.summary, applied);
   }
   if (outcome?.isMaintenanceDue) ctx.defer(ctx.git.maintainLater(row));
   return push.commands.map(({ ref }) => {
@@ -97,7 +97,7 @@ export async function pushRefs(
 
 const UNDONE = "atomic push failure";
 
-/** Why nothing may be added, where the pack that came along makes the repository too large. */
+/** The reason to refuse additions if the pushed pack makes the repository too large. */
 function findOverflow({ config }: Ctx, { pack, repository }: RefPush): string | undefined {
   const bytesMax = config.gitRepositoryMaxBytes;
   if (!pack || bytesMax < 0) return undefined;
@@ -106,9 +106,10 @@ function findOverflow({ config }: Ctx, { pack, repository }: RefPush): string | 
 }
 
 /**
- * The update that a command asks for, or why it is refused.
+ * Validates a command. Returns the ref update, or the reason for a refusal.
  *
- * @param overflow Why nothing may be added; removing is what then helps.
+ * @param overflow The reason to refuse additions to a repository that is too large. Deletions stay possible,
+ * since they free space.
  */
 function validateCommand(
   command: RefCommand,
@@ -118,9 +119,9 @@ function validateCommand(
   const { ref, newOid } = command;
   const oldOid = command.oldOid === NULL_OID ? null : command.oldOid;
   if (ref.length > REF_BYTES_MAX) return "the name is too long";
-  // SECURITY: the one place through which every name passes on its way to the store.
+  // SECURITY: the only check that every ref name passes before it is stored.
   if (!ref.startsWith("refs/") || !isRefName(ref)) return "funny refname";
-  // SECURITY: what pull requests show is written by the service alone.
+  // SECURITY: only the service writes the refs of pull requests, or a push could forge one.
   if (/^refs\/(?:pull|for|for-review)\//.test(ref)) return "hidden ref: only the service writes it";
   if (ref === "refs/heads/HEAD") return "a branch can't be called HEAD";
   if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
@@ -141,7 +142,7 @@ function toResult(outcome: RefOutcome): RefResult {
     case "updated":
       return { kind: "ok", ref };
     case "stale":
-      // In git's words, for which clients have their own advice.
+      // Git's own message, for which git clients print advice.
       return refused("fetch first");
     case "conflict":
       return refused(`the name clashes with ${outcome.otherRef}`);
@@ -157,26 +158,26 @@ function toResult(outcome: RefOutcome): RefResult {
 }
 
 /**
- * Tells of a push whose refs are moved already, which nothing here may take back: if the database
- * fails, the entry in the repository's outbox stays, and a job tells of it later.
+ * Records the events of a push whose refs are updated already. A failure here must not fail the push: the outbox
+ * entry of the repository stays, and a job records it later.
  */
-async function tell(
+async function recordEvents(
   ctx: Ctx,
   repo: Repository,
   { repository, pack }: RefPush,
   entry: OutboxEntry,
   summary: RepositorySummary,
-  made: readonly RefUpdate[],
+  applied: readonly RefUpdate[],
 ): Promise<void> {
   try {
-    // Its own pack is the youngest; without one it brought nothing.
+    // The pushed pack is the last one of the catalog. A push without a pack has no new commits.
     const packNumber = pack ? repository.catalog.packs.length - 1 : -1;
-    await recordPush(ctx, repo, entry, summary, [made], (updates) =>
+    await recordPush(ctx, repo, entry, summary, [applied], (updates) =>
       listPushedCommits(repository, packNumber, updates),
     );
     ctx.defer(ctx.git.repository(repo).settle(entry.pushId));
   } catch (error) {
-    // It is told from the outbox.
+    // Maintenance records it from the outbox.
     const reason = String(error);
     log("receive:not-recorded", { repoId: repo.id, pushId: entry.pushId, reason });
   }

@@ -12,24 +12,22 @@ import type {
 } from "../../storage/repository-records.ts";
 import type { PushedCommits } from "./list-pushed-commits.ts";
 
-/** Updates that one event names: a push of more makes several. */
+/** Maximum ref updates in one event. A larger push records several events. */
 const UPDATES_OF_EVENT = 50;
 
-/** Bytes of the events that are sent to the database at once. */
+/** Maximum bytes of events in one database batch. */
 const BATCH_BYTES = 1_000_000;
 
-/** What a push brought to the first branches of some updates, by refs. */
-type FindPushed = ReadonlyMap<string, PushedCommits>;
+/** The pushed commits of the first branches of a push, by ref. */
+type PushedByRef = ReadonlyMap<string, PushedCommits>;
 
 /**
- * Brings a repository's row up to date and records the events of a push: in one batch, unless it moved
- * thousands of refs.
+ * Updates a repository's row and records the events of a push, in one batch unless it updated thousands of refs.
  *
- * May be done again for the same push, at the same time too: each event is recorded once. If it throws,
- * some of them may be.
+ * Idempotent, also concurrently: each event is recorded once. If it throws, some of the events may be recorded.
  *
- * @param pages     All that the push moved, in its order.
- * @param findPushed Finds the commits that it pushed.
+ * @param pages      All ref updates of the push, in its order.
+ * @param findPushed Finds the pushed commits.
  */
 export async function recordPush(
   ctx: Pick<Ctx, "db" | "eventQueues" | "defer">,
@@ -37,10 +35,10 @@ export async function recordPush(
   entry: OutboxEntry,
   { head, hasRefs, packBytes }: RepositorySummary,
   pages: Iterable<readonly MadeUpdate[]> | AsyncIterable<readonly MadeUpdate[]>,
-  findPushed: (updates: readonly MadeUpdate[]) => Promise<FindPushed>,
+  findPushed: (updates: readonly MadeUpdate[]) => Promise<PushedByRef>,
 ): Promise<void> {
   const { db, eventQueues, defer } = ctx;
-  // One that an earlier version stored says nothing of where the service was reached.
+  // Entries stored by an earlier version have no root URL.
   const {
     pushId,
     updateCount,
@@ -48,8 +46,8 @@ export async function recordPush(
     at,
     rootUrl = "",
   } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "rootUrl">;
-  const occasion = { db, actorId, now: at, rootUrl };
-  const ofPush = { type: "repository.pushed", repoId: repo.id, ownerId: repo.ownerId } as const;
+  const origin = { db, actorId, now: at, rootUrl };
+  const eventBase = { type: "repository.pushed", repoId: repo.id, ownerId: repo.ownerId } as const;
   const setRow = db
     .update(repositories)
     .set({
@@ -60,13 +58,13 @@ export async function recordPush(
     })
     .where(eq(repositories.id, repo.id));
 
-  let pushed: FindPushed | undefined;
+  let pushed: PushedByRef | undefined;
   let part = 0;
-  let waiting: Event[] = [];
+  let pending: Event[] = [];
   let bytes = 0;
-  const send = async (): Promise<void> => {
-    await db.batch([setRow, recordAll(occasion, waiting)]);
-    [waiting, bytes] = [[], 0];
+  const flush = async (): Promise<void> => {
+    await db.batch([setRow, recordAll(origin, pending)]);
+    [pending, bytes] = [[], 0];
   };
   for await (const page of pages) {
     pushed ??= await findPushed(page);
@@ -76,16 +74,16 @@ export async function recordPush(
         .map(({ ref, oldOid: before, newOid: after }) =>
           Object.assign({ ref: decodeText(ref as ByteText), before, after }, pushed?.get(ref)),
         );
-      const event: Event = { ...ofPush, pushId, part: part++, refCount: updateCount, updates };
+      const event: Event = { ...eventBase, pushId, part: part++, refCount: updateCount, updates };
       const size = encodeUtf8(JSON.stringify(event)).length;
-      if (waiting.length > 0 && bytes + size > BATCH_BYTES) await send();
-      waiting.push(event);
+      if (pending.length > 0 && bytes + size > BATCH_BYTES) await flush();
+      pending.push(event);
       bytes += size;
     }
   }
-  await send();
+  await flush();
   eventQueues.noteRecorded();
-  // Whoever pushed may have their answer before the end of the request is noticed.
+  // The client may receive its response before the request's own dispatch runs.
   defer(eventQueues.dispatchRecorded());
 }
 

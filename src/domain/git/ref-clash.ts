@@ -1,7 +1,11 @@
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { type RepositorySnapshot, findRef } from "./open-snapshot.ts";
 
-/** True if a ref could not be called so, since another lies inside of it or it inside of another. */
+/**
+ * Whether a ref name clashes with an existing ref because one is a directory of the other (`a` and `a/b`).
+ *
+ * @param leaving A ref that is about to be deleted, and is ignored.
+ */
 export function hasRefClash(
   snapshot: RepositorySnapshot,
   fullName: string,

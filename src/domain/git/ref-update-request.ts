@@ -4,7 +4,7 @@ import type { RefResult } from "../../git/wire/receive-report.ts";
 import type { RefCommand } from "../../git/wire/receive-request.ts";
 import { conflict } from "../../lib/failure.ts";
 
-/** One ref to move, by its full name as people write it. An id left out stands for "not there". */
+/** A ref to update, by its full name in UTF-16 text. Without `from` it is created, without `to` deleted. */
 export interface RefUpdateRequest {
   readonly ref: string;
   readonly from?: Oid;
@@ -18,11 +18,11 @@ export const toCommand = ({ ref, from, to }: RefUpdateRequest): RefCommand => ({
 });
 
 /**
- * Asserts that refs which move all or none have moved.
+ * Asserts that an atomic set of ref updates was applied.
  *
- * @throws Failure `conflict` that names the ref which was refused.
+ * @throws Failure `conflict` that names the refused ref.
  */
-export function requireMoved(results: readonly RefResult[]): void {
+export function requireUpdated(results: readonly RefResult[]): void {
   for (const result of results) {
     if (result.kind === "refused" && result.reason !== "atomic push failure") {
       throw conflict(`${result.ref}: ${result.reason}`);

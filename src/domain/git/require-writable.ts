@@ -3,10 +3,10 @@ import { Failure, forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /**
- * Refuses a change of the code where nobody may make one.
+ * Asserts that the caller may change the code of a repository now.
  *
- * @throws Failure `not_found` where the code unit is switched off, `forbidden` for those who may not
- * write there and where the repository is a mirror, `locked` where it is archived.
+ * @throws Failure `not_found` if the code unit is disabled, `forbidden` if the caller may not write to it or the
+ * repository is a mirror, `locked` if it is archived.
  */
 export function requireWritable(repo: RepositoryContext): void {
   requireAccess(repo, { unit: "code", mode: "write" });

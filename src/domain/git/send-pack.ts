@@ -6,10 +6,10 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
 
-/** Pieces in which a stored pack is passed through, in bytes. */
+/** Size of the chunks in which a stored pack is streamed, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Where the objects of a pack are. */
+/** The repository that a pack is made from. */
 export interface PackOrigin {
   readonly stored: StoredRepository;
   readonly snapshot: Pick<Snapshot, "packs">;
@@ -17,10 +17,10 @@ export interface PackOrigin {
 }
 
 /**
- * The bytes of a pack of what a plan wants. Where that is all of the only pack, it is passed through
- * as it is stored.
+ * Streams a pack of the objects that a plan wants. If these are all objects of the repository's only pack, the
+ * stored pack is streamed unchanged.
  *
- * @returns What the pack was made of; undefined if it was passed through.
+ * @returns A report on the written pack; undefined if the stored pack was streamed.
  */
 export async function* sendPack(
   { stored, snapshot, repository }: PackOrigin,
@@ -32,10 +32,10 @@ export async function* sendPack(
     yield* stored.streamPack(only, PIECE_BYTES);
     return undefined;
   }
-  let room: { uploadId: string; scratch: Scratch } | undefined;
+  let upload: { uploadId: string; scratch: Scratch } | undefined;
   const openScratch = async (): Promise<Scratch> => {
-    room = await stored.openScratch(Date.now());
-    return room.scratch;
+    upload = await stored.openScratch(Date.now());
+    return upload.scratch;
   };
   const options = {
     codec,
@@ -47,6 +47,6 @@ export async function* sendPack(
   try {
     return yield* writePack(repository.catalog, repository.objects, wanted, options);
   } finally {
-    if (room) await stored.dropUpload(room.uploadId);
+    if (upload) await stored.dropUpload(upload.uploadId);
   }
 }

@@ -3,16 +3,16 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { HeadMove } from "../../storage/repository-records.ts";
 import { pushRefs } from "./push-refs.ts";
-import { type RefUpdateRequest, requireMoved, toCommand } from "./ref-update-request.ts";
+import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 /**
- * Moves refs, all or none, to objects that are there.
+ * Atomically updates refs to existing objects.
  *
- * Callers have judged the names and what is there; what is refused here has been changed by somebody
- * else meanwhile.
+ * Callers have validated the names and the current state, so an update is refused here only because of a
+ * concurrent one.
  *
- * @param headMove Where HEAD goes with the branch that it names.
- * @throws Failure `conflict` if one is refused; nothing is moved then.
+ * @param headMove Moves HEAD along with the branch it points at.
+ * @throws Failure `conflict` if any update is refused; none is applied then.
  */
 export async function updateRefs(
   ctx: Ctx,
@@ -29,5 +29,5 @@ export async function updateRefs(
     pack: undefined,
     headMove,
   });
-  requireMoved(results);
+  requireUpdated(results);
 }

@@ -9,12 +9,13 @@ import { commitSnapshot } from "./commit-snapshot.ts";
 import { makeCommit } from "./make-commit.ts";
 
 /**
- * Writes the first commit of a repository that was just created, to its default branch.
+ * Writes the first commit of a newly created repository to its default branch.
  *
- * It takes the way of a push: the pack is checked, the ref moved and the event recorded as if it
- * had come from outside. Cost: three writes to the bucket, two calls of the repository's object.
+ * Follows the path of a push: the pack is checked, the ref updated and the event recorded.
  *
- * @returns The repository as it is with the commit.
+ * Cost: three bucket writes, two calls of the repository's Durable Object.
+ *
+ * @returns The repository with the commit.
  */
 export async function writeFirstCommit(
   ctx: Ctx,

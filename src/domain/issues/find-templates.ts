@@ -30,15 +30,18 @@ const CONFIGS = CONFIG_DIRECTORIES.flatMap((directory) => [
   `${directory}/config.yml`,
 ]);
 
-/** SECURITY: what is read takes a second for each 64 KB at worst: the largest file, and all of them. */
+/**
+ * SECURITY: bounds parsing time, which is up to a second per 64 KB of YAML: maximum bytes per file, and in
+ * total.
+ */
 const FILE_BYTES_MAX = 64 * 1024;
 const ALL_BYTES_MAX = 256 * 1024;
 const TEMPLATES_MAX = 50;
 
 /**
- * The issue templates of the default branch. Those that break the rules of their kind are left out.
+ * Lists the issue templates of the default branch, skipping invalid ones.
  *
- * Cost: one read for each directory that may have some, and one for each template.
+ * Cost: one read per template directory, and one per template.
  */
 export async function listIssueTemplates(
   ctx: Ctx,
@@ -71,7 +74,7 @@ export async function listIssueTemplates(
   return templates;
 }
 
-/** How the default branch says that issues are begun, or what is wrong with what it says. */
+/** Finds the issue configuration on the default branch. Returns an error message for an invalid one. */
 export async function findIssueConfig(
   ctx: Ctx,
   repo: RepositoryContext,
@@ -86,7 +89,7 @@ export async function findIssueConfig(
   return text === undefined ? "not a file, or too large" : readIssueConfig(text);
 }
 
-/** Undefined where there is no default branch. */
+/** Undefined if the default branch does not exist. */
 async function openDefault(ctx: Ctx, repo: RepositoryContext) {
   const snapshot = await openSnapshot(ctx, repo);
   const revision = findContentRevision(snapshot, repo, "");
@@ -94,7 +97,7 @@ async function openDefault(ctx: Ctx, repo: RepositoryContext) {
   return root && { repository: snapshot.repository, root };
 }
 
-/** Undefined for what is no file, or too large to be read here. */
+/** Undefined if the entry is not a file, or is too large. */
 async function readText(
   { catalog, objects }: OpenRepository,
   { mode, oid }: TreeEntry,

@@ -2,11 +2,11 @@ import { z } from "zod";
 
 import { readYaml } from "./read-yaml.ts";
 
-/** How issues are begun beside templates. */
+/** Settings of the new issue page besides the templates. */
 export interface IssueConfig {
-  /** Whether without a template too. */
+  /** Whether issues without a template are allowed. */
   isBlankAllowed: boolean;
-  /** Places elsewhere to turn to. */
+  /** External contact links. */
   links: { name: string; url: string; about: string }[];
 }
 
@@ -20,7 +20,7 @@ const Config = z.object({
     .nullish(),
 });
 
-/** @returns The configuration, or what is wrong with it. */
+/** @returns The configuration, or an error message. */
 export async function readIssueConfig(text: string): Promise<IssueConfig | string> {
   let value: unknown;
   try {

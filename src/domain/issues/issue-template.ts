@@ -34,7 +34,7 @@ const Field = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** What every field may have beside what is its kind's. */
+/** Properties common to fields of every type. */
 const Common = z.looseObject({
   id: z
     .union([z.string(), z.number()])
@@ -44,19 +44,19 @@ const Common = z.looseObject({
   visible: z.array(z.enum(["form", "content"])).optional(),
 });
 
-const words = (text: string): string[] => text.split(",").map((word) => word.trim());
-const WordList = z
-  .union([z.array(z.string()), z.string().transform(words)])
+const splitList = (text: string): string[] => text.split(",").map((item) => item.trim());
+const StringList = z
+  .union([z.array(z.string()), z.string().transform(splitList)])
   .nullish()
-  .transform((list) => (list ?? []).filter((word) => word !== ""));
+  .transform((list) => (list ?? []).filter((item) => item !== ""));
 
 const Head = z.looseObject({
   name: z.string().default(""),
   title: z.string().nullish(),
   about: z.string().nullish(),
   description: z.string().nullish(),
-  labels: WordList,
-  assignees: WordList,
+  labels: StringList,
+  assignees: StringList,
   ref: z.string().nullish(),
 });
 const Form = Head.extend({ body: z.array(Field.and(Common)).min(1) });
@@ -69,7 +69,7 @@ interface FormField {
   visible: string[];
 }
 
-/** What a new issue begins with: a text, or a form with fields. */
+/** A template for new issues: a Markdown text, or a form with fields. */
 export interface IssueTemplate {
   path: string;
   name: string;
@@ -83,10 +83,10 @@ export interface IssueTemplate {
   fields: FormField[] | undefined;
 }
 
-/** Longest first words of a text that tell what it is about, in characters. */
+/** Characters of a template without front matter that serve as its description. */
 const ABOUT_CHARS_MAX = 80;
 
-/** Reads a template; undefined for one that breaks the rules of its kind. */
+/** Parses a Markdown or form template; undefined if it is invalid. */
 export async function readIssueTemplate(
   path: string,
   text: string,
@@ -99,7 +99,7 @@ export async function readIssueTemplate(
 async function readText(path: string, text: string): Promise<IssueTemplate> {
   const [, front = "", content = ""] =
     /^---[ \t]*\r?\n([^]*?)^---[ \t]*(?:\r?\n([^]*))?$(?![^])/m.exec(text) ?? [];
-  const head = front === "" ? undefined : Head.safeParse(await valueOf(front)).data;
+  const head = front === "" ? undefined : Head.safeParse(await parseOptionalYaml(front)).data;
   if (head) return { ...toTemplate(path, head), content, fields: undefined };
   const name = path.slice(path.lastIndexOf("/") + 1);
   const about = Array.from(text).slice(0, ABOUT_CHARS_MAX).join("");
@@ -111,7 +111,7 @@ async function readText(path: string, text: string): Promise<IssueTemplate> {
 }
 
 async function readForm(path: string, text: string): Promise<IssueTemplate | undefined> {
-  const { data: form } = Form.safeParse(await valueOf(text));
+  const { data: form } = Form.safeParse(await parseOptionalYaml(text));
   if (!form) return undefined;
   const fields = form.body.map((field, at): FormField => {
     const isSubmitted = field.type !== "markdown";
@@ -129,8 +129,8 @@ async function readForm(path: string, text: string): Promise<IssueTemplate | und
   return { ...toTemplate(path, form), content: "", fields };
 }
 
-/** Undefined for what is no YAML. */
-async function valueOf(text: string): Promise<unknown> {
+/** Undefined for invalid YAML. */
+async function parseOptionalYaml(text: string): Promise<unknown> {
   try {
     return await readYaml(text);
   } catch {

@@ -1,9 +1,9 @@
 /**
- * A value that is written in YAML.
+ * Parses YAML.
  *
- * SECURITY: an alias stands for a copy, so that a small text could grow without end: few are taken.
+ * SECURITY: aliases are limited to 10, since nested aliases expand a small text exponentially.
  *
- * @throws Error saying what is wrong with it, for whoever wrote it.
+ * @throws Error with a message for the author of the text.
  */
 export async function readYaml(text: string): Promise<unknown> {
   const { parse } = await import("yaml");

@@ -13,27 +13,27 @@ import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { type Language, type LanguageTable, loadLanguages } from "./language-table.ts";
 
-/** Entries of trees that are looked at; what is beyond is not counted. */
+/** Maximum tree entries visited. Further entries are not counted. */
 const ENTRIES_MAX = 250_000;
 /**
- * SECURITY: patterns are tried on each path, and cost the square of its length at worst: the longest
- * path that is counted, and all that are looked at together, in bytes.
+ * SECURITY: bounds pattern matching, whose cost per path is quadratic in its length at worst: maximum bytes of a
+ * counted path, and of all visited paths together.
  */
 const PATH_BYTES_MAX = 320;
 const PATHS_BYTES_MAX = 16 * 1024 * 1024;
-/** Trees nested deeper are not counted. */
+/** Maximum nesting of trees. Deeper trees are not counted. */
 const DEPTH_MAX = 128;
-/** Files whose content is read, where their names leave several languages open. */
+/** Maximum files read because their name is ambiguous. */
 const READS_MAX = 64;
-/** Of them, programs without an extension. */
+/** Maximum scripts without an extension among them. */
 const SCRIPTS_MAX = 24;
-/** Largest file that is read to tell its language, in bytes, and what of it is looked at. */
+/** Maximum size of a file read to detect its language, in bytes, and how much of it is examined. */
 const READ_BYTES_MAX = 256 * 1024;
 const HEAD_BYTES = 4 * 1024;
-/** Largest `.gitattributes` that is read, in bytes, and how many of them. */
+/** Maximum size of a `.gitattributes` that is read, in bytes, and maximum number of them. */
 const ATTRIBUTES_BYTES_MAX = 64 * 1024;
 const ATTRIBUTES_MAX = 100;
-/** SECURITY: what matching rules may cost: bytes of rules times bytes of paths, for all files. */
+/** SECURITY: bounds attribute matching: bytes of rules times bytes of paths, summed over all files. */
 const MATCHING_MAX = 2 ** 29;
 
 const NAMES = [
@@ -45,14 +45,13 @@ const NAMES = [
 ];
 
 /**
- * Bytes of each language in a tree, the most first, as linguist counts them: programming and markup,
- * without what is vendored, generated or documentation by its path, all unless `.gitattributes` says
- * otherwise.
+ * Counts the bytes of each language in a tree as linguist does, largest first. Counts programming and markup
+ * languages, except in vendored, generated or documentation paths. `.gitattributes` overrides all of this.
  *
- * Where an extension is that of several languages, the largest of its files are read; what most of
- * them are holds for the others.
+ * If several languages share an extension, the largest files with it are read, and the most frequent result
+ * applies to the others.
  *
- * Cost: each tree once, and `READS_MAX` files.
+ * Cost: reads each tree once, and up to 64 files.
  */
 export async function countLanguages(
   repository: OpenRepository,
@@ -60,38 +59,38 @@ export async function countLanguages(
 ): Promise<[language: string, bytes: number][]> {
   const counter = new LanguageCounter(repository, await loadLanguages());
   await counter.walk(root);
-  await counter.settle();
+  await counter.countAmbiguous();
   return [...counter.bytes]
     .filter(([, bytes]) => bytes > 0)
     .toSorted(([a, more], [b, less]) => less - more || (a < b ? -1 : 1));
 }
 
-/** A directory that is to be looked into. */
+/** A directory to visit. */
 interface Directory {
   readonly location: ObjectLocation;
-  /** With a slash at its end; "" for the root. */
+  /** With a trailing slash; "" for the root. */
   readonly path: string;
   readonly depth: number;
   readonly rules: Rules | undefined;
 }
 
-/** What attributes say of languages in a directory, and how long that is, in bytes. */
+/** The linguist attributes that apply in a directory, and the size of their rules in bytes. */
 interface Rules {
   readonly stack: AttributeStack;
   readonly bytes: number;
 }
 
-/** A file whose name leaves open what it is. */
-interface OpenFile {
+/** A file to count, whose language its name may leave open. */
+interface CandidateFile {
   readonly location: ObjectLocation;
   readonly sizeBytes: number;
   readonly isDetectable: boolean | undefined;
 }
 
-/** Files of one extension of several languages. */
-interface OpenExtension {
+/** The files with an extension that several languages share. */
+interface AmbiguousExtension {
   readonly languages: readonly Language[];
-  readonly files: OpenFile[];
+  readonly files: CandidateFile[];
   sizeBytes: number;
 }
 
@@ -99,8 +98,8 @@ class LanguageCounter {
   readonly bytes = new Map<string, number>();
   private readonly repository: OpenRepository;
   private readonly table: LanguageTable;
-  private readonly extensions = new Map<string, OpenExtension>();
-  private readonly scripts: OpenFile[] = [];
+  private readonly extensions = new Map<string, AmbiguousExtension>();
+  private readonly scripts: CandidateFile[] = [];
   private entriesLeft = ENTRIES_MAX;
   private pathBytesLeft = PATHS_BYTES_MAX;
   private attributesLeft = ATTRIBUTES_MAX;
@@ -118,7 +117,7 @@ class LanguageCounter {
     }
   }
 
-  /** Looks at the files of a directory, and answers with the directories that are to be looked at. */
+  /** Adds the files of a directory. Returns the subdirectories to visit. */
   private async visit(directory: Directory): Promise<Directory[]> {
     const { catalog, objects } = this.repository;
     if (catalog.kind(directory.location) !== TREE) return [];
@@ -135,7 +134,7 @@ class LanguageCounter {
       if (!location) continue;
       if (!isTreeMode(mode)) {
         this.addFile(location, mode, path, name, this.findAttributes(rules, path));
-      } else if (depth <= DEPTH_MAX && (rules || !this.isPassedOver(`${path}/`))) {
+      } else if (depth <= DEPTH_MAX && (rules || !this.isExcluded(`${path}/`))) {
         below.push({ location, path: `${path}/`, depth, rules });
       }
     }
@@ -148,7 +147,7 @@ class LanguageCounter {
     return this.matchingLeft > 0 ? rules.stack.find(path as ByteText) : undefined;
   }
 
-  /** The rules of a directory; undefined while none says anything of languages. */
+  /** The rules that apply in a directory; undefined without any linguist attribute. */
   private async enter(
     { path, rules }: Directory,
     entries: readonly TreeEntry[],
@@ -166,8 +165,8 @@ class LanguageCounter {
     return { stack: above.enter(path.slice(0, -1) as ByteText, text), bytes };
   }
 
-  /** Whether nothing at a path is counted; below a directory that is, nothing is. */
-  private isPassedOver(path: string): boolean {
+  /** Whether a path is excluded by default. Everything below an excluded directory is excluded too. */
+  private isExcluded(path: string): boolean {
     const { vendored, generated, documentation } = this.table;
     return vendored.test(path) || generated.test(path) || documentation.test(path);
   }
@@ -180,16 +179,16 @@ class LanguageCounter {
     attributes: Attributes | undefined,
   ): void {
     const { table } = this;
-    const isSaid = (what: string) => attributes && flagOf(attributes, `linguist-${what}`);
-    if (isSaid("vendored") ?? table.vendored.test(path)) return;
-    if (isSaid("generated") ?? table.generated.test(path)) return;
-    if (isSaid("documentation") ?? table.documentation.test(path)) return;
-    const isDetectable = isSaid("detectable");
+    const flag = (what: string) => attributes && flagOf(attributes, `linguist-${what}`);
+    if (flag("vendored") ?? table.vendored.test(path)) return;
+    if (flag("generated") ?? table.generated.test(path)) return;
+    if (flag("documentation") ?? table.documentation.test(path)) return;
+    const isDetectable = flag("detectable");
     if (isDetectable === false) return;
     const sizeBytes = this.repository.catalog.sizeBytes(location);
-    const file: OpenFile = { location, sizeBytes, isDetectable };
-    const given = attributes && textOf(attributes, "linguist-language");
-    const language = given === undefined ? undefined : table.find(given);
+    const file: CandidateFile = { location, sizeBytes, isDetectable };
+    const attributeValue = attributes && textOf(attributes, "linguist-language");
+    const language = attributeValue === undefined ? undefined : table.find(attributeValue);
     if (language) {
       this.count(language, file);
       return;
@@ -212,8 +211,8 @@ class LanguageCounter {
     }
   }
 
-  /** Counts the files whose names left open what they are. */
-  async settle(): Promise<void> {
+  /** Counts the files with ambiguous names. */
+  async countAmbiguous(): Promise<void> {
     const { table } = this;
     let readsLeft = READS_MAX;
     readsLeft -= await this.vote(this.scripts, SCRIPTS_MAX, undefined, (content) => {
@@ -231,65 +230,68 @@ class LanguageCounter {
   }
 
   /**
-   * Counts files of which the largest are read; as what most of them are, the others are counted.
+   * Reads the largest of the files to detect their language, and counts the others as the most frequent result.
    *
-   * @param usual What they are where none that was read tells.
-   * @returns How many were read.
+   * @param usual The language if no read file has a detectable one.
+   * @returns The number of files read.
    */
   private async vote(
-    files: readonly OpenFile[],
+    files: readonly CandidateFile[],
     readsMax: number,
     usual: Language | undefined,
-    judge: (content: string) => Language | undefined,
+    detect: (content: string) => Language | undefined,
   ): Promise<number> {
     const readable = files.filter(({ sizeBytes }) => sizeBytes <= READ_BYTES_MAX);
     const read = readable.toSorted((a, b) => b.sizeBytes - a.sizeBytes).slice(0, readsMax);
     const votes = new Map<Language | undefined, number>();
-    const told = new Map<OpenFile, Language>();
+    const detected = new Map<CandidateFile, Language>();
     for (const file of read) {
-      const language = judge(await this.readHead(file));
+      const language = detect(await this.readHead(file));
       votes.set(language, (votes.get(language) ?? 0) + 1);
-      if (language) told.set(file, language);
+      if (language) detected.set(file, language);
     }
     const [[most] = []] = [...votes].toSorted(([, a], [, b]) => b - a);
     for (const file of files) {
-      const language = told.get(file) ?? most ?? usual;
+      const language = detected.get(file) ?? most ?? usual;
       if (language) this.count(language, file);
     }
     return read.length;
   }
 
-  private async readHead({ location, sizeBytes }: OpenFile): Promise<string> {
+  private async readHead({ location, sizeBytes }: CandidateFile): Promise<string> {
     const { catalog, objects } = this.repository;
     if (sizeBytes > READ_BYTES_MAX || objects.findLarge(catalog.oid(location))) return "";
     const content = await objects.readAt(location);
     return shorten(readByteText(content.subarray(0, HEAD_BYTES)));
   }
 
-  private count({ isCounted, group }: Language, { sizeBytes, isDetectable }: OpenFile): void {
+  private count({ isCounted, group }: Language, { sizeBytes, isDetectable }: CandidateFile): void {
     if (!(isDetectable ?? isCounted)) return;
     this.bytes.set(group, (this.bytes.get(group) ?? 0) + sizeBytes);
   }
 }
 
-/** Bytes of the lines of a `.gitattributes` that say something of languages, also by a macro. */
+/**
+ * Counts the bytes of the lines of a `.gitattributes` that contain a linguist attribute, also through a
+ * macro.
+ */
 function countBytes(text: string): number {
   const macros = Array.from(text.matchAll(/^\[attr\](\S+)/gm), ([, name = ""]) => name);
-  const words = ["linguist-", ...macros.slice(0, MACROS_MAX)];
-  const lines = text.split("\n").filter((line) => words.some((word) => line.includes(word)));
+  const terms = ["linguist-", ...macros.slice(0, MACROS_MAX)];
+  const lines = text.split("\n").filter((line) => terms.some((term) => line.includes(term)));
   return macros.length > MACROS_MAX ? text.length : lines.join("").length;
 }
 
 const MACROS_MAX = 10;
 
 /**
- * SECURITY: many patterns begin with any number of blanks or letters, and would be tried anew at each
- * of them.
+ * SECURITY: many patterns begin with an unbounded run of blanks or letters. Long runs are shortened, since
+ * such a pattern is retried at each of their characters, which is quadratic.
  */
 const shorten = (text: string): string =>
   text.replaceAll(/(\s)\s{32,}/g, "$1\n").replaceAll(/(\S{100})\S+/g, "$1");
 
-/** What an attribute says; undefined where nothing does. */
+/** The boolean value of an attribute; undefined if it is unspecified. */
 function flagOf(attributes: Attributes, name: string): boolean | undefined {
   const value = attributes.get(name);
   if (value === undefined || value === "unspecified") return undefined;
@@ -301,18 +303,18 @@ function textOf(attributes: Attributes, name: string): string | undefined {
   return typeof value === "object" ? value.text : undefined;
 }
 
-/** The program that the first line of a script names, undefined for what is no script. */
+/** Finds the interpreter of a script from its shebang line; undefined without one. */
 function findInterpreter(content: string): string | undefined {
   const [, line = ""] = /^#!([^\r\n]*)/.exec(content) ?? [];
   const words = line.split(/\s+/).filter((word) => word !== "");
   const nameOf = (word = "") => word.slice(word.lastIndexOf("/") + 1);
   const [first, ...rest] = words;
   const name = nameOf(first);
-  // A shell that hands the script to another program at once.
-  const [, handed] = /^(?:[^\n]*\n){1,5}?exec (\w+)[^\n]+\$0[^\n]+\$@/.exec(content) ?? [];
-  if (name === "sh" && handed !== undefined) return handed;
+  // A shell script that immediately re-executes itself with another program.
+  const [, execProgram] = /^(?:[^\n]*\n){1,5}?exec (\w+)[^\n]+\$0[^\n]+\$@/.exec(content) ?? [];
+  if (name === "sh" && execProgram !== undefined) return execProgram;
   if (name !== "env") return name === "" ? undefined : name;
-  // Options of env, and what it sets, stand before the program.
+  // Options and assignments of `env` precede the program.
   const program = rest.find((word) => !word.startsWith("-") && !word.includes("="));
   return program === undefined ? undefined : nameOf(program);
 }

@@ -1,26 +1,26 @@
-/** A language as linguist's tables have it. */
+/** A language of linguist's tables. */
 export interface Language {
   readonly name: string;
-  /** Whether statistics count it unless attributes say otherwise. */
+  /** Whether statistics count the language by default. */
   readonly isCounted: boolean;
-  /** The language as which it is counted. */
+  /** The name of the language that it is counted as. */
   readonly group: string;
 }
 
-/** What a content must hold, or must not. */
+/** Patterns of which a content must match at least one (`any`), or must match none (`none`). */
 interface Condition {
   readonly any?: readonly RegExp[];
   readonly none?: readonly RegExp[];
 }
 
-/** Of which languages a content is that meets all conditions. */
+/** The languages of a content that meets all conditions. */
 interface Rule {
   readonly languages: readonly string[];
   readonly conditions: readonly Condition[];
 }
 
-/** The tables as the build lays them out. */
-interface LaidOut {
+/** The tables in the JSON format that the build writes. */
+interface TableData {
   languages: readonly (readonly [
     name: string,
     type: string,
@@ -30,12 +30,12 @@ interface LaidOut {
     interpreters: readonly string[],
     aliases: readonly string[],
   ])[];
-  disambiguations: readonly LaidOutRules[];
+  disambiguations: readonly RulesData[];
   vendored: string;
   generated: string;
   documentation: string;
 }
-interface LaidOutRules {
+interface RulesData {
   extensions: readonly string[];
   rules: readonly {
     languages: readonly string[];
@@ -48,18 +48,18 @@ interface LaidOutRules {
 
 let loaded: LanguageTable | undefined;
 
-/** The tables, which are loaded on first use. */
+/** Returns the tables, loading them on first use. */
 export async function loadLanguages(): Promise<LanguageTable> {
   if (!loaded) {
     const { default: data } = await import("../../../dist/languages/languages.json");
-    loaded = new LanguageTable(data as unknown as LaidOut);
+    loaded = new LanguageTable(data as unknown as TableData);
   }
   return loaded;
 }
 
-/** Languages by what a file is called and what stands in it, as linguist tells them. */
+/** Detects languages by file name and content, as linguist does. */
 export class LanguageTable {
-  /** Paths of what is not the repository's own, was made by a program, or tells about it. */
+  /** Match vendored, generated and documentation paths. */
   readonly vendored: RegExp;
   readonly generated: RegExp;
   readonly documentation: RegExp;
@@ -68,27 +68,27 @@ export class LanguageTable {
   private readonly byFilename = new Map<string, Language[]>();
   private readonly byExtension = new Map<string, Language[]>();
   private readonly byInterpreter = new Map<string, Language>();
-  /** The first extension of each language. */
+  /** The primary extension of each language. */
   private readonly primary = new Map<Language, string>();
-  private readonly laidOutRules = new Map<string, LaidOutRules>();
+  private readonly rulesData = new Map<string, RulesData>();
   private readonly rules = new Map<string, readonly Rule[]>();
 
-  constructor(data: LaidOut) {
+  constructor(data: TableData) {
     this.vendored = new RegExp(data.vendored);
     this.generated = new RegExp(data.generated);
     this.documentation = new RegExp(data.documentation);
     for (const row of data.languages) this.addLanguage(row);
     for (const rules of data.disambiguations) {
-      for (const extension of rules.extensions) this.laidOutRules.set(extension, rules);
+      for (const extension of rules.extensions) this.rulesData.set(extension, rules);
     }
   }
 
-  /** A language as an attribute names it. */
+  /** Finds a language by the name or alias used in an attribute. */
   find(name: string): Language | undefined {
     return this.byName.get(name) ?? this.byAlias.get(name.toLowerCase());
   }
 
-  /** The language that an interpreter reads, by the name of its program. */
+  /** Finds a language by its interpreter, ignoring a version suffix. */
   findByInterpreter(program: string): Language | undefined {
     return (
       this.byInterpreter.get(program) ?? this.byInterpreter.get(program.replace(/[\d.]+$/, ""))
@@ -96,8 +96,8 @@ export class LanguageTable {
   }
 
   /**
-   * The languages that a file may be of by its name, and by what of the name that is told: the whole
-   * of it, or an extension.
+   * Finds the possible languages of a file by its name. `by` is the part of the name that matched: the full
+   * name, or an extension.
    */
   findByName(filename: string): { by: string; languages: readonly Language[] } | undefined {
     const named = this.byFilename.get(filename);
@@ -111,27 +111,27 @@ export class LanguageTable {
     return undefined;
   }
 
-  /** Of languages that share an extension, the one that it is first of all. */
+  /** Finds the usual language among several that share an extension. */
   findUsual(extension: string, languages: readonly Language[]): Language | undefined {
-    // Sections of manuals, and of much else.
+    // Manual page sections, but these extensions have many other uses.
     if (/^\.\d$/.test(extension)) return undefined;
-    const names = this.rulesOf(extension).flatMap((rule) => rule.languages);
+    const names = this.findRules(extension).flatMap((rule) => rule.languages);
     const ruled = names.flatMap((name) => languages.find((each) => each.name === name) ?? []);
     const ordered = [...ruled, ...languages];
     return ordered.find((each) => this.primary.get(each) === extension) ?? ordered[0];
   }
 
   /**
-   * The language of a content, of those that share its extension.
+   * Detects the language of a content among several that share its extension.
    *
-   * @param content Its beginning. A char for each byte will do.
+   * @param content The beginning of the content. One character per byte is sufficient.
    */
   findByContent(
     extension: string,
     languages: readonly Language[],
     content: string,
   ): Language | undefined {
-    const rule = this.rulesOf(extension).find(({ conditions }) =>
+    const rule = this.findRules(extension).find(({ conditions }) =>
       conditions.every(
         ({ any, none }) =>
           (any === undefined || any.some((pattern) => pattern.test(content))) &&
@@ -141,20 +141,18 @@ export class LanguageTable {
     return rule && languages.find(({ name }) => rule.languages.includes(name));
   }
 
-  private rulesOf(extension: string): readonly Rule[] {
+  private findRules(extension: string): readonly Rule[] {
     const known = this.rules.get(extension);
     if (known) return known;
     const toPatterns = (list: readonly (readonly [string, string])[]) =>
       list.map(([source, flags]) => new RegExp(source, flags));
-    const rules = (this.laidOutRules.get(extension)?.rules ?? []).map(
-      ({ languages, conditions }) => ({
-        languages,
-        conditions: conditions.map(({ any, none }) => ({
-          ...(any && { any: toPatterns(any) }),
-          ...(none && { none: toPatterns(none) }),
-        })),
-      }),
-    );
+    const rules = (this.rulesData.get(extension)?.rules ?? []).map(({ languages, conditions }) => ({
+      languages,
+      conditions: conditions.map(({ any, none }) => ({
+        ...(any && { any: toPatterns(any) }),
+        ...(none && { none: toPatterns(none) }),
+      })),
+    }));
     this.rules.set(extension, rules);
     return rules;
   }
@@ -167,7 +165,7 @@ export class LanguageTable {
     filenames,
     interpreters,
     aliases,
-  ]: LaidOut["languages"][number]): void {
+  ]: TableData["languages"][number]): void {
     const isCounted = type === "programming" || type === "markup";
     const language = { name, isCounted, group: group || name };
     this.byName.set(name, language);

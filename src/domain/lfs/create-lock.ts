@@ -9,18 +9,18 @@ import { type LockEntry, selectLocks } from "./find-lock.ts";
 import { normalizeLockPath } from "./lock-path.ts";
 
 /**
- * Locks a path for `owner`, unless it is locked, which changes nothing.
+ * Locks a path for `owner`. Changes nothing if the path is already locked.
  *
- * @returns The lock that the path has, and whether it was made just now.
- * @throws Failure `invalid` for what is no path, `not_found` if the repository was deleted meanwhile.
+ * @returns The lock of the path, and whether it was created by this call.
+ * @throws Failure `invalid` for an invalid path, `not_found` if the repository was deleted in the meantime.
  */
 export async function createLock(
   ctx: Ctx,
   repo: Repository,
   owner: User,
-  wantedPath: string,
+  requestedPath: string,
 ): Promise<{ entry: LockEntry; isNew: boolean }> {
-  const path = normalizeLockPath(wantedPath);
+  const path = normalizeLockPath(requestedPath);
   const { id: repoId, ownerId } = repo;
   const [created, , [entry]] = await ctx.db.batch([
     insertSelect(

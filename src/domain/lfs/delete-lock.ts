@@ -7,11 +7,11 @@ import { forbidden, notFound } from "../../lib/failure.ts";
 import { findLock, type LockEntry } from "./find-lock.ts";
 
 /**
- * Takes a lock away: one's own, or with `isForced` anybody's.
+ * Deletes a lock: the user's own, or any lock with `isForced`.
  *
- * @returns The lock as it was.
- * @throws Failure `not_found` if the repository has no such lock, `forbidden` for somebody else's
- * without force.
+ * @returns The deleted lock.
+ * @throws Failure `not_found` if the repository has no such lock, `forbidden` for another user's lock without
+ * force.
  */
 export async function deleteLock(
   ctx: Ctx,

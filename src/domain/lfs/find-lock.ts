@@ -4,13 +4,13 @@ import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import { lfsLocks, type LfsLock, type Repository, users } from "../../db/schema/index.ts";
 
-/** A lock, and what its owner is called. */
+/** A lock with the name of its owner. */
 export interface LockEntry {
   lock: LfsLock;
   ownerName: string;
 }
 
-/** Selects locks of one repository with the names of their owners. */
+/** Selects locks of a repository with the names of their owners. */
 export const selectLocks = (db: Database, repo: Repository, where?: SQL) =>
   db
     .select({ lock: columnsOf(lfsLocks, "l"), ownerName: users.name })
@@ -19,7 +19,7 @@ export const selectLocks = (db: Database, repo: Repository, where?: SQL) =>
     .where(and(eq(lfsLocks.repoId, repo.id), where))
     .$dynamic();
 
-/** SECURITY: a lock of this repository; an id alone says nothing of whose it is. */
+/** SECURITY: finds a lock of this repository only, since lock ids are global. */
 export async function findLock(
   { db }: Ctx,
   repo: Repository,

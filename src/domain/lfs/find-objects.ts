@@ -4,24 +4,25 @@ import type { Ctx } from "../../context.ts";
 import { type LfsObject, lfsObjects, type Repository } from "../../db/schema/index.ts";
 
 /**
- * Those of `oids` that a repository has, by their ids.
+ * Finds the LFS objects of a repository among `oids`, keyed by id.
  *
- * SECURITY: of this repository alone. That another has an object, a fork too, gives nothing here.
+ * SECURITY: finds objects of this repository only. An object of another repository, even of a fork, must not
+ * become accessible by knowing its id.
  */
 export async function findObjects(
   { db }: Ctx,
   repo: Repository,
   oids: readonly string[],
 ): Promise<Map<string, LfsObject>> {
-  const isAsked = sql`${lfsObjects.oid} in (select value from json_each(${JSON.stringify(oids)}))`;
+  const isRequested = sql`${lfsObjects.oid} in (select value from json_each(${JSON.stringify(oids)}))`;
   const rows = await db
     .select()
     .from(lfsObjects)
-    .where(and(eq(lfsObjects.repoId, repo.id), isAsked));
+    .where(and(eq(lfsObjects.repoId, repo.id), isRequested));
   return new Map(rows.map((row) => [row.oid, row]));
 }
 
-/** The object of an id, if the repository has it. */
+/** Finds an LFS object of a repository by id. */
 export async function findLfsObject(
   ctx: Ctx,
   repo: Repository,

@@ -4,31 +4,31 @@ import type { Ctx } from "../../context.ts";
 import { lfsLocks, type Repository } from "../../db/schema/index.ts";
 import { type LockEntry, selectLocks } from "./find-lock.ts";
 
-/** Which locks are asked for. */
+/** Filters and cursor of a lock listing. */
 export interface LockQuery {
   id?: number | undefined;
   path?: string | undefined;
-  /** The page begins behind the lock of this id. */
+  /** Cursor: the page starts after the lock with this id. */
   afterId: number;
   limit: number;
 }
 
 /**
- * Locks of a repository, oldest first.
+ * Lists locks of a repository, oldest first.
  *
- * @returns A page, and the id behind which the next one begins; undefined behind the last.
+ * @returns A page, and the cursor of the next one; undefined on the last page.
  */
 export async function listLocks(
   { db }: Ctx,
   repo: Repository,
   { id, path, afterId, limit }: LockQuery,
 ): Promise<{ locks: LockEntry[]; nextId: number | undefined }> {
-  const isAsked = and(
+  const isRequested = and(
     gt(lfsLocks.id, afterId),
     id === undefined ? undefined : eq(lfsLocks.id, id),
     path === undefined ? undefined : eq(lfsLocks.path, path),
   );
-  const found = await selectLocks(db, repo, isAsked)
+  const found = await selectLocks(db, repo, isRequested)
     .orderBy(asc(lfsLocks.id))
     .limit(limit + 1);
   const locks = found.slice(0, limit);

@@ -1,12 +1,12 @@
 import { invalid } from "../../lib/failure.ts";
 
-/** Characters of a path at most. */
+/** Maximum characters of a path. */
 const PATH_CHARS_MAX = 4096;
 
 /**
- * A path as it is locked: names with one slash between them, from the root of the repository.
+ * Normalizes a path for locking: relative to the repository root, with single slashes between names.
  *
- * @throws Failure `invalid` for what is no path of a file in a repository.
+ * @throws Failure `invalid` for a path that can't be a file in a repository.
  */
 export function normalizeLockPath(path: string): string {
   if (path.length > PATH_CHARS_MAX) throw invalid("the path is too long");

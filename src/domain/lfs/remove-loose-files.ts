@@ -3,19 +3,19 @@ import { and, asc, eq, lte, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { lfsLooseFiles } from "../../db/schema/index.ts";
 
-/** How long after its end an upload's file stays: for clocks that differ, in milliseconds. */
+/** How long an upload's file is kept after the upload expired, in milliseconds, to tolerate clock skew. */
 const GRACE_MS = 60 * 60 * 1000;
 
-/** Files that one call removes, of the bucket's calls. */
+/** Files deleted per bucket call. */
 const FILES_AT_ONCE = 1000;
-/** Calls of one run; the next one goes on. */
+/** Maximum bucket calls per run; the next run continues. */
 const ROUNDS_MAX = 20;
 
 /**
- * Removes large files that no repository has any more, or ever had, with their notes. It may be
- * done twice and by several at once.
+ * Deletes the files of expired uploads and of deleted LFS objects, with their rows in `lfs_loose_files`.
+ * Idempotent, also concurrently.
  *
- * @param networkName Of one fork network only.
+ * @param networkName Restricts the purge to one fork network.
  */
 export async function removeLooseFiles({ db, git, now }: Ctx, networkName?: string): Promise<void> {
   const isDue = and(

@@ -7,10 +7,10 @@ import { invalid, notFound } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
 import type { LargeFile } from "../../storage/repository-records.ts";
 
-/** How long an upload may take, in milliseconds. */
+/** Maximum duration of an upload, in milliseconds. */
 export const LFS_UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
-/** A large file as a client announces it. */
+/** An LFS object as declared by a client. */
 export interface DeclaredObject {
   /** 64 lower-case hex digits. */
   readonly oid: string;
@@ -18,15 +18,15 @@ export interface DeclaredObject {
 }
 
 /**
- * Takes the bytes of a large file into a repository. They are there for nobody before they were
- * counted and hashed, and it makes no difference who else has them.
+ * Stores an LFS object in a repository. It becomes readable only after its size and hash are verified,
+ * whether or not another repository has the same object.
  *
- * The file is noted before its first byte is written, and the note goes in the batch that makes it
- * the repository's: a Worker that dies between two steps leaves a file that a job removes.
+ * A row in `lfs_loose_files` is inserted before the first byte is written, and deleted in the batch that adds
+ * the object to the repository. If a Worker dies in between, a job deletes the file.
  *
- * @returns False if the repository has the file already; the body is then not read.
- * @throws Failure `invalid` if the bytes are not those that were announced, `not_found` if the
- * repository was deleted meanwhile, or a day went by.
+ * @returns False if the repository has the object already; the body is not read then.
+ * @throws Failure `invalid` if size or hash differ from the declared ones, `not_found` if the repository was
+ * deleted in the meantime, or if the upload took more than a day.
  */
 export async function storeObject(
   ctx: Ctx,
@@ -38,48 +38,48 @@ export async function storeObject(
   const { networkName } = repo;
   const uploadId = crypto.randomUUID();
   const file: LargeFile = { networkName, oid, uploadId };
-  const isThis = and(eq(lfsObjects.repoId, repo.id), eq(lfsObjects.oid, oid));
+  const isSameObject = and(eq(lfsObjects.repoId, repo.id), eq(lfsObjects.oid, oid));
   const [present] = await db.batch([
-    db.select().from(lfsObjects).where(isThis),
+    db.select().from(lfsObjects).where(isSameObject),
     insertSelect(
       db,
       lfsLooseFiles,
       { uploadId, oid, networkName, expiresAt: now + LFS_UPLOAD_LIFE_MS },
-      sql`where not exists (select 1 from ${lfsObjects} where ${isThis})`,
+      sql`where not exists (select 1 from ${lfsObjects} where ${isSameObject})`,
     ),
   ]);
   if (present.length > 0) return false;
 
-  const isRight = await git.largeFiles.receive(file, sizeBytes, body).catch((error: unknown) => {
+  const isValid = await git.largeFiles.receive(file, sizeBytes, body).catch((error: unknown) => {
     dropLater(ctx, file);
     throw error;
   });
-  if (!isRight) {
+  if (!isValid) {
     dropLater(ctx, file);
     throw invalid(`the content is not of ${sizeBytes} bytes with the SHA-256 ${oid}`);
   }
-  // If this fails, nobody knows whether the file is the repository's now: it stays.
-  const claimedId = await claimFile(ctx, repo, file, sizeBytes);
-  if (claimedId !== uploadId) dropLater(ctx, file);
-  if (claimedId === undefined) throw notFound("Repository not found");
+  // If this throws, it is unknown whether the repository has the object now, so the file is kept.
+  const storedUploadId = await addToRepository(ctx, repo, file, sizeBytes);
+  if (storedUploadId !== uploadId) dropLater(ctx, file);
+  if (storedUploadId === undefined) throw notFound("Repository not found");
   return true;
 }
 
 /**
- * Makes a file the repository's, in one batch with the end of its note.
+ * Adds an uploaded file to the repository and deletes its `lfs_loose_files` row, in one batch.
  *
- * @returns The upload that the repository has the file of: another one if that came first, none if
- * the repository is gone or the upload took too long.
+ * @returns The id of the upload that provides the repository's object: a concurrent one if it was first;
+ * undefined if the repository was deleted or the upload expired.
  */
-async function claimFile(
+async function addToRepository(
   { db, now }: Ctx,
   repo: Repository,
   { oid, uploadId }: LargeFile,
   sizeBytes: number,
 ): Promise<string | undefined> {
   const isUpload = eq(lfsLooseFiles.uploadId, uploadId);
-  // By the database's own clock, as of the moment of writing.
-  const isNoted = sql`exists (
+  // Checked against the database's clock when the statement runs.
+  const isLoose = sql`exists (
     select 1
     from ${lfsLooseFiles}
     where ${isUpload} and ${lfsLooseFiles.expiresAt} > unixepoch() * 1000
@@ -89,7 +89,7 @@ async function claimFile(
       db,
       lfsObjects,
       { repoId: repositories.id, oid, sizeBytes, uploadId, createdAt: now },
-      sql`from ${repositories} where ${repositories.id} = ${repo.id} and ${isNoted}`,
+      sql`from ${repositories} where ${repositories.id} = ${repo.id} and ${isLoose}`,
     ).onConflictDoNothing(),
     db
       .update(repositories)
@@ -112,9 +112,10 @@ async function claimFile(
 }
 
 /**
- * Removes a file that did not become a repository's, and its note; if that fails, a job does.
+ * Deletes a file that was not added to a repository, and its `lfs_loose_files` row. On failure, a job deletes
+ * them.
  *
- * SECURITY: only for one of which it is certain that it did not.
+ * SECURITY: call this only if the file certainly was not added, or the repository loses the object.
  */
 function dropLater(ctx: Ctx, file: LargeFile): void {
   const drop = async (): Promise<void> => {

@@ -4,14 +4,14 @@ import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { listLicenseTexts } from "../templates/licenses.ts";
 
-/** Files that are read, and how large they may be, in bytes. */
+/** Maximum files read, and maximum bytes per file. */
 const FILES_MAX = 10;
 const FILE_BYTES_MAX = 128 * 1024;
 
-/** How alike the words of a file and of a license are at least: 1 for the same. */
+/** Minimum similarity of the words of a file and of a license: 1 for identical sets. */
 const SIMILARITY_MIN = 0.96;
 
-/** Words that a file has and its license has not: in all, or of its own words, whichever is more. */
+/** Maximum words of a file that its license does not contain: absolute, or as a share, whichever is more. */
 const ADDED_MAX = 2;
 const ADDED_SHARE_MAX = 0.02;
 
@@ -19,10 +19,10 @@ const ADDED_SHARE_MAX = 0.02;
 const NAME = /^(?:[\w.]+-)?(?:un)?licen[cs]es?(?:[-_.][\w.+-]*)?$|^copying(?:[-_.][\w.+-]*)?$/i;
 
 /**
- * The SPDX ids of the licenses whose texts stand at the root of a tree, in order. A text that is no
- * license of the list, or that was changed, is none.
+ * Detects the licenses of the files at the root of a tree, as sorted SPDX ids. Unknown and modified licenses are
+ * not detected.
  *
- * Cost: the root and `FILES_MAX` files of it.
+ * Cost: reads the root and up to 10 of its files.
  */
 export async function detectLicenses(
   { catalog, objects }: OpenRepository,
@@ -44,30 +44,30 @@ export async function detectLicenses(
 
 type WordSet = ReadonlySet<string>;
 
-let known: { id: string; words: WordSet }[] | undefined;
+let licenses: { id: string; words: WordSet }[] | undefined;
 
-/** The license of a text, undefined where it is none that is known. */
+/** Finds the license with the most similar text; undefined if none is similar enough. */
 async function recognize(text: string): Promise<string | undefined> {
-  known ??= (await listLicenseTexts()).flatMap(({ id, text: theirs }) => {
-    // The lesser license is kept with the general one behind it, or alone.
-    const [lesser = ""] = theirs.split(/^\s*GNU GENERAL PUBLIC LICENSE$/m);
-    const texts = lesser.trim() === "" ? [theirs] : [theirs, lesser];
+  licenses ??= (await listLicenseTexts()).flatMap(({ id, text: licenseText }) => {
+    // A lesser license appears either alone or followed by the GPL.
+    const [lesser = ""] = licenseText.split(/^\s*GNU GENERAL PUBLIC LICENSE$/m);
+    const texts = lesser.trim() === "" ? [licenseText] : [licenseText, lesser];
     return texts.map((each) => ({ id, words: wordsOf(each) }));
   });
   const words = wordsOf(text);
   let best = { id: "", similarity: 0, added: 0 };
-  for (const { id, words: theirs } of known) {
-    const common = countCommon(words, theirs);
-    const similarity = (2 * common) / Math.max(1, words.size + theirs.size);
+  for (const { id, words: licenseWords } of licenses) {
+    const common = countCommon(words, licenseWords);
+    const similarity = (2 * common) / Math.max(1, words.size + licenseWords.size);
     if (similarity > best.similarity) best = { id, similarity, added: words.size - common };
   }
-  // A condition that was added to a license makes it another, and takes few words.
+  // Few words suffice to add a condition, which makes it another license.
   const isAddedTo = best.added > Math.max(ADDED_MAX, words.size * ADDED_SHARE_MAX);
   return best.similarity >= SIMILARITY_MIN && !isAddedTo ? best.id : undefined;
 }
 
-/** What is no part of a license: what it is called, who holds the rights, how it is laid out. */
-const LEFT_OUT: readonly [pattern: RegExp, rest: string][] = [
+/** Replacements that remove what is not license text: titles, copyright holders, markup and layout. */
+const NORMALIZATIONS: readonly [pattern: RegExp, replacement: string][] = [
   [/end of terms and conditions[^]*$/g, " "],
   [/https?:\/\/|[*_#>|]/g, " "],
   [/[‘’`]/g, "'"],
@@ -87,7 +87,9 @@ const LEFT_OUT: readonly [pattern: RegExp, rest: string][] = [
 
 function wordsOf(text: string): WordSet {
   let plain = text.toLowerCase();
-  for (const [pattern, rest] of LEFT_OUT) plain = plain.replaceAll(pattern, rest);
+  for (const [pattern, replacement] of NORMALIZATIONS) {
+    plain = plain.replaceAll(pattern, replacement);
+  }
   return new Set(plain.match(/[\p{L}\d][\p{L}\d'.]*(?<!['.])/gu));
 }
 

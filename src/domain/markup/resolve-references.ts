@@ -8,10 +8,10 @@ import { users } from "../../db/schema/index.ts";
 import type { KnownReferences, References, TeamReference } from "../../render/references.ts";
 
 /**
- * Which of the references in a text exist, as far as the caller may see them: one round trip.
+ * Resolves the references in a text to accounts and teams visible to the caller, in one round trip.
  *
- * Teams are known to the members of their organization, and not to their public-only tokens.
- * Issues and commits are none yet.
+ * Teams are visible to the members of their organization, but not to tokens limited to public resources. Issues
+ * and commits are not resolved yet.
  */
 export async function resolveReferences(ctx: Ctx, found: References): Promise<KnownReferences> {
   const names = [...found.users, ...found.teams.map(({ org }) => org)];

@@ -92,7 +92,7 @@ export async function forkRepository(
         ),
       ],
     );
-    const parent = { ...source, repo: { ...row, forkCount: row.forkCount + 1 } };
+    const parent: RepositoryContext = { ...source, row: { ...row, forkCount: row.forkCount + 1 } };
     return { ...repo, parent };
   } catch (error) {
     const refusal = toRefusal(error, source, owner);

@@ -52,7 +52,7 @@ export async function createTag(
     await updateRefs(ctx, repo, snapshot.repository, [{ ref, to: commitOid }]);
     return tag;
   }
-  const { made } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
+  const { result } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
     const commitOid = findTarget(snapshot, repo, name, target);
     const identity = toIdentity(ctx, tagger);
     const fields = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
@@ -67,7 +67,7 @@ export async function createTag(
       tag: { name, oid, commitOid, message: text, timeSeconds },
     };
   });
-  return made.tag;
+  return result.tag;
 }
 
 /** The commit to tag, where nothing is in the way of the tag's name. */

@@ -1,4 +1,4 @@
-import type { KeptUpdate } from "../../shapes/events/activity.ts";
+import type { StoredUpdate } from "../../shapes/events/activity.ts";
 import type { RepositoryPayload } from "../../shapes/webhooks/repository-payload.ts";
 
 /** Changes of a repository, and pushes to it. */
@@ -27,5 +27,5 @@ export type RepositoryEvent =
       /** Refs updated by all events of the push. */
       refCount: number;
       /** For a branch whose commits are known: its latest new commits, and their number. */
-      updates: KeptUpdate[];
+      updates: StoredUpdate[];
     };

@@ -20,7 +20,7 @@ const Batch = z.object({
   hash_algo: z.string().nullish(),
 });
 
-/** A large file as a client names it, which may be anything. */
+/** A large file as a client names it. Unvalidated. */
 interface Pointer {
   oid: string;
   size: number;
@@ -29,23 +29,23 @@ interface Pointer {
 export const isValidPointer = ({ oid, size }: Pointer): boolean =>
   isSha256(oid) && Number.isSafeInteger(size) && size >= 0;
 
-/** Where a client does something, and what it shows there. */
+/** The URL for a transfer, and the headers that the client must send there. */
 interface Action {
   href: string;
   header: Record<string, string>;
 }
 
-/** What becomes of one file. */
+/** The result for one file: transfer actions, an error, or neither if an upload is not needed. */
 interface BatchItem extends Pointer {
   actions?: Partial<Record<"download" | "upload" | "verify", Action>>;
   error?: { code: number; message: string };
 }
 
 /**
- * Answers which large files can be had or are wanted, and where.
+ * Responds with the URLs for downloading or uploading the requested large files.
  *
- * SECURITY: an upload is asked for unless this repository has the file: that others have it, or that
- * the client knows its id, is no reason to give it.
+ * SECURITY: an upload is requested unless this very repository has the file. That another repository has
+ * the file, or that the client knows its oid, must not grant access to it.
  *
  * @see git-lfs, docs/api/batch.md.
  */
@@ -61,12 +61,12 @@ export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
   const oids = objects.filter(isValidPointer).map(({ oid }) => oid);
   const present = await findObjects(ctx, repo.row, [...new Set(oids)]);
   const linkTo = linker(c, context);
-  // A download may be answered near the client, by no less than was read here. What writes, or
-  // follows a write, starts from the primary.
+  // A download may use a nearby D1 replica, with a bookmark so that it sees at least the rows read here.
+  // Uploads, and requests after them, start at the primary.
   const bookmark = defined({ "x-d1-bookmark": c.var.findBookmark() });
   const items = objects.map((pointer): BatchItem => {
     const { oid, size } = pointer;
-    const error = findFault(pointer, present.get(oid), isUpload, ctx.config.lfsFileMaxBytes);
+    const error = findError(pointer, present.get(oid), isUpload, ctx.config.lfsFileMaxBytes);
     if (error) return { oid, size, error };
     if (!isUpload) return { oid, size, actions: { download: linkTo(`objects/${oid}`, bookmark) } };
     if (present.has(oid)) return { oid, size };
@@ -77,7 +77,7 @@ export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
   return answerJson({ objects: items });
 }
 
-function findFault(
+function findError(
   pointer: Pointer,
   object: LfsObject | undefined,
   isUpload: boolean,
@@ -95,8 +95,8 @@ function findFault(
 }
 
 /**
- * Makes addresses of a repository's large files, with what their requests have to show: the client's
- * own credential, and whatever else is given.
+ * Creates a function that builds actions: URLs of the repository's large files with the headers for them,
+ * the client's own credential and the given ones.
  */
 function linker(c: Context<GitHttpEnv>, { ctx, repo }: RequestContext) {
   const authorization = c.req.header("authorization");

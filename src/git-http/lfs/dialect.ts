@@ -8,7 +8,7 @@ import type { GitHttpEnv } from "../env.ts";
 
 export const MEDIA_TYPE = "application/vnd.git-lfs+json";
 
-/** An answer that is for the one who asked, now: it may hold what opens the repository. */
+/** A JSON response that must not be cached, since it may contain the caller's credential. */
 export function answerJson(body: object, status = 200): Response {
   return new Response(JSON.stringify(body), {
     status,
@@ -16,12 +16,12 @@ export function answerJson(body: object, status = 200): Response {
   });
 }
 
-/** A refusal, as clients of Git LFS show it. */
+/** An error response in the format of Git LFS. */
 export function refuse(c: Context<GitHttpEnv>, status: number, message: string): Response {
   return answerJson({ message, request_id: c.var.requestId }, status);
 }
 
-/** Answers what was thrown. */
+/** Renders a thrown error. */
 export function renderLfsFailure(error: unknown, c: Context<GitHttpEnv>): Response {
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {

@@ -8,12 +8,12 @@ import { SIGN_IN } from "../door.ts";
 import { enterToPush, enterToRead, refuseReadOnly } from "../enter.ts";
 import type { GitHttpEnv } from "../env.ts";
 
-/** A request of a user who is signed in. */
+/** The context of a request by a signed-in user. */
 export interface UserRequestContext extends RequestContext {
   user: User;
 }
 
-/** Lets in people who may read the repository and are signed in. */
+/** Requires a signed-in user who may read the repository. */
 export async function enterSignedIn(c: Context<GitHttpEnv>): Promise<UserRequestContext> {
   const context = await enterToRead(c);
   const { user } = context.ctx.actor;
@@ -22,7 +22,7 @@ export async function enterSignedIn(c: Context<GitHttpEnv>): Promise<UserRequest
 }
 
 /**
- * Lets in people who may write to the repository, where anybody may.
+ * Requires a signed-in user who may write to the repository, and a repository that is not read-only.
  *
  * @param mayCreate Whether the request may create the repository, as a push may.
  */
@@ -32,7 +32,7 @@ export async function enterToWrite(
 ): Promise<UserRequestContext> {
   const context = await enterToPush(c, { mayCreate });
   const { user } = context.ctx.actor;
-  // As Gitea has it: clients ask for another name and password then.
+  // 401 as in Gitea: clients prompt for another name and password then.
   if (!user || !isAllowed(context.repo, { unit: "code", mode: "write" })) {
     throw unauthenticated("you may not write to this repository");
   }

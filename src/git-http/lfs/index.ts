@@ -8,7 +8,7 @@ import { create, list, unlock, verifyLocks } from "./locks.ts";
 import { download, upload, verify } from "./transfer.ts";
 
 /**
- * Git LFS, below the address of a repository: what its clients ask for beside git.
+ * The Git LFS API, below the URL of a repository.
  *
  * @see git-lfs, docs/api.
  */
@@ -19,20 +19,20 @@ lfs.use("*", async (c, next) => {
   await next();
 });
 
-/** Clients say what they speak; a browser that was led here does not. */
-const speaksLfs: MiddlewareHandler<GitHttpEnv> = (c, next) => {
-  const isSpoken = c.req.header("accept")?.toLowerCase().startsWith(MEDIA_TYPE);
-  return isSpoken ? next() : Promise.resolve(refuse(c, 415, `Accept must be ${MEDIA_TYPE}`));
+/** Refuses requests without the Accept header of Git LFS, such as those of a browser. */
+const requireLfsAccept: MiddlewareHandler<GitHttpEnv> = (c, next) => {
+  const isAccepted = c.req.header("accept")?.toLowerCase().startsWith(MEDIA_TYPE);
+  return isAccepted ? next() : Promise.resolve(refuse(c, 415, `Accept must be ${MEDIA_TYPE}`));
 };
 
-lfs.post("/objects/batch", speaksLfs, answerBatch);
+lfs.post("/objects/batch", requireLfsAccept, answerBatch);
 lfs.put("/objects/:oid/:size", upload);
 lfs.get("/objects/:oid/:filename?", download);
-lfs.post("/verify", speaksLfs, verify);
-lfs.get("/locks", speaksLfs, list);
-lfs.post("/locks", speaksLfs, create);
-lfs.post("/locks/verify", speaksLfs, verifyLocks);
-lfs.post("/locks/:id/unlock", speaksLfs, unlock);
+lfs.post("/verify", requireLfsAccept, verify);
+lfs.get("/locks", requireLfsAccept, list);
+lfs.post("/locks", requireLfsAccept, create);
+lfs.post("/locks/verify", requireLfsAccept, verifyLocks);
+lfs.post("/locks/:id/unlock", requireLfsAccept, unlock);
 
 lfs.all("*", () => {
   throw notFound();

@@ -13,7 +13,7 @@ import { answerJson } from "./dialect.ts";
 import { enterSignedIn, enterToWrite } from "./enter-lfs.ts";
 import { readJson } from "./read-json.ts";
 
-/** Ids are texts on the way, and numbers here. */
+/** Ids are strings in the LFS API and numbers in the database. */
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
 
 const toLock = ({ lock, ownerName }: LockEntry) => ({
@@ -23,13 +23,13 @@ const toLock = ({ lock, ownerName }: LockEntry) => ({
   owner: { name: ownerName },
 });
 
-/** A page of a list as clients ask for it. */
+/** The paging fields of a request. */
 interface PageFields {
   cursor?: string | null | undefined;
   limit?: number | null | undefined;
 }
 
-/** @throws Failure `malformed` for what is no page. */
+/** @throws Failure `malformed` for an invalid cursor or limit. */
 function readPage({ cursor, limit }: PageFields, limitMax: number) {
   const after = cursor || "0";
   if (!isId(after)) throw malformed("cursor: not one that was given here");
@@ -41,7 +41,7 @@ function readPage({ cursor, limit }: PageFields, limitMax: number) {
 const nextCursor = (nextId: number | undefined) =>
   nextId === undefined ? {} : { next_cursor: String(nextId) };
 
-/** Lists locks: all, or that of an id or a path. */
+/** Lists locks, optionally filtered by id or path. */
 export async function list(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, repo } = await enterSignedIn(c);
   const { id = "", path = "", cursor, limit } = c.req.query();
@@ -67,14 +67,14 @@ export async function create(c: Context<GitHttpEnv>): Promise<Response> {
   return answerJson({ lock: toLock(lock), ...refusal }, isNew ? 201 : 409);
 }
 
-/** Lists locks by whether they are the caller's own: what a client looks at before it pushes. */
+/** Lists locks divided into the caller's own and others'. Clients check this before a push. */
 export async function verifyLocks(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, repo, user } = await enterToWrite(c);
-  const words = await readJson(
+  const fields = await readJson(
     c,
     z.object({ cursor: z.string().nullish(), limit: z.number().nullish() }),
   );
-  const page = readPage(words, ctx.config.lfsLockPageMax);
+  const page = readPage(fields, ctx.config.lfsLockPageMax);
   const { locks, nextId } = await listLocks(ctx, repo.row, page);
   const isOurs = ({ lock }: LockEntry): boolean => lock.ownerId === user.id;
   return answerJson({
@@ -84,7 +84,7 @@ export async function verifyLocks(c: Context<GitHttpEnv>): Promise<Response> {
   });
 }
 
-/** Takes a lock away. */
+/** Deletes a lock. */
 export async function unlock(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, repo, user } = await enterToWrite(c);
   const { force } = await readJson(c, z.object({ force: z.boolean().nullish() }));

@@ -6,9 +6,9 @@ import type { GitHttpEnv } from "../env.ts";
 import { readWholeBody } from "../request-body.ts";
 
 /**
- * The body of a request as JSON of a shape. An empty one is an object without fields.
+ * Reads the body of a request as JSON and validates it. An empty body counts as `{}`.
  *
- * @throws Failure `malformed` for anything else, `too_large` for more than a JSON body may have.
+ * @throws Failure `malformed` if the body is invalid, `too_large` if it exceeds `jsonBodyMaxBytes`.
  */
 export async function readJson<S extends z.ZodType>(
   c: Context<GitHttpEnv>,

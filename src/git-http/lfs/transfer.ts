@@ -18,7 +18,7 @@ import { readJson } from "./read-json.ts";
 const INVALID = "Oid or size are invalid";
 const NO_OBJECT = "the repository does not have this object";
 
-/** Takes the bytes of a file. */
+/** Receives the bytes of a file. */
 export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, repo } = await enterToWrite(c);
   const { oid = "", size = "" } = c.req.param() as { oid?: string; size?: string };
@@ -34,14 +34,14 @@ export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
   }
   const body = c.req.raw.body ?? new Blob([]).stream();
   const storing = storeObject(ctx, repo.row, { oid, sizeBytes }, body);
-  // Comes to its end, a bad one too, if the client does not wait for it.
+  // Storing, and the cleanup after a failure, completes even if the client disconnects.
   ctx.defer(storing.catch(() => undefined));
-  // A client listens only when it has sent all.
+  // The rest of the body is read, since clients read the response only after they have sent everything.
   if (!(await storing)) await body.pipeTo(new WritableStream());
   return answerJson({});
 }
 
-/** Says whether a file that was uploaded is there. */
+/** Confirms that an uploaded file is stored, with the stated size. */
 export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, repo } = await enterToWrite(c);
   const pointer = await readJson(c, z.object({ oid: z.string(), size: z.number() }));
@@ -52,9 +52,10 @@ export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
 }
 
 /**
- * Gives the bytes of a file, or a part of them.
+ * Sends a file, or a range of it.
  *
- * SECURITY: they are somebody's, at the service's own address: to be kept, not to be shown.
+ * SECURITY: the content is untrusted and served from the service's own origin, so browsers must save it
+ * and never render it.
  */
 export async function download(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, repo } = await enterToRead(c);
@@ -90,6 +91,6 @@ export async function download(c: Context<GitHttpEnv>): Promise<Response> {
   return new Response(body, { status: isWhole ? 200 : 206, headers });
 }
 
-/** What a file is called, as base64 of the path says it; "" if it says nothing. */
+/** Decodes the file name in the path, which is base64url; "" if it is invalid or absent. */
 const decodeName = (base64: string): string =>
   new TextDecoder().decode(parseBase64Url(base64) ?? new Uint8Array());

@@ -8,7 +8,7 @@ import {
   type PathPattern,
 } from "./parse-rules.ts";
 
-/** Attributes of one path by name; of one that is not there, nothing is said. */
+/** Attributes of one path by name. Missing attributes are unspecified. */
 export type Attributes = ReadonlyMap<string, AttributeValue>;
 
 type Macros = ReadonlyMap<string, readonly Assignment[]>;
@@ -18,12 +18,12 @@ const BINARY: readonly Assignment[] = ["diff", "merge", "text"].map((name) => ({
   value: false,
 }));
 
-/** The rules of a directory, and those of the directories above it. */
+/** The attribute rules of a directory and its parent directories. */
 export class AttributeStack {
   private readonly rules: readonly AttributeRule[];
-  /** Path of the directory, "" for the root. */
+  /** Path of the directory; "" for the root. */
   private readonly directory: string;
-  /** This one and those above, from here up. */
+  /** This stack and those of the parent directories, innermost first. */
   private readonly upwards: readonly AttributeStack[];
   private readonly macros: Macros;
   private readonly names: ReadonlySet<string>;
@@ -45,10 +45,10 @@ export class AttributeStack {
   }
 
   /**
-   * The rules of the root.
+   * Parses the rules of the root directory.
    *
-   * @param text  Of its `.gitattributes`, "" if there is none.
-   * @param names Attributes that are asked for.
+   * @param text  Content of its `.gitattributes`; "" if there is none.
+   * @param names Attributes to look up. Rules for other attributes are dropped.
    */
   static root(text: ByteText, names: Iterable<string>): AttributeStack {
     const macros = new Map([["binary", BINARY]]);
@@ -56,16 +56,16 @@ export class AttributeStack {
     return new AttributeStack(rules, "", undefined, macros, new Set(names));
   }
 
-  /** The rules of a directory below, whose path has no slash at its end. */
+  /** Parses the rules of a subdirectory. `directory` has no trailing slash. */
   enter(directory: ByteText, text: ByteText): AttributeStack {
     const rules = parseAttributeRules(text);
     return new AttributeStack(rules, directory, this, this.macros, this.names);
   }
 
   /**
-   * What is said of a path of this directory.
+   * Returns the attributes of a path in this directory.
    *
-   * @param path From the root; of a directory with a slash at its end.
+   * @param path Path from the root; for a directory, with a trailing slash.
    */
   find(path: ByteText): Attributes {
     const isDirectory = path.endsWith("/");
@@ -74,18 +74,18 @@ export class AttributeStack {
     const found = new Map<string, AttributeValue>();
     for (const { directory, rules } of this.upwards) {
       const relative = directory === "" ? bare : bare.slice(directory.length + 1);
-      // Of several that fit, the last holds.
+      // The last matching rule wins.
       for (let at = rules.length - 1; at >= 0; at--) {
         const { pattern, assignments } = rules[at] as AttributeRule;
         if (pattern.isForDirectory && !isDirectory) continue;
         const text = (pattern.isForName ? name : relative) as ByteText;
-        if (fits(pattern, text)) this.assign(found, assignments);
+        if (matchesPath(pattern, text)) this.assign(found, assignments);
       }
     }
     return found;
   }
 
-  /** Takes what was not said before, and where a macro is set, what that stands for. */
+  /** Adds the assignments of attributes that have no value yet, and expands macros that are set. */
   private assign(found: Map<string, AttributeValue>, assignments: readonly Assignment[]): void {
     for (const { name, value } of assignments.toReversed()) {
       if (found.has(name)) continue;
@@ -96,7 +96,7 @@ export class AttributeStack {
   }
 }
 
-function fits({ literal, glob }: PathPattern, text: ByteText): boolean {
+function matchesPath({ literal, glob }: PathPattern, text: ByteText): boolean {
   if (!glob) return text === literal;
   return text.startsWith(literal) && matchGlob(glob, text.slice(literal.length));
 }

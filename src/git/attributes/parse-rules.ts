@@ -3,7 +3,7 @@ import { readQuotedName } from "../quoted-name.ts";
 import type { Glob } from "../glob/match-glob.ts";
 import { literalLength, parseWildmatch } from "../glob/wildmatch.ts";
 
-/** What a line says of an attribute: set, unset, back to unspecified, or a text. */
+/** The value that a line assigns to an attribute: set, unset, unspecified, or a text. */
 export type AttributeValue = true | false | "unspecified" | { readonly text: ByteText };
 
 export interface Assignment {
@@ -11,33 +11,33 @@ export interface Assignment {
   readonly value: AttributeValue;
 }
 
-/** A line that says something of the paths that fit its pattern. */
+/** A line of a `.gitattributes` file: a pattern, and the attributes of the paths that it matches. */
 export interface AttributeRule {
   readonly pattern: PathPattern;
   readonly assignments: readonly Assignment[];
 }
 
-/** A pattern, cut as git cuts it. */
+/** A pattern, split into a literal prefix and a glob as in git. */
 export interface PathPattern {
-  /** Fits directories only. */
+  /** Matches directories only. */
   readonly isForDirectory: boolean;
-  /** Without a slash: compared with the last name of a path, wherever that is. */
+  /** The pattern has no slash, so it is compared with the last name of a path at any depth. */
   readonly isForName: boolean;
-  /** Bytes that stand for themselves at the start. */
+  /** Literal bytes at the start. */
   readonly literal: ByteText;
-  /** Of the bytes behind; undefined if there are none. */
+  /** The pattern after the literal bytes; undefined if it ends there. */
   readonly glob: Glob | undefined;
 }
 
-/** Lines as long as this are not read, in bytes. */
+/** Lines of at least this length are ignored, in bytes. */
 const LINE_BYTES_MAX = 2048;
 
 const BLANK = /[ \t\r\n]/;
 
 /**
- * Reads a `.gitattributes` file. Lines that break the rules say nothing.
+ * Parses a `.gitattributes` file. Invalid lines are ignored.
  *
- * @param onMacro Told what `[attr]` lines define; undefined where they may not.
+ * @param onMacro Called for each `[attr]` macro definition; undefined where macros are not allowed.
  * @see gitattributes(5).
  */
 export function parseAttributeRules(
@@ -62,7 +62,7 @@ export function parseAttributeRules(
   return rules;
 }
 
-/** The pattern of a line, unquoted, and what stands behind it. */
+/** Splits a line into its pattern, unquoted, and the rest. */
 function splitLine(line: string): { name: ByteText; rest: string } | undefined {
   const start = line.search(/[^ \t\r\n]/);
   if (start < 0 || line.charAt(start) === "#" || line.length >= LINE_BYTES_MAX) return undefined;
@@ -74,7 +74,7 @@ function splitLine(line: string): { name: ByteText; rest: string } | undefined {
   return { name: name as ByteText, rest: trimmed.slice(name.length) };
 }
 
-/** Undefined if one of them is no name. */
+/** @returns Undefined if a name is invalid. */
 function parseAssignments(text: string): Assignment[] | undefined {
   const assignments: Assignment[] = [];
   for (const word of text.split(/[ \t\r\n]+/)) {
@@ -100,13 +100,13 @@ function toValue(sign: string | undefined, text: string | undefined): AttributeV
 
 const isAttributeName = (name: string): boolean => /^[A-Za-z0-9_.][-A-Za-z0-9_.]*$/.test(name);
 
-/** Undefined for a pattern that fits nothing. */
+/** @returns Undefined for a pattern that matches nothing. */
 function parsePathPattern(text: ByteText): PathPattern | undefined {
   if (text.startsWith("!")) return undefined;
   const isForDirectory = text.endsWith("/");
-  const whole = isForDirectory ? text.slice(0, -1) : text;
-  const isForName = !whole.includes("/");
-  const pattern = (whole.startsWith("/") ? whole.slice(1) : whole) as ByteText;
+  const path = isForDirectory ? text.slice(0, -1) : text;
+  const isForName = !path.includes("/");
+  const pattern = (path.startsWith("/") ? path.slice(1) : path) as ByteText;
   const length = literalLength(pattern);
   const rest = pattern.slice(length) as ByteText;
   const glob = rest === "" ? undefined : parseWildmatch(rest);

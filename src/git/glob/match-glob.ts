@@ -1,15 +1,15 @@
-/** What a part of a text may be. Characters are code points, or bytes where the text is one of bytes. */
+/** One element of a pattern. Characters are code points, or bytes for a `ByteText`. */
 export type GlobToken =
   /** One character. */
   | { readonly kind: "one"; readonly accepts: Accepts }
-  /** Any number of characters, none among them. */
+  /** Zero or more characters. */
   | { readonly kind: "many"; readonly accepts: Accepts }
-  /** What one of several sequences of tokens stands for. */
+  /** A match of one of several globs. */
   | { readonly kind: "either"; readonly choices: readonly Glob[] }
-  /** A decimal number within bounds, which has no needless zeros. */
+  /** A decimal number within inclusive bounds, without leading zeros. */
   | { readonly kind: "number"; readonly min: number; readonly max: number };
 
-/** A pattern that is ready to be matched. Each syntax of patterns has a parser that makes one. */
+/** A parsed pattern. Each pattern syntax has its own parser. */
 export type Glob = readonly GlobToken[];
 
 export type Accepts = (code: number) => boolean;
@@ -20,29 +20,29 @@ export const SLASH = 0x2f;
 
 export const notSlash: Accepts = (code) => code !== SLASH;
 
-/** A character that stands for itself. */
+/** A literal character. */
 export const literalToken = (code: number): GlobToken => ({
   kind: "one",
   accepts: (other) => other === code,
 });
 
-/** Nothing, or directories, each with its slash: what stands for `**` before a slash. */
+/** The meaning of `**` and a slash: zero or more directories, each with its slash. */
 export const DIRECTORIES: GlobToken = {
   kind: "either",
   choices: [[], [{ kind: "many", accepts: anyCharacter }, literalToken(SLASH)]],
 };
 
-/** Digits of a number that is compared. */
+/** Maximum number of digits of a number. */
 const DIGITS_MAX = 15;
 
 /**
- * Whether a pattern stands for the whole of a text.
+ * Whether a pattern matches an entire text.
  *
- * SECURITY: patterns are anybody's. All ways to match are followed at once, so that the cost is at most
- * the length of the pattern times that of the text.
+ * SECURITY: patterns come from untrusted users. All possible matches are followed in parallel without
+ * backtracking, so the cost is at most the length of the pattern times the length of the text.
  */
 export function matchGlob(glob: Glob, text: string): boolean {
-  if (!fitsEnd(glob, text)) return false;
+  if (!matchesEnd(glob, text)) return false;
   const codes = codesOf(text);
   const starts = new Uint8Array(codes.length + 1);
   starts[0] = 1;
@@ -59,8 +59,10 @@ function codesOf(text: string): number[] {
   return codes;
 }
 
-/** Whether the last characters may be those that the pattern ends with: most texts are told apart so. */
-function fitsEnd(glob: Glob, text: string): boolean {
+/**
+ * Compares the end of the text with the pattern's trailing single characters, which rejects most texts early.
+ */
+function matchesEnd(glob: Glob, text: string): boolean {
   let end = text.length;
   for (let index = glob.length - 1; index >= 0; index--) {
     const token = glob[index] as GlobToken;
@@ -72,47 +74,47 @@ function fitsEnd(glob: Glob, text: string): boolean {
   return end === 0;
 }
 
-/** Where a match of the tokens may end, as 1 at its index, given where it may start. */
+/** Returns the possible ends of a match of the tokens, as 1 at each index, for the possible starts. */
 function follow(glob: Glob, codes: readonly number[], starts: Uint8Array): Uint8Array {
-  let open = starts;
+  let current = starts;
   for (const token of glob) {
-    const first = open.indexOf(1);
-    if (first < 0) return open;
-    open = step(token, codes, open, first);
+    const first = current.indexOf(1);
+    if (first < 0) return current;
+    current = step(token, codes, current, first);
   }
-  return open;
+  return current;
 }
 
 function step(
   token: GlobToken,
   codes: readonly number[],
-  open: Uint8Array,
+  current: Uint8Array,
   first: number,
 ): Uint8Array {
-  const next = new Uint8Array(open.length);
+  const next = new Uint8Array(current.length);
   switch (token.kind) {
     case "one":
       for (let at = first; at < codes.length; at++) {
-        if (open[at] === 1 && token.accepts(codes[at] as number)) next[at + 1] = 1;
+        if (current[at] === 1 && token.accepts(codes[at] as number)) next[at + 1] = 1;
       }
       break;
     case "many": {
       let isWithin = false;
-      for (let at = first; at < open.length; at++) {
-        if (isWithin || open[at] === 1) next[at] = 1;
+      for (let at = first; at < current.length; at++) {
+        if (isWithin || current[at] === 1) next[at] = 1;
         isWithin = next[at] === 1 && at < codes.length && token.accepts(codes[at] as number);
       }
       break;
     }
     case "either":
       for (const choice of token.choices) {
-        const ends = follow(choice, codes, open);
+        const ends = follow(choice, codes, current);
         for (let at = first; at < ends.length; at++) if (ends[at] === 1) next[at] = 1;
       }
       break;
     case "number":
       for (let at = first; at < codes.length; at++) {
-        if (open[at] === 1) markNumbers(token, codes, at, next);
+        if (current[at] === 1) markNumbers(token, codes, at, next);
       }
       break;
     default:
@@ -125,7 +127,7 @@ const ZERO = 0x30;
 const PLUS = 0x2b;
 const MINUS = 0x2d;
 
-/** Marks the ends of all numbers within bounds that start at `start`. */
+/** Marks the ends of all numbers at `start` that are within the bounds. */
 function markNumbers(
   { min, max }: { min: number; max: number },
   codes: readonly number[],

@@ -10,17 +10,17 @@ import {
   SLASH,
 } from "./match-glob.ts";
 
-/** Bytes before the first that is not taken as it stands. */
+/** Number of bytes before the first special character. */
 export function literalLength(pattern: ByteText): number {
   const at = pattern.search(/[*?[\\]/);
   return at < 0 ? pattern.length : at;
 }
 
 /**
- * Reads a pattern as git does for paths: `*` and `?` stand for no slash, `**` between slashes for
- * any directories.
+ * Parses a pattern as git does for paths: `*` and `?` do not match slashes, and `**` between slashes matches
+ * any number of directories.
  *
- * @returns Undefined for one that matches nothing: a bracket without its end, or a lone backslash.
+ * @returns Undefined for a pattern that matches nothing, with an unclosed bracket or a trailing backslash.
  * @see gitignore(5), "Pattern format"; git's wildmatch.c.
  */
 export function parseWildmatch(pattern: ByteText): Glob | undefined {
@@ -56,7 +56,7 @@ export function parseWildmatch(pattern: ByteText): Glob | undefined {
   return tokens;
 }
 
-/** What a bracket whose content starts at `start` accepts, and the index behind it. */
+/** Parses a bracket expression whose content starts at `start`. `end` is the index after it. */
 function parseBracket(
   pattern: ByteText,
   start: number,
@@ -65,9 +65,9 @@ function parseBracket(
   let at = start;
   const isNegated = pattern.charAt(at) === "!" || pattern.charAt(at) === "^";
   if (isNegated) at++;
-  /** The byte that a range may start with, 0 for none. */
+  /** The byte that may start a range; 0 for none. */
   let before = 0;
-  // A bracket that stands first is in the set.
+  // A leading `]` is a member of the set.
   for (let isFirst = true; isFirst || pattern.charAt(at) !== "]"; isFirst = false) {
     if (at >= pattern.length) return undefined;
     const char = pattern.charAt(at);
@@ -104,12 +104,12 @@ function parseBracket(
   return { accepts: (byte) => byte !== SLASH && accepted[byte] === wanted, end: at + 1 };
 }
 
-/** Classes of ASCII as git's own tables have them. */
+/** Character classes over ASCII, as in git's own tables. */
 const CLASSES: Readonly<Record<string, RegExp>> = {
   alnum: /[A-Za-z0-9]/,
   alpha: /[A-Za-z]/,
   blank: /[ \t]/,
-  // oxlint-disable-next-line no-control-regex -- they are what the class is
+  // oxlint-disable-next-line no-control-regex -- the class is control characters
   cntrl: /[\0-\x1f\x7f]/,
   digit: /[0-9]/,
   graph: /[!-~]/,

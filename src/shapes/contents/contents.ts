@@ -26,8 +26,11 @@ export const ContentsResponse = z
     type: z.enum(["file", "dir", "symlink", "submodule"]),
     size: Int64,
     encoding: z.enum(["base64"]).nullable(),
-    content: z.string().nullable().openapi({ description: "Of a single file up to 10 MiB" }),
-    target: z.string().nullable().openapi({ description: "Where a symlink leads" }),
+    content: z.string().nullable().openapi({
+      description:
+        "Base64 content of a file up to 10 MiB; null for larger files and in directory listings",
+    }),
+    target: z.string().nullable().openapi({ description: "The target of a symlink" }),
     url: Url,
     html_url: Url.nullable(),
     git_url: Url.nullable(),
@@ -46,7 +49,7 @@ export const ContentsExtResponse = z
   })
   .openapi("ContentsExtResponse");
 
-/** What stands at a path, with what was read of it. */
+/** An entry at a path, with the content that was read. */
 export interface ContentItem {
   path: string;
   mode: number;
@@ -65,18 +68,18 @@ export interface LastCommit {
   oid: Oid;
   committerSeconds: number;
   authorSeconds: number;
-  /** Where it was asked for. */
+  /** Undefined unless requested. */
   message: string | undefined;
 }
 
-/** Where contents are read: in a repository, at a branch, tag or commit. */
+/** The repository, and the branch, tag or commit, at which contents are read. */
 export interface ContentRef {
   repository: RepositoryContext;
   kind: "branch" | "tag" | "commit";
   name: string;
 }
 
-/** What stands at a path, as `viewer` sees it. */
+/** Formats the entry at a path for `viewer`. */
 export function toContents(
   item: ContentItem,
   { repository, kind, name }: ContentRef,
@@ -84,13 +87,13 @@ export function toContents(
 ): z.infer<typeof ContentsResponse> {
   const { path, mode, oid, lfs } = item;
   const type = typeOf(mode);
-  const isHere = type !== "submodule";
+  const isInRepository = type !== "submodule";
   const isBlob = type === "file" || type === "symlink";
   const [api, html] = [apiUrlOf(repository, viewer), htmlUrlOf(repository, viewer)];
-  const rest = `${kind}/${encodePath(name)}/${encodePath(path)}`;
+  const refPath = `${kind}/${encodePath(name)}/${encodePath(path)}`;
   const url = `${api}/contents/${encodePath(path)}?ref=${encodeURIComponent(name)}`;
-  const gitUrl = isHere ? `${api}/git/${isBlob ? "blobs" : "trees"}/${oid}` : null;
-  const htmlUrl = isHere ? `${html}/src/${rest}` : null;
+  const gitUrl = isInRepository ? `${api}/git/${isBlob ? "blobs" : "trees"}/${oid}` : null;
+  const htmlUrl = isInRepository ? `${html}/src/${refPath}` : null;
   return {
     name: path.slice(path.lastIndexOf("/") + 1),
     path,
@@ -104,7 +107,7 @@ export function toContents(
     url,
     html_url: htmlUrl,
     git_url: gitUrl,
-    download_url: isBlob ? `${html}/raw/${rest}` : null,
+    download_url: isBlob ? `${html}/raw/${refPath}` : null,
     submodule_git_url: item.submoduleUrl,
     _links: { self: url, git: gitUrl, html: htmlUrl },
     ...(lfs && { lfs_oid: lfs.oid, lfs_size: lfs.sizeBytes }),
@@ -125,7 +128,7 @@ const lastCommitFields = (commit: LastCommit | undefined) =>
     ...(commit.message !== undefined && { last_commit_message: commit.message }),
   };
 
-/** The end of the year 9999: a commit may claim a later time, which RFC 3339 can't write. */
+/** The last second of the year 9999: a commit may have a later time, which RFC 3339 cannot represent. */
 const SECONDS_MAX = 253_402_300_799;
 
 const formatSeconds = (seconds: number): string =>

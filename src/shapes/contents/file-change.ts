@@ -25,40 +25,44 @@ const FileCommitResponse = z
   })
   .openapi("FileCommitResponse");
 
-const told = { commit: FileCommitResponse, verification: PayloadCommitVerification };
+const commitFields = { commit: FileCommitResponse, verification: PayloadCommitVerification };
 
 export const FileResponse = z
   .object({
     content: ContentsResponse.nullable().openapi({ description: "Null for a patch" }),
-    ...told,
+    ...commitFields,
   })
   .openapi("FileResponse");
 
 export const FilesResponse = z
   .object({
     files: z.array(ContentsResponse.nullable()).openapi({
-      description: "What stands at the path of each operation now; null for nothing",
+      description:
+        "The entry at the path of each operation after the commit; null if there is none",
     }),
-    ...told,
+    ...commitFields,
   })
   .openapi("FilesResponse");
 
 export const FileDeleteResponse = z
-  .object({ content: z.object({}).nullable().openapi({ description: "Always null" }), ...told })
+  .object({
+    content: z.object({}).nullable().openapi({ description: "Always null" }),
+    ...commitFields,
+  })
   .openapi("FileDeleteResponse");
 
-/** A commit that was made for somebody, with what is known of its signature. */
-export function toMadeCommit(
+/** Formats a commit created through the API, with the verification of its signature. */
+export function toCreatedCommit(
   repo: Pick<RepositoryContext, "row" | "owner">,
-  made: Pick<CommitEntry, "commitOid" | "commit" | "parents"> & { verification: Verification },
+  entry: Pick<CommitEntry, "commitOid" | "commit" | "parents"> & { verification: Verification },
   viewer: Viewer,
-): { [Key in keyof typeof told]: z.infer<(typeof told)[Key]> } {
-  const isNotAsked = { author: undefined, committer: undefined, files: undefined, stat: undefined };
-  const whole = toCommit(repo, { ...made, ...isNotAsked }, viewer);
-  const { url, sha, created, html_url, parents } = whole;
-  const { author, committer, message, tree } = whole.commit;
+): { [Key in keyof typeof commitFields]: z.infer<(typeof commitFields)[Key]> } {
+  const omitted = { author: undefined, committer: undefined, files: undefined, stat: undefined };
+  const commit = toCommit(repo, { ...entry, ...omitted }, viewer);
+  const { url, sha, created, html_url, parents } = commit;
+  const { author, committer, message, tree } = commit.commit;
   return {
     commit: { url, sha, created, html_url, author, committer, parents, message, tree },
-    verification: toVerification(made.verification),
+    verification: toVerification(entry.verification),
   };
 }

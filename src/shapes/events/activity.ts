@@ -7,7 +7,7 @@ import { Repository, type RepositoryContext, toRepository } from "../repos/repos
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 
-/** What people do, as clients of the field call it. */
+/** Kinds of activities, by their names in Gitea's API. */
 const OP_TYPES = [
   "create_repo",
   "rename_repo",
@@ -24,7 +24,7 @@ export type OpType = (typeof OP_TYPES)[number];
 export const Activity = z
   .object({
     id: Int64,
-    user_id: Int64.openapi({ description: "Whose feed it is" }),
+    user_id: Int64.openapi({ description: "The account whose feed lists the activity" }),
     op_type: z.enum(OP_TYPES),
     act_user_id: Int64,
     act_user: User,
@@ -32,15 +32,17 @@ export const Activity = z
     repo: Repository,
     comment_id: Int64,
     comment: z.null(),
-    ref_name: z.string().openapi({ description: "The whole name of a branch or tag" }),
+    ref_name: z
+      .string()
+      .openapi({ description: "The full name of a branch or tag, such as `refs/heads/main`" }),
     is_private: z.boolean(),
     content: z.string(),
     created: Time,
   })
   .openapi("Activity");
 
-/** A commit as the event of a push keeps it. */
-export interface KeptCommit {
+/** A commit as stored in a push event. */
+export interface StoredCommit {
   readonly oid: string;
   readonly message: string;
   readonly authorName: string;
@@ -50,44 +52,44 @@ export interface KeptCommit {
   readonly timeSeconds: number;
 }
 
-/** A ref that a push moved, as its event keeps it. */
-export interface KeptUpdate {
+/** A ref update as stored in a push event. */
+export interface StoredUpdate {
   readonly ref: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** The latest of the commits that it brought. */
-  readonly commits?: readonly KeptCommit[];
-  /** Of all that it brought. */
+  /** The latest of the pushed commits. */
+  readonly commits?: readonly StoredCommit[];
+  /** Number of all pushed commits. */
   readonly commitCount?: number;
 }
 
-/** One thing that somebody did, as queries bring it. */
+/** An activity as queries return it. */
 export interface ActivityEntry {
   readonly event: EventRow;
-  /** Which of the refs of a push; 0 for everything else. */
+  /** Index of the ref update in a push; 0 for other events. */
   readonly position: number;
   readonly actor: UserRow;
   readonly repo: RepositoryContext;
 }
 
-/** Refs that the event of a push names, at most: so many ids are kept for each event. */
-const IDS_OF_EVENT = 64;
+/** Number of activity ids reserved per event: a push event has at most this many ref updates. */
+const IDS_PER_EVENT = 64;
 
-/** The number of an entry: that of its event and its place in it, so that it never changes. */
+/** The id of an activity. It is computed from the event's id and the position, so it never changes. */
 export const activityId = ({ event, position }: ActivityEntry): number =>
-  event.id * IDS_OF_EVENT + position;
+  event.id * IDS_PER_EVENT + position;
 
-/** What was done in an entry, and to which ref. */
-export function findDeed({ event, position }: ActivityEntry): {
+/** Returns the kind of an activity, and the ref update for a push. */
+export function findOperation({ event, position }: ActivityEntry): {
   opType: OpType;
-  update: KeptUpdate | undefined;
+  update: StoredUpdate | undefined;
 } {
-  const updates = event.payload["updates"] as readonly KeptUpdate[] | undefined;
+  const updates = event.payload["updates"] as readonly StoredUpdate[] | undefined;
   const update = updates?.[position];
   return { opType: update ? opTypeOfUpdate(update) : opTypeOf(event.type), update };
 }
 
-function opTypeOfUpdate({ ref, after }: KeptUpdate): OpType {
+function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
   const isTag = ref.startsWith("refs/tags/");
   if (after === null) return isTag ? "delete_tag" : "delete_branch";
   return isTag ? "push_tag" : "commit_repo";
@@ -107,9 +109,9 @@ function opTypeOf(type: string): OpType {
 }
 
 /**
- * An entry as `viewer` sees it.
+ * Formats an activity for `viewer`.
  *
- * @param userId Whose feed it is; that of whoever did it, where it is a repository's.
+ * @param userId The account whose feed it is; the actor in a repository's feed.
  */
 export function toActivity(
   entry: ActivityEntry,
@@ -117,7 +119,7 @@ export function toActivity(
   userId: number = entry.actor.id,
 ): z.infer<typeof Activity> {
   const { event, actor, repo } = entry;
-  const { opType, update } = findDeed(entry);
+  const { opType, update } = findOperation(entry);
   return {
     id: activityId(entry),
     user_id: userId,
@@ -138,7 +140,7 @@ export function toActivity(
 function formatContent(
   { event, repo: { row, owner } }: ActivityEntry,
   opType: OpType,
-  update: KeptUpdate | undefined,
+  update: StoredUpdate | undefined,
 ): string {
   if (opType === "rename_repo") return String(event.payload["from"]);
   if (opType !== "commit_repo" || !update) return "";
@@ -152,7 +154,7 @@ function formatContent(
   });
 }
 
-const toPushCommit = (commit: KeptCommit) => ({
+const toPushCommit = (commit: StoredCommit) => ({
   Sha1: commit.oid,
   Message: commit.message,
   AuthorEmail: commit.authorEmail,

@@ -26,7 +26,7 @@ export const EVENT_PAYLOADS = {
   ...ORGANIZATION_PAYLOADS,
 } as const;
 
-/** The kinds of events that are recorded. */
+/** The recorded kinds of events. */
 export type EventKind = keyof typeof EVENT_PAYLOADS;
 
 const EventRepository = z.object({
@@ -40,10 +40,10 @@ const SomeEvent = z
     id: Int64,
     type: z
       .enum(Object.keys(EVENT_PAYLOADS) as EventKind[])
-      .openapi({ description: "The kind, which says what the payload holds" }),
-    /** Null for nobody, and for an account that hides from the caller. */
+      .openapi({ description: "The kind of event, which determines the fields of the payload" }),
+    /** Null if there is no actor, or the caller may not see the account. */
     actor: User.nullable(),
-    /** As it is called now; null where the event is about an account, or the repository is gone. */
+    /** By its current name; null for events of accounts, and if the repository was deleted. */
     repository: EventRepository.nullable(),
     payload: z.record(z.string(), z.unknown()),
     created_at: Time,
@@ -53,18 +53,18 @@ const SomeEvent = z
 export const EventPage = z
   .object({
     events: z.array(SomeEvent),
-    next: Int64.openapi({ description: "What `after` is to be for the events that follow" }),
+    next: Int64.openapi({ description: "The value of `after` for the next page" }),
   })
   .openapi("EventPage");
 
-/** An event as queries bring it, with what of it the viewer may see. */
+/** An event as queries return it. Actor and repository are undefined if the viewer may not see them. */
 export interface EventEntry {
   readonly event: EventRow;
   readonly actor: UserRow | undefined;
   readonly repo: { readonly id: number; readonly name: string; readonly owner: string } | undefined;
 }
 
-/** An event as `viewer` sees it. */
+/** Formats an event for `viewer`. */
 export function toEvent(
   { event, actor, repo }: EventEntry,
   viewer: Viewer,
@@ -81,7 +81,7 @@ export function toEvent(
   };
 }
 
-/** The payload of an event. A kind that another version of the service recorded may be unknown here. */
+/** Formats the payload of an event; empty for an unknown kind, which another version may have recorded. */
 function toPayload({ type, payload }: EventRow): Record<string, unknown> {
   const stored = Object.entries(payload).map(([name, value]) => [toSnakeCase(name), value]);
   const shape: z.ZodType<object> | undefined = EVENT_PAYLOADS[type as EventKind];

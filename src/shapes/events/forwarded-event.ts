@@ -4,20 +4,20 @@ import { type EventEntry, toEvent } from "./event.ts";
 import { toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 
-/** Bytes of a message that a queue takes, less what it adds of its own. */
+/** Maximum size of a queue message in bytes, without the queue's own overhead. */
 const MESSAGE_BYTES_MAX = 127_000;
 
-/** An event as a queue of the operator gets it. */
+/** An event as sent to the operator's queue. */
 export type ForwardedEvent = Omit<ReturnType<typeof toEvent>, "payload"> & {
-  /** The account that it belongs to; null where it belongs to the service. */
+  /** The account that the event belongs to; null for events of the service. */
   readonly owner: ReturnType<typeof toUser> | null;
-  /** Null where the message would be too large with it. */
+  /** Null if the message would be too large with it. */
   readonly payload: Record<string, unknown> | null;
-  /** Where it would. */
+  /** Set if the payload was removed. */
   readonly truncated?: true;
 };
 
-/** An event as a message, with the bytes it takes. */
+/** Formats an event as a queue message, and returns its size in bytes. */
 export function toForwardedEvent(
   entry: EventEntry,
   owner: UserRow | undefined,
@@ -26,8 +26,8 @@ export function toForwardedEvent(
   const message = { ...toEvent(entry, viewer), owner: owner ? toUser(owner, viewer) : null };
   const bytes = sizeOf(message);
   if (bytes <= MESSAGE_BYTES_MAX) return { message, bytes };
-  const cut = { ...message, payload: null, truncated: true } as const;
-  return { message: cut, bytes: sizeOf(cut) };
+  const withoutPayload = { ...message, payload: null, truncated: true } as const;
+  return { message: withoutPayload, bytes: sizeOf(withoutPayload) };
 }
 
 const sizeOf = (message: object): number => encodeUtf8(JSON.stringify(message)).length;

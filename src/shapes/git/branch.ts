@@ -21,13 +21,13 @@ export const Branch = z
   .openapi("Branch");
 export type Branch = z.infer<typeof Branch>;
 
-/** A branch with the commit that it leads to. */
+/** A branch with its head commit. */
 export interface BranchEntry {
   readonly name: string;
   readonly head: PayloadCommitEntry;
 }
 
-/** A branch as `viewer` sees it. No branch is protected. */
+/** Formats a branch for `viewer`. Branch protection is not supported, so no branch is protected. */
 export function toBranch(repo: RepositoryContext, branch: BranchEntry, viewer: Viewer): Branch {
   const canWrite = repo.permission.units.code >= ACCESS.write;
   return {

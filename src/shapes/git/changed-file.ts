@@ -14,10 +14,13 @@ const Url = z.string().openapi({ format: "uri" });
 export const ChangedFile = z
   .object({
     filename: z.string(),
-    previous_filename: z.string().optional().openapi({ description: "Of what was renamed" }),
-    sha: z.string().openapi({ description: "Id of its content; of what it was, if it is deleted" }),
+    previous_filename: z
+      .string()
+      .optional()
+      .openapi({ description: "The previous path of a renamed file" }),
+    sha: z.string().openapi({ description: "Id of the blob; of the old blob for a deleted file" }),
     status: z.enum(["added", "deleted", "renamed", "copied", "changed", "unchanged"]).openapi({
-      description: "Unchanged where no line is: binary contents, or another mode",
+      description: "Unchanged if no line differs: for binary files and changes of mode",
     }),
     additions: Int64,
     deletions: Int64,
@@ -28,19 +31,20 @@ export const ChangedFile = z
   })
   .openapi("ChangedFile");
 
-/** A file that differs, and how many of its lines do; undefined for binary contents. */
+/** A changed file. */
 export interface ChangedFileEntry {
   readonly change: PathChange;
+  /** Undefined for binary files. */
   readonly stat: LineStat | undefined;
 }
 
-/** Where one side of a difference can be looked at. */
+/** The repository and commit of one side of a comparison, to link to. */
 export interface FileSide {
   readonly repository: RepositoryContext;
   readonly commitOid: Oid;
 }
 
-/** A file that differs, as `viewer` sees it. What is deleted leads to the old side, where there is one. */
+/** Formats a changed file for `viewer`. A deleted file links to the old side, if there is one. */
 export function toChangedFile(
   { change, stat = { added: 0, removed: 0 } }: ChangedFileEntry,
   { old, fresh }: { old: FileSide | undefined; fresh: FileSide },

@@ -17,13 +17,13 @@ const Url = z.string().openapi({ format: "uri" });
 
 export const CommitStatus = z
   .object({
-    id: Int64.openapi({ description: "Of all statuses of the commit, from 1 in their order" }),
+    id: Int64.openapi({ description: "Number of the status within its commit, counted from 1" }),
     status: z.enum(COMMIT_STATES),
-    context: z.string().openapi({ description: "Which check says so" }),
+    context: z.string().openapi({ description: "The check that reports the status" }),
     description: z.string(),
     target_url: z.string(),
     url: Url,
-    creator: User.nullable().openapi({ description: "Null if the account is gone" }),
+    creator: User.nullable().openapi({ description: "Null if the account was deleted" }),
     created_at: Time,
     updated_at: Time,
   })
@@ -32,13 +32,13 @@ export const CommitStatus = z
 export const CombinedStatus = z
   .object({
     state: z.enum(["", "failure", "pending", "success"]).openapi({
-      description: "Failure if anything failed, success if all went well; empty without a status",
+      description:
+        "`failure` if any check failed, `success` if all succeeded; empty if there are no statuses",
     }),
     sha: z.string(),
-    statuses: z
-      .array(CommitStatus)
-      .nullable()
-      .openapi({ description: "The latest of each context, the newest first; null without one" }),
+    statuses: z.array(CommitStatus).nullable().openapi({
+      description: "The latest status of each context, newest first; null if there are none",
+    }),
     total_count: Int64,
     repository: Repository,
     commit_url: Url,
@@ -46,17 +46,17 @@ export const CombinedStatus = z
   })
   .openapi("CombinedStatus");
 
-/** What all that was said of a commit comes to; "" where nothing was. */
+/** The combined state of a commit's statuses; "" if there are none. */
 export type CombinedState = z.infer<typeof CombinedStatus>["state"];
 
-/** A status with the account that gave it. */
+/** A status with the account that created it. */
 export interface StatusEntry {
   status: CommitStatusRow;
   creator: UserRow | undefined;
 }
 
 export function toCommitStatus(
-  where: RepositoryContext,
+  repo: RepositoryContext,
   { status, creator }: StatusEntry,
   viewer: Viewer,
 ): z.infer<typeof CommitStatus> {
@@ -67,34 +67,34 @@ export function toCommitStatus(
     context: status.context,
     description: status.description,
     target_url: status.targetUrl,
-    url: `${apiUrlOf(where, viewer)}/statuses/${status.commitOid}`,
+    url: `${apiUrlOf(repo, viewer)}/statuses/${status.commitOid}`,
     creator: creator ? toUser(creator, viewer) : null,
     created_at: createdAt,
     updated_at: createdAt,
   };
 }
 
-/** What counts of the statuses of a commit. */
+/** The combined status of a commit. */
 export interface CombinedEntry {
   commitOid: Oid;
   state: CombinedState;
-  /** A page of the latest of each context. */
+  /** A page of the latest statuses of each context. */
   items: readonly StatusEntry[];
   total: number;
 }
 
 export function toCombinedStatus(
-  where: RepositoryContext,
+  repo: RepositoryContext,
   { commitOid, state, items, total }: CombinedEntry,
   viewer: Viewer,
 ): z.infer<typeof CombinedStatus> {
-  const commitUrl = `${apiUrlOf(where, viewer)}/commits/${commitOid}`;
+  const commitUrl = `${apiUrlOf(repo, viewer)}/commits/${commitOid}`;
   return {
     state,
     sha: commitOid,
-    statuses: total === 0 ? null : items.map((item) => toCommitStatus(where, item, viewer)),
+    statuses: total === 0 ? null : items.map((item) => toCommitStatus(repo, item, viewer)),
     total_count: total,
-    repository: toRepository(where, viewer),
+    repository: toRepository(repo, viewer),
     commit_url: commitUrl,
     url: `${commitUrl}/status`,
   };

@@ -18,7 +18,7 @@ export const CommitUser = z
   .object({
     name: z.string(),
     email: z.string().openapi({ format: "email" }),
-    date: z.string().openapi({ description: "RFC 3339, in the zone of whoever made it" }),
+    date: z.string().openapi({ description: "RFC 3339, for a commit in its recorded time zone" }),
   })
   .openapi("CommitUser");
 
@@ -42,7 +42,7 @@ const RepoCommit = z
     message: z.string(),
     tree: CommitMeta,
     verification: PayloadCommitVerification.nullable().openapi({
-      description: "Null where it is not asked for",
+      description: "Null if not requested",
     }),
   })
   .openapi("RepoCommit");
@@ -61,11 +61,11 @@ export const Commit = z
     parents: z.array(CommitMeta),
     files: z.array(CommitAffectedFiles).nullable().openapi({
       description:
-        "What differs from the first parent. Null where it is not asked for, or the commit changes too many files",
+        "Files that differ from the first parent. Null if not requested, or if the commit changes too many files",
     }),
     stats: CommitStats.nullable().openapi({
       description:
-        "Lines that differ from the first parent. Null where they are not asked for, or the commit changes too many files",
+        "Lines that differ from the first parent. Null if not requested, or if the commit changes too many files",
     }),
   })
   .openapi("Commit");
@@ -77,12 +77,12 @@ export interface CommitFile {
   readonly status: "added" | "removed" | "modified";
 }
 
-/** A commit with what was asked for of it. */
+/** A commit with the requested details. */
 export interface CommitEntry {
   readonly commitOid: Oid;
   readonly commit: GitCommit;
   readonly parents: readonly { readonly oid: Oid; readonly timeSeconds: number }[];
-  /** The accounts that its addresses belong to. */
+  /** The accounts with the e-mail addresses of author and committer. */
   readonly author: UserRow | undefined;
   readonly committer: UserRow | undefined;
   readonly verification: Verification | undefined;
@@ -90,27 +90,27 @@ export interface CommitEntry {
   readonly stat: LineStat | undefined;
 }
 
-/** A commit as `viewer` sees it. */
+/** Formats a commit for `viewer`. */
 export function toCommit(
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   entry: CommitEntry,
   viewer: Viewer,
 ): Commit {
   const { commitOid, commit, stat } = entry;
-  const gitUrl = `${apiUrlOf(where, viewer)}/git`;
+  const gitUrl = `${apiUrlOf(repo, viewer)}/git`;
   const url = `${gitUrl}/commits/${commitOid}`;
   const created = formatSeconds(commit.committer.timeSeconds);
-  const read = makeReader(commit);
+  const decode = makeDecoder(commit);
   return {
     url,
     sha: commitOid,
     created,
-    html_url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
+    html_url: `${htmlUrlOf(repo, viewer)}/commit/${commitOid}`,
     commit: {
       url,
-      author: toCommitUser(commit.author, read),
-      committer: toCommitUser(commit.committer, read),
-      message: read(commit.message),
+      author: toCommitUser(commit.author, decode),
+      committer: toCommitUser(commit.committer, decode),
+      message: decode(commit.message),
       tree: { url: `${gitUrl}/trees/${commit.treeOid}`, sha: commit.treeOid, created },
       verification: entry.verification ? toVerification(entry.verification) : null,
     },
@@ -130,24 +130,24 @@ export function toCommit(
 
 const toCommitUser = (
   { name, email, timeSeconds, zone }: Identity,
-  read: (text: ByteText) => string,
-) => ({ name: read(name), email: read(email), date: formatInZone(timeSeconds, zone) });
+  decode: (text: ByteText) => string,
+) => ({ name: decode(name), email: decode(email), date: formatInZone(timeSeconds, zone) });
 
-/** Reads the text of a commit, in Latin-1 or UTF-8 as its `encoding` says. */
-function makeReader({ headers }: GitCommit): (text: ByteText) => string {
+/** Returns a decoder for the text of a commit: Latin-1 if its `encoding` header says so, else UTF-8. */
+function makeDecoder({ headers }: GitCommit): (text: ByteText) => string {
   const encoding = findHeader(headers, "encoding") ?? "";
   return /^(?:iso-?8859-1|latin-?1)$/i.test(encoding) ? (text) => text : decodeText;
 }
 
-/** The last second that a year of four digits has. */
+/** The last second of the year 9999. */
 const SECONDS_MAX = 253_402_300_799;
 const DAY_SECONDS = 86_400;
 
-/** A moment of a commit, in UTC. One that no calendar has never was. */
+/** Formats a commit time in UTC; `NEVER` for a time after the year 9999. */
 const formatSeconds = (seconds: number): string =>
   seconds <= SECONDS_MAX ? formatTime(seconds * 1000) : NEVER;
 
-/** The same by the clock of a place: RFC 3339 in the zone that was written. */
+/** Formats a commit time as RFC 3339 in the given zone, or in UTC if the zone is invalid. */
 function formatInZone(seconds: number, zone: string): string {
   const minutes = zoneMinutes(zone);
   const isPlain = minutes === 0 || Math.abs(minutes) * 60 >= DAY_SECONDS;

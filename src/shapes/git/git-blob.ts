@@ -8,7 +8,7 @@ import type { Viewer } from "../viewer.ts";
 
 export const GitBlobResponse = z
   .object({
-    content: z.string().nullable().openapi({ description: "null above 10 MiB" }),
+    content: z.string().nullable().openapi({ description: "Null for blobs over 10 MiB" }),
     encoding: z.enum(["base64"]).nullable(),
     url: z.string().openapi({ format: "uri" }),
     sha: z.string(),
@@ -18,7 +18,7 @@ export const GitBlobResponse = z
   })
   .openapi("GitBlobResponse");
 
-/** A blob as it was read. */
+/** A blob with its encoded content, if it was read. */
 export interface ReadBlob {
   oid: Oid;
   sizeBytes: number;

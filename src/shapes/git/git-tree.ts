@@ -29,14 +29,14 @@ export const GitTreeResponse = z
   })
   .openapi("GitTreeResponse");
 
-/** What stands at a path of a tree. */
+/** A tree entry with its path and size. */
 export interface TreeItem {
   path: string;
   entry: { mode: number; oid: Oid };
   sizeBytes: number;
 }
 
-/** An entry of a tree; a submodule has no address, since its commit is elsewhere. */
+/** Formats a tree entry. A submodule has no URL, since its commit is in another repository. */
 export function toGitEntry(
   { path, entry: { mode, oid }, sizeBytes }: TreeItem,
   repository: RepositoryContext,

@@ -8,7 +8,7 @@ import type { Viewer } from "../viewer.ts";
 export const Note = z
   .object({
     message: z.string(),
-    commit: Commit.openapi({ description: "The commit that last wrote the note" }),
+    commit: Commit.openapi({ description: "The commit that last changed the note" }),
   })
   .openapi("Note");
 

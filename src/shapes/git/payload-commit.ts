@@ -34,7 +34,7 @@ export const PayloadCommit = z
   })
   .openapi("PayloadCommit");
 
-/** A commit as it is read for a branch, with the accounts that its addresses belong to. */
+/** A commit with the accounts that have the e-mail addresses of its author and committer. */
 export interface PayloadCommitEntry {
   readonly commitOid: Oid;
   readonly commit: Commit;
@@ -43,14 +43,14 @@ export interface PayloadCommitEntry {
   readonly verification: Verification;
 }
 
-/** What leads to a commit as events show it: which files it changes is not told. */
+/** Formats the head commit of a branch. The changed files are not listed. */
 export function toPayloadCommit(
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   entry: PayloadCommitEntry,
   viewer: Viewer,
 ): z.infer<typeof PayloadCommit> {
   return {
-    ...toCommitFields(where, entry, viewer),
+    ...toCommitFields(repo, entry, viewer),
     verification: toVerification(entry.verification),
     added: null,
     removed: null,
@@ -58,29 +58,32 @@ export function toPayloadCommit(
   };
 }
 
-/** A commit as a push tells it: with the files it changes, and without a word on its signature. */
+/** A commit in a push payload: with its changed files, and without verification of its signature. */
 export type PushedCommit = Omit<z.infer<typeof PayloadCommit>, "verification"> & {
   verification: null;
 };
 
-/** A commit that was pushed; its files are undefined where it changes too many. */
+/** A pushed commit. `files` is undefined if it changes too many files. */
 export type PushedCommitEntry = Omit<PayloadCommitEntry, "verification"> & {
   readonly files: readonly CommitFile[] | undefined;
 };
 
-/** Bytes of a message as JSON, and of a name or an address, that a push tells. */
+/** Maximum size of a message, and of a name or e-mail address, in a push payload, in bytes of JSON. */
 const MESSAGE_BYTES_MAX = 64 * 1024;
 const NAME_BYTES_MAX = 2 * 1024;
-/** Bytes of all paths together, as JSON, that the commits of one payload tell. */
+/** Maximum size of all paths in one payload together, in bytes of JSON. */
 const PATHS_BYTES_MAX = 640 * 1024;
 
 /**
- * Commits as those see them who are told of them, the more important ones first. All of them together
- * are bounded: each takes less than 80 KB as JSON beside its files, and the files of all less than
- * 640 KiB. A commit whose files don't fit any more tells none.
+ * Formats the commits of a push payload.
+ *
+ * The size is bounded: each commit takes less than 80 KB of JSON without its files, and the files of all
+ * commits take less than 640 KiB. A commit whose files no longer fit lists none.
+ *
+ * @param entries More important commits first, as they use the budget for files first.
  */
 export function toPushedCommits(
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   entries: readonly PushedCommitEntry[],
   viewer: Viewer,
 ): PushedCommit[] {
@@ -88,9 +91,9 @@ export function toPushedCommits(
   return entries.map((entry) => {
     const files = entry.files?.map(({ path, status }) => ({ name: decodeText(path), status }));
     const bytes = files?.reduce((sum, { name }) => sum + jsonBytes(name) + 1, 0) ?? 0;
-    const isListed = bytes <= bytesLeft;
-    if (isListed) bytesLeft -= bytes;
-    return toPushedCommit(where, entry, viewer, isListed ? files : undefined);
+    const hasFiles = bytes <= bytesLeft;
+    if (hasFiles) bytesLeft -= bytes;
+    return toPushedCommit(repo, entry, viewer, hasFiles ? files : undefined);
   });
 }
 
@@ -100,12 +103,12 @@ interface NamedFile {
 }
 
 function toPushedCommit(
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   entry: PushedCommitEntry,
   viewer: Viewer,
   files: readonly NamedFile[] | undefined,
 ): PushedCommit {
-  const { author, committer, ...fields } = toCommitFields(where, entry, viewer);
+  const { author, committer, ...fields } = toCommitFields(repo, entry, viewer);
   const list = (status: NamedFile["status"]): string[] | null =>
     files?.filter((file) => file.status === status).map(({ name }) => name) ?? null;
   return {
@@ -127,13 +130,13 @@ const cutUser = ({ name, email, username }: z.infer<typeof PayloadUser>) => ({
 });
 
 const toCommitFields = (
-  where: Pick<RepositoryContext, "row" | "owner">,
+  repo: Pick<RepositoryContext, "row" | "owner">,
   { commitOid, commit, author, committer }: Omit<PayloadCommitEntry, "verification">,
   viewer: Viewer,
 ) => ({
   id: commitOid,
   message: decodeText(commit.message),
-  url: `${htmlUrlOf(where, viewer)}/commit/${commitOid}`,
+  url: `${htmlUrlOf(repo, viewer)}/commit/${commitOid}`,
   author: toPayloadUser(commit.author, author),
   committer: toPayloadUser(commit.committer, committer),
   timestamp: formatGitTime(commit.author.timeSeconds),
@@ -145,9 +148,9 @@ const toPayloadUser = ({ name, email }: Identity, user: UserRow | undefined) => 
   username: user?.name ?? "",
 });
 
-/** The last second that a year of four digits has. */
+/** The last second of the year 9999. */
 const SECONDS_MAX = 253_402_300_799;
 
-/** A moment of an identity, in UTC. One that no calendar has never was. */
+/** Formats the time of an identity in UTC; `NEVER` for a time after the year 9999. */
 export const formatGitTime = (seconds: number): string =>
   seconds <= SECONDS_MAX ? formatTime(seconds * 1000) : NEVER;

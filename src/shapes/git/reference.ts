@@ -23,7 +23,7 @@ export const Reference = z
   })
   .openapi("Reference");
 
-/** A ref with what it holds: of an annotated tag that is the tag's own object. */
+/** A ref with its target: for an annotated tag, the tag object. */
 export interface RefEntry {
   /** The full name. */
   readonly name: ByteText;
@@ -32,14 +32,14 @@ export interface RefEntry {
 }
 
 export function toReference(
-  where: RepositoryContext,
+  repo: RepositoryContext,
   { name, oid, kind }: RefEntry,
   viewer: Viewer,
 ): z.infer<typeof Reference> {
   const ref = decodeText(name);
   return {
     ref,
-    url: `${apiUrlOf(where, viewer)}/git/${encodePath(ref)}`,
-    object: { type: kind, sha: oid, url: objectUrlOf(where, kind, oid, viewer) },
+    url: `${apiUrlOf(repo, viewer)}/git/${encodePath(ref)}`,
+    object: { type: kind, sha: oid, url: objectUrlOf(repo, kind, oid, viewer) },
   };
 }

@@ -14,8 +14,12 @@ import type { Viewer } from "../viewer.ts";
 export const Tag = z
   .object({
     name: z.string().openapi({ example: "v1.0" }),
-    message: z.string().openapi({ description: "The commit's, if the tag has none of its own" }),
-    id: z.string().openapi({ description: "Of the tag's own object, or of the commit" }),
+    message: z
+      .string()
+      .openapi({ description: "The message of the tag; of the commit for a lightweight tag" }),
+    id: z
+      .string()
+      .openapi({ description: "Id of the tag object, or of the commit for a lightweight tag" }),
     commit: CommitMeta,
     zipball_url: z.string().openapi({ format: "uri" }),
     tarball_url: z.string().openapi({ format: "uri" }),
@@ -23,25 +27,25 @@ export const Tag = z
   .openapi("Tag");
 export type Tag = z.infer<typeof Tag>;
 
-/** A tag that leads to a commit. */
+/** A tag that points to a commit. */
 export interface TagEntry {
   readonly name: string;
-  /** What the ref holds: the tag's own object, or the commit. */
+  /** The target of the ref: the tag object, or the commit. */
   readonly oid: Oid;
   readonly commitOid: Oid;
   readonly message: ByteText;
-  /** When it was made, or the commit if the tag does not say, in seconds. */
+  /** Time of the tag, or of the commit if the tag has none, in seconds. */
   readonly timeSeconds: number;
 }
 
-export function toTag(where: RepositoryContext, tag: TagEntry, viewer: Viewer): Tag {
-  const archive = `${htmlUrlOf(where, viewer)}/archive/${encodePath(tag.name)}`;
+export function toTag(repo: RepositoryContext, tag: TagEntry, viewer: Viewer): Tag {
+  const archive = `${htmlUrlOf(repo, viewer)}/archive/${encodePath(tag.name)}`;
   return {
     name: tag.name,
     message: decodeText(tag.message).trim(),
     id: tag.oid,
     commit: {
-      url: objectUrlOf(where, "commit", tag.commitOid, viewer),
+      url: objectUrlOf(repo, "commit", tag.commitOid, viewer),
       sha: tag.commitOid,
       created: formatGitTime(tag.timeSeconds),
     },
@@ -70,16 +74,16 @@ export const AnnotatedTag = z
   })
   .openapi("AnnotatedTag");
 
-/** The object of an annotated tag. */
+/** An annotated tag's object, with the verification of its signature. */
 export interface AnnotatedTagEntry {
   readonly oid: Oid;
   readonly tag: GitTag;
   readonly verification: Verification;
 }
 
-/** An annotated tag. Its message is shown without the signature at its end. */
+/** Formats an annotated tag. The signature at the end of its message is removed. */
 export function toAnnotatedTag(
-  where: RepositoryContext,
+  repo: RepositoryContext,
   { oid, tag, verification }: AnnotatedTagEntry,
   viewer: Viewer,
 ): z.infer<typeof AnnotatedTag> {
@@ -87,7 +91,7 @@ export function toAnnotatedTag(
   return {
     tag: decodeText(name),
     sha: oid,
-    url: objectUrlOf(where, "tag", oid, viewer),
+    url: objectUrlOf(repo, "tag", oid, viewer),
     message: decodeText(message.slice(0, findTagSignature(message)) as ByteText),
     tagger: {
       name: tagger ? decodeText(tagger.name) : "",
@@ -96,7 +100,7 @@ export function toAnnotatedTag(
     },
     object: {
       type: targetKind,
-      url: objectUrlOf(where, targetKind, targetOid, viewer),
+      url: objectUrlOf(repo, targetKind, targetOid, viewer),
       sha: targetOid,
     },
     verification: toVerification(verification),

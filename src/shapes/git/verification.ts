@@ -7,7 +7,7 @@ export const PayloadUser = z
   .object({
     name: z.string(),
     email: z.string().openapi({ format: "email" }),
-    username: z.string().openapi({ description: "Empty if no account has the address" }),
+    username: z.string().openapi({ description: "Empty if no account has the e-mail address" }),
   })
   .openapi("PayloadUser");
 
@@ -17,18 +17,18 @@ export const PayloadCommitVerification = z
     reason: z.string(),
     signature: z.string(),
     signer: PayloadUser.nullable(),
-    payload: z.string().openapi({ description: "What is signed" }),
+    payload: z.string().openapi({ description: "The signed content" }),
   })
   .openapi("PayloadCommitVerification");
 
-/** What is known of the signature of a commit or tag. */
+/** The verification of the signature of a commit or tag. */
 export interface Verification {
   readonly isVerified: boolean;
-  /** Who signed and with which key, or why nobody is known to have. */
+  /** The signer and the key, or why the signature is not verified. */
   readonly reason: string;
-  /** Undefined where nothing is signed. */
+  /** Undefined if there is no signature. */
   readonly split: SplitSignature | undefined;
-  /** Undefined unless it is verified. */
+  /** Undefined unless verified. */
   readonly signer: { readonly name: string; readonly email: string } | undefined;
 }
 

@@ -18,11 +18,8 @@ export const IssueTemplate = z
     labels: z.array(z.string()),
     assignees: z.array(z.string()),
     ref: z.string(),
-    content: z.string().openapi({ description: "Of a template that is a text" }),
-    body: z
-      .array(IssueFormField)
-      .nullable()
-      .openapi({ description: "Of a template that is a form" }),
+    content: z.string().openapi({ description: "Content of a Markdown template" }),
+    body: z.array(IssueFormField).nullable().openapi({ description: "Fields of a form template" }),
     file_name: z.string(),
   })
   .openapi("IssueTemplate");

@@ -21,15 +21,15 @@ const GPGKeyFields = z.object({
   expires_at: TimeOrNull,
 });
 
-/** Subkeys have the shape of keys, without subkeys of their own. */
+/** Subkeys have the fields of keys, and an empty list of subkeys. */
 export const GPGKey = GPGKeyFields.extend({
   subkeys: z.array(GPGKeyFields.extend({ subkeys: z.array(GPGKeyFields) })),
 }).openapi("GPGKey");
 
 /**
- * A key with its subkeys.
+ * Formats a key with its subkeys.
  *
- * @param confirmedEmails Lower-cased addresses that the account has confirmed.
+ * @param confirmedEmails The account's confirmed e-mail addresses, in lower case.
  */
 export function toGpgKey(
   key: GpgKeyRow,

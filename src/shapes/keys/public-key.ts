@@ -23,7 +23,7 @@ export const PublicKey = z
   })
   .openapi("PublicKey");
 
-/** A user's SSH key; whose it is, and of what kind, is said to the owner and to administrators. */
+/** Formats a user's SSH key. Only the owner and administrators see the owner and the kind of key. */
 export function toPublicKey(
   key: PublicKeyRow,
   owner: UserRow,
@@ -56,7 +56,7 @@ export const DeployKey = z
   })
   .openapi("DeployKey");
 
-/** A key that opens one repository. */
+/** Formats a deploy key, which grants access to one repository. */
 export function toDeployKey(
   key: PublicKeyRow,
   repo: RepositoryContext,

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** Both keys carry the same value: the contract says `Version`, clients of the field read `version`. */
+/** Both keys have the same value: Gitea's API document names it `Version`, its clients read `version`. */
 export const ServerVersion = z
   .object({ Version: z.string(), version: z.string() })
   .openapi("ServerVersion");

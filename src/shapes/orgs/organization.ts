@@ -9,7 +9,7 @@ export const Organization = z
   .object({
     id: Int64,
     name: z.string(),
-    /** The same as `name`; older clients read this one. */
+    /** Same as `name`, for older clients. */
     username: z.string(),
     full_name: z.string(),
     email: z.string(),
@@ -22,7 +22,7 @@ export const Organization = z
   })
   .openapi("Organization");
 
-/** An organization; its contact address is meant to be seen. */
+/** Formats an organization. Its contact e-mail address is public. */
 export function toOrganization(org: UserRow, viewer: Viewer): z.infer<typeof Organization> {
   return {
     id: org.id,

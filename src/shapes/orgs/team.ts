@@ -29,9 +29,9 @@ export const Team = z
   })
   .openapi("Team");
 
-/** A team, with its organization where `org` is given. */
+/** Formats a team, with its organization if `org` is not null. */
 export function toTeam(team: TeamRow, org: UserRow | null, viewer: Viewer): z.infer<typeof Team> {
-  // Teams of administrators and owners give their mode everywhere, whatever is stored of their units.
+  // Admin and owner teams grant their mode on every unit, regardless of the stored units.
   const modes = team.access >= ACCESS.admin ? everyUnit(team.access) : team.units;
   const granted = UNITS.filter((unit) => modes[unit] !== undefined);
   return {

@@ -102,25 +102,24 @@ const RepositoryFields = z.object({
 });
 
 export const Repository = RepositoryFields.extend({
-  /** What it was forked from. */
+  /** The repository that this one was forked from. */
   parent: RepositoryFields.optional(),
 }).openapi("Repository");
 export type Repository = z.infer<typeof Repository>;
 
-/** A repository as queries bring it. */
+/** A repository as queries return it, with the viewer's permission. */
 export interface RepositoryContext {
   row: RepositoryRow;
   owner: UserRow;
-  /** What the viewer was granted in it. */
   permission: RepositoryPermission;
-  /** What it was forked from, where that was looked up. */
+  /** The repository it was forked from; undefined if there is none, or it was not queried. */
   parent?: RepositoryContext | undefined;
 }
 
-/** A repository as `viewer` sees it. */
+/** Formats a repository for `viewer`. */
 export function toRepository(repo: RepositoryContext, viewer: Viewer): Repository {
   const { parent } = repo;
-  // SECURITY: that a fork may be seen says nothing of its parent.
+  // SECURITY: access to a fork does not imply access to its parent.
   const isShown = parent !== undefined && parent.permission.mode !== ACCESS.none;
   const fields = toRepositoryFields(repo, viewer);
   return isShown ? { ...fields, parent: toRepositoryFields(parent, viewer) } : fields;

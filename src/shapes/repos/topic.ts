@@ -10,7 +10,7 @@ export const TopicResponse = z
   .object({
     id: Int64,
     topic_name: z.string(),
-    repo_count: Int64.openapi({ description: "Public repositories that have it" }),
+    repo_count: Int64.openapi({ description: "Number of public repositories with the topic" }),
     created: Time,
     updated: Time,
   })

@@ -17,7 +17,7 @@ export const WatchInfo = z
   })
   .openapi("WatchInfo");
 
-/** The watch of someone who watches the repository. Its time is the repository's, as in Gitea. */
+/** Formats the subscription of a watcher. `created_at` is that of the repository, as in Gitea. */
 export function toWatchInfo(repo: RepositoryContext, viewer: Viewer): z.infer<typeof WatchInfo> {
   const repositoryUrl = apiUrlOf(repo, viewer);
   return {

@@ -8,24 +8,24 @@ export const AccessToken = z
   .object({
     id: Int64,
     name: z.string(),
-    sha1: z.string().openapi({ description: "The secret: only in the answer to its creation" }),
+    sha1: z.string().openapi({ description: "The secret, only in the response to its creation" }),
     token_last_eight: z.string(),
     scopes: z.array(z.string()),
     created_at: Time,
     last_used_at: TimeOrNull,
-    expires_at: TimeOrNull.openapi({ description: "When it stops working; null for never" }),
-    repositories: z
-      .array(z.string())
-      .nullable()
-      .openapi({ description: "The only repositories it reaches; null for all of its user's" }),
+    expires_at: TimeOrNull.openapi({ description: "When the token expires; null for never" }),
+    repositories: z.array(z.string()).nullable().openapi({
+      description:
+        "The only repositories that the token can access; null for all repositories of its user",
+    }),
   })
   .openapi("AccessToken");
 
 /**
- * A token as its owner sees it.
+ * Formats a token for its owner.
  *
- * @param boundTo Full names of its repositories, where it is bound to some.
- * @param secret  Known at creation only; the database holds its hash.
+ * @param boundTo Full names of the repositories that the token is restricted to, if it is.
+ * @param secret  Available only at creation; the database stores its hash.
  */
 export function toAccessToken(
   token: AccessTokenRow,

@@ -13,7 +13,7 @@ export const Email = z
   })
   .openapi("Email");
 
-/** An address as its owner sees it: whose it is goes without saying. */
+/** Formats an e-mail address for its owner, without the account's id and name. */
 export const toEmail = (address: EmailAddress): z.infer<typeof Email> => ({
   email: address.email,
   verified: address.isActivated,

@@ -10,7 +10,7 @@ export const User = z
   .object({
     id: Int64,
     login: z.string().openapi({ example: "alice" }),
-    /** The same as `login`; older clients read this one. */
+    /** Same as `login`, for older clients. */
     username: z.string(),
     login_name: z.string(),
     source_id: Int64,
@@ -37,11 +37,11 @@ export const User = z
 export type User = z.infer<typeof User>;
 
 /**
- * A user or organization as `viewer` sees it.
+ * Formats a user or organization for `viewer`.
  *
- * What concerns signing in (`login_name`, `source_id`, `last_login`, `language`, `is_admin`,
- * `active`, `prohibit_login`, `restricted`) is shown to the account itself and to administrators;
- * others see it empty, as clients of the field expect.
+ * Fields about signing in (`login_name`, `source_id`, `last_login`, `language`, `is_admin`, `active`,
+ * `prohibit_login`, `restricted`) are filled only for the account itself and for administrators. For others
+ * they are empty, as Gitea's clients expect.
  */
 export function toUser(user: UserRow, viewer: Viewer): User {
   const isOwn = viewer.isSiteAdmin || viewer.userId === user.id;
@@ -72,7 +72,7 @@ export function toUser(user: UserRow, viewer: Viewer): User {
   };
 }
 
-/** Stands where an account is gone, or where nobody acted. */
+/** The placeholder for a deleted account, or for a missing actor. */
 export const toGhost = (viewer: Viewer): User => ({
   id: -1,
   login: "Ghost",
@@ -99,7 +99,7 @@ export const toGhost = (viewer: Viewer): User => ({
   starred_repos_count: 0,
 });
 
-/** SECURITY: nobody learns a hidden address, and anonymous callers learn none at all. */
+/** SECURITY: hides hidden addresses from other users, and all addresses from anonymous callers. */
 function shownEmail(user: UserRow, viewer: Viewer): string {
   const isOwn = viewer.isSiteAdmin || viewer.userId === user.id;
   if (isOwn || (viewer.userId !== undefined && !user.isEmailHidden)) return user.email;

@@ -9,32 +9,34 @@ export const HookDelivery = z
     id: Int64,
     uuid: z.string().openapi({
       format: "uuid",
-      description: "What the receiver knows it by, the same on every attempt and redelivery",
+      description: "Sent to the receiver; the same on every attempt and redelivery",
     }),
     event: z
       .string()
-      .openapi({ description: "What the webhook is told of, as its `events` name it" }),
-    event_id: Int64.openapi({ description: "Of what it tells of, as streams of events number it" }),
+      .openapi({ description: "The webhook event, as named in the webhook's `events`" }),
+    event_id: Int64.openapi({
+      description: "Id of the event that is delivered, as in the event streams",
+    }),
     status: z.enum(DELIVERY_STATUSES).openapi({
-      description: "Whether it is to be sent, was received, or was given up",
+      description: "Whether the delivery is pending, succeeded, or failed",
     }),
     attempts: Int64.openapi({
-      description: "How often it was sent since it was last asked for",
+      description: "Number of attempts since the delivery was last requested",
     }),
     next_attempt_at: TimeOrNull.openapi({
-      description: "When it is to be sent; null where it is not to be",
+      description: "Time of the next attempt; null if none is due",
     }),
     is_requested: z.boolean().openapi({
       description:
-        "Whether somebody asked for it, by a test or once more: it is sent even if the webhook is not active",
+        "Whether the delivery was requested by a test or a redelivery. It is then sent even if the webhook is not active",
     }),
     response_status: Int64.nullable().openapi({
-      description: "Of the last attempt; null where there was no answer, or no attempt yet",
+      description: "HTTP status of the last attempt; null without a response or an attempt",
     }),
     failure: z
       .string()
-      .openapi({ description: "Why there was no answer, empty where there was one" }),
-    duration_ms: Int64.nullable().openapi({ description: "Of the last attempt" }),
+      .openapi({ description: "Why there was no response; empty if there was one" }),
+    duration_ms: Int64.nullable().openapi({ description: "Duration of the last attempt" }),
     created_at: Time,
     updated_at: Time,
   })
@@ -47,25 +49,26 @@ export const HookDeliveryDetail = HookDelivery.extend({
     .object({
       url: z.string(),
       method: z.enum(["POST", "PUT"]),
-      headers: Headers.openapi({ description: "Without what is secret" }),
+      headers: Headers.openapi({ description: "Without secret headers" }),
       body: z.string().openapi({
-        description: "The text that is signed; sent as a form, it is the value of `payload`",
+        description:
+          "The signed text; with content type `form`, it is sent as the value of `payload`",
       }),
     })
     .nullable()
-    .openapi({ description: "Of the last attempt; null before the first one" }),
+    .openapi({ description: "Request of the last attempt; null before the first attempt" }),
   response: z
     .object({
       status: Int64,
       headers: Headers,
-      body: z.string().openapi({ description: "Its beginning, as text" }),
+      body: z.string().openapi({ description: "The beginning of the body, as text" }),
     })
     .nullable()
-    .openapi({ description: "To the last attempt; null where there was no answer" }),
+    .openapi({ description: "Response to the last attempt; null if there was none" }),
 }).openapi("HookDeliveryDetail");
 
-/** How a delivery stands, as queries bring it. */
-interface Standing {
+/** The fields of a delivery that lists show. */
+interface DeliverySummary {
   readonly delivery: Pick<
     DeliveryRow,
     | "id"
@@ -84,8 +87,11 @@ interface Standing {
   readonly eventId: number;
 }
 
-/** A delivery as those see it who may change its hook. */
-export function toHookDelivery({ delivery, eventId }: Standing): z.infer<typeof HookDelivery> {
+/** Formats a delivery for callers who may edit its webhook. */
+export function toHookDelivery({
+  delivery,
+  eventId,
+}: DeliverySummary): z.infer<typeof HookDelivery> {
   return {
     id: delivery.id,
     uuid: delivery.uuid,
@@ -103,18 +109,18 @@ export function toHookDelivery({ delivery, eventId }: Standing): z.infer<typeof 
   };
 }
 
-/** The same, with what was sent and answered. */
-interface Sent extends Standing {
+/** A delivery with its request and response. */
+interface DeliveryDetail extends DeliverySummary {
   readonly delivery: DeliveryRow;
   readonly method: "POST" | "PUT";
   readonly content: string;
 }
 
-export function toHookDeliveryDetail(sent: Sent): z.infer<typeof HookDeliveryDetail> {
-  const { delivery, method, content } = sent;
+export function toHookDeliveryDetail(detail: DeliveryDetail): z.infer<typeof HookDeliveryDetail> {
+  const { delivery, method, content } = detail;
   const { requestUrl, requestHeaders, responseStatus } = delivery;
   return {
-    ...toHookDelivery(sent),
+    ...toHookDelivery(detail),
     request: requestHeaders && {
       url: requestUrl,
       method,
@@ -132,7 +138,7 @@ export function toHookDeliveryDetail(sent: Sent): z.infer<typeof HookDeliveryDet
   };
 }
 
-/** SECURITY: none of them are kept; this is so that none is told if one were. */
+/** SECURITY: secret headers are not stored. This removes one anyway, in case it were. */
 const withoutSecrets = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) => name.toLowerCase() !== "authorization"),

@@ -10,30 +10,30 @@ export const Hook = z
     id: Int64,
     type: z.string(),
     active: z.boolean(),
-    config: z
-      .record(z.string(), z.string())
-      .openapi({ description: "`url`, `content_type` and how a chat shows it; never the secret" }),
+    config: z.record(z.string(), z.string()).openapi({
+      description: "`url`, `content_type` and the settings of chat messages, without the secret",
+    }),
     events: z.array(z.string()),
     branch_filter: z.string(),
     authorization_header: z
       .string()
-      .openapi({ description: "Always empty: it is set and used, and never told" }),
+      .openapi({ description: "Always empty, because it is write-only" }),
     last_status: z
       .enum(["none", "succeeded", "failed"])
-      .openapi({ description: "How the last delivery ended" }),
+      .openapi({ description: "Result of the last delivery" }),
     failing_since: TimeOrNull.openapi({
-      description: "Since when no attempt has succeeded; null where the last one did",
+      description: "Since when every attempt has failed; null if the last attempt succeeded",
     }),
     paused_at: TimeOrNull.openapi({
       description:
-        "When it was given up after failing for days; it is told of nothing until it is activated anew",
+        "When the webhook was paused after failing for days. It receives nothing until it is activated again",
     }),
     updated_at: Time,
     created_at: Time,
   })
   .openapi("Hook");
 
-/** A hook as those see it who may change it, without its secrets. */
+/** Formats a webhook for callers who may edit it, without its secrets. */
 export function toHook(hook: HookRow): z.infer<typeof Hook> {
   const { chat } = hook;
   return {

@@ -29,7 +29,7 @@ export const samples = defineSamples({
       path: await branchPath(world),
       json: { new_commit_id: "main" },
     }),
-    // The branch is there already.
+    // The branch already points at this commit.
     announces: NOTHING,
   },
   repoDeleteBranch: {

@@ -34,7 +34,7 @@ const create = (repo: TestRepo, as: Pick<TestUser, "token"> | undefined, json: o
   call("POST", pathOf(repo), { ...(as && { as }), json });
 
 describe("GET /repos/{owner}/{repo}/branches", () => {
-  it("lists branches by their newest commit, then by name, in pages, with a total", async () => {
+  it("lists branches by commit time, then by name, in pages, with a total", async () => {
     const { repo, commit } = await makePushed();
     for (const [name, at] of [
       ["old", 1_600_000_001],
@@ -66,7 +66,7 @@ describe("GET /repos/{owner}/{repo}/branches", () => {
     expect([status, body, headers.get("X-Total-Count")]).toEqual([200, [], "0"]);
   });
 
-  it("asks the repository's object once, and the database twice, for any number of them", async () => {
+  it("costs one Durable Object call and two database round trips for any number of branches", async () => {
     const { owner, repo } = await makePushed();
     for (const name of ["a", "b", "c"]) {
       const { oid, pack } = makeDatedCommit(name);
@@ -77,7 +77,7 @@ describe("GET /repos/{owner}/{repo}/branches", () => {
     expect(line).toMatchObject({ d1Rounds: 2, objectCalls: 1 });
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const { owner, repo } = await makePushed({ isPrivate: true });
     for (const path of [pathOf(repo), pathOf(repo, "main")]) {
       expect((await call("GET", path)).status).toBe(404);
@@ -93,7 +93,7 @@ describe("GET /repos/{owner}/{repo}/branches", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
-  it("tells a branch with its commit and what the caller may do", async () => {
+  it("returns a branch with its commit and the caller's permissions", async () => {
     const { owner, repo } = await makePushed();
     const ada = await make.user();
     const commit = makeDatedCommit("A word\n\nand more", { author: `Ada <${ada.email}>` });
@@ -135,7 +135,7 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
     expect(seen.body).toEqual({ ...body, user_can_push: false, user_can_merge: false });
   });
 
-  it("shows a signature and what it signs, also where nobody can read it", async () => {
+  it("returns a signature and the signed payload, even if the signature is unreadable", async () => {
     const { repo } = await makePushed();
     const headers = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n";
     const { oid, pack } = makeDatedCommit("signed", { headers });
@@ -151,8 +151,8 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
     expect(verification.payload).not.toContain("gpgsig");
   });
 
-  // SECURITY: else whoever pushes a commit with an address learns whose it is.
-  it("names nobody by an address that they hide, nor who is not seen at all", async () => {
+  // SECURITY: otherwise a caller could push a commit to learn who owns an address.
+  it("names no account by a hidden address, and no invisible account", async () => {
     const { repo } = await makePushed();
     const hidden = await make.user({ isEmailHidden: true });
     const limited = await make.user({ visibility: "limited" });
@@ -170,7 +170,7 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
     expect(await usernameFor(placeholder)).toBe(hidden.name);
   });
 
-  it("finds nothing at any other name", async () => {
+  it("answers 404 for any other name", async () => {
     const { owner, repo } = await makePushed();
     const near = ["nothing", "refs/heads/main", "main/", "mai", "heads/main", "main%0a"];
     const wrong = ["%00", "%ff", "..%2fmain", "%2e%2e%2f%2e%2e%2fmain", "x".repeat(5000)];
@@ -180,7 +180,7 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
     }
   });
 
-  it("shows a commit whose date no calendar has", async () => {
+  it("returns a commit with an out-of-range date", async () => {
     const { repo } = await makePushed();
     const { oid, pack } = makeDatedCommit("late", { at: 999_999_999_999, authorAt: 10 ** 14 });
     await storePush(repo, "refs/heads/late", oid, pack);
@@ -190,7 +190,7 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
 });
 
 describe("POST /repos/{owner}/{repo}/branches", () => {
-  it("makes a branch of the default branch, another branch, a tag or a commit, and announces it", async () => {
+  it("creates a branch at the default branch, another branch, a tag or a commit, and records a push", async () => {
     const { owner, repo, commit } = await makePushed();
     const other = makeDatedCommit("other");
     await storePush(repo, "refs/heads/a/b", other.oid, other.pack);
@@ -225,7 +225,7 @@ describe("POST /repos/{owner}/{repo}/branches", () => {
     expect(await filesOf(repo)).toEqual(files);
   });
 
-  it("refuses names that are taken or can't be, and a start that is not there", async () => {
+  it("refuses taken and invalid names, and an unknown starting point", async () => {
     const { owner, repo, commit } = await makePushed();
     await storePush(repo, "refs/heads/a/b", commit.oid, commit.pack);
     await storePush(repo, "refs/tags/v1", commit.oid, commit.pack);
@@ -253,7 +253,7 @@ describe("POST /repos/{owner}/{repo}/branches", () => {
       [{ ...name, old_ref_name: 3 }, 422, "[OldRefName]: a text is expected"],
       [{ ...name, old_ref_name: "nothing" }, 404, ""],
       [{ ...name, old_ref_name: "../main" }, 404, ""],
-      // SECURITY: what no ref reaches is not brought back by its id.
+      // SECURITY: an unreachable commit must not become accessible again by its id.
       [{ ...name, old_ref_name: hidden.oid }, 404, ""],
       [{ ...name, old_ref_name: "0".repeat(40) }, 404, ""],
       [{ ...name, old_branch_name: "v1" }, 404, ""],
@@ -269,14 +269,14 @@ describe("POST /repos/{owner}/{repo}/branches", () => {
     expect(await eventsOf(repo)).toEqual(events);
   });
 
-  it("makes one branch of several that are asked for at once", async () => {
+  it("creates only one of several concurrently requested branches of one name", async () => {
     const { owner, repo } = await makePushed();
     const json = { new_branch_name: "one" };
     const answers = await Promise.all([1, 2, 3].map(() => create(repo, owner, json)));
     expect(statusesOf(answers)).toEqual([201, 409, 409]);
   });
 
-  it("has nothing to begin at in an empty repository", async () => {
+  it("answers 404 in an empty repository", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     expect((await create(repo, owner, { new_branch_name: "x" })).status).toBe(404);
@@ -288,7 +288,7 @@ describe("PATCH /repos/{owner}/{repo}/branches/{branch}", () => {
   const rename = (repo: TestRepo, branch: string, as: TestUser, json: object) =>
     call("PATCH", pathOf(repo, branch), { as, json });
 
-  it("renames a branch in one step, into its own name too", async () => {
+  it("renames a branch atomically, also to a name below its own", async () => {
     const { repo, commit } = await makePushed();
     await storePush(repo, "refs/heads/a", commit.oid, commit.pack);
     const before = await eventsOf(repo);
@@ -312,7 +312,7 @@ describe("PATCH /repos/{owner}/{repo}/branches/{branch}", () => {
     ]);
   });
 
-  it("takes the default branch along with HEAD, for administrators of the repository alone", async () => {
+  it("renames the default branch together with HEAD, for repository administrators only", async () => {
     const { owner, repo, commit } = await makePushed();
     const writer = await make.user();
     await make.collaborator(repo, writer, ACCESS.write);
@@ -333,7 +333,7 @@ describe("PATCH /repos/{owner}/{repo}/branches/{branch}", () => {
     expect(seen.body.default_branch).toBe("trunk");
   });
 
-  it("leaves HEAD where it is for any other branch", async () => {
+  it("leaves HEAD unchanged for any other branch", async () => {
     const { owner, repo, commit } = await makePushed();
     await storePush(repo, "refs/heads/a", commit.oid, commit.pack);
     expect((await rename(repo, "a", owner, { name: "b" })).status).toBe(204);
@@ -341,7 +341,7 @@ describe("PATCH /repos/{owner}/{repo}/branches/{branch}", () => {
     expect(await rowOf(repo)).toMatchObject({ defaultBranch: "main" });
   });
 
-  it("refuses a name that is taken or can't be, and a branch that is not there", async () => {
+  it("refuses taken and invalid names, and an unknown branch", async () => {
     const { owner, repo, commit } = await makePushed();
     await storePush(repo, "refs/heads/a/b", commit.oid, commit.pack);
     const refs = await refsOf(repo);
@@ -372,7 +372,7 @@ describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
   const update = (repo: TestRepo, branch: string, as: TestUser, json: object) =>
     call("PUT", pathOf(repo, branch), { as, json });
 
-  /** `main` two commits ahead of `old`, and `other` beside it. */
+  /** `main` is two commits ahead of `old`, and `some/other` diverges from both. */
   async function makeLines() {
     const owner = await make.user();
     const repo = await make.repo(owner);
@@ -394,7 +394,7 @@ describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
   const oidOf = async (repo: TestRepo, branch: string) =>
     (await refsOf(repo)).find(({ name }) => name === `refs/heads/${branch}`)?.oid;
 
-  it("moves a branch along, and back by force alone, and announces it", async () => {
+  it("fast-forwards a branch, moves it elsewhere only with force, and records a push", async () => {
     const { owner, repo, root, middle, tip, other } = await makeLines();
     const before = await eventsOf(repo);
     const json = { new_commit_id: middle, old_commit_id: root };
@@ -425,16 +425,16 @@ describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
     expect(await oidOf(repo, "some/other")).toBe(root);
   });
 
-  it("says nothing of a branch that is there already", async () => {
+  it("records nothing if the branch already points at the commit", async () => {
     const { owner, repo, tip } = await makeLines();
     const before = await eventsOf(repo);
     expect((await update(repo, "main", owner, { new_commit_id: tip })).status).toBe(204);
     expect(await eventsOf(repo)).toEqual(before);
   });
 
-  it("refuses what is not there, not so any more, or malformed", async () => {
+  it("refuses unknown branches and commits, outdated commit ids, and malformed requests", async () => {
     const { owner, repo, root, tip, other } = await makeLines();
-    // Stored, and reached by no ref.
+    // Stored, but unreachable.
     await pushCommands(owner, repo, [{ ref: "refs/heads/some/other", old: other }], {
       capabilities: "delete-refs",
     });
@@ -475,7 +475,7 @@ describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
 });
 
 describe("DELETE /repos/{owner}/{repo}/branches/{branch}", () => {
-  it("deletes a branch and announces it", async () => {
+  it("deletes a branch and records a push", async () => {
     const { owner, repo, commit } = await makePushed();
     await storePush(repo, "refs/heads/a/b", commit.oid, commit.pack);
     const before = await eventsOf(repo);
@@ -496,7 +496,7 @@ describe("DELETE /repos/{owner}/{repo}/branches/{branch}", () => {
   });
 });
 
-describe("a change of branches", () => {
+describe("a branch change", () => {
   const changes = [
     ["POST", undefined, { new_branch_name: "x" }],
     ["PATCH", "other", { name: "x" }],
@@ -504,43 +504,46 @@ describe("a change of branches", () => {
     ["DELETE", "other", undefined],
   ] as const;
 
-  it.each(changes)("is for those who may write, with a token for it: %s", async (...change) => {
-    const [method, branch, json] = change;
-    const { owner, repo, commit } = await makePushed({ isPrivate: true });
-    await storePush(repo, "refs/heads/other", commit.oid, commit.pack);
-    const refs = await refsOf(repo);
-    const [reader, stranger] = [await make.user(), await make.user()];
-    await make.collaborator(repo, reader, ACCESS.read);
-    const open = await make.repo(owner);
-    const sendings: [Sending, number][] = [
-      [{}, 404],
-      [{ as: stranger }, 404],
-      [{ as: reader }, 403],
-      [{ token: await make.token(owner, { scopes: "read:repository" }) }, 403],
-      [{ token: await make.token(owner, { scopes: "public-only,all" }) }, 404],
-      [{ token: await make.token(owner, { repos: [open] }) }, 404],
-    ];
-    const path = pathOf(repo, branch);
-    for (const [sending, status] of sendings) {
-      const answer = await call(method, path, { ...sending, ...(json && { json }) });
-      expect(answer.status).toBe(status);
-    }
-    expect(await refsOf(repo)).toEqual(refs);
-  });
+  it.each(changes)(
+    "requires write access to the code, and a token that grants it: %s",
+    async (...change) => {
+      const [method, branch, json] = change;
+      const { owner, repo, commit } = await makePushed({ isPrivate: true });
+      await storePush(repo, "refs/heads/other", commit.oid, commit.pack);
+      const refs = await refsOf(repo);
+      const [reader, stranger] = [await make.user(), await make.user()];
+      await make.collaborator(repo, reader, ACCESS.read);
+      const otherRepo = await make.repo(owner);
+      const sendings: [Sending, number][] = [
+        [{}, 404],
+        [{ as: stranger }, 404],
+        [{ as: reader }, 403],
+        [{ token: await make.token(owner, { scopes: "read:repository" }) }, 403],
+        [{ token: await make.token(owner, { scopes: "public-only,all" }) }, 404],
+        [{ token: await make.token(owner, { repos: [otherRepo] }) }, 404],
+      ];
+      const path = pathOf(repo, branch);
+      for (const [sending, status] of sendings) {
+        const answer = await call(method, path, { ...sending, ...(json && { json }) });
+        expect(answer.status).toBe(status);
+      }
+      expect(await refsOf(repo)).toEqual(refs);
+    },
+  );
 
   it.each(changes)(
-    "is refused by archives and mirrors, and without code: %s",
+    "is refused in archives and mirrors, and with the code unit disabled: %s",
     async (...change) => {
       const [method, branch, json] = change;
       const { owner, repo, commit } = await makePushed();
       await storePush(repo, "refs/heads/other", commit.oid, commit.pack);
       const refs = await refsOf(repo);
-      const closings = [
+      const states = [
         [{ archivedAt: 1000 }, 423, `${repo.owner}/${repo.name} is archived`],
         [{ archivedAt: null, isMirror: true }, 403, "Git Repository is a mirror."],
         [{ isMirror: false, hasCode: false }, 404, ""],
       ] as const;
-      for (const [fields, status, message] of closings) {
+      for (const [fields, status, message] of states) {
         await db.update(repositories).set(fields).where(eq(repositories.id, repo.id));
         const sending = { as: owner, ...(json && { json }) };
         const answer = await call(method, pathOf(repo, branch), sending);
@@ -550,7 +553,7 @@ describe("a change of branches", () => {
     },
   );
 
-  it("leads to where the repository went, with the name of the branch untouched", async () => {
+  it("redirects to a renamed repository, keeping the encoding of the branch name", async () => {
     const { owner, repo } = await makePushed();
     const name = `${repo.name}-moved`;
     await call("PATCH", `/repos/${repo.owner}/${repo.name}`, { as: owner, json: { name } });

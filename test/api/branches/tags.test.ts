@@ -39,7 +39,7 @@ const create = (repo: TestRepo, as: TestUser, json: object) =>
   call("POST", pathOf(repo), { as, json });
 
 describe("GET /repos/{owner}/{repo}/tags", () => {
-  it("lists tags by their newest commit, then by name, in pages, with a total", async () => {
+  it("lists tags by commit time, then by name, in pages, with a total", async () => {
     const { owner, repo, commit } = await makePushed();
     const [old, young] = [
       makeDatedCommit("old", { at: 1_600_000_000 }),
@@ -68,7 +68,7 @@ describe("GET /repos/{owner}/{repo}/tags", () => {
     expect([status, body]).toEqual([200, []]);
   });
 
-  it("is for those who may read the code, like a tag and its object", async () => {
+  it("requires read access to the code, like a tag and its object", async () => {
     const { owner, repo, commit } = await makePushed({ isPrivate: true });
     const { oid } = await storeTag(repo, commit.oid, "v1");
     for (const path of [pathOf(repo), pathOf(repo, "v1"), `${baseOf(repo)}/git/tags/${oid}`]) {
@@ -82,7 +82,7 @@ describe("GET /repos/{owner}/{repo}/tags", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/tags/{tag}", () => {
-  it("tells an annotated tag with its own message and date, without its signature", async () => {
+  it("returns an annotated tag with its own message and date, without its signature", async () => {
     const { repo, commit } = await makePushed();
     const signature = "-----BEGIN SSH SIGNATURE-----\nabc\n-----END SSH SIGNATURE-----\n";
     const tag = await storeTag(repo, commit.oid, "rel/v1+x", `First\n\nof many\n${signature}`);
@@ -106,7 +106,7 @@ describe("GET /repos/{owner}/{repo}/tags/{tag}", () => {
     expect((await call("GET", pathOf(repo, "rel%2Fv1%2Bx"))).body).toEqual(body);
   });
 
-  it("tells a lightweight tag with the message and date of its commit", async () => {
+  it("returns a lightweight tag with the message and date of its commit", async () => {
     const { repo, commit } = await makePushed();
     await storePush(repo, "refs/tags/v1", commit.oid, commit.pack);
     const { body } = await call("GET", pathOf(repo, "v1"));
@@ -117,7 +117,7 @@ describe("GET /repos/{owner}/{repo}/tags/{tag}", () => {
     });
   });
 
-  it("finds nothing at any other name", async () => {
+  it("answers 404 for any other name", async () => {
     const { owner, repo, commit } = await makePushed();
     await storeTag(repo, commit.oid, "v1");
     const wrong = ["nothing", "main", "refs/tags/v1", "v1/", "..%2fv1", "%00", "%ff"];
@@ -129,7 +129,7 @@ describe("GET /repos/{owner}/{repo}/tags/{tag}", () => {
 });
 
 describe("POST /repos/{owner}/{repo}/tags", () => {
-  it("makes an annotated tag in the caller's name, as git would, and announces it", async () => {
+  it("creates an annotated tag with the caller as tagger, as git does, and records a push", async () => {
     const { repo, commit } = await makePushed();
     const writer = await make.user({ fullName: "Ada L.", isEmailHidden: true });
     await make.collaborator(repo, writer, ACCESS.write);
@@ -169,7 +169,7 @@ describe("POST /repos/{owner}/{repo}/tags", () => {
     ]);
   });
 
-  it("makes a lightweight tag without a message, of a branch, a tag or a commit", async () => {
+  it("creates a lightweight tag if there is no message, at a branch, a tag or a commit", async () => {
     const { owner, repo, commit } = await makePushed();
     const other = makeDatedCommit("other");
     await storePush(repo, "refs/heads/a/b", other.oid, other.pack);
@@ -190,7 +190,7 @@ describe("POST /repos/{owner}/{repo}/tags", () => {
     expect(await filesOf(repo)).toEqual(files);
   });
 
-  it("refuses names that are taken or can't be, and a target that is not there", async () => {
+  it("refuses taken and invalid names, and an unknown target", async () => {
     const { owner, repo, commit } = await makePushed();
     await storeTag(repo, commit.oid, "a/b");
     const gone = makeDatedCommit("not reached");
@@ -213,7 +213,7 @@ describe("POST /repos/{owner}/{repo}/tags", () => {
       [{ tag_name: "x", message: "a\u0000b" }, 422, "[Message]: a NUL can't be in it"],
       [{ tag_name: "x", message: "m".repeat(70_000) }, 422, "[Message]: MaxSize"],
       [{ tag_name: "x", target: "nothing" }, 404, ""],
-      // SECURITY: what no ref reaches is not brought back by its id.
+      // SECURITY: an unreachable commit must not become accessible again by its id.
       [{ tag_name: "x", target: gone.oid }, 404, ""],
       [{ tag_name: "x", target: commit.treeOid }, 404, ""],
     ];
@@ -229,7 +229,7 @@ describe("POST /repos/{owner}/{repo}/tags", () => {
     expect(await filesOf(repo)).toEqual(files);
   });
 
-  it("makes one tag of several that are asked for at once", async () => {
+  it("creates only one of several concurrently requested tags of one name", async () => {
     const { owner, repo } = await makePushed();
     const answers = await Promise.all(
       ["a", "b", "c"].map((message) => create(repo, owner, { tag_name: "one", message })),
@@ -238,7 +238,7 @@ describe("POST /repos/{owner}/{repo}/tags", () => {
     expect(await readAllObjects(repo)).toBe(4);
   });
 
-  it("has nothing to tag in an empty repository", async () => {
+  it("answers 404 in an empty repository", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     expect((await create(repo, owner, { tag_name: "x", message: "m" })).status).toBe(404);
@@ -246,7 +246,7 @@ describe("POST /repos/{owner}/{repo}/tags", () => {
 });
 
 describe("DELETE /repos/{owner}/{repo}/tags/{tag}", () => {
-  it("deletes a tag and announces it", async () => {
+  it("deletes a tag and records a push", async () => {
     const { owner, repo, commit } = await makePushed();
     const { oid } = await storeTag(repo, commit.oid, "a/b");
     const before = await eventsOf(repo);
@@ -262,7 +262,7 @@ describe("DELETE /repos/{owner}/{repo}/tags/{tag}", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/git/tags/{sha}", () => {
-  it("tells the object of an annotated tag, and what is signed of it", async () => {
+  it("returns the object of an annotated tag, and its signed payload", async () => {
     const { repo, commit } = await makePushed();
     const plain = await storeTag(repo, commit.oid, "v1", "One\n");
     const signature = "-----BEGIN PGP SIGNATURE-----\nabc\n-----END PGP SIGNATURE-----\n";
@@ -295,7 +295,7 @@ describe("GET /repos/{owner}/{repo}/git/tags/{sha}", () => {
     });
   });
 
-  it("verifies its signature by the keys of the tagger, and shows the message without it", async () => {
+  it("verifies a signature with the tagger's keys, and returns the message without it", async () => {
     const { owner, repo, commit } = await makePushed();
     const tagger = await make.user();
     const ssh = makeSshKey();
@@ -330,7 +330,7 @@ describe("GET /repos/{owner}/{repo}/git/tags/{sha}", () => {
     }
   });
 
-  it("tells a tag that another tag leads to", async () => {
+  it("returns a tag object that another tag points at", async () => {
     const { owner, repo, commit } = await makePushed();
     const inner = makeTag(commit.oid, "inner");
     await storePush(repo, "refs/tags/inner", inner.oid, inner.pack, commit.oid);
@@ -342,8 +342,8 @@ describe("GET /repos/{owner}/{repo}/git/tags/{sha}", () => {
     expect((await call("GET", pathOf(repo, "outer"))).body.commit.sha).toBe(commit.oid);
   });
 
-  // SECURITY: what no ref reaches is not there, and looks like what never was.
-  it("refuses whatever is no annotated tag that a ref leads to, in the same words", async () => {
+  // SECURITY: an unreachable tag object must look like one that never existed.
+  it("answers 400 with one message for anything but a reachable annotated tag", async () => {
     const { owner, repo, commit } = await makePushed();
     const tag = await storeTag(repo, commit.oid, "v1");
     await call("DELETE", pathOf(repo, "v1"), { as: owner });
@@ -363,47 +363,50 @@ describe("GET /repos/{owner}/{repo}/git/tags/{sha}", () => {
   });
 });
 
-describe("a change of tags", () => {
+describe("a tag change", () => {
   const changes = [
     ["POST", undefined, { tag_name: "x", message: "m" }],
     ["DELETE", "v1", undefined],
   ] as const;
 
-  it.each(changes)("is for those who may write, with a token for it: %s", async (...change) => {
-    const [method, tag, json] = change;
-    const { owner, repo, commit } = await makePushed({ isPrivate: true });
-    await storeTag(repo, commit.oid, "v1");
-    const [refs, files] = [await refsOf(repo), await filesOf(repo)];
-    const reader = await make.user();
-    await make.collaborator(repo, reader, ACCESS.read);
-    const sendings: [Sending, number][] = [
-      [{}, 404],
-      [{ as: await make.user() }, 404],
-      [{ as: reader }, 403],
-      [{ token: await make.token(owner, { scopes: "read:repository" }) }, 403],
-      [{ token: await make.token(owner, { repos: [await make.repo(owner)] }) }, 404],
-    ];
-    for (const [sending, status] of sendings) {
-      const answer = await call(method, pathOf(repo, tag), { ...sending, ...(json && { json }) });
-      expect(answer.status).toBe(status);
-    }
-    expect(await refsOf(repo)).toEqual(refs);
-    expect(await filesOf(repo)).toEqual(files);
-  });
+  it.each(changes)(
+    "requires write access to the code, and a token that grants it: %s",
+    async (...change) => {
+      const [method, tag, json] = change;
+      const { owner, repo, commit } = await makePushed({ isPrivate: true });
+      await storeTag(repo, commit.oid, "v1");
+      const [refs, files] = [await refsOf(repo), await filesOf(repo)];
+      const reader = await make.user();
+      await make.collaborator(repo, reader, ACCESS.read);
+      const sendings: [Sending, number][] = [
+        [{}, 404],
+        [{ as: await make.user() }, 404],
+        [{ as: reader }, 403],
+        [{ token: await make.token(owner, { scopes: "read:repository" }) }, 403],
+        [{ token: await make.token(owner, { repos: [await make.repo(owner)] }) }, 404],
+      ];
+      for (const [sending, status] of sendings) {
+        const answer = await call(method, pathOf(repo, tag), { ...sending, ...(json && { json }) });
+        expect(answer.status).toBe(status);
+      }
+      expect(await refsOf(repo)).toEqual(refs);
+      expect(await filesOf(repo)).toEqual(files);
+    },
+  );
 
   it.each(changes)(
-    "is refused by archives and mirrors, and without code: %s",
+    "is refused in archives and mirrors, and with the code unit disabled: %s",
     async (...change) => {
       const [method, tag, json] = change;
       const { owner, repo, commit } = await makePushed();
       await storeTag(repo, commit.oid, "v1");
       const refs = await refsOf(repo);
-      const closings = [
+      const states = [
         [{ archivedAt: 1000 }, 423],
         [{ archivedAt: null, isMirror: true }, 403],
         [{ isMirror: false, hasCode: false }, 404],
       ] as const;
-      for (const [fields, status] of closings) {
+      for (const [fields, status] of states) {
         await db.update(repositories).set(fields).where(eq(repositories.id, repo.id));
         const sending = { as: owner, ...(json && { json }) };
         expect((await call(method, pathOf(repo, tag), sending)).status).toBe(status);

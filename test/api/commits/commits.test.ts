@@ -7,8 +7,8 @@ import { pushCommands } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
 /**
- * A repository of five commits: `root`, `first` and `side` on it, `merge` of both, which is `main`,
- * and `orphan`, which has nothing to do with them.
+ * A repository of five commits: `root`, its children `first` and `side`, `merge` of both, which is `main`,
+ * and the unrelated `orphan`.
  */
 async function makeStory(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
   const repo = await make.repo(owner, fields);
@@ -49,7 +49,7 @@ async function makeStory(owner: TestUser, fields: Parameters<typeof make.repo>[1
 const pathOf = (repo: TestRepo): string => `/repos/${repo.owner}/${repo.name}`;
 const LONG = "x".repeat(5000);
 
-/** Names of commits that are none. */
+/** Names that do not resolve to a commit. */
 const NO_COMMITS = [
   "nothing",
   "0".repeat(40),
@@ -64,7 +64,7 @@ const NO_COMMITS = [
 ];
 
 describe("GET /repos/{owner}/{repo}/commits", () => {
-  it("lists the default branch, latest first, with what each commit changed", async () => {
+  it("lists the default branch, latest first, with the changes of each commit", async () => {
     const owner = await make.user();
     const { repo, root, first, side, merge } = await makeStory(owner);
     const { status, body, headers } = await call("GET", `${pathOf(repo)}/commits`);
@@ -100,7 +100,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
       files: [{ filename: "a.txt", status: "modified" }],
       stats: { total: 3, additions: 2, deletions: 1 },
     });
-    // A merge is compared with its first parent; what is binary has no lines.
+    // A merge is compared with its first parent; binary files have no lines.
     expect(body[0]).toMatchObject({
       files: [{ filename: "ü/ö.bin", status: "added" }],
       stats: { total: 0, additions: 0, deletions: 0 },
@@ -109,7 +109,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     expect(body[3]).toMatchObject({ parents: [], stats: { additions: 4, deletions: 0 } });
   });
 
-  it("leaves out what is not asked for", async () => {
+  it("omits parts that are not requested", async () => {
     const owner = await make.user();
     const { repo } = await makeStory(owner);
     const list = async (query: string) => {
@@ -124,7 +124,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     expect(await list("&stat=0&files=0&verification=0")).toEqual([false, false, false]);
   });
 
-  it("starts at a branch, a tag or a commit, and leaves out what another one reaches", async () => {
+  it("starts at a branch, a tag or a commit, and excludes commits reachable from `not`", async () => {
     const owner = await make.user();
     const { repo, root, first, side, merge, orphan } = await makeStory(owner);
     const list = async (query: string) => {
@@ -149,7 +149,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     expect(await list("until=2023-11-14T23:15:20%2B01:00")).toEqual([[first, root], "2"]);
   });
 
-  it("says which page it is, and which others there are", async () => {
+  it("returns pagination headers", async () => {
     const owner = await make.user();
     const { repo } = await makeStory(owner);
     const path = `${pathOf(repo)}/commits`;
@@ -172,20 +172,20 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     const beyond = await call("GET", `${path}?limit=3&page=9`);
     expect(beyond).toMatchObject({ status: 200, body: [] });
     expect(beyond.headers.get("X-Total-Count")).toBe("4");
-    // A path's history comes in pages of one size.
-    const whole = await call("GET", `${path}?limit=1&path=a.txt`);
-    expect([whole.body.length, whole.headers.get("X-PerPage")]).toEqual([2, "50"]);
+    // The page size of a path's history is fixed.
+    const ofPath = await call("GET", `${path}?limit=1&path=a.txt`);
+    expect([ofPath.body.length, ofPath.headers.get("X-PerPage")]).toEqual([2, "50"]);
   });
 
-  it("asks the database twice and the repository once", async () => {
+  it("costs two database round trips and one Durable Object call", async () => {
     const owner = await make.user();
     const { repo } = await makeStory(owner);
     const { line } = await logged(() => call("GET", `${pathOf(repo)}/commits`, { as: owner }));
     expect(line).toMatchObject({ status: 200, d1Rounds: 2, objectCalls: 1 });
   });
 
-  // SECURITY: else whoever pushes a commit learns whose address is whose.
-  it("names no account to those who may not see it, or whose address is hidden", async () => {
+  // SECURITY: otherwise a caller could push a commit to learn who owns an address.
+  it("returns an account with a hidden address as author to itself only", async () => {
     const owner = await make.user({ isEmailHidden: true });
     const stranger = await make.user();
     const { repo } = await makeStory(owner);
@@ -199,7 +199,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     expect(await authorFor()).toBeUndefined();
   });
 
-  it("tells nobody about a repository that they may not see", async () => {
+  it("answers 404 to callers who may not see the repository", async () => {
     const [owner, stranger] = [await make.user(), await make.user()];
     const { repo, root } = await makeStory(owner, { isPrivate: true });
     for (const path of [`${pathOf(repo)}/commits`, `${pathOf(repo)}/git/commits/${root}`]) {
@@ -211,13 +211,13 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     }
   });
 
-  it("has nothing where code is switched off", async () => {
+  it("answers 404 if the code unit is disabled", async () => {
     const owner = await make.user();
     const { repo } = await makeStory(owner, { hasCode: false });
     expect((await call("GET", `${pathOf(repo)}/commits`, { as: owner })).status).toBe(404);
   });
 
-  it("of an empty repository is a conflict", async () => {
+  it("answers 409 for an empty repository", async () => {
     const repo = await make.repo(await make.user());
     expect(await call("GET", `${pathOf(repo)}/commits`)).toMatchObject({
       status: 409,
@@ -225,7 +225,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     });
   });
 
-  it("finds nothing at what is no commit, nor at a path that never was", async () => {
+  it("answers 404 for names that are not commits, and for unknown paths", async () => {
     const { repo } = await makeStory(await make.user());
     const path = `${pathOf(repo)}/commits`;
     for (const name of NO_COMMITS) {
@@ -240,7 +240,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
     }
   });
 
-  it("refuses times that are none", async () => {
+  it("refuses invalid times", async () => {
     const { repo } = await makeStory(await make.user());
     for (const text of ["yesterday", "2023-11-14", "1700000000", "2023-13-14T00:00:00Z", LONG]) {
       for (const field of ["since", "until"]) {
@@ -255,7 +255,7 @@ describe("GET /repos/{owner}/{repo}/commits", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
-  it("answers for a branch, a tag and an abbreviated id", async () => {
+  it("resolves a branch, a tag and an abbreviated id", async () => {
     const owner = await make.user();
     const { repo, first, side, tag } = await makeStory(owner);
     const shaOf = async (name: string) =>
@@ -265,7 +265,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
     expect(await shaOf("with%2Fslash")).toBe(side);
     expect(await shaOf(first)).toBe(first);
     expect(await shaOf(first.slice(0, 12))).toBe(first);
-    // A tag's own id is no commit's.
+    // The id of a tag object is not a commit id.
     expect((await call("GET", `${pathOf(repo)}/git/commits/${tag}`)).status).toBe(404);
     const bare = `${pathOf(repo)}/git/commits/v1?stat=false&files=false&verification=false`;
     expect((await call("GET", bare)).body).toMatchObject({
@@ -275,7 +275,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
     });
   });
 
-  it("shows a signature with what it signs", async () => {
+  it("returns a signature with the signed payload", async () => {
     const owner = await make.user();
     const { repo } = await makeStory(owner);
     const { body } = await call("GET", `${pathOf(repo)}/git/commits/main`);
@@ -285,7 +285,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
     expect(payload).not.toContain("gpgsig");
   });
 
-  it("finds nothing at what is no commit", async () => {
+  it("answers 404 for names that are not commits", async () => {
     const { repo } = await makeStory(await make.user());
     for (const name of NO_COMMITS) {
       const answer = await call("GET", `${pathOf(repo)}/git/commits/${encodeURIComponent(name)}`);
@@ -293,8 +293,8 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
     }
   });
 
-  // SECURITY: what was removed by force stays stored for a while.
-  it("does not find a commit that no ref reaches any more", async () => {
+  // SECURITY: force-pushed commits stay stored for a while.
+  it("does not find a commit that is no longer reachable from a ref", async () => {
     const owner = await make.user();
     const { repo, orphan } = await makeStory(owner);
     const path = `${pathOf(repo)}/git/commits/${orphan}`;
@@ -307,7 +307,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
-  it("answers with what git shows of a commit", async () => {
+  it("returns the diff that git prints for a commit", async () => {
     const owner = await make.user();
     const { repo, first, root } = await makeStory(owner);
     const path = `${pathOf(repo)}/git/commits`;
@@ -329,7 +329,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
     );
   });
 
-  it("finds nothing at what is no commit, and tells nobody who may not see it", async () => {
+  it("answers 404 for names that are not commits, and to callers who may not see the repository", async () => {
     const owner = await make.user();
     const { repo } = await makeStory(owner, { isPrivate: true });
     for (const type of ["diff", "patch"]) {
@@ -344,7 +344,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
     }
   });
 
-  it("answers with a mail, as git makes one of a commit", async () => {
+  it("returns a mail as `git format-patch` does", async () => {
     const owner = await make.user();
     const { repo, first } = await makeStory(owner);
     const path = `${pathOf(repo)}/git/commits`;
@@ -380,7 +380,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
     expect(line).toMatchObject({ d1Rounds: 1, objectCalls: 1 });
   });
 
-  it("answers with what a merge brought, bytes that are no text too", async () => {
+  it("returns the merged commits of a merge, including binary files", async () => {
     const owner = await make.user();
     const { repo, side } = await makeStory(owner);
     const path = `${pathOf(repo)}/git/commits`;
@@ -389,7 +389,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
     expect(body).toMatch(/\nGIT binary patch\nliteral 2\nJ\S+\n\nliteral 0\nH\S+\n\n-- \n/);
   });
 
-  it("answers with nothing for a commit that changes nothing", async () => {
+  it("returns an empty text for a commit without changes", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();
@@ -402,7 +402,7 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
     expect(answer).toMatchObject({ status: 200, body: "" });
   });
 
-  it("refuses what is too large for a text", async () => {
+  it("refuses a patch of a file that is too large", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();

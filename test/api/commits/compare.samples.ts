@@ -5,7 +5,7 @@ export const samples = defineSamples({
     request: async (world) => ({
       path: { ...(await world.codePath()), basehead: "main...some/branch" },
     }),
-    // A comparison finds another fork of the repository, by its owner or by its name.
+    // The head may be in another fork, named by its owner, or by owner and name.
     variants: async (world) => {
       const path = await world.codePath();
       return ["main...somebody:main", "main...somebody/else:main"].map((basehead) => ({

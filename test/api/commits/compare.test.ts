@@ -6,7 +6,7 @@ import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { pushCommands } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
-/** A repository whose branches `main` and `topic/new` both have two commits on one base. */
+/** A repository whose branches `main` and `topic/new` have one and two commits on a common base. */
 async function makeForked(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
   const repo = await make.repo(owner, fields);
   const history = new History();
@@ -33,7 +33,7 @@ const compare = (repo: TestRepo, basehead: string, as?: TestUser) =>
   call("GET", `/repos/${repo.owner}/${repo.name}/compare/${basehead}`, as ? { as } : {});
 
 describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
-  it("lists what the head has and the base has not", async () => {
+  it("lists the commits of the head that the base does not have", async () => {
     const owner = await make.user();
     const { repo, base, main, older, topic, orphan } = await makeForked(owner);
     const { answer, line } = await logged(() => compare(repo, "main...topic/new"));
@@ -66,7 +66,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     expect(await shas("topic/new")).toEqual([topic, older]);
   });
 
-  it("tells how far the two have gone apart, from where, and in which files", async () => {
+  it("returns the ahead and behind counts, the merge base and the changed files", async () => {
     const owner = await make.user();
     const { repo, base, main, topic, orphan } = await makeForked(owner);
     const { body } = await compare(repo, "main...topic/new");
@@ -92,7 +92,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     ]);
     expect(direct.body.files[1].contents_url).toContain(`/contents/b?ref=${topic}`);
     expect(direct.body.files[0].contents_url).toContain(`/contents/a?ref=${main}`);
-    // Nothing in common: all that the head has is new.
+    // Unrelated histories: all commits of the head are new.
     expect((await compare(repo, "main...orphan")).body).toMatchObject({
       ahead_by: 1,
       behind_by: 2,
@@ -108,7 +108,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     });
   });
 
-  it("gives the commits by pages", async () => {
+  it("returns the commits in pages", async () => {
     const { repo, older, topic } = await makeForked(await make.user());
     const { body, headers } = await compare(repo, "main...topic/new?limit=1&page=2");
     expect(body).toMatchObject({ total_commits: 2, commits: [{ sha: older }] });
@@ -120,7 +120,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     expect((await compare(repo, "main...topic/new?page=9")).body.commits).toEqual([]);
   });
 
-  it("leaves out what is not asked for", async () => {
+  it("omits parts that are not requested", async () => {
     const { repo } = await makeForked(await make.user());
     const { body } = await compare(repo, "main...orphan?stat=0&files=0&verification=0");
     expect(body.files).toBeNull();
@@ -129,7 +129,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     ]);
   });
 
-  it("counts all commits, and tells the latest", async () => {
+  it("counts all commits, and lists the latest 250", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();
@@ -145,7 +145,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     expect([body.total_commits, body.commits.length, body.commits[0].sha]).toEqual([260, 250, tip]);
   });
 
-  it("finds nothing where one side is no commit", async () => {
+  it("answers 404 if either side is not a commit", async () => {
     const owner = await make.user();
     const stranger = await make.user();
     const { repo } = await makeForked(owner);
@@ -162,7 +162,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     expect((await compare(await make.repo(owner), "main...topic")).status).toBe(404);
   });
 
-  it("tells nobody about a repository that they may not see", async () => {
+  it("answers 404 to callers who may not see the repository", async () => {
     const [owner, stranger] = [await make.user(), await make.user()];
     const { repo } = await makeForked(owner, { isPrivate: true });
     expect(await compare(repo, "main...orphan")).toMatchObject({ status: 404, body: "" });
@@ -172,7 +172,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
 });
 
 describe("a comparison across forks", () => {
-  /** A fork of `repo`, with a commit on `its` that only it has. */
+  /** A fork of `repo` with a commit of its own, on the branch `its`, or `file` if given. */
   async function makeFork(repo: TestRepo, as: TestUser, parent: string, file = "own") {
     const { body } = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, {
       as,
@@ -188,7 +188,7 @@ describe("a comparison across forks", () => {
     return { fork, oid };
   }
 
-  it("finds the head in a fork, in what was forked, and in another fork of it", async () => {
+  it("finds the head in a fork, in the parent, and in another fork of the network", async () => {
     const [owner, ada, bob] = [await make.user(), await make.user(), await make.user()];
     const { repo, base, main } = await makeForked(owner);
     const { fork: adas, oid } = await makeFork(repo, ada, base);
@@ -205,7 +205,7 @@ describe("a comparison across forks", () => {
         files: [{ filename: "own", contents_url: expect.stringContaining(`/${ada.name}/`) }],
       },
     });
-    // The two objects are asked at once.
+    // One call of each repository's Durable Object.
     expect(line).toMatchObject({ d1Rounds: 2, objectCalls: 2 });
     const shas = async (of: TestRepo, basehead: string) =>
       (await compare(of, basehead)).body.commits.map(({ sha }: { sha: string }) => sha);
@@ -218,8 +218,8 @@ describe("a comparison across forks", () => {
     expect(await shas(repo, `main...${owner.name}/${repo.name}:topic/new`)).toHaveLength(2);
   });
 
-  // SECURITY: the packs of a network are shared, what they hold is not.
-  it("finds nothing of one fork in another by its id", async () => {
+  // SECURITY: a fork network shares packs, but access to their objects is per repository.
+  it("finds no commit of one fork in another by id", async () => {
     const [owner, ada] = [await make.user(), await make.user()];
     const { repo, base, main } = await makeForked(owner);
     const { fork, oid } = await makeFork(repo, ada, base);
@@ -240,10 +240,10 @@ describe("a comparison across forks", () => {
     }
   });
 
-  // SECURITY: that somebody has a private fork is theirs to know.
-  it("tells nobody of a fork that they may not see", async () => {
+  // SECURITY: the existence of a private fork must not be revealed.
+  it("answers for an invisible fork exactly as for a missing one", async () => {
     const [owner, stranger] = [await make.user(), await make.user()];
-    // Whose forks are private.
+    // Forks of a private account are visible to that account only.
     const ada = await make.user({ visibility: "private" });
     const { repo, base } = await makeForked(owner);
     const { fork, oid } = await makeFork(repo, ada, base);
@@ -260,7 +260,7 @@ describe("a comparison across forks", () => {
       }
       expect((await compare(repo, `main...${head}`, ada)).status).toBe(200);
     }
-    // Neither the code of a fork that keeps it to itself.
+    // A fork with the code unit disabled can't be compared either.
     const json = { has_code: false };
     expect((await call("PATCH", `/repos/${ada.name}/${fork.name}`, { as: ada, json })).status).toBe(
       200,
@@ -268,7 +268,7 @@ describe("a comparison across forks", () => {
     expect((await compare(repo, `main...${ada.name}:its`, ada)).status).toBe(404);
   });
 
-  it("finds nothing in a repository that has nothing to do with it", async () => {
+  it("answers 404 for repositories outside the fork network", async () => {
     const [owner, other] = [await make.user(), await make.user()];
     const { repo } = await makeForked(owner);
     const { repo: elsewhere } = await makeForked(other);

@@ -12,7 +12,7 @@ import { logged } from "../../support/usage.ts";
 
 const pathOf = ({ owner, name }: TestRepo, rest: string) => `/repos/${owner}/${name}/${rest}`;
 
-/** Two branches, one of them with a slash in its name, and a tag. */
+/** A repository with two branches, one with a slash in its name, and a tag. */
 async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user();
   const repo = await make.repo(owner, fields);
@@ -26,11 +26,11 @@ async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
   return { owner, repo, first, second };
 }
 
-const said = (repo: { id: number }) =>
+const statusRows = (repo: { id: number }) =>
   db.select().from(commitStatuses).where(eq(commitStatuses.repoId, repo.id));
 
 describe("POST /repos/{owner}/{repo}/statuses/{sha}", () => {
-  it("keeps what a check says, and tells of it", async () => {
+  it("stores a status and records an event", async () => {
     const { owner, repo, second } = await makePushed();
     const before = (await eventsOf(repo)).length;
     const { answer, line } = await logged(() =>
@@ -73,7 +73,7 @@ describe("POST /repos/{owner}/{repo}/statuses/{sha}", () => {
     expect(again.body).toMatchObject({ id: 2, context: "", description: "", target_url: "" });
   });
 
-  it("numbers the statuses of a commit one by one, also those that come at once", async () => {
+  it("numbers the statuses of a commit consecutively, also concurrent ones", async () => {
     const { owner, repo, first, second } = await makePushed();
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, at) =>
@@ -91,7 +91,7 @@ describe("POST /repos/{owner}/{repo}/statuses/{sha}", () => {
     expect(numbers.slice(10).toSorted((a, b) => a - b)).toEqual([1, 2]);
   });
 
-  it("refuses what is no status, and keeps nothing of it", async () => {
+  it("refuses an invalid status, and stores nothing", async () => {
     const { owner, repo, second } = await makePushed();
     const before = (await eventsOf(repo)).length;
     const wrong = [
@@ -114,11 +114,11 @@ describe("POST /repos/{owner}/{repo}/statuses/{sha}", () => {
         ["message", "url"],
       ]);
     }
-    expect(await said(repo)).toEqual([]);
+    expect(await statusRows(repo)).toEqual([]);
     expect(await eventsOf(repo)).toHaveLength(before);
   });
 
-  it("refuses who may not write, and keeps nothing of it", async () => {
+  it("refuses callers without write access, and stores nothing", async () => {
     const { owner, repo, second } = await makePushed();
     const reader = await make.user();
     await make.collaborator(repo, reader, 1);
@@ -131,10 +131,10 @@ describe("POST /repos/{owner}/{repo}/statuses/{sha}", () => {
     const { repo: hidden, second: theirs } = await makePushed({ isPrivate: true });
     const answer = await call("POST", pathOf(hidden, `statuses/${theirs}`), { as: reader, json });
     expect(answer).toMatchObject({ status: 404, body: "" });
-    expect([...(await said(repo)), ...(await said(hidden))]).toEqual([]);
+    expect([...(await statusRows(repo)), ...(await statusRows(hidden))]).toEqual([]);
   });
 
-  it("has a bound", async () => {
+  it("limits the statuses of a commit", async () => {
     const { owner, repo, second } = await makePushed();
     await db.insert(commitStatuses).values({
       repoId: repo.id,
@@ -154,13 +154,13 @@ describe("POST /repos/{owner}/{repo}/statuses/{sha}", () => {
       body: { message: "a commit has 10000 statuses at most" },
     });
     expect(await eventsOf(repo)).toHaveLength(before);
-    // Whose account is gone is nobody.
+    // A status whose creator's account was deleted has no creator.
     expect((await call("GET", path)).body).toMatchObject([{ id: 10_000, creator: null }]);
   });
 });
 
-/** A commit with five statuses of three checks. */
-async function makeSaid() {
+/** A repository with a commit that has five statuses of three contexts. */
+async function makeStatuses() {
   const made = await makePushed();
   const { owner, repo, first } = made;
   const list = [
@@ -179,8 +179,8 @@ async function makeSaid() {
 const idsOf = (body: { id: number }[]) => body.map(({ id }) => id);
 
 describe("GET /repos/{owner}/{repo}/commits/{ref}/statuses", () => {
-  it("lists all that was said of a commit, by whatever name it is known", async () => {
-    const { repo, first } = await makeSaid();
+  it("lists all statuses of a commit, by any name that resolves to it", async () => {
+    const { repo, first } = await makeStatuses();
     const names = [
       "feature/x",
       "feature%2Fx",
@@ -200,8 +200,8 @@ describe("GET /repos/{owner}/{repo}/commits/{ref}/statuses", () => {
     expect((await call("GET", pathOf(repo, "commits/main/statuses"))).body).toEqual([]);
   });
 
-  it("sorts, filters and pages", async () => {
-    const { repo, first } = await makeSaid();
+  it("sorts, filters and paginates", async () => {
+    const { repo, first } = await makeStatuses();
     const cases = [
       ["sort=oldest", [1, 2, 3, 4, 5]],
       ["sort=leastupdate", [1, 2, 3, 4, 5]],
@@ -227,8 +227,8 @@ describe("GET /repos/{owner}/{repo}/commits/{ref}/statuses", () => {
     );
   });
 
-  it("finds nothing at what is no commit of the repository", async () => {
-    const { owner, repo } = await makeSaid();
+  it("answers 404 for names that are not commits of the repository", async () => {
+    const { owner, repo } = await makeStatuses();
     const { second: elsewhere } = await makePushed();
     const removed = new History();
     const gone = removed.commit({ files: { a: `gone from ${repo.name}` } });
@@ -250,11 +250,11 @@ describe("GET /repos/{owner}/{repo}/commits/{ref}/statuses", () => {
       const answer = await call("POST", path, { as: owner, json: { state: "success" } });
       expect(answer.status, name).toBe(404);
     }
-    expect(await said(repo)).toHaveLength(5);
+    expect(await statusRows(repo)).toHaveLength(5);
   });
 
-  it("knows a name that looks like the end of the path", async () => {
-    const { owner, repo, first } = await makeSaid();
+  it("resolves a ref name that ends like the path", async () => {
+    const { owner, repo, first } = await makeStatuses();
     const json = { new_branch_name: "a/status", old_ref_name: first };
     expect((await call("POST", pathOf(repo, "branches"), { as: owner, json })).status).toBe(201);
     const all = await call("GET", pathOf(repo, "commits/a/status/statuses"));
@@ -266,8 +266,8 @@ describe("GET /repos/{owner}/{repo}/commits/{ref}/statuses", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/commits/{ref}/status", () => {
-  it("tells the latest of each check, and what they come to", async () => {
-    const { owner, repo, first } = await makeSaid();
+  it("returns the latest status of each context and the combined state", async () => {
+    const { owner, repo, first } = await makeStatuses();
     const { answer, line } = await logged(() =>
       call("GET", pathOf(repo, "commits/feature/x/status")),
     );
@@ -306,16 +306,16 @@ describe("GET /repos/{owner}/{repo}/commits/{ref}/status", () => {
     }
   });
 
-  it("says nothing of a commit of which nothing was said", async () => {
-    const { repo, second } = await makeSaid();
+  it("returns an empty state for a commit without statuses", async () => {
+    const { repo, second } = await makeStatuses();
     const { body } = await call("GET", pathOf(repo, "commits/main/status"));
     expect(body).toMatchObject({ state: "", sha: second, statuses: null, total_count: 0 });
   });
 });
 
 describe("statuses", () => {
-  it("are shown to those who see the code, are no fork's, and go with the repository", async () => {
-    const { owner, repo, first } = await makeSaid();
+  it("require access to the code, are not copied to forks, and are deleted with the repository", async () => {
+    const { owner, repo, first } = await makeStatuses();
     const friend = await make.user();
     const fork = await call("POST", pathOf(repo, "forks"), { as: friend, json: {} });
     expect(fork.status).toBe(202);
@@ -324,19 +324,19 @@ describe("statuses", () => {
     expect((await call("GET", `${theirs}/status`)).body.state).toBe("");
 
     const paths = [`statuses/${first}`, "commits/v1/statuses", "commits/v1/status"];
-    const isThis = eq(repositories.id, repo.id);
-    await db.update(repositories).set({ hasCode: false }).where(isThis);
+    const isThisRepo = eq(repositories.id, repo.id);
+    await db.update(repositories).set({ hasCode: false }).where(isThisRepo);
     for (const path of paths) expect((await call("GET", pathOf(repo, path))).status).toBe(404);
     const json = { state: "success" };
     const refused = await call("POST", pathOf(repo, paths[0] ?? ""), { as: owner, json });
     expect(refused.status).toBe(404);
-    await db.update(repositories).set({ hasCode: true, isPrivate: true }).where(isThis);
+    await db.update(repositories).set({ hasCode: true, isPrivate: true }).where(isThisRepo);
     for (const path of paths) {
       expect((await call("GET", pathOf(repo, path), { as: friend })).status).toBe(404);
       expect((await call("GET", pathOf(repo, path), { as: owner })).status).toBe(200);
     }
-    expect(await said(repo)).toHaveLength(5);
+    expect(await statusRows(repo)).toHaveLength(5);
     expect((await call("DELETE", pathOf(repo, "").slice(0, -1), { as: owner })).status).toBe(204);
-    expect(await said(repo)).toEqual([]);
+    expect(await statusRows(repo)).toEqual([]);
   });
 });

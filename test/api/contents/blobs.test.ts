@@ -25,7 +25,7 @@ async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
 }
 
 describe("GET /repos/{owner}/{repo}/git/blobs/{sha}", () => {
-  it("gives the blob in base64, without line breaks", async () => {
+  it("returns the blob in base64 without line breaks", async () => {
     const { repo, made } = await makePushed();
     const sha = made.oids["a/bytes"] ?? "";
     const { status, body } = await call("GET", `${blobsOf(repo)}/${sha}`);
@@ -45,13 +45,13 @@ describe("GET /repos/{owner}/{repo}/git/blobs/{sha}", () => {
     expect(empty.body).toMatchObject({ content: "", encoding: "base64", size: 0 });
   });
 
-  it("tells where a pointer of LFS leads", async () => {
+  it("includes the LFS object id and size of a pointer", async () => {
     const { repo, made } = await makePushed();
     const { body } = await call("GET", `${blobsOf(repo)}/${made.oids["pointer"]}`);
     expect(body).toMatchObject({ lfs_oid: LFS_OID, lfs_size: 12345, content: btoa(POINTER) });
   });
 
-  it("leaves the content out above 10 MiB", async () => {
+  it("omits the content above 10 MiB", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const limit = 10 * 1024 * 1024;
@@ -64,7 +64,7 @@ describe("GET /repos/{owner}/{repo}/git/blobs/{sha}", () => {
     expect(more.body).toMatchObject({ size: limit + 1, content: null, encoding: null });
   });
 
-  it("knows no blob of this id: 400, whatever the reason", async () => {
+  it("answers 400 with one message, whatever the reason that no blob has the id", async () => {
     const { repo, made } = await makePushed();
     const shas = ["main", "0".repeat(40), made.oid, made.treeOid, "-1", "%00", "x".repeat(5000)];
     for (const sha of shas.concat(made.oids["a/bytes"]?.slice(0, 10) ?? "")) {
@@ -73,8 +73,8 @@ describe("GET /repos/{owner}/{repo}/git/blobs/{sha}", () => {
     }
   });
 
-  // SECURITY: forks share packs, and what a branch no longer holds is stored for a while.
-  it("gives no blob that the repository's own refs don't reach", async () => {
+  // SECURITY: forks share packs, and force-pushed objects stay stored for a while.
+  it("returns no blob that is unreachable from the repository's own refs", async () => {
     const { owner, repo } = await makePushed({ isPrivate: false });
     const forker = await make.user();
     const answer = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, {
@@ -91,7 +91,7 @@ describe("GET /repos/{owner}/{repo}/git/blobs/{sha}", () => {
     expect(await statusAt(fork, here.blobOid)).toBe(400);
     expect(await statusAt(fork, there.blobOid)).toBe(200);
     expect(await statusAt(repo, there.blobOid)).toBe(400);
-    // A fork of now lists the pack of `here` still, and has no ref to it.
+    // A fork created now still lists the pack of `here`, but has no ref that reaches it.
     await pushCommands(owner, repo, [{ ref: "refs/heads/here", old: here.oid }]);
     const late = await make.user();
     const second = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, {
@@ -103,7 +103,7 @@ describe("GET /repos/{owner}/{repo}/git/blobs/{sha}", () => {
     for (const of of [repo, lateFork]) expect(await statusAt(of, here.blobOid)).toBe(400);
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const { owner, repo, made } = await makePushed({ isPrivate: true });
     const path = `${blobsOf(repo)}/${made.oids["empty"]}`;
     expect((await call("GET", path)).status).toBe(404);
@@ -115,7 +115,7 @@ describe("GET /repos/{owner}/{repo}/git/blobs/{sha}", () => {
     expect((await call("GET", path, { as: owner })).status).toBe(404);
   });
 
-  it("takes one call of the object, and no read that was made before", async () => {
+  it("costs one Durable Object call, and no bucket read when cached", async () => {
     const { repo, made } = await makePushed();
     const path = `${blobsOf(repo)}/${made.oids["empty"]}`;
     await call("GET", path);

@@ -7,10 +7,10 @@ import { push } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
 const DEEP = "a/b/c/d/file.txt";
-/** Names on the way to it, its own too. */
+/** Names in the path, including the file's. */
 const DEPTH = 5;
 
-/** Bytes that no compression makes shorter. */
+/** Incompressible bytes. */
 function makeNoise(): Uint8Array {
   const bytes = new Uint8Array(5 * 65_536);
   for (let at = 0; at < bytes.length; at += 65_536) {
@@ -20,33 +20,33 @@ function makeNoise(): Uint8Array {
 }
 
 /**
- * A repository that nobody has read yet, so that nothing of it is known near by: whatever is written
- * is not kept. Each directory lies in another part of the pack than the next.
+ * A repository that has never been read, so that nothing of it is cached: writes fill no cache. Each
+ * directory is stored in a different block of the pack.
  */
 async function makeCold(): Promise<{ repo: TestRepo; made: MadeFiles }> {
   const owner = await make.user();
   const repo = await make.repo(owner);
   const files: Record<string, TestFile> = {};
   files[DEEP] = "deep\n";
-  // In this order each is written between two directories.
+  // In this order, each file is written between two directories.
   for (const above of ["a/b/c/d/", "a/b/c/", "a/b/", "a/", ""]) files[`${above}zz`] = makeNoise();
   const made = makeFiles(files);
   expect((await push(owner, repo, made.oid, made.pack)).body).toContain("unpack ok");
   return { repo, made };
 }
 
-describe("what a read of content asks of storage", () => {
+describe("the storage calls of a content read", () => {
   it.each([
     ["raw", (oid: string) => `raw/${DEEP}?ref=${oid}`],
     ["raw, on the default branch", () => `raw/${DEEP}`],
     ["contents", (oid: string) => `contents/${DEEP}?ref=${oid}`],
     ["contents-ext", () => `contents-ext/${DEEP}?includes=file_content`],
-  ])("is within the budget, from nothing and once more: %s", async (_, rest) => {
+  ])("stay within the budget, uncached and cached: %s", async (_, rest) => {
     const { repo, made } = await makeCold();
     const path = `/repos/${repo.owner}/${repo.name}/${rest(made.oid)}`;
     const cold = await logged(() => call("GET", path));
     expect(cold.answer.status).toBe(200);
-    // The tables of the pack, then a directory after the other, then the file.
+    // The index and the sidecar of the pack, then each directory in turn, then the file.
     expect(cold.line).toMatchObject({
       objectCalls: 1,
       r2Calls: 2 + 1 + DEPTH,
@@ -59,14 +59,14 @@ describe("what a read of content asks of storage", () => {
     expect(warm.line).toMatchObject({ objectCalls: 1, r2Calls: 0 });
     expect(warm.line.d1Rounds).toBeLessThanOrEqual(2);
 
-    // Not sent again, and not read again.
+    // A conditional request neither sends nor reads the content again.
     const headers = { "If-None-Match": warm.answer.headers.get("ETag") ?? "" };
-    const known = await logged(() => call("GET", path, { headers }));
-    expect(known.answer.status).toBe(304);
-    expect(known.line).toMatchObject({ objectCalls: 1, r2Calls: 0 });
+    const notModified = await logged(() => call("GET", path, { headers }));
+    expect(notModified.answer.status).toBe(304);
+    expect(notModified.line).toMatchObject({ objectCalls: 1, r2Calls: 0 });
   });
 
-  it("is one call of the object and no round more for what was worked out before", async () => {
+  it("are one Durable Object call and no further round trip for cached results", async () => {
     const { repo } = await makeCold();
     const rests = [
       `commits?path=${DEEP}`,

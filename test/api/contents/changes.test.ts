@@ -49,7 +49,7 @@ const batch = (repo: TestRepo, as: Pick<TestUser, "token">, files: object[], jso
 const tipOf = async (repo: TestRepo) =>
   (await refsOf(repo)).find(({ name }) => name === "refs/heads/main")?.oid;
 
-/** All that a branch holds, as `mode content` by path. */
+/** Lists all files of a branch, as `mode content` by path. */
 async function listBranch(repo: TestRepo, branch = "main"): Promise<Record<string, string>> {
   const stored = git.repository(await placeOf(repo.id));
   const snapshot = await stored.snapshot();
@@ -70,21 +70,21 @@ async function listBranch(repo: TestRepo, branch = "main"): Promise<Record<strin
   return found;
 }
 
-/** Runs what shall be refused, and proves that nothing has come of it. */
+/** Sends a request that must be refused, and asserts that refs, events and stored files are unchanged. */
 async function refused(repo: TestRepo, send: () => Promise<{ status: number; body: unknown }>) {
-  const look = async () => ({
+  const snapshot = async () => ({
     refs: await refsOf(repo),
     events: (await eventsOf(repo)).length,
     files: (await filesOf(repo)).length,
   });
-  const before = await look();
+  const before = await snapshot();
   const answer = await send();
-  expect(await look()).toEqual(before);
+  expect(await snapshot()).toEqual(before);
   return answer;
 }
 
 describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
-  it("creates a file in a commit of the caller's, and announces it as a push", async () => {
+  it("creates a file in a commit by the caller, and records a push", async () => {
     const { owner, repo, first } = await makePushed();
     const { answer, line } = await logged(() => create(repo, owner, "docs/new/file.txt", {}));
     const api = `https://forge.example/api/v1/repos/${repo.owner}/${repo.name}`;
@@ -119,8 +119,8 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
         verification: { verified: false, reason: "gpg.error.not_signed_commit" },
       },
     });
-    // Two reads open the pack that is there, one reads it, three write the new one. The third call
-    // waits for nobody: it tells the object that the push was told of.
+    // Two reads open the existing pack, one reads from it, three calls write the new one. The third Durable
+    // Object call is deferred: it marks the push as recorded.
     expect(line).toMatchObject({ objectCalls: 3, d1Rounds: 2, r2Calls: 6 });
     const got = await call("GET", pathOf(repo, "docs/new/file.txt"));
     expect(got.body).toEqual(answer.body.content);
@@ -131,15 +131,15 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
       link: "120000 README.md",
       linked: "160000 ",
     });
-    const told = (await eventsOf(repo)).at(-1);
-    expect(told).toMatchObject({
+    const recorded = (await eventsOf(repo)).at(-1);
+    expect(recorded).toMatchObject({
       type: "repository.pushed",
       actorId: owner.id,
       payload: { updates: [{ ref: "refs/heads/main", before: first.oid, after: oid }] },
     });
   });
 
-  it("makes the first commit of an empty repository, on whatever branch", async () => {
+  it("creates the first commit of an empty repository on any branch", async () => {
     const owner = await make.user();
     for (const [json, branch] of [
       [{}, "main"],
@@ -156,7 +156,7 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     }
   });
 
-  it("commits as whom, when and with which words the caller says", async () => {
+  it("commits with the author, committer, dates and message of the request", async () => {
     const { owner, repo } = await makePushed();
     const author = { name: "Grace <Hopper>", email: "grace@example.com" };
     const dates = { author: "2001-02-03T04:05:06+05:30", committer: "2002-03-04T05:06:07Z" };
@@ -186,7 +186,7 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(Math.abs(made - Date.now())).toBeLessThan(60_000);
   });
 
-  it("hides the address of a caller who hides it", async () => {
+  it("commits with a no-reply address for a caller with a hidden address", async () => {
     const owner = await make.user({ isEmailHidden: true });
     const repo = await make.repo(owner);
     const { body } = await create(repo, owner, "x", { signoff: true });
@@ -195,7 +195,7 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(body.commit.message).toBe(`Add x\n\nSigned-off-by: ${owner.name} <${email}>\n`);
   });
 
-  it("commits to a new branch, and moves one that is there only if it is told to", async () => {
+  it("commits to a new branch, and overwrites an existing one only with force", async () => {
     const { owner, repo, first } = await makePushed();
     const made = await create(repo, owner, "a", { new_branch: "feature/a" });
     expect(made).toMatchObject({
@@ -215,7 +215,8 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(other.body.commit.parents[0].sha).toBe(forced.body.commit.sha);
   });
 
-  // SECURITY: checklist 6.11 and 6.13. Each is decoded once, by the router, and then judged as it is.
+  // SECURITY: path traversal and `.git` disguises. A path is decoded once, by the router, and validated
+  // literally.
   it.each([
     "..",
     ".",
@@ -257,14 +258,14 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
       const message = expect.stringMatching(/malformed path|MaxSize/);
       expect(answer).toMatchObject({ status: 422, body: { message } });
     }
-    // A client resolves dots of its own accord: such a path is another by then.
+    // A client resolves dot segments itself, and would request another path.
     const { pathname } = new URL(`https://forge.example/${path}`);
     if (pathname !== `/${path}`) return;
     const { status } = await refused(repo, () => create(repo, owner, path, {}));
     expect([404, 422]).toContain(status);
   });
 
-  it("takes what is encoded twice as it stands, and other names that look odd", async () => {
+  it("accepts doubly encoded names literally, and other unusual names", async () => {
     const { owner, repo } = await makePushed();
     for (const [path, name] of [
       ["%252e%252e", "%2e%2e"],
@@ -281,16 +282,16 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
   });
 
   it.each([
-    ["a file that is there", "README.md", "repository file already exists [path: README.md]"],
+    ["an existing file", "README.md", "repository file already exists [path: README.md]"],
     ["a directory", "docs", "a directory exists where you're trying to create a file [path: docs]"],
     [
-      "a file in the way",
+      "a path below a file",
       "README.md/x",
       "a file exists where you're trying to create a subdirectory [path: README.md]",
     ],
-    // SECURITY: checklist 6.12. What a symlink leads to is nobody's business.
+    // SECURITY: writing through a symlink could change a file at another path.
     [
-      "a symlink in the way",
+      "a path below a symlink",
       "to-docs/x",
       "a symbolic link exists where you're trying to create a subdirectory [path: to-docs]",
     ],
@@ -300,7 +301,7 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
       "a symbolic link exists where you're trying to create a file [path: link]",
     ],
     [
-      "a submodule in the way",
+      "a path below a submodule",
       "linked/x",
       "a submodule exists where you're trying to create a subdirectory [path: linked]",
     ],
@@ -330,13 +331,13 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(answer).toMatchObject({ status: 422, body: { message } });
   });
 
-  it("takes base64 with line breaks", async () => {
+  it("accepts base64 with line breaks", async () => {
     const { owner, repo } = await makePushed();
     const { status, body } = await create(repo, owner, "x", { content: "bm\r\nV3Cg\n==\n" });
     expect([status, body.content.content]).toEqual([201, "bmV3Cg=="]);
   });
 
-  it("refuses what git itself would not check out, with its reason", async () => {
+  it("refuses a file that git would not check out, with git's reason", async () => {
     const { owner, repo } = await makePushed();
     const text = '[submodule "../x"]\n\tpath = x\n\turl = https://example.com/x\n';
     const json = { content: base64(text) };
@@ -345,14 +346,14 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(answer.body).toMatchObject({ message: expect.stringContaining("gitmodulesName") });
   });
 
-  it("finds no branch that is not there, nor takes a tag or commit for one", async () => {
+  it("answers 404 for a branch that does not exist, including tags and commit ids", async () => {
     const { owner, repo, first } = await makePushed();
     for (const branch of ["none", first.oid, "refs/heads/main", "HEAD", "x".repeat(900)]) {
       expect((await refused(repo, () => create(repo, owner, "x", { branch }))).status).toBe(404);
     }
   });
 
-  it("is for those who may write there", async () => {
+  it("requires write access to the code, and a token that grants it", async () => {
     const { owner, repo } = await makePushed({ isPrivate: true });
     const reader = await make.user();
     await make.collaborator(repo, reader, 1);
@@ -369,15 +370,15 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     }
     expect((await create(repo, writer, "x", {})).status).toBe(201);
 
-    const open = await makePushed();
+    const visible = await makePushed();
     const json = { content: "" };
-    const anonymous = await refused(open.repo, () =>
-      call("POST", pathOf(open.repo, "x"), { json }),
+    const anonymous = await refused(visible.repo, () =>
+      call("POST", pathOf(visible.repo, "x"), { json }),
     );
     expect(anonymous.status).toBe(401);
   });
 
-  it("changes nothing that is archived, a mirror or without code", async () => {
+  it("refuses changes to an archive, to a mirror, and with the code unit disabled", async () => {
     const { owner, repo } = await makePushed();
     for (const [set, status] of [
       [{ archivedAt: 1000 }, 423],
@@ -391,7 +392,7 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     }
   });
 
-  it("takes a file of some megabytes, and refuses a body beyond the limit", async () => {
+  it("accepts a file of several megabytes, and refuses a body over the limit", async () => {
     const { owner, repo } = await makePushed();
     const content = base64("0123456789abcde\n".repeat(300_000));
     const made = await create(repo, owner, "large", { content });
@@ -408,7 +409,7 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
 
 const ANY = "1".repeat(40);
 
-/** The blob at a path of `main`. */
+/** The blob id at a path of `main`. */
 const shaOf = async (repo: TestRepo, path: string): Promise<string> =>
   (await call("GET", pathOf(repo, path))).body.sha;
 
@@ -425,7 +426,7 @@ describe("PUT /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect((await listBranch(repo))["run.sh"]).toBe("100755 #!/bin/bash\n");
   });
 
-  it("moves a file, and directories go that nothing is left in", async () => {
+  it("moves a file, and removes directories that become empty", async () => {
     const { owner, repo } = await makePushed();
     const sha = await shaOf(repo, "docs/deep/two.txt");
     const json = { content: base64("2\n"), sha, from_path: "docs/deep/two.txt" };
@@ -437,7 +438,7 @@ describe("PUT /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect((await call("GET", pathOf(repo, "docs/deep"))).status).toBe(404);
   });
 
-  it("creates a file where no blob is named", async () => {
+  it("creates a file if the request has no blob id", async () => {
     const { owner, repo } = await makePushed();
     const answer = await call("PUT", pathOf(repo, "x"), { as: owner, json: { content: "" } });
     expect([answer.status, answer.body.commit.message]).toEqual([201, "Add x\n"]);
@@ -449,8 +450,8 @@ describe("PUT /repos/{owner}/{repo}/contents/{filepath}", () => {
     });
   });
 
-  // A client that saves what it has read finds its own commit in the log, as in git with --allow-empty.
-  it("commits a change that changes nothing", async () => {
+  // A client that saves an unchanged file still finds its commit in the log, as with `git commit --allow-empty`.
+  it("commits an update without changes", async () => {
     const { owner, repo, first } = await makePushed();
     const sha = await shaOf(repo, "README.md");
     const json = { content: base64("# read me\n"), sha };
@@ -461,7 +462,7 @@ describe("PUT /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(body.commit.tree.sha).toBe(old.body.commit.tree.sha);
   });
 
-  it("refuses a blob that is not what the file holds, and what is no file", async () => {
+  it("refuses a blob id that is not the file's current one, and paths that are not files", async () => {
     const { owner, repo } = await makePushed();
     const wrong = "1".repeat(40);
     const put = (path: string, json: object) =>
@@ -514,7 +515,7 @@ describe("DELETE /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(await listBranch(repo)).toHaveProperty(["README.md"]);
   });
 
-  it("leaves an empty tree when the last file goes", async () => {
+  it("leaves an empty tree when the last file is deleted", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { body } = await create(repo, owner, "a/b", {});
@@ -526,7 +527,7 @@ describe("DELETE /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect((await call("GET", pathOf(repo))).body).toEqual([]);
   });
 
-  it("refuses what is not there, is a directory or holds something else", async () => {
+  it("refuses paths that don't exist, directories, and a different blob id", async () => {
     const { owner, repo } = await makePushed();
     const sha = await shaOf(repo, "README.md");
     for (const path of ["none", "docs", "to-docs/one.txt", "..%2fREADME.md", "x%00", ".git"]) {
@@ -544,7 +545,7 @@ describe("DELETE /repos/{owner}/{repo}/contents/{filepath}", () => {
 });
 
 describe("POST /repos/{owner}/{repo}/contents", () => {
-  it("makes all changes in one commit, each on what those before it left", async () => {
+  it("applies all operations in one commit, each on the result of the previous ones", async () => {
     const { owner, repo } = await makePushed();
     const [readme, script, one] = await Promise.all(
       ["README.md", "run.sh", "docs/one.txt"].map((path) => shaOf(repo, path)),
@@ -580,7 +581,7 @@ describe("POST /repos/{owner}/{repo}/contents", () => {
     expect(commit.message).toBe(
       "Add a\nUpdate README.md, bin/run, docs/deep/two.txt, docs/one.txt/now a directory, b\nDelete docs/one.txt\n",
     );
-    // The third call waits for nobody: it tells the object that the push was told of.
+    // The third Durable Object call is deferred: it marks the push as recorded.
     expect(line).toMatchObject({ objectCalls: 3, d1Rounds: 2, r2Calls: 3 });
     expect(await listBranch(repo)).toEqual({
       "README.md": "100644 b",
@@ -594,7 +595,7 @@ describe("POST /repos/{owner}/{repo}/contents", () => {
     });
   });
 
-  it("names no more paths in its message than there is room for", async () => {
+  it("summarizes the operations if the message would be too long", async () => {
     const { owner, repo } = await makePushed();
     const name = "x".repeat(250);
     const files = Array.from({ length: 300 }, (_, at) => {
@@ -604,7 +605,7 @@ describe("POST /repos/{owner}/{repo}/contents", () => {
     expect([status, body.commit.message]).toEqual([201, "Change 300 files\n"]);
   });
 
-  it("moves a symlink as what it is", async () => {
+  it("moves a symlink as a symlink", async () => {
     const { owner, repo } = await makePushed();
     const sha = await shaOf(repo, "link");
     const files = [{ operation: "rename", path: "docs/l", from_path: "link", sha, content: "" }];
@@ -613,7 +614,7 @@ describe("POST /repos/{owner}/{repo}/contents", () => {
     expect(await listBranch(repo)).toMatchObject({ "docs/l": "120000 README.md" });
   });
 
-  it("makes none of them if one can't be", async () => {
+  it("applies no operation if one is invalid", async () => {
     const { owner, repo } = await makePushed();
     const good = { operation: "create", path: "good", content: "" };
     for (const [bad, status] of [
@@ -643,22 +644,22 @@ describe("POST /repos/{owner}/{repo}/contents", () => {
   });
 });
 
-describe("writers of one branch at the same time", () => {
-  // Whoever comes second has not seen what the first wrote: it must look again, not overwrite.
-  it("lose nothing: one of them is told to try again", async () => {
+describe("concurrent writers", () => {
+  // The second writer has not seen the first one's commit, and must retry instead of overwriting it.
+  it("of one branch overwrite no commit: refused writers get a conflict", async () => {
     const { owner, repo, first } = await makePushed();
     const names = ["a", "b", "c", "d"];
     const answers = await Promise.all(names.map((name) => create(repo, owner, name, {})));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.every((status) => status === 201 || status === 409)).toBe(true);
-    const won = names.filter((_, at) => statuses[at] === 201);
-    expect(won.length).toBeGreaterThan(0);
-    expect(won.length).toBeLessThan(names.length);
+    const winners = names.filter((_, at) => statuses[at] === 201);
+    expect(winners.length).toBeGreaterThan(0);
+    expect(winners.length).toBeLessThan(names.length);
     const after = await listBranch(repo);
-    expect(names.filter((name) => name in after)).toEqual(won);
-    const told = await eventsOf(repo);
-    expect(typesOf(told).filter((type) => type === "repository.pushed")).toHaveLength(
-      won.length + 1,
+    expect(names.filter((name) => name in after)).toEqual(winners);
+    const recorded = await eventsOf(repo);
+    expect(typesOf(recorded).filter((type) => type === "repository.pushed")).toHaveLength(
+      winners.length + 1,
     );
     expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
       message: "refs/heads/main: fetch first",
@@ -667,7 +668,7 @@ describe("writers of one branch at the same time", () => {
     expect(first.oid).toBeTruthy();
   });
 
-  it("of different branches don't disturb each other", async () => {
+  it("of different branches all succeed", async () => {
     const { owner, repo } = await makePushed();
     const names = ["a", "b", "c"];
     const answers = await Promise.all(

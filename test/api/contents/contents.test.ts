@@ -41,7 +41,7 @@ const pathOf = ({ owner, name }: TestRepo, noun = "contents"): string =>
   `/repos/${owner}/${name}/${noun}`;
 
 describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
-  it("gives a file with its content and the commit that last changed it", async () => {
+  it("returns a file with its content and the commit that last changed it", async () => {
     const { repo, first, made } = await makePushed();
     const name = "docs/gr%C3%BC%C3%9Fe%20und%20%231%3F.txt";
     const html = `https://forge.example/${repo.owner}/${repo.name}`;
@@ -85,7 +85,7 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
     });
   });
 
-  it("lists a directory in the order of its tree, without contents", async () => {
+  it("lists a directory in tree order, without contents", async () => {
     const { repo, first, made } = await makePushed();
     const rows = [
       [".gitmodules", "file", MODULES.length, first.oid],
@@ -115,7 +115,7 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(below.body).toMatchObject([{ path: "docs/deep/one.txt", name: "one.txt" }]);
   });
 
-  it("reads at a branch, a tag or a commit, and its links say which", async () => {
+  it("reads at a branch, a tag or a commit, and links to the same one", async () => {
     const { owner, repo, first, made } = await makePushed();
     await pushCommands(
       owner,
@@ -132,17 +132,17 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
       [first.oid, `commit/${first.oid}`, "one"],
       [made.oid.slice(0, 10), `commit/${made.oid}`, "another"],
     ] as const;
-    for (const [ref, place, text] of cases) {
+    for (const [ref, urlPart, text] of cases) {
       const path = `${pathOf(repo)}/docs/deep/one.txt?ref=${encodeURIComponent(ref)}`;
       const { body } = await call("GET", path);
       expect(body).toMatchObject({
         content: btoa(text),
-        html_url: `https://forge.example/${repo.owner}/${repo.name}/src/${place}/docs/deep/one.txt`,
+        html_url: `https://forge.example/${repo.owner}/${repo.name}/src/${urlPart}/docs/deep/one.txt`,
       });
     }
   });
 
-  it("tells where symlinks lead and submodules come from, and follows neither", async () => {
+  it("returns symlink targets and submodule URLs, and follows neither", async () => {
     const { repo, made } = await makePushed();
     const link = await call("GET", `${pathOf(repo)}/link`);
     expect(link.body).toMatchObject({
@@ -165,7 +165,7 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
     }
   });
 
-  it("finds nothing at paths that can't be, nor at commits that aren't", async () => {
+  it("answers 404 for invalid paths and unknown commits", async () => {
     const { repo } = await makePushed();
     const paths = [
       "none",
@@ -192,7 +192,7 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
     }
   });
 
-  it("has an empty root while there is no commit", async () => {
+  it("has an empty root in a repository without commits", async () => {
     const repo = await make.repo(await make.user());
     for (const path of ["contents", "contents/"]) {
       expect(await call("GET", pathOf(repo, path))).toMatchObject({ status: 200, body: [] });
@@ -201,7 +201,7 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect((await call("GET", `${pathOf(repo)}?ref=main`)).status).toBe(404);
   });
 
-  it("leaves the content out above 10 MiB, and tells where a pointer of LFS leads", async () => {
+  it("omits the content above 10 MiB, and includes the LFS object id and size of a pointer", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const oid = "cd".repeat(32);
@@ -214,8 +214,8 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(body).toMatchObject({ lfs_oid: oid, lfs_size: 7, content: btoa(pointer) });
   });
 
-  // SECURITY: forks share packs, and what a branch no longer holds is stored for a while.
-  it("reads at no commit that the repository's own refs don't reach", async () => {
+  // SECURITY: forks share packs, and force-pushed objects stay stored for a while.
+  it("reads at no commit that is unreachable from the repository's own refs", async () => {
     const { owner, repo } = await makePushed();
     const forker = await make.user();
     const answer = await call("POST", pathOf(repo, "forks"), {
@@ -232,7 +232,7 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(await at(fork)).toBe(404);
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const { owner, repo } = await makePushed({ isPrivate: true });
     const stranger = await make.user();
     const token = await make.token(owner, { scopes: "read:user" });
@@ -247,11 +247,10 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect((await call("GET", pathOf(repo), { as: owner })).status).toBe(404);
   });
 
-  it("takes one call of the object, and no read that was made before", async () => {
+  it("costs one Durable Object call, and no bucket read when cached", async () => {
     const { repo } = await makePushed();
     const path = `${pathOf(repo)}/docs/deep/one.txt`;
     const cold = await logged(() => call("GET", path));
-    // Two packs of one block each, with an index and a sidecar: what is more is the path.
     expect(cold.line).toMatchObject({ objectCalls: 1 });
     const { line } = await logged(() => call("GET", path));
     expect(line).toMatchObject({ objectCalls: 1, r2Calls: 0 });
@@ -260,7 +259,7 @@ describe("GET /repos/{owner}/{repo}/contents/{filepath}", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/contents-ext/{filepath}", () => {
-  it("tells of a file what is asked for", async () => {
+  it("includes the requested parts of a file", async () => {
     const { repo, first } = await makePushed();
     const path = `${pathOf(repo, "contents-ext")}/README.md`;
     const bare = await call("GET", path);
@@ -275,7 +274,7 @@ describe("GET /repos/{owner}/{repo}/contents-ext/{filepath}", () => {
     });
   });
 
-  it("lists a directory, and the root as a dot or nothing", async () => {
+  it("lists a directory, and the root as `.` or an empty path", async () => {
     const { repo } = await makePushed();
     const path = pathOf(repo, "contents-ext");
     const { body } = await call("GET", `${path}/docs?includes=commit_metadata`);
@@ -285,12 +284,12 @@ describe("GET /repos/{owner}/{repo}/contents-ext/{filepath}", () => {
       { name: "grüße und #1?.txt", last_committer_date: "2023-11-14T22:13:20Z" },
     ]);
     for (const root of [`${path}/`, `${path}/.`]) {
-      const { status, body: told } = await call("GET", root);
-      expect([status, told.dir_contents.length]).toEqual([200, 7]);
+      const { status, body: listing } = await call("GET", root);
+      expect([status, listing.dir_contents.length]).toEqual([200, 7]);
     }
   });
 
-  it("refuses to include what it does not know", async () => {
+  it("refuses unknown includes", async () => {
     const { repo } = await makePushed();
     for (const includes of ["everything", "file_content,x", "constructor", "__proto__"]) {
       const path = `${pathOf(repo, "contents-ext")}/README.md?includes=${includes}`;

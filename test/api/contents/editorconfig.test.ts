@@ -47,7 +47,7 @@ indent_size = tab
 `;
 
 describe("GET /repos/{owner}/{repo}/editorconfig/{filepath}", () => {
-  it("merges what the files from the top to the nearest say", async () => {
+  it("merges the files from the root to the nearest one", async () => {
     const { repo } = await makePushed({
       ".editorconfig": TOP,
       "lib/.editorconfig": "[*.go]\ntab_width=2\n[deep/**.md]\nindent_size=3\n",
@@ -90,7 +90,7 @@ describe("GET /repos/{owner}/{repo}/editorconfig/{filepath}", () => {
     expect((await call("GET", pathOf(repo, "f?ref=none"))).status).toBe(404);
   });
 
-  it("finds nothing where there is no such file, or no such path can be", async () => {
+  it("answers 404 without an applicable file, and for invalid paths", async () => {
     const { repo } = await makePushed({
       ".editorconfig": { mode: MODE_SYMLINK, content: "rules" },
       rules: "[*]\na=1\n",
@@ -108,7 +108,7 @@ describe("GET /repos/{owner}/{repo}/editorconfig/{filepath}", () => {
     expect((await call("GET", pathOf(empty, "a"))).status).toBe(404);
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const { owner, repo } = await makePushed(
       { ".editorconfig": "[*]\na=1\n" },
       { isPrivate: true },
@@ -122,8 +122,8 @@ describe("GET /repos/{owner}/{repo}/editorconfig/{filepath}", () => {
   });
 });
 
-describe("the header of a section", () => {
-  // As the editorconfig program of the C core answers.
+describe("a section header", () => {
+  // Expectations are those of the `editorconfig` program of the C core.
   it.each([
     ["*", "a d/a", ""],
     ["a*", "ab", "a/b"],
@@ -151,19 +151,19 @@ describe("the header of a section", () => {
     ["{1..}", "{1..}", "1"],
     ["a{1..3,x}", "a1..3 ax", "a2"],
     ["a\\*b", "a*b", "axb"],
-  ])("%s", (header, fitting, others) => {
+  ])("matches as in editorconfig: %s", (header, matching, others) => {
     const glob = parseSectionGlob(header);
     const split = (text: string) => text.split(" ").filter((path) => path !== "");
-    const isFit = (path: string) => matchGlob(glob, `/${path}`);
-    expect(split(fitting).filter((path) => !isFit(path))).toEqual([]);
-    expect(split(others).filter(isFit)).toEqual([]);
+    const isMatch = (path: string) => matchGlob(glob, `/${path}`);
+    expect(split(matching).filter((path) => !isMatch(path))).toEqual([]);
+    expect(split(others).filter(isMatch)).toEqual([]);
   });
 
-  // SECURITY: with going back and forth this would take longer than the sun shines.
-  it("takes no time to match, whatever it is", () => {
+  // SECURITY: a backtracking matcher takes exponential time for these headers.
+  it("matches in bounded time", () => {
     const path = `/${"a".repeat(1000)}b`;
     for (const header of ["*a".repeat(500), "**a".repeat(330), "{a,aa,a*}".repeat(110)]) {
-      // The end fits, so that all that is before it is looked at.
+      // The end matches, so that the matcher examines everything before it.
       expect(matchGlob(parseSectionGlob(`${header}c*b`), path)).toBe(false);
     }
     const nested = `${"{a,".repeat(250)}b${"}".repeat(250)}*c*b`;

@@ -35,11 +35,11 @@ async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
 const pathOf = ({ owner, name }: TestRepo, query = ""): string =>
   `/repos/${owner}/${name}/file-contents${query}`;
 const asQuery = (value: unknown): string => `?body=${encodeURIComponent(JSON.stringify(value))}`;
-const ask = (repo: TestRepo, files: unknown, sending: Sending = {}, query = "") =>
+const request = (repo: TestRepo, files: unknown, sending: Sending = {}, query = "") =>
   call("POST", pathOf(repo, query), { ...sending, json: { files } });
 
 describe("/repos/{owner}/{repo}/file-contents", () => {
-  it("gives what /contents gives at each path, in their order, with null for nothing", async () => {
+  it("returns the items of /contents in the order of the paths, with null for unknown paths", async () => {
     const { repo, first, made } = await makePushed();
     const files = [
       "docs/deep/two.txt",
@@ -52,17 +52,17 @@ describe("/repos/{owner}/{repo}/file-contents", () => {
       "lib/linked",
       "docs/deep",
     ];
-    const { answer, line } = await logged(() => ask(repo, files));
+    const { answer, line } = await logged(() => request(repo, files));
     expect(answer.status).toBe(200);
-    const told = await Promise.all(
+    const items = await Promise.all(
       files.slice(0, -1).map(async (path) => {
         const name = path.split("/").map(encodeURIComponent).join("/");
         const at = `/repos/${repo.owner}/${repo.name}/contents/${name}`;
         return (await call("GET", at)).body || null;
       }),
     );
-    expect(told[1]).toBeNull();
-    expect(answer.body.slice(0, -1)).toEqual(told);
+    expect(items[1]).toBeNull();
+    expect(answer.body.slice(0, -1)).toEqual(items);
     expect(answer.body.at(-1)).toMatchObject({ type: "dir", sha: made.oids["docs/deep"] });
     expect(answer.body[0].last_commit_sha).toBe(made.oid);
     expect(answer.body[4].last_commit_sha).toBe(first.oid);
@@ -74,16 +74,16 @@ describe("/repos/{owner}/{repo}/file-contents", () => {
 
   it("reads at a branch, a tag or a commit", async () => {
     const { repo, first } = await makePushed();
-    const old = await ask(repo, ["docs/deep/two.txt"], {}, `?ref=${first.oid}`);
+    const old = await request(repo, ["docs/deep/two.txt"], {}, `?ref=${first.oid}`);
     expect(old.body).toMatchObject([{ content: btoa("two"), last_commit_sha: first.oid }]);
     const get = `${pathOf(repo, asQuery({ Files: ["docs/deep/two.txt"] }))}&ref=${first.oid}`;
     expect((await call("GET", get)).body).toEqual(old.body);
     for (const ref of ["none", "main~1", "0".repeat(40), "%00", "x".repeat(5000)]) {
-      expect((await ask(repo, ["README.md"], {}, `?ref=${ref}`)).status, ref).toBe(404);
+      expect((await request(repo, ["README.md"], {}, `?ref=${ref}`)).status, ref).toBe(404);
     }
   });
 
-  it("finds nothing at paths that can't be", async () => {
+  it("returns null for invalid paths", async () => {
     const { repo } = await makePushed();
     const paths = [
       "",
@@ -96,30 +96,30 @@ describe("/repos/{owner}/{repo}/file-contents", () => {
       "link/deep",
     ];
     const more = ["README.md/x", ".git", ".git/config", "\0", "README.md\0", "x".repeat(5000)];
-    const { status, body } = await ask(repo, [...paths, ...more, "a/".repeat(2500), "\uD800"]);
+    const { status, body } = await request(repo, [...paths, ...more, "a/".repeat(2500), "\uD800"]);
     expect([status, body]).toEqual([200, Array(16).fill(null)]);
   });
 
-  it("refuses a request that names no list of paths", async () => {
+  it("refuses a request without a list of paths", async () => {
     const { repo } = await makePushed();
     for (const files of [undefined, null, "README.md", { a: 1 }, [1], [null], [["a"]]]) {
-      expect((await ask(repo, files)).status, JSON.stringify(files)).toBe(422);
+      expect((await request(repo, files)).status, JSON.stringify(files)).toBe(422);
       const { status, body } = await call("GET", pathOf(repo, asQuery({ files })));
       expect([status, Object.keys(body)]).toEqual([400, ["message", "url"]]);
     }
     for (const query of ["", "?body=", "?body={", "?body=1", "?body=[]", "?body=%00"]) {
       expect((await call("GET", pathOf(repo, query))).status, query).toBe(400);
     }
-    expect((await ask(repo, [])).body).toEqual([]);
+    expect((await request(repo, [])).body).toEqual([]);
   });
 
-  it("ends after a page of files, and before what is too large for one answer", async () => {
+  it("ends after a page of files, and before a file that would exceed the response size", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const large = new Uint8Array(7 * 1024 * 1024);
     const made = makeFiles({ a: large, b: new Uint8Array(11 * 1024 * 1024), c: large, d: "d" });
     await push(owner, repo, made.oid, made.pack);
-    const { body } = await ask(repo, ["d", "a", "b", "c", "d"]);
+    const { body } = await request(repo, ["d", "a", "b", "c", "d"]);
     expect(
       (body as Record<string, unknown>[]).map((each) => [
         each["name"],
@@ -131,27 +131,27 @@ describe("/repos/{owner}/{repo}/file-contents", () => {
       ["a", large.length, false],
       ["b", 11 * 1024 * 1024, true],
     ]);
-    const many = await ask(repo, Array(70).fill("d"));
+    const many = await request(repo, Array(70).fill("d"));
     expect(many.body).toHaveLength(50);
     const settings = await call("GET", "/settings/api");
     expect(settings.body.max_response_items).toBe(50);
     expect(settings.body.default_max_response_size).toBe(16 * 1024 * 1024);
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const { owner, repo } = await makePushed({ isPrivate: true });
     const stranger = await make.user();
-    const isThis = eq(repositories.id, repo.id);
+    const isThisRepo = eq(repositories.id, repo.id);
     const get = pathOf(repo, asQuery({ files: ["README.md"] }));
     for (const sending of [{}, { as: stranger }]) {
-      expect((await ask(repo, ["README.md"], sending)).status).toBe(404);
+      expect((await request(repo, ["README.md"], sending)).status).toBe(404);
       expect((await call("GET", get, sending)).status).toBe(404);
     }
-    expect((await ask(repo, ["README.md"], { as: owner })).status).toBe(200);
+    expect((await request(repo, ["README.md"], { as: owner })).status).toBe(200);
     expect((await call("GET", get, { as: owner })).status).toBe(200);
     const empty = await make.repo(owner);
-    expect((await ask(empty, ["README.md"])).status).toBe(404);
-    await db.update(repositories).set({ hasCode: false }).where(isThis);
+    expect((await request(empty, ["README.md"])).status).toBe(404);
+    await db.update(repositories).set({ hasCode: false }).where(isThisRepo);
     expect((await call("GET", get, { as: owner })).status).toBe(404);
   });
 });

@@ -23,10 +23,10 @@ const send = (repo: TestRepo, as: Pick<TestUser, "token"> | undefined, json: unk
   call("POST", `/repos/${repo.owner}/${repo.name}/diffpatch`, { ...(as && { as }), json });
 
 async function refused(repo: TestRepo, run: () => ReturnType<typeof call>) {
-  const look = async () => [await refsOf(repo), await eventsOf(repo), await filesOf(repo)];
-  const before = await look();
+  const snapshot = async () => [await refsOf(repo), await eventsOf(repo), await filesOf(repo)];
+  const before = await snapshot();
   const answer = await run();
-  expect(await look()).toEqual(before);
+  expect(await snapshot()).toEqual(before);
   return answer;
 }
 
@@ -37,7 +37,7 @@ const creation = (name: string): string =>
   `diff --git a/${name} b/${name}\nnew file mode 100644\n--- /dev/null\n+++ b/${name}\n@@ -0,0 +1 @@\n+y\n`;
 
 describe("POST /repos/{owner}/{repo}/diffpatch", () => {
-  it("applies a patch in a commit of the caller's, and announces it as a push", async () => {
+  it("applies a patch in a commit by the caller, and records a push", async () => {
     const { owner, repo, first } = await makePushed();
     const deletion =
       "diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
@@ -96,16 +96,16 @@ describe("POST /repos/{owner}/{repo}/diffpatch", () => {
       'diff --git "a/\\303\\274" "b/\\303\\274"\n--- "a/\\303\\274"\n+++ "b/\\303\\274"\n' + HUNK,
       "\u00fc: does not exist in index",
     ],
-  ])("refuses what does not apply, in git's own words: %j", async (patch, message) => {
+  ])("refuses a patch that does not apply, with git's own message: %j", async (patch, message) => {
     const { owner, repo } = await makePushed();
     const answer = await refused(repo, () => send(repo, owner, { content: patch }));
     expect(answer).toMatchObject({ status: 422, body: { message } });
-    // What would apply is not applied either.
+    // The valid part of a patch is not applied either.
     const content = creation("x") + (patch === "just words" ? HUNK : patch);
     expect((await refused(repo, () => send(repo, owner, { content }))).status).toBe(422);
   });
 
-  // SECURITY: checklist 6.11 to 6.13.
+  // SECURITY: path traversal, absolute paths and `.git` disguises.
   it.each([
     "../x",
     ".git/config",
@@ -136,7 +136,7 @@ describe("POST /repos/{owner}/{repo}/diffpatch", () => {
     expect((await refused(repo, () => send(repo, owner, branch))).status).toBe(404);
   });
 
-  it("is for those who may write there", async () => {
+  it("requires write access to the code, and a token that grants it", async () => {
     const { owner, repo } = await makePushed({ isPrivate: true });
     const [reader, stranger] = [await make.user(), await make.user()];
     await make.collaborator(repo, reader, 1);
@@ -156,17 +156,17 @@ describe("POST /repos/{owner}/{repo}/diffpatch", () => {
     }
   });
 
-  it("loses nothing when several are applied at once", async () => {
+  it("loses no commit when patches are applied concurrently", async () => {
     const { owner, repo } = await makePushed();
     const names = ["p", "q", "r"];
     const answers = await Promise.all(
       names.map((name) => send(repo, owner, { content: creation(name) })),
     );
-    const won = names.filter((_, at) => answers[at]?.status === 201);
+    const winners = names.filter((_, at) => answers[at]?.status === 201);
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
     const { files } = await readBranch(repo.id, "main");
-    expect(names.filter((name) => name in files)).toEqual(won);
-    expect(won.length).toBeGreaterThan(0);
+    expect(names.filter((name) => name in files)).toEqual(winners);
+    expect(winners.length).toBeGreaterThan(0);
   });
 });
 

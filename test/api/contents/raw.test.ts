@@ -43,7 +43,7 @@ async function makePushed(
 const rawOf = ({ owner, name }: TestRepo, noun = "raw"): string =>
   `/repos/${owner}/${name}/${noun}`;
 
-/** The answer with its bytes. */
+/** Fetches a path and reads the response bytes. */
 async function read(path: string, init: RequestInit = {}) {
   const request = new Request(`https://forge.example/api/v1${path}`, init);
   const { status, headers, body } = await exports.default.fetch(request);
@@ -52,7 +52,7 @@ async function read(path: string, init: RequestInit = {}) {
 }
 
 describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun) => {
-  it("gives the bytes of a file, as text that no browser runs", async () => {
+  it("returns the bytes of a file with headers that keep a browser from running it", async () => {
     const { repo, made } = await makePushed();
     const { status, headers, bytes } = await read(`${rawOf(repo, noun)}/page.html`);
     expect([status, new TextDecoder().decode(bytes)]).toEqual([200, FILES["page.html"]]);
@@ -69,7 +69,7 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
     });
   });
 
-  it("answers 304 to who has the file, and the headers alone to HEAD", async () => {
+  it("answers 304 to a matching If-None-Match, and only headers to HEAD", async () => {
     const { repo, made } = await makePushed();
     const path = `${rawOf(repo, noun)}/README.md`;
     const tag = `"${made.oids["README.md"]}"`;
@@ -95,8 +95,8 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
     expect(head.bytes.length).toBe(0);
   });
 
-  // Long enough to be stored whole and streamed; the other is answered at once.
-  it("gives a part of a file, as long as it is the same file", async () => {
+  // The long file is long enough to be streamed; the short one is answered from memory.
+  it("answers ranges, and respects If-Range", async () => {
     const long = Array.from({ length: 60_000 }, (_, at) => `line ${at * 7919}\n`).join("");
     const { repo, made } = await makePushed({ short: "0123456789", long, empty: "" });
     const part = async (name: string, range: string, headers: Record<string, string> = {}) => {
@@ -134,14 +134,14 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
       ['"other"', 200],
       ["Tue, 14 Nov 2023 22:13:21 GMT", 200],
     ] as const) {
-      const [given] = await part("short", "bytes=2-4", { "If-Range": condition });
-      expect([condition, given]).toEqual([condition, status]);
+      const [actual] = await part("short", "bytes=2-4", { "If-Range": condition });
+      expect([condition, actual]).toEqual([condition, status]);
     }
     const head = { method: "HEAD", headers: { Range: "bytes=2-4" } };
     expect(await read(`${rawOf(repo, noun)}/short`, head)).toMatchObject({ status: 200 });
   });
 
-  it("reads at a ref of the query, or one that the path begins with", async () => {
+  it("reads at a ref from the query, or at the start of the path", async () => {
     const { owner, repo, made } = await makePushed();
     const next = makeFiles({ a: "next", "main/a": "a directory" }, { before: made });
     const commands = [
@@ -165,7 +165,7 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
     }
   });
 
-  it("finds no file where there is a directory, a submodule, or nothing", async () => {
+  it("answers 404 for directories, submodules and unknown paths", async () => {
     const { repo } = await makePushed();
     const paths = [
       "docs",
@@ -190,7 +190,7 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
     expect((await read(`${rawOf(empty, noun)}/README.md`)).status).toBe(404);
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const { owner, repo } = await makePushed(FILES, { isPrivate: true });
     const path = `${rawOf(repo, noun)}/README.md`;
     expect((await call("GET", path)).status).toBe(404);
@@ -204,15 +204,15 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
 });
 
 describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
-  it("gives a symlink as what it says, and does not follow it", async () => {
+  it("returns the target path of a symlink, and does not follow it", async () => {
     const { repo } = await makePushed();
     const { headers, bytes } = await read(`${rawOf(repo)}/link`);
     expect(new TextDecoder().decode(bytes)).toBe("README.md");
     expect(headers.get("X-Gitea-Object-Type")).toBe("symlink");
   });
 
-  // SECURITY: a name may hold what ends a header's text or its line.
-  it("names the file safely, whatever it is called", async () => {
+  // SECURITY: a file name can contain quotes and line breaks, which must not end the header value.
+  it("escapes the file name in Content-Disposition", async () => {
     const { repo } = await makePushed({ ...FILES, "a\";\t'\\b*.txt": "x" });
     const quoted = await read(`${rawOf(repo)}/docs/gr%C3%BC%C3%9Fe%20%221%22.txt`);
     expect(quoted.headers.get("Content-Disposition")).toBe(
@@ -224,7 +224,7 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     );
   });
 
-  it("tells images and text by what they hold, and takes the rest for bytes", async () => {
+  it("detects images and text by content, and serves anything else as bytes", async () => {
     const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
     const files: Record<string, [Uint8Array, string]> = {
       "a.bin": [bytes("\x89PNG\r\n\x1a\n\0\0"), "image/png"],
@@ -249,7 +249,7 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     }
   });
 
-  it("streams a file of any size, with its length", async () => {
+  it("streams a large file with its Content-Length", async () => {
     const large = new Uint8Array(20 * 1024 * 1024);
     for (let at = 0; at < large.length; at += 4) large[at] = (at * 2654435761) >>> 24;
     const { repo } = await makePushed({ large });
@@ -265,7 +265,7 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     expect(head.headers.get("Content-Length")).toBe(String(large.length));
   });
 
-  // What is too large for memory and stored as a delta is made in scratch, which is gone afterwards.
+  // Such a file is reconstructed in scratch space, which is deleted afterwards.
   it("streams a large file that is stored as a delta", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
@@ -299,8 +299,8 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     expect(await filesOf(repo)).toEqual(files);
   });
 
-  // SECURITY: forks share packs, and what a branch no longer holds is stored for a while.
-  it("reads at no commit that the repository's own refs don't reach", async () => {
+  // SECURITY: forks share packs, and force-pushed objects stay stored for a while.
+  it("reads at no commit that is unreachable from the repository's own refs", async () => {
     const { repo } = await makePushed();
     const forker = await make.user();
     const answer = await call("POST", rawOf(repo, "forks"), {
@@ -322,7 +322,7 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     expect(await statusesAt(fork)).toEqual([404, 404]);
   });
 
-  it("takes one call of the object, and no read that was made before", async () => {
+  it("costs one Durable Object call, and no bucket read when cached", async () => {
     const { repo } = await makePushed();
     const path = `${rawOf(repo)}/README.md`;
     await call("GET", path);
@@ -352,7 +352,7 @@ describe("GET /repos/{owner}/{repo}/media/{filepath}", () => {
     return makeLargeFile(bytes);
   };
 
-  it("gives the large file that a pointer names, where raw gives the pointer", async () => {
+  it("returns the LFS object of a pointer, where raw returns the pointer", async () => {
     for (const length of [9, 700_000]) {
       const file = png(length);
       const { repo, made, pointer } = await makePointing(file, true);
@@ -369,20 +369,24 @@ describe("GET /repos/{owner}/{repo}/media/{filepath}", () => {
       const raw = await read(`${rawOf(repo)}/a.png`);
       expect(new TextDecoder().decode(raw.bytes)).toBe(pointer);
       expect(raw.headers.get("ETag")).toBe(`"${made.oids["a.png"]}"`);
-      const ask = async (method: string, tag: string) => {
+      const sendConditional = async (method: string, tag: string) => {
         const init = { method, headers: { "If-None-Match": `"${tag}"` } };
         const answer = await read(`${rawOf(repo, "media")}/a.png`, init);
         return [answer.status, answer.headers.get("Content-Length"), answer.bytes.length];
       };
-      expect(await ask("GET", file.oid)).toEqual([304, null, 0]);
-      expect(await ask("HEAD", made.oids["a.png"] ?? "")).toEqual([200, String(length), 0]);
-      // The records of files tell of it too.
+      expect(await sendConditional("GET", file.oid)).toEqual([304, null, 0]);
+      expect(await sendConditional("HEAD", made.oids["a.png"] ?? "")).toEqual([
+        200,
+        String(length),
+        0,
+      ]);
+      // The contents endpoint includes its id and size too.
       const { body } = await call("GET", `${rawOf(repo, "contents")}/a.png`);
       expect(body).toMatchObject({ lfs_oid: file.oid, lfs_size: length, size: pointer.length });
     }
   });
 
-  it("gives the pointer where the repository has no such file, or of another size, and a symlink as it is", async () => {
+  it("returns the pointer if the object is missing or has another size, and a symlink as it is", async () => {
     const { repo, pointer } = await makePointing(png(100), true);
     const text = async (path: string) =>
       new TextDecoder().decode((await read(`${rawOf(repo, "media")}/${path}`)).bytes);
@@ -395,7 +399,7 @@ describe("GET /repos/{owner}/{repo}/media/{filepath}", () => {
     expect((await off("GET", `${rawOf(repo, "media")}/a.png`)).body).toBe(pointer);
   });
 
-  it("takes two rounds of the database and one more read", async () => {
+  it("costs two database round trips and one bucket read", async () => {
     const { repo } = await makePointing(png(100), true);
     const path = `${rawOf(repo, "media")}/a.png`;
     await call("GET", path);

@@ -49,11 +49,11 @@ interface Entry {
   sha: string;
   url: string;
 }
-const tell = (body: { tree: Entry[] }): string[] =>
+const formatEntries = (body: { tree: Entry[] }): string[] =>
   body.tree.map(({ mode, type, sha, path }) => `${mode} ${type} ${sha} ${path}`);
 
 describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
-  it("lists a tree as git orders it, by branch, tag, commit or its own id", async () => {
+  it("lists a tree in git order, by branch, commit or tree id", async () => {
     const { owner, repo, made } = await makePushed();
     await pushCommands(owner, repo, [{ ref: "refs/heads/a/b", new: made.oid }], {
       pack: new PackBuilder(codec).build(),
@@ -69,7 +69,7 @@ describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
         page: 1,
         total_count: 6,
       });
-      expect(tell(body)).toEqual([
+      expect(formatEntries(body)).toEqual([
         `100644 blob ${made.oids["README.md"]} README.md`,
         `100644 blob ${made.oids["docs.txt"]} docs.txt`,
         `040000 tree ${made.oids["docs"]} docs`,
@@ -80,7 +80,7 @@ describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
     }
   });
 
-  it("lists what lies within, each behind its tree, with sizes and addresses", async () => {
+  it("lists recursively, each subtree before its entries, with sizes and URLs", async () => {
     const { repo, made } = await makePushed();
     const { body } = await call("GET", `${treesOf(repo)}/main?recursive=1`);
     expect(body.tree.map(({ path, size }: Entry) => [path, size])).toEqual([
@@ -101,9 +101,9 @@ describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
     expect(body.tree[7]).toMatchObject({ mode: "160000", type: "commit", sha: LINKED, url: "" });
   });
 
-  it("comes in pages that together are the whole", async () => {
+  it("returns pages that together are the complete list", async () => {
     const { repo } = await makePushed();
-    const whole = await call("GET", `${treesOf(repo)}/main?recursive=true`);
+    const complete = await call("GET", `${treesOf(repo)}/main?recursive=true`);
     for (const size of [1, 2, 3, 7, 10]) {
       const found: Entry[] = [];
       for (let number = 1; found.length < 10; number++) {
@@ -113,14 +113,14 @@ describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
         expect(body).toMatchObject({ page: number, total_count: 10 });
         expect(body.truncated).toBe(found.length < 10);
       }
-      expect(found).toEqual(whole.body.tree);
+      expect(found).toEqual(complete.body.tree);
     }
     const beyond = await call("GET", `${treesOf(repo)}/main?page=99&per_page=9999999`);
     expect(beyond.body).toMatchObject({ tree: [], truncated: false, page: 99, total_count: 6 });
   });
 
-  // SECURITY: a few hundred bytes that stand for more files than anybody could list.
-  it("pages through a tree that holds itself ten times over, at every level", async () => {
+  // SECURITY: a few hundred bytes expand to a trillion entries.
+  it("pages through a tree that contains the next one ten times, at every level", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const builder = new PackBuilder(codec);
@@ -142,7 +142,7 @@ describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
     expect(body.tree).toHaveLength(2);
   });
 
-  it("knows no tree of this name: 400, whatever the reason", async () => {
+  it("answers 400 with one message, whatever the reason that a name has no tree", async () => {
     const { repo, made } = await makePushed();
     const names = [
       "nothing",
@@ -161,8 +161,8 @@ describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
     expect((await call("GET", `${treesOf(empty)}/main`)).status).toBe(400);
   });
 
-  // SECURITY: forks share packs, and what a branch no longer holds is stored for a while.
-  it("gives no tree that the repository's own refs don't reach", async () => {
+  // SECURITY: forks share packs, and force-pushed objects stay stored for a while.
+  it("returns no tree that is unreachable from the repository's own refs", async () => {
     const { owner, repo } = await makePushed();
     const forker = await make.user();
     const forked = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, {
@@ -182,7 +182,7 @@ describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
     }
   });
 
-  it("is for those who may read the code", async () => {
+  it("requires read access to the code", async () => {
     const { owner, repo } = await makePushed({ isPrivate: true });
     const path = `${treesOf(repo)}/main`;
     expect((await call("GET", path)).status).toBe(404);
@@ -194,7 +194,7 @@ describe("GET /repos/{owner}/{repo}/git/trees/{sha}", () => {
     expect((await call("GET", path, { as: owner })).status).toBe(404);
   });
 
-  it("takes two rounds to D1, one call of the object, and no read that was made before", async () => {
+  it("costs two D1 round trips, one Durable Object call, and no bucket read when cached", async () => {
     const { repo } = await makePushed();
     const path = `${treesOf(repo)}/main?recursive=1`;
     await call("GET", path);

@@ -18,7 +18,7 @@ export const samples = defineSamples({
   },
   repoEditNote: {
     request: async (world) => ({ path: await notePath(world), json: { message: "a word" } }),
-    // As git does: the same text makes another commit, which moves the ref.
+    // As in git, an edit with the same text creates another commit, which updates the ref.
     announces: eachTime("repository.pushed"),
   },
   repoDeleteNote: {

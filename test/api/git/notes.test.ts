@@ -11,17 +11,19 @@ import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { filesOf, pushCommands, refsOf } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
-/** A repository of two commits on `main`, the first with a note at `place`, and two commits of notes. */
+/**
+ * A repository of two commits on `main`, the first with a note at the path `notePath`, and two notes commits.
+ */
 async function makeNoted(
   owner: TestUser,
-  place: (oid: string) => string = (oid) => oid,
+  notePath: (oid: string) => string = (oid) => oid,
   fields: Parameters<typeof make.repo>[1] = {},
 ) {
   const repo = await make.repo(owner, fields);
   const history = new History();
   const noted = history.commit({ files: { a: "a" }, message: "Noted" });
   const bare = history.commit({ files: { a: "b" }, parents: [noted], message: "Not noted" });
-  const files = { [place(noted)]: "Tests: bestanden ✓\n" };
+  const files = { [notePath(noted)]: "Tests: bestanden ✓\n" };
   const written = history.commit({ files, author: `Ada <${owner.email}>`, message: "Add a note" });
   const other = { ...files, ["e".repeat(40)]: "Of a commit that is not here\n" };
   const last = history.commit({ files: other, parents: [written], message: "Add another" });
@@ -52,7 +54,7 @@ const noteOf = (repo: TestRepo, name: string, as?: TestUser) =>
   });
 
 describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
-  it("answers with the note and the commit that wrote it", async () => {
+  it("returns the note and the commit that last changed it", async () => {
     const owner = await make.user();
     const { repo, noted, written } = await makeNoted(owner);
     const { answer, line } = await logged(() => noteOf(repo, noted));
@@ -78,13 +80,13 @@ describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
     expect(body.commit).toMatchObject({ files: null, stats: null, commit: { verification: null } });
   });
 
-  // Git cuts names into directories when there are many notes.
-  it.each([1, 2, 3, 19])("finds it below %i directories", async (depth) => {
-    const place = (oid: string): string => {
+  // Git splits names into directories when there are many notes.
+  it.each([1, 2, 3, 19])("finds a note below %i directories", async (depth) => {
+    const notePath = (oid: string): string => {
       const pairs = oid.match(/../g) ?? [];
       return [...pairs.slice(0, depth), pairs.slice(depth).join("")].join("/");
     };
-    const { repo, noted, written } = await makeNoted(await make.user(), place);
+    const { repo, noted, written } = await makeNoted(await make.user(), notePath);
     const { status, body } = await noteOf(repo, noted);
     expect([status, body.message, body.commit?.sha]).toEqual([
       200,
@@ -93,7 +95,7 @@ describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
     ]);
   });
 
-  it("finds nothing for a commit without a note, or what is no commit", async () => {
+  it("answers 404 for a commit without a note, and for names that are not commits", async () => {
     const { repo, bare } = await makeNoted(await make.user());
     const long = "x".repeat(5000);
     const names = [bare, "main", "none", "e".repeat(40), "e", "..", "../main", "a\u0000", long];
@@ -102,7 +104,7 @@ describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
     }
   });
 
-  it("finds nothing where there are no notes at all", async () => {
+  it("answers 404 in a repository without notes", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     expect((await noteOf(repo, "main")).status).toBe(404);
@@ -114,7 +116,7 @@ describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
     expect((await noteOf(repo, oid)).status).toBe(404);
   });
 
-  it("tells nobody about a repository that they may not see", async () => {
+  it("answers 404 to callers who may not see the repository", async () => {
     const [owner, stranger] = [await make.user(), await make.user()];
     const { repo } = await makeNoted(owner, undefined, { isPrivate: true });
     expect(await noteOf(repo, "noted")).toMatchObject({ status: 404, body: "" });
@@ -123,12 +125,12 @@ describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
   });
 });
 
-/** Runs what shall be refused, and proves that nothing has come of it. */
+/** Sends a request that must be refused, and asserts that refs, events and stored files are unchanged. */
 async function refused(repo: TestRepo, send: () => ReturnType<typeof call>) {
-  const look = async () => [await refsOf(repo), await eventsOf(repo), await filesOf(repo)];
-  const before = await look();
+  const snapshot = async () => [await refsOf(repo), await eventsOf(repo), await filesOf(repo)];
+  const before = await snapshot();
   const { status } = await send();
-  expect(await look()).toEqual(before);
+  expect(await snapshot()).toEqual(before);
   return status;
 }
 
@@ -136,7 +138,7 @@ const headOf = async (repo: TestRepo) =>
   (await refsOf(repo)).find(({ name }) => name === "refs/notes/commits")?.oid;
 
 describe("POST /repos/{owner}/{repo}/git/notes/{sha}", () => {
-  it("writes a note as git does, and announces it as a push", async () => {
+  it("writes a note as git does, and records a push", async () => {
     const owner = await make.user();
     const { repo, bare } = await makeNoted(owner);
     const before = await headOf(repo);
@@ -161,7 +163,7 @@ describe("POST /repos/{owner}/{repo}/git/notes/{sha}", () => {
         },
       },
     });
-    // The last call of the object waits for nobody.
+    // The last Durable Object call is deferred: it marks the push as recorded.
     expect(line).toMatchObject({ d1Rounds: 3, objectCalls: 3 });
     expect((await noteOf(repo, bare.slice(0, 8), owner)).body).toEqual(answer.body);
     expect((await noteOf(repo, "noted")).status).toBe(200);
@@ -189,7 +191,7 @@ describe("POST /repos/{owner}/{repo}/git/notes/{sha}", () => {
     ]);
   });
 
-  it("refuses a second note, words that say nothing, and what is no commit", async () => {
+  it("refuses a second note, invalid messages, and names that are not commits", async () => {
     const owner = await make.user();
     const { repo, bare } = await makeNoted(owner);
     const send = (name: string, json: unknown) =>
@@ -206,10 +208,10 @@ describe("POST /repos/{owner}/{repo}/git/notes/{sha}", () => {
 });
 
 describe("PATCH /repos/{owner}/{repo}/git/notes/{sha}", () => {
-  it("puts other words into a note, wherever it lies", async () => {
+  it("replaces a note at any path", async () => {
     const owner = await make.user();
-    for (const place of [undefined, (oid: string) => `${oid.slice(0, 2)}/${oid.slice(2)}`]) {
-      const { repo, noted } = await makeNoted(owner, place);
+    for (const notePath of [undefined, (oid: string) => `${oid.slice(0, 2)}/${oid.slice(2)}`]) {
+      const { repo, noted } = await makeNoted(owner, notePath);
       const json = { message: "other words" };
       const { status, body } = await sendNote("PATCH", repo, "noted", { as: owner, json });
       expect([status, body.message, body.commit.commit.message]).toEqual([
@@ -221,7 +223,7 @@ describe("PATCH /repos/{owner}/{repo}/git/notes/{sha}", () => {
     }
   });
 
-  it("finds nothing where there is no note", async () => {
+  it("answers 404 for a commit without a note", async () => {
     const owner = await make.user();
     const { repo, bare } = await makeNoted(owner);
     for (const name of [bare, "none"]) {
@@ -247,13 +249,13 @@ describe("DELETE /repos/{owner}/{repo}/git/notes/{sha}", () => {
 });
 
 describe("notes", () => {
-  it("are written by those alone who may write there", async () => {
+  it("require write access to the code, and a token that grants it", async () => {
     const owner = await make.user();
     const [reader, stranger] = [await make.user(), await make.user()];
     const { repo } = await makeNoted(owner, undefined, { isPrivate: true });
     await make.collaborator(repo, reader, 1);
     const narrow = await make.token(owner, { scopes: "read:repository" });
-    const open = await makeNoted(owner);
+    const visible = await makeNoted(owner);
     for (const [method, name] of [
       ["POST", "main"],
       ["PATCH", "noted"],
@@ -266,12 +268,12 @@ describe("notes", () => {
       expect(await send(repo, { as: stranger })).toBe(404);
       expect(await send(repo, { as: reader })).toBe(403);
       expect(await send(repo, { token: narrow })).toBe(403);
-      expect(await send(open.repo, {})).toBe(401);
-      expect(await send(open.repo, { as: stranger })).toBe(403);
+      expect(await send(visible.repo, {})).toBe(401);
+      expect(await send(visible.repo, { as: stranger })).toBe(403);
     }
   });
 
-  it("stay as they are in what is archived, a mirror or without code", async () => {
+  it("can't be changed in archives and mirrors, and with the code unit disabled", async () => {
     const owner = await make.user();
     const { repo } = await makeNoted(owner);
     for (const [set, status] of [
@@ -287,7 +289,7 @@ describe("notes", () => {
     }
   });
 
-  it("are not lost when several are written at once: all but one are told to try again", async () => {
+  it("are not lost when written concurrently: refused writers get a conflict", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();
@@ -296,11 +298,11 @@ describe("notes", () => {
     await pushCommands(owner, repo, commands, { pack: history.build() });
     const sending = { as: owner, json: { message: "x" } };
     const answers = await Promise.all(oids.map((oid) => sendNote("POST", repo, oid, sending)));
-    const won = oids.filter((_, at) => answers[at]?.status === 201);
+    const winners = oids.filter((_, at) => answers[at]?.status === 201);
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
-    expect([1, 2, 3]).toContain(won.length);
+    expect([1, 2, 3]).toContain(winners.length);
     for (const oid of oids) {
-      expect((await noteOf(repo, oid)).status).toBe(won.includes(oid) ? 200 : 404);
+      expect((await noteOf(repo, oid)).status).toBe(winners.includes(oid) ? 200 : 404);
     }
   });
 });

@@ -12,7 +12,7 @@ import { logged } from "../../support/usage.ts";
 const pathOf = (repo: TestRepo, ref?: string) =>
   `/repos/${repo.owner}/${repo.name}/git/refs${ref === undefined ? "" : `/${ref}`}`;
 
-/** A repository with branches, tags of every kind of object, and notes. */
+/** A repository with branches, a tag of a tree, an annotated tag, and notes. */
 async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user();
   const repo = await make.repo(owner, fields);
@@ -29,7 +29,7 @@ async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
 const namesOf = (body: { ref: string }[]) => body.map(({ ref }) => ref);
 
 describe("GET /repos/{owner}/{repo}/git/refs", () => {
-  it("lists all refs by name with what they hold, whole or in pages", async () => {
+  it("lists all refs by name with their objects, also in pages", async () => {
     const { owner, repo, commit, tag } = await makePushed();
     const { answer, line } = await logged(() => call("GET", pathOf(repo), { as: owner }));
     const url = `https://forge.example/api/v1/repos/${repo.owner}/${repo.name}/git`;
@@ -63,7 +63,7 @@ describe("GET /repos/{owner}/{repo}/git/refs", () => {
     expect([namesOf(body), headers.get("X-Total-Count")]).toEqual([["refs/tags/v1"], "5"]);
   });
 
-  it("finds nothing in a repository without refs, nor in one that may not be seen", async () => {
+  it("answers 404 for a repository without refs, and for an invisible one", async () => {
     const owner = await make.user();
     const empty = await make.repo(owner);
     expect((await call("GET", pathOf(empty))).status).toBe(404);
@@ -79,7 +79,7 @@ describe("GET /repos/{owner}/{repo}/git/refs", () => {
 });
 
 describe("GET /repos/{owner}/{repo}/git/refs/{ref}", () => {
-  it("lists the refs whose names begin so", async () => {
+  it("lists the refs with a prefix", async () => {
     const { repo } = await makePushed();
     const prefixes = [
       ["heads/main", ["refs/heads/main"]],
@@ -96,7 +96,7 @@ describe("GET /repos/{owner}/{repo}/git/refs/{ref}", () => {
     }
   });
 
-  it("finds nothing at names that no ref begins with", async () => {
+  it("answers 404 for a prefix without refs", async () => {
     const { owner, repo } = await makePushed();
     const dots = ["heads%2f..%2fheads/main", "..%2fheads", "%2e%2e%2fheads"];
     const wrong = ["nothing", "refs/heads/main", "main", "heads/main/", "%00", "%ff"];

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { checkAccountName } from "../../../src/domain/accounts/account-name.ts";
 import { Failure } from "../../../src/lib/failure.ts";
 
-/** Why a name is refused, with the kind of refusal. */
+/** The kind and message of the failure for a name, undefined for an allowed one. */
 function refusalOf(name: string): string | undefined {
   try {
     checkAccountName(name);
@@ -33,32 +33,32 @@ describe("checkAccountName", () => {
   });
 
   it.each([
-    ["nothing", ""],
+    ["an empty name", ""],
     ["41 characters", "x".repeat(41)],
     ["a space", "ada lovelace"],
-    ["a space around it", " ada"],
-    ["a space after it", "ada "],
+    ["a leading space", " ada"],
+    ["a trailing space", "ada "],
     ["a slash", "ada/lovelace"],
     ["a backslash", "ada\\lovelace"],
     ["an escaped slash", "ada%2flovelace"],
-    ["this folder", "."],
-    ["the folder above", ".."],
-    ["a dot in front", ".ada"],
-    ["a dot at the end", "ada."],
+    ["the current folder", "."],
+    ["the parent folder", ".."],
+    ["a leading dot", ".ada"],
+    ["a trailing dot", "ada."],
     ["two dots", "ada..lovelace"],
-    ["a dash in front, which git would read as an option", "-ada"],
-    ["a dash at the end", "ada-"],
+    ["a leading dash, which git would parse as an option", "-ada"],
+    ["a trailing dash", "ada-"],
     ["two dashes", "ada--lovelace"],
-    ["an underscore in front", "_ada"],
+    ["a leading underscore", "_ada"],
     ["different separators side by side", "ada.-lovelace"],
-    ["a line break at the end", "ada\n"],
+    ["a trailing line break", "ada\n"],
     ["a line break within", "ada\nlovelace"],
     ["a carriage return", "ada\r"],
     ["a NUL", "ada\0"],
     ["an escape", "ada\u001b[31m"],
-    ["an address", "ada@example.com"],
+    ["an email address", "ada@example.com"],
     ["a colon", "ada:lovelace"],
-    ["a parameter of the contract", ":username"],
+    ["a route parameter", ":username"],
     ["markup", "<b>ada</b>"],
     ["an accent", "adá"],
     // Each of these looks like a plain name, or becomes one when its case is folded.
@@ -72,7 +72,7 @@ describe("checkAccountName", () => {
     ["a letter with a combining accent", "ada\u0301"],
     ["a zero-width space", "ad\u200ba"],
     ["a soft hyphen", "ad\u00ada"],
-    ["a mark that turns the direction", "ada\u202e"],
+    ["a right-to-left override", "ada\u202e"],
     ["a digit of another script", "ada٣"],
     ["a mathematical letter", "𝐚da"],
     ["an emoji", "ada🔑"],
@@ -80,7 +80,7 @@ describe("checkAccountName", () => {
     expect(refusalOf(name)).toBe("invalid: [Username]: invalid username");
   });
 
-  // A name is the first segment of an address: it must not hide what is served there.
+  // An account name is the first segment of a URL path: it must not shadow a path of the service.
   it.each([
     "about",
     "admin",
@@ -112,14 +112,14 @@ describe("checkAccountName", () => {
     "swagger.v1.json",
     "user",
     "v2",
-  ])("keeps %s for the service, in any case", (name) => {
+  ])("reserves %s for the service, in any case", (name) => {
     for (const written of [name, name.toUpperCase()]) {
       expect(refusalOf(written)).toBe(`invalid: name is reserved [name: ${written}]`);
     }
   });
 
   it.each([".keys", ".gpg", ".rss", ".atom", ".png"])(
-    "keeps names ending in %s for what is served of an account",
+    "reserves names ending in %s for the files and feeds of an account",
     (ending) => {
       for (const name of [`ada${ending}`, `ADA${ending.toUpperCase()}`]) {
         expect(refusalOf(name)).toBe(`invalid: name pattern is not allowed [pattern: *${ending}]`);

@@ -10,8 +10,8 @@ import { storePush } from "../../support/push.ts";
 
 const COMMITS = 300;
 
-describe("the commits that a push brought", () => {
-  it("are counted with what it takes to walk them", async () => {
+describe("listPushedCommits", () => {
+  it("counts the commits, and accounts for the memory of the commit graph", async () => {
     const repo = await make.repo(await make.user());
     const history = new History();
     let tip = history.commit();
@@ -20,15 +20,15 @@ describe("the commits that a push brought", () => {
 
     const stored = git.repository(repo);
     const { catalog, results } = await stored.open(await stored.snapshot());
-    const held: number[] = [];
-    const gauged = new OpenRepository(
+    const reservedBytes: number[] = [];
+    const metered = new OpenRepository(
       catalog.packs,
       results,
-      () => (bytes) => void held.push(bytes),
+      () => (bytes) => void reservedBytes.push(bytes),
     );
     const updates = [{ ref: "refs/heads/main", oldOid: null, newOid: tip, peeledOid: null }];
-    const brought = await listPushedCommits(gauged, 0, updates);
-    expect(brought.get("refs/heads/main")).toMatchObject({ commitCount: COMMITS });
-    expect(held).toContain(new CommitGraph(catalog).heldBytes);
+    const pushed = await listPushedCommits(metered, 0, updates);
+    expect(pushed.get("refs/heads/main")).toMatchObject({ commitCount: COMMITS });
+    expect(reservedBytes).toContain(new CommitGraph(catalog).heldBytes);
   });
 });

@@ -13,7 +13,7 @@ import { pushCommands } from "../../support/push.ts";
 import { doorsWith } from "../../support/service.ts";
 import { systemCtx } from "../../support/system.ts";
 
-/** A database that takes everything but what happened. */
+/** A database that fails inserts into the events table. */
 const WITHOUT_EVENTS = new Proxy(env.DB, {
   get(target, name) {
     if (name !== "withSession") return Reflect.get(target, name);
@@ -31,8 +31,8 @@ const WITHOUT_EVENTS = new Proxy(env.DB, {
   },
 });
 
-/** The service, and how often it asked the database. */
-function counted() {
+/** The service with a counter of its database batches. */
+function countBatches() {
   const { bindings, calls } = failing({
     at: Number.POSITIVE_INFINITY,
     isDone: true,
@@ -42,21 +42,21 @@ function counted() {
   return { visit: doorsWith({}, bindings), batches };
 }
 
-interface Pushed {
+interface PushEvent {
   pushId: string;
   part: number;
   refCount: number;
   updates: { ref: string; commitCount?: number; commits?: { message: string }[] }[];
 }
 
-async function pushedTo(repo: TestRepo) {
+async function pushEventsOf(repo: TestRepo) {
   const rows = await db
     .select()
     .from(events)
     .where(eq(events.repoId, repo.id))
     .orderBy(asc(events.id));
   return rows.map(({ payload, rootUrl }) =>
-    Object.assign(payload as unknown as Pushed, { rootUrl }),
+    Object.assign(payload as unknown as PushEvent, { rootUrl }),
   );
 }
 
@@ -64,7 +64,7 @@ const namesOf = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `refs/heads/b${String(at).padStart(4, "0")}`);
 
 describe("the events of a push", () => {
-  it("name every ref that it moved, in its order, some in each", async () => {
+  it("list every updated ref in push order, 50 per event", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();
@@ -72,44 +72,46 @@ describe("the events of a push", () => {
     const refs = namesOf(120);
     const wanted = [...refs, "refs/heads/b0000/inside"];
     const commands = wanted.map((ref) => ({ ref, new: oid }));
-    const { visit, batches } = counted();
+    const { visit, batches } = countBatches();
     const answer = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
     expect(answer.body).toContain("ng refs/heads/b0000/inside");
-    // Who and where, then what happened.
+    // One batch for authentication and the repository, one for the events.
     expect(batches()).toBe(2);
 
-    const told = await pushedTo(repo);
-    expect(told.map(({ part, refCount, updates }) => [part, refCount, updates.length])).toEqual([
-      [0, 120, 50],
-      [1, 120, 50],
-      [2, 120, 20],
-    ]);
-    expect(told.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
-    expect(new Set(told.map(({ pushId }) => pushId)).size).toBe(1);
-    expect(told[0]?.updates[0]).toMatchObject({ commitCount: 1 });
+    const recorded = await pushEventsOf(repo);
+    expect(recorded.map(({ part, refCount, updates }) => [part, refCount, updates.length])).toEqual(
+      [
+        [0, 120, 50],
+        [1, 120, 50],
+        [2, 120, 20],
+      ],
+    );
+    expect(recorded.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
+    expect(new Set(recorded.map(({ pushId }) => pushId)).size).toBe(1);
+    expect(recorded[0]?.updates[0]).toMatchObject({ commitCount: 1 });
 
     const feed = `/repos/${repo.owner}/${repo.name}/activities/feeds`;
     const { ids, totals } = await readAll(feed, {}, { limit: 50 });
     expect([totals, ids.length, new Set(ids).size]).toEqual([[120], 120, 120]);
   });
 
-  it("are few statements for thousands of refs, and rounds of bounded size", async () => {
+  it("take two batches for thousands of refs", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();
     const oid = history.commit();
     const refs = namesOf(5000);
     const commands = refs.map((ref) => ({ ref, new: oid }));
-    const { visit, batches } = counted();
+    const { visit, batches } = countBatches();
     await pushCommands(owner, repo, commands, { pack: history.build(), visit });
     expect(batches()).toBe(2);
-    const told = await pushedTo(repo);
-    expect(told).toHaveLength(100);
-    expect(told.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
+    const recorded = await pushEventsOf(repo);
+    expect(recorded).toHaveLength(100);
+    expect(recorded.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
   });
 
-  // A message is cut anyway; a name or an address may be as long as a commit.
-  it("keep of a commit what a row has room for", async () => {
+  // Without truncation, a name or an address could be as long as a commit object.
+  it("truncate long messages, names and addresses of a commit", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();
@@ -121,14 +123,14 @@ describe("the events of a push", () => {
     }
     const commands = namesOf(5).map((ref, at) => ({ ref, new: oids[at] ?? "" }));
     await pushCommands(owner, repo, commands, { pack: history.build() });
-    const [told] = await pushedTo(repo);
-    expect(told?.updates.map(({ commitCount }) => commitCount)).toEqual([1, 2, 3, 4, 5]);
-    expect(JSON.stringify(told).length).toBeLessThan(1_000_000);
+    const [recorded] = await pushEventsOf(repo);
+    expect(recorded?.updates.map(({ commitCount }) => commitCount)).toEqual([1, 2, 3, 4, 5]);
+    expect(JSON.stringify(recorded).length).toBeLessThan(1_000_000);
   });
 });
 
-describe("a push whose request came to its end before it was told", () => {
-  it("is told later with its commits, and where the service was reached", async () => {
+describe("a push whose events could not be recorded", () => {
+  it("is recorded later by maintenance, with its commits and root URL", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();
@@ -139,25 +141,25 @@ describe("a push whose request came to its end before it was told", () => {
     const visit = doorsWith({}, { DB: WITHOUT_EVENTS });
     const pushed = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
     expect(pushed.body).toContain("ok refs/heads/main");
-    expect(await pushedTo(repo)).toEqual([]);
-    // A later push must not take its place.
+    expect(await pushEventsOf(repo)).toEqual([]);
+    // A later push must not replace its outbox entry.
     const third = new History();
     const oid = third.commit({ message: "Three\n" });
     await pushCommands(owner, repo, [{ ref: "refs/heads/x", new: oid }], { pack: third.build() });
-    expect(await pushedTo(repo)).toHaveLength(1);
+    expect(await pushEventsOf(repo)).toHaveLength(1);
 
     for (let count = 0; count < 2; count++) {
       await maintainRepository(systemCtx({}, Date.now(), { ROOT_URL: "" }), repo);
     }
-    const [, ...told] = await pushedTo(repo);
-    expect(told.map(({ updates }) => updates.length)).toEqual([50, 21]);
-    expect(told.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
-    expect(told[0]?.updates[0]).toMatchObject({
+    const [, ...recorded] = await pushEventsOf(repo);
+    expect(recorded.map(({ updates }) => updates.length)).toEqual([50, 21]);
+    expect(recorded.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
+    expect(recorded[0]?.updates[0]).toMatchObject({
       after: second,
       commitCount: 2,
       commits: [{ message: "Two\n" }, { message: "One\n" }],
     });
-    expect(told.map(({ rootUrl }) => rootUrl)).toEqual(Array(2).fill("https://forge.example"));
+    expect(recorded.map(({ rootUrl }) => rootUrl)).toEqual(Array(2).fill("https://forge.example"));
     expect(await env.REPOSITORY.getByName(repo.objectName).listOutbox()).toEqual([]);
   });
 });

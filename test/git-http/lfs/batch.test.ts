@@ -26,7 +26,7 @@ async function makeStored() {
 }
 
 describe("POST /objects/batch", () => {
-  it("says where to put what is not there, and shows the caller's credential there", async () => {
+  it("returns upload URLs for missing files, with the caller's credential for them", async () => {
     const { owner, repo, file } = await makeStored();
     const missing = makeLargeFile("missing");
     const { status, headers, body } = await askBatch(
@@ -56,7 +56,7 @@ describe("POST /objects/batch", () => {
     });
   });
 
-  it("says where to get what is there, to anybody if the repository is public", async () => {
+  it("returns download URLs for stored files, to anonymous callers too if the repository is public", async () => {
     const { repo, file } = await makeStored();
     const missing = makeLargeFile("missing");
     const wrong = { oid: file.oid, size: file.size + 1 };
@@ -86,7 +86,7 @@ describe("POST /objects/batch", () => {
     ]);
   });
 
-  it("makes addresses of the service's own, whatever address was asked", async () => {
+  it("builds URLs from ROOT_URL, regardless of the request's host", async () => {
     const { repo, file } = await makeStored();
     const visit = doorsWith({ ROOT_URL: "https://git.example" });
     const { body } = await askBatch(repo, "download", [asPointer(file)], {}, visit);
@@ -95,7 +95,7 @@ describe("POST /objects/batch", () => {
     );
   });
 
-  it("is there without .git as well, and takes two rounds of the database", async () => {
+  it("works without .git too, and takes two round trips to D1", async () => {
     const { owner, repo, file } = await makeStored();
     const bare = { owner: repo.owner, name: repo.name };
     for (const operation of ["upload", "download"]) {
@@ -108,7 +108,7 @@ describe("POST /objects/batch", () => {
     expect(body).toEqual({ locks: [] });
   });
 
-  it("judges each file by itself, one that is named twice as well", async () => {
+  it("validates each file separately, including duplicates", async () => {
     const { owner, repo } = await makeStored();
     const { oid } = makeLargeFile("x");
     const invalid = [
@@ -133,8 +133,8 @@ describe("POST /objects/batch", () => {
         as: owner,
       });
       expect(status).toBe(200);
-      const judged = invalid.map(({ oid: id, size }) => ({ oid: id, size, error }));
-      expect(body.objects.slice(1, -1)).toEqual(judged);
+      const expected = invalid.map(({ oid: id, size }) => ({ oid: id, size, error }));
+      expect(body.objects.slice(1, -1)).toEqual(expected);
       expect(body.objects.at(-1)).toEqual(body.objects[0]);
       expect(body.objects[0].error).toEqual(
         operation === "upload" ? undefined : { code: 404, message: "Not Found" },
@@ -143,7 +143,7 @@ describe("POST /objects/batch", () => {
     expect(await objectsOf(repo)).toHaveLength(1);
   });
 
-  it("takes nothing for a batch that is none", async () => {
+  it("refuses an invalid batch", async () => {
     const { owner, repo, file } = await makeStored();
     const good = { operation: "upload", objects: [asPointer(file)] };
     const bodies = [
@@ -192,7 +192,7 @@ describe("POST /objects/batch", () => {
     }
   });
 
-  it("bounds how much is asked at once, and how large a file may be", async () => {
+  it("limits the files of a batch, the size of a file and the size of the body", async () => {
     const { owner, repo, file } = await makeStored();
     const visit = doorsWith({ LFS_MAX_BATCH_SIZE: "2", LFS_MAX_FILE_SIZE: "100" });
     const many = [file, file, file].map(asPointer);
@@ -204,13 +204,17 @@ describe("POST /objects/batch", () => {
       code: 422,
       message: "Size must be less than or equal to 100",
     });
-    // What is there already stays, whatever the limit became since.
+    // A stored file stays valid if the limit is lowered later.
     const small = doorsWith({ LFS_MAX_FILE_SIZE: "1" });
     const again = await askBatch(repo, "upload", [asPointer(file)], { as: owner }, small);
     expect(again.body.objects[0]).toEqual(asPointer(file));
-    const body5 = JSON.stringify({ operation: "upload", objects: [], pad: "x".repeat(1_048_576) });
-    const whole = await askLfs("POST", repo, "objects/batch", { as: owner, body: body5 });
-    expect(whole.status).toBe(413);
+    const tooLong = JSON.stringify({
+      operation: "upload",
+      objects: [],
+      pad: "x".repeat(1_048_576),
+    });
+    const refused = await askLfs("POST", repo, "objects/batch", { as: owner, body: tooLong });
+    expect(refused.status).toBe(413);
     const thousands = Array.from({ length: 5000 }, (_, at) => ({
       oid: at.toString(16).padStart(64, "0"),
       size: at,
@@ -219,7 +223,7 @@ describe("POST /objects/batch", () => {
     expect([listed.status, listed.body.objects.length]).toEqual([200, 5000]);
   });
 
-  it("answers who speaks LFS only", async () => {
+  it("requires the Accept header of Git LFS", async () => {
     const { repo, file } = await makeStored();
     const json = { operation: "download", objects: [asPointer(file)] };
     const ask = async (Accept: string) =>
@@ -233,8 +237,8 @@ describe("POST /objects/batch", () => {
   });
 });
 
-describe("what a refusal of LFS tells", () => {
-  it("is a challenge for whoever may not write, as Gitea has it", async () => {
+describe("an LFS refusal", () => {
+  it("is 401 with a challenge for callers without write access, as in Gitea", async () => {
     const { owner, repo, file } = await makeStored();
     const reader = await make.user();
     for (const sending of [{}, { as: reader }, { headers: basic("nobody", "wrong") }]) {
@@ -257,7 +261,7 @@ describe("what a refusal of LFS tells", () => {
     );
   });
 
-  it("is 403 where nobody may write", async () => {
+  it("is 403 if the repository is read-only for everybody", async () => {
     const owner = await make.user();
     const file = makeLargeFile(freshName("archived"));
     for (const fields of [{ archivedAt: 1000 }, { isMirror: true }]) {
@@ -275,7 +279,7 @@ describe("what a refusal of LFS tells", () => {
     }
   });
 
-  it("is 404 for all there is where large files are not kept", async () => {
+  it("is 404 on every route if LFS is disabled", async () => {
     const { owner, repo, file } = await makeStored();
     const visit = doorsWith({ LFS_START_SERVER: "false" });
     const asks: [string, string][] = [
@@ -298,7 +302,7 @@ describe("what a refusal of LFS tells", () => {
     expect([await settings(visit), await settings(doorsWith({}))]).toEqual([true, false]);
   });
 
-  it("is 404 in the words of LFS below its address, and leads on after a rename", async () => {
+  it("is 404 in the format of LFS for unknown routes, and a redirect after a rename", async () => {
     const { owner, repo } = await makeStored();
     for (const rest of ["", "objects", "locks/1", "objects/a/b/c", "nothing"]) {
       const { status, headers } = await askLfs("POST", repo, rest, { as: owner });

@@ -18,7 +18,7 @@ const lock = (repo: TestRepo, as: { token: string }, path: unknown) =>
 const unlock = (repo: TestRepo, as: { token: string }, id: string | number, json: object = {}) =>
   askLfs("POST", repo, `locks/${id}/unlock`, { as, json });
 
-/** A repository, its owner, somebody else who may write, and somebody who may read. */
+/** A repository with its owner, a collaborator with write access, and one with read access. */
 async function makeShared(fields = {}) {
   const owner = await make.user();
   const repo = await make.repo(owner, fields);
@@ -30,16 +30,20 @@ async function makeShared(fields = {}) {
 }
 
 describe("POST /locks", () => {
-  it("locks a path for one, announces it, and tells the second whose it is", async () => {
+  it("locks a path for one user, records an event, and returns the owner of the lock to the second", async () => {
     const { owner, repo, writer } = await makeShared();
     const { status, headers, body } = await lock(repo, writer, "a/b.psd");
-    const made = {
+    const expected = {
       id: expect.stringMatching(/^\d+$/),
       path: "a/b.psd",
       locked_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       owner: { name: writer.name },
     };
-    expect([status, headers.get("Content-Type"), body]).toEqual([201, MEDIA_TYPE, { lock: made }]);
+    expect([status, headers.get("Content-Type"), body]).toEqual([
+      201,
+      MEDIA_TYPE,
+      { lock: expected },
+    ]);
     const again = await lock(repo, owner, "a/b.psd");
     expect([again.status, again.body]).toEqual([
       409,
@@ -57,7 +61,7 @@ describe("POST /locks", () => {
     ]);
   });
 
-  it("takes one path for what names it in several ways, and minds its case", async () => {
+  it("normalizes paths, and is case-sensitive", async () => {
     const { owner, repo } = await makeShared();
     expect((await lock(repo, owner, "/a//./b c/ü.bin/")).body.lock.path).toBe("a/b c/ü.bin");
     for (const same of ["a/b c/ü.bin", "./a/b c/ü.bin", "a/./b c//ü.bin"]) {
@@ -79,7 +83,7 @@ describe("POST /locks", () => {
     }
   });
 
-  it("refuses what is no path, and stores nothing", async () => {
+  it("refuses invalid paths, and stores nothing", async () => {
     const { owner, repo } = await makeShared();
     const paths = [
       "",
@@ -109,7 +113,7 @@ describe("POST /locks", () => {
     expect([await locksOf(repo), await eventsBy(owner)]).toEqual([[], []]);
   });
 
-  it("is won by one of many at once", async () => {
+  it("succeeds for exactly one of several concurrent requests", async () => {
     const { owner, repo, writer } = await makeShared();
     const answers = await Promise.all(
       [owner, writer, owner, writer].map((each) => lock(repo, each, "one")),
@@ -123,7 +127,7 @@ describe("POST /locks", () => {
     ]);
   });
 
-  it("takes two rounds of the database", async () => {
+  it("takes two round trips to D1", async () => {
     const { owner, repo } = await makeShared();
     const { line } = await logged(() => lock(repo, owner, "a"));
     expect(line).toMatchObject({ status: 201, d1Rounds: 2, r2Calls: 0, objectCalls: 0 });
@@ -131,21 +135,21 @@ describe("POST /locks", () => {
 });
 
 describe("GET /locks", () => {
-  it("lists them all, page by page, or that of an id or a path", async () => {
+  it("lists all locks in pages, or the lock with an id or a path", async () => {
     const { owner, repo, writer, reader } = await makeShared();
     const other = await makeShared();
     await lock(other.repo, other.owner, "a");
-    const made = [];
+    const locks = [];
     for (const [at, path] of ["a", "b", "c", "d", "e"].entries()) {
-      made.push((await lock(repo, at % 2 === 0 ? owner : writer, path)).body.lock);
+      locks.push((await lock(repo, at % 2 === 0 ? owner : writer, path)).body.lock);
     }
     const ask = async (query: string, through?: typeof askLfs) =>
       (await (through ?? askLfs)("GET", repo, `locks${query}`, { as: reader })).body;
-    expect(await ask("")).toEqual({ locks: made });
-    expect(await ask("?path=c")).toEqual({ locks: [made[2]] });
-    expect(await ask("?path=.%2Fc%2F")).toEqual({ locks: [made[2]] });
-    expect(await ask(`?id=${made[3].id}`)).toEqual({ locks: [made[3]] });
-    expect(await ask(`?id=${made[3].id}&path=c`)).toEqual({ locks: [] });
+    expect(await ask("")).toEqual({ locks: locks });
+    expect(await ask("?path=c")).toEqual({ locks: [locks[2]] });
+    expect(await ask("?path=.%2Fc%2F")).toEqual({ locks: [locks[2]] });
+    expect(await ask(`?id=${locks[3].id}`)).toEqual({ locks: [locks[3]] });
+    expect(await ask(`?id=${locks[3].id}&path=c`)).toEqual({ locks: [] });
     const [foreign] = await locksOf(other.repo);
     expect(await ask(`?id=${foreign?.id}`)).toEqual({ locks: [] });
 
@@ -157,7 +161,7 @@ describe("GET /locks", () => {
       cursor = `&cursor=${page.next_cursor}`;
       expect(page.next_cursor !== undefined).toBe(pages < 2);
     }
-    expect(seen).toEqual(made);
+    expect(seen).toEqual(locks);
     for (const all of [
       "?limit=0",
       "?limit=-1",
@@ -166,18 +170,18 @@ describe("GET /locks", () => {
       "?limit=",
       "?cursor=",
     ]) {
-      expect([all, await ask(all)]).toEqual([all, { locks: made }]);
+      expect([all, await ask(all)]).toEqual([all, { locks: locks }]);
     }
     const small = doorsWith({ LFS_LOCKS_PAGING_NUM: "3" });
     const bounded = (method: string, at: TestRepo, rest: string, sending: object) =>
       askLfs(method, at, rest, sending, small);
     expect(await ask("?limit=4", bounded as typeof askLfs)).toEqual({
-      locks: made.slice(0, 3),
-      next_cursor: made[2].id,
+      locks: locks.slice(0, 3),
+      next_cursor: locks[2].id,
     });
   });
 
-  it("refuses what is no page", async () => {
+  it("refuses an invalid cursor, limit, id or path", async () => {
     const { owner, repo } = await makeShared();
     const wrong = ["cursor=x", "cursor=-1", "cursor=1.5", "limit=x", "limit=1.5", "id=x", "id=-1"];
     for (const query of [
@@ -197,7 +201,7 @@ describe("GET /locks", () => {
 });
 
 describe("POST /locks/verify", () => {
-  it("tells one's own from others', page by page", async () => {
+  it("divides locks into the caller's own and others', in pages", async () => {
     const { owner, repo, writer } = await makeShared();
     const first = (await lock(repo, owner, "a")).body.lock;
     const second = (await lock(repo, writer, "b")).body.lock;
@@ -222,7 +226,7 @@ describe("POST /locks/verify", () => {
 });
 
 describe("POST /locks/{id}/unlock", () => {
-  it("takes one's own lock away and announces it", async () => {
+  it("deletes the caller's own lock and records an event", async () => {
     const { owner, repo, writer } = await makeShared();
     const { body } = await lock(repo, writer, "a");
     const { status, body: answer } = await unlock(repo, writer, body.lock.id);
@@ -236,7 +240,7 @@ describe("POST /locks/{id}/unlock", () => {
     expect((await lock(repo, owner, "a")).status).toBe(201);
   });
 
-  it("takes somebody else's with force only", async () => {
+  it("deletes another user's lock only with force", async () => {
     const { owner, repo, writer } = await makeShared();
     const { body } = await lock(repo, owner, "a");
     for (const json of [{}, { force: false }, { force: null }]) {
@@ -248,7 +252,7 @@ describe("POST /locks/{id}/unlock", () => {
     expect(await locksOf(repo)).toEqual([]);
   });
 
-  it("finds nothing by what is no id", async () => {
+  it("returns 404 for an invalid or unknown id", async () => {
     const { owner, repo } = await makeShared();
     for (const id of [
       "x",
@@ -268,9 +272,9 @@ describe("POST /locks/{id}/unlock", () => {
   });
 });
 
-describe("who may lock", () => {
-  // Checklist 7.1.
-  it("is who may write to this repository: an id of another's lock is of no use", async () => {
+describe("access to locks", () => {
+  // SECURITY: ids are global, so the lock must belong to the repository of the path.
+  it("requires write access to the repository of the lock", async () => {
     const { owner, repo, reader } = await makeShared();
     const other = await makeShared();
     const { body } = await lock(repo, owner, "a");
@@ -298,7 +302,7 @@ describe("who may lock", () => {
     expect([await eventsBy(reader), await eventsBy(other.owner)]).toEqual([[], []]);
   });
 
-  it("is nobody where the repository hides, with the same answer as where there is none", async () => {
+  it("gets callers who may not see the repository the same response as for a missing one", async () => {
     const { owner, repo } = await makeShared({ isPrivate: true });
     const { body } = await lock(repo, owner, "a");
     const stranger = await make.user();
@@ -317,8 +321,8 @@ describe("who may lock", () => {
       message,
     ];
     for (const [method, rest, json] of asks) {
-      const at = (place: typeof absent, sending: object) =>
-        askLfs(method, place, rest, { ...sending, ...(json && { json }) });
+      const at = (target: typeof absent, sending: object) =>
+        askLfs(method, target, rest, { ...sending, ...(json && { json }) });
       for (const sending of [{}, { as: stranger }, { token: bound }, { token: publicOnly }]) {
         const hidden = bare(await at(repo, sending));
         expect([rest, hidden]).toEqual([rest, bare(await at(absent, sending))]);

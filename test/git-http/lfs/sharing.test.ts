@@ -50,9 +50,9 @@ const remove = async (repo: { owner: string; name: string }, as: TestUser) =>
 
 const asPointer = ({ oid, size }: TestFile) => ({ oid, size });
 
-describe("a large file of a repository that hides", () => {
-  // Checklist 7.1, 4.13.
-  it("is there for nobody else, in the same words as where there is no repository", async () => {
+describe("a large file of a private repository", () => {
+  // SECURITY: a different response would reveal the repository or the file.
+  it("gets other callers the same response as a file of a missing repository", async () => {
     const { owner, repo, file } = await makeStored({ isPrivate: true });
     const stranger = await make.user();
     const other = await make.repo(stranger);
@@ -69,8 +69,8 @@ describe("a large file of a repository that hides", () => {
     ] as const;
     for (const [method, rest, json] of asks) {
       for (const sending of [{}, { as: stranger }, { token: bound }, { token: publicOnly }]) {
-        const at = async (place: typeof absent) => {
-          const answer = await askLfs(method, place, rest, { ...sending, ...(json && { json }) });
+        const at = async (target: typeof absent) => {
+          const answer = await askLfs(method, target, rest, { ...sending, ...(json && { json }) });
           return [answer.status, answer.body.message, answer.headers.get("WWW-Authenticate")];
         };
         const hidden = await at(repo);
@@ -78,7 +78,7 @@ describe("a large file of a repository that hides", () => {
         expect([rest, hidden]).toEqual([rest, await at(absent)]);
       }
     }
-    // Nor by way of a repository of one's own.
+    // Neither through a repository of the caller's own.
     expect((await fetchObject(other, file.oid, {}, stranger)).status).toBe(404);
     expect(
       (await askLfs("POST", other, "verify", { as: stranger, json: asPointer(file) })).status,
@@ -94,8 +94,7 @@ describe("a large file of a repository that hides", () => {
     expect([status, headers.get("ETag")]).toEqual([401, null]);
   });
 
-  // Checklist 5.5.
-  it("is gone for who lost sight of it, at once, and no answer of it is kept for others", async () => {
+  it("is not accessible as soon as the caller loses access, and responses are not shared by caches", async () => {
     const { owner, repo, file } = await makeStored();
     const first = await fetchObject(repo, file.oid);
     expect([first.status, first.headers.get("Cache-Control")]).toEqual([
@@ -113,9 +112,9 @@ describe("a large file of a repository that hides", () => {
   });
 });
 
-describe("knowing the id of a large file", () => {
-  // Checklist 7.3.
-  it("gives nothing: whoever wants to have it in a repository sends it", async () => {
+describe("knowing the oid of a large file", () => {
+  // SECURITY: an oid appears in pointer files and must not grant access to the content.
+  it("grants no access: a client must upload the content to its repository", async () => {
     const { repo, file } = await makeStored({ isPrivate: true });
     const thief = await make.user();
     const own = await make.repo(thief);
@@ -125,19 +124,19 @@ describe("knowing the id of a large file", () => {
     expect((await upload(thief, own, guess)).status).toBe(422);
     expect((await upload(thief, own, { ...file, bytes: new Uint8Array(0) })).status).toBe(422);
     expect(await objectsOf(own)).toEqual([]);
-    // A pointer that is committed is a text like any other.
+    // A committed pointer to the file is served as plain text.
     const made = makeFiles({ "a.bin": pointerTo(file) });
     expect((await push(thief, own, made.oid, made.pack)).body).toContain("ok refs/heads/main");
     const media = `/api/v1/repos/${own.owner}/${own.name}/media/a.bin`;
     expect(new TextDecoder().decode((await fetchBytes(media)).bytes)).toBe(pointerTo(file));
     expect((await fetchObject(own, file.oid)).status).toBe(404);
-    // Who has the bytes needs nobody's: they are stored again, apart.
+    // A client that has the content uploads it, and it is stored separately.
     expect((await upload(thief, own, file)).status).toBe(200);
     const [[ours], [theirs]] = [await objectsOf(own), await objectsOf(repo)];
     expect(ours?.uploadId).not.toBe(theirs?.uploadId);
   });
 
-  it("gives nothing within a network of forks either", async () => {
+  it("grants no access within a fork network either", async () => {
     const { owner, repo } = await makeStored();
     const forker = await make.user();
     const fork = await forkOf(repo, forker);
@@ -153,7 +152,7 @@ describe("knowing the id of a large file", () => {
 });
 
 describe("a fork", () => {
-  it("has what its parent has, without a copy of the bytes", async () => {
+  it("has the large files of its parent, without a copy of the bytes", async () => {
     const { owner, repo, file } = await makeStored();
     const second = makeLargeFile(freshName("second"));
     await upload(owner, repo, second);
@@ -171,7 +170,7 @@ describe("a fork", () => {
     expect(await db.select().from(lfsLocks).where(eq(lfsLocks.repoId, fork.id))).toEqual([]);
   });
 
-  it("costs no more rounds for it", async () => {
+  it("needs no further round trips for them", async () => {
     const { repo } = await makeStored();
     const path = `/repos/${repo.owner}/${repo.name}/forks`;
     const as = await make.user();
@@ -180,7 +179,7 @@ describe("a fork", () => {
     expect(line.d1Rounds).toBeLessThanOrEqual(3);
   });
 
-  it("keeps what it shares when its parent goes, and the last takes the bytes along", async () => {
+  it("keeps shared files when its parent is deleted, and they are deleted with the last repository", async () => {
     const { owner, repo, file } = await makeStored();
     const own = makeLargeFile(freshName("own"));
     const forker = await make.user();
@@ -200,7 +199,7 @@ describe("a fork", () => {
     );
   });
 
-  it("of a fork keeps it as well, and a deletion that no job followed is seen to by the schedule", async () => {
+  it("of a fork keeps shared files too, and the schedule sweeps files after a deletion without a job", async () => {
     const { owner, repo, file } = await makeStored();
     const forker = await make.user();
     const last = await make.user();
@@ -216,9 +215,8 @@ describe("a fork", () => {
   });
 });
 
-describe("a name that is taken again", () => {
-  // Checklist 5.6.
-  it("has none of the large files and locks of the repository that had it", async () => {
+describe("a repository with the name of a deleted one", () => {
+  it("has none of the deleted repository's large files and locks", async () => {
     const { owner, repo, file } = await makeStored();
     const lock = await askLfs("POST", repo, "locks", { as: owner, json: { path: "a" } });
     await remove(repo, owner);

@@ -38,11 +38,11 @@ async function makeStored(content: string | Uint8Array = freshName("large")) {
   return { owner, repo, file };
 }
 
-/** Bytes that say where they stand. */
+/** Bytes that differ by position. */
 const pattern = (length: number): Uint8Array =>
   Uint8Array.from({ length }, (_, at) => (at * 31 + (at >>> 8)) & 255);
 
-const isNothingStored = async (repo: TestRepo) => {
+const expectNothingStored = async (repo: TestRepo) => {
   expect([await objectsOf(repo), await lfsSizeOf(repo)]).toEqual([[], 0]);
   await vi.waitFor(async () =>
     expect([await looseOf(repo), await largeFilesOf(repo)]).toEqual([[], []]),
@@ -50,14 +50,14 @@ const isNothingStored = async (repo: TestRepo) => {
 };
 
 describe("PUT /objects/{oid}/{size}", () => {
-  it("stores what is as long as it should be and has the hash, once", async () => {
+  it("stores a file with the stated length and hash, once", async () => {
     const { owner, repo, file } = await makeStored(pattern(100_000));
     const [row] = await objectsOf(repo);
     expect(row).toMatchObject({ oid: file.oid, sizeBytes: 100_000 });
     const key = largeFileKey({ ...repo, oid: file.oid, uploadId: row?.uploadId ?? "" });
     expect(await largeFilesOf(repo)).toEqual([key]);
     expect(await looseOf(repo)).toEqual([]);
-    // Told when the push comes that needs it: until then it is nobody's news.
+    // No event: only the push that references the file records one.
     expect(await eventsBy(owner)).toEqual([]);
 
     expect((await upload(owner, repo, file)).status).toBe(200);
@@ -67,7 +67,7 @@ describe("PUT /objects/{oid}/{size}", () => {
     expect(body.size).toBe(98);
   });
 
-  it("takes an empty file", async () => {
+  it("accepts an empty file", async () => {
     const { repo, file } = await makeStored("");
     const { status, headers, bytes } = await fetchObject(repo, file.oid);
     expect([status, headers.get("Content-Length"), bytes.length]).toEqual([200, "0", 0]);
@@ -75,8 +75,8 @@ describe("PUT /objects/{oid}/{size}", () => {
     expect([ranged.status, ranged.headers.get("Content-Range")]).toEqual([416, "bytes */0"]);
   });
 
-  // Checklist 7.2.
-  it("makes nothing visible of what has another hash or length, and leaves nothing of it", async () => {
+  // SECURITY: other content under a known oid would reach every client that downloads it.
+  it("refuses content with another hash or length, and leaves no file", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const file = makeLargeFile(pattern(70_000));
@@ -105,24 +105,24 @@ describe("PUT /objects/{oid}/{size}", () => {
     expect(await put(70_001, file.bytes)).toBe(422);
     expect(await put(0)).toBe(422);
     expect(await put(other.size, other.bytes)).toBe(422);
-    // Of bodies that don't say how long they are, the length shows as they come.
+    // Bodies without Content-Length are checked while they stream.
     expect(await put(70_000, stream(file.bytes, other.bytes))).toBe(422);
     expect(await put(70_000, stream(file.bytes.slice(1)))).toBe(422);
     expect(await put(70_000, stream(changed))).toBe(422);
     expect(await put(70_000, stream())).toBe(422);
     expect(await put(70_000, file.bytes.slice(1), { "Content-Length": "70000" })).toBe(422);
-    await isNothingStored(repo);
+    await expectNothingStored(repo);
     expect((await fetchObject(repo, file.oid)).status).toBe(404);
     expect(await put(70_000, stream(file.bytes.slice(0, 1), file.bytes.slice(1)))).toBe(200);
     expect((await fetchObject(repo, file.oid)).bytes).toEqual(file.bytes);
   });
 
-  // Checklist 7.4.
+  // SECURITY: the oid becomes part of a bucket key.
   it.each([
     ["in capitals", (oid: string) => oid.toUpperCase()],
     ["too short", (oid: string) => oid.slice(1)],
     ["too long", (oid: string) => `${oid}0`],
-    ["no hex", (oid: string) => `${oid.slice(0, 63)}g`],
+    ["not hex", (oid: string) => `${oid.slice(0, 63)}g`],
     ["a path", (oid: string) => `..%2F..%2F${oid.slice(6)}`],
     ["dots", () => "%2e%2e%2f%2e%2e"],
     ["with a NUL", (oid: string) => `${oid.slice(0, 63)}%00`],
@@ -131,7 +131,7 @@ describe("PUT /objects/{oid}/{size}", () => {
     ["half an escape", (oid: string) => `${oid.slice(0, 63)}%`],
     ["in wide digits", (oid: string) => `${oid.slice(0, 63)}%EF%BC%91`],
     ["very long", () => "a".repeat(5000)],
-  ])("takes and gives nothing by an id that is %s", async (_, change) => {
+  ])("refuses uploads and downloads with an oid that is %s", async (_, change) => {
     const { owner, repo, file } = await makeStored();
     const before = await largeFilesOf(repo);
     const oid = change(file.oid);
@@ -165,7 +165,7 @@ describe("PUT /objects/{oid}/{size}", () => {
     "%00",
     "+1",
     "%201",
-  ])("takes nothing of size %j", async (size) => {
+  ])("refuses the size %j", async (size) => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const file = makeLargeFile("x");
@@ -174,19 +174,19 @@ describe("PUT /objects/{oid}/{size}", () => {
       body: file.bytes,
     });
     expect([size, answer.status]).toEqual([size, size === "" ? 404 : 422]);
-    await isNothingStored(repo);
+    await expectNothingStored(repo);
   });
 
-  it("bounds the size of a file", async () => {
+  it("refuses a file over LFS_MAX_FILE_SIZE", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const visitSmall = doorsWith({ LFS_MAX_FILE_SIZE: "5" });
     expect((await upload(owner, repo, makeLargeFile("123456"), visitSmall)).status).toBe(422);
-    await isNothingStored(repo);
+    await expectNothingStored(repo);
     expect((await upload(owner, repo, makeLargeFile("12345"), visitSmall)).status).toBe(200);
   });
 
-  it("takes two uploads of one file at once, and keeps one", async () => {
+  it("accepts concurrent uploads of one file, and keeps one copy", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const file = makeLargeFile(pattern(200_000));
@@ -201,7 +201,7 @@ describe("PUT /objects/{oid}/{size}", () => {
     expect((await fetchObject(repo, file.oid)).bytes).toEqual(file.bytes);
   });
 
-  it("takes three rounds of the database and one call of the bucket, and holds nothing", async () => {
+  it("takes three round trips to D1 and one bucket call, and buffers nothing", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const file = makeLargeFile(pattern(9_000_000));
@@ -210,7 +210,7 @@ describe("PUT /objects/{oid}/{size}", () => {
     expect(line).toMatchObject({ bufferedBytesPeak: 0 });
   });
 
-  it("gives up a file whose repository goes away meanwhile, or that took a day", async () => {
+  it("discards a file whose upload expired", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const file = makeLargeFile(pattern(50_000));
@@ -226,15 +226,15 @@ describe("PUT /objects/{oid}/{size}", () => {
           controller.close();
         },
       });
-    const answering = askLfs("PUT", repo, `objects/${file.oid}/${file.size}`, {
+    const uploading = askLfs("PUT", repo, `objects/${file.oid}/${file.size}`, {
       as: owner,
       body: slow(),
     });
     await started;
     const late = await vi.waitFor(async () => {
-      const notes = await looseOf(repo);
-      expect(notes).toHaveLength(1);
-      return notes;
+      const looseFiles = await looseOf(repo);
+      expect(looseFiles).toHaveLength(1);
+      return looseFiles;
     });
     const uploadId = late[0]?.uploadId ?? "";
     await db
@@ -242,12 +242,12 @@ describe("PUT /objects/{oid}/{size}", () => {
       .set({ expiresAt: Date.now() - 1000 })
       .where(eq(lfsLooseFiles.uploadId, uploadId));
     finish();
-    expect((await answering).status).toBe(404);
-    await isNothingStored(repo);
+    expect((await uploading).status).toBe(404);
+    await expectNothingStored(repo);
   });
 });
 
-describe("a file in several parts", () => {
+describe("a file uploaded in several parts", () => {
   const open = () => {
     const usage = new StorageUsage();
     const cache = { get: () => Promise.resolve(undefined), put: () => {} };
@@ -255,34 +255,34 @@ describe("a file in several parts", () => {
   };
   const bodyOf = ({ bytes }: TestFile): ReadableStream<Uint8Array> => new Blob([bytes]).stream();
 
-  it("is checked as one of a single put is, and is not there before", async () => {
+  it("is verified like a file of a single put, and does not exist if it is refused", async () => {
     const { usage, files } = open();
     const file = makeLargeFile(pattern(20_000_000));
-    const place = { networkName: freshName("net"), oid: file.oid, uploadId: "1" };
+    const target = { networkName: freshName("net"), oid: file.oid, uploadId: "1" };
     const partBytes = 5 * 1024 * 1024;
-    const writing = { putBytesMax: partBytes, partBytes };
-    expect(await files.receive(place, file.size, bodyOf(file), writing)).toBe(true);
+    const limits = { putBytesMax: partBytes, partBytes };
+    expect(await files.receive(target, file.size, bodyOf(file), limits)).toBe(true);
     expect(usage.r2Calls).toBe(6);
     expect(usage.bufferedBytesPeak).toBe(0);
-    const read = new Response(await files.open(place, { start: 9_999_999, end: 10_000_002 }));
+    const read = new Response(await files.open(target, { start: 9_999_999, end: 10_000_002 }));
     expect(new Uint8Array(await read.arrayBuffer())).toEqual(
       file.bytes.slice(9_999_999, 10_000_002),
     );
 
-    const wrong = { ...place, oid: makeLargeFile("x").oid, uploadId: "2" };
+    const wrong = { ...target, oid: makeLargeFile("x").oid, uploadId: "2" };
     for (const [as, size] of [
       [wrong, file.size],
-      [{ ...place, uploadId: "3" }, file.size - 1],
-      [{ ...place, uploadId: "4" }, file.size + 1],
+      [{ ...target, uploadId: "3" }, file.size - 1],
+      [{ ...target, uploadId: "4" }, file.size + 1],
     ] as const) {
-      expect(await files.receive(as, size, bodyOf(file), writing)).toBe(false);
+      expect(await files.receive(as, size, bodyOf(file), limits)).toBe(false);
       expect(await env.PACKS.head(largeFileKey(as))).toBeNull();
     }
   });
 });
 
 describe("GET /objects/{oid}", () => {
-  it("gives the file to be kept, not shown", async () => {
+  it("sends the file as an attachment that browsers do not render", async () => {
     const { repo, file } = await makeStored("<script>alert(1)</script>");
     const name = btoa('a/b "ü"\r\n.html'.replace("ü", "\u00c3\u00bc"));
     for (const rest of [`objects/${file.oid}`, `objects/${file.oid}/${name}`]) {
@@ -308,7 +308,7 @@ describe("GET /objects/{oid}", () => {
     }
   });
 
-  it("gives parts, and says where there are none", async () => {
+  it("sends ranges, and 416 for a range outside the file", async () => {
     const { repo, file } = await makeStored(pattern(1000));
     const parts: [string, number, number][] = [
       ["bytes=0-0", 0, 1],
@@ -353,7 +353,7 @@ describe("GET /objects/{oid}", () => {
     expect([await ifRange(`"${file.oid}"`), await ifRange('"other"')]).toEqual([206, 200]);
   });
 
-  it("answers 304 to who has it, and the headers alone to HEAD", async () => {
+  it("returns 304 for a known ETag, and only headers for HEAD", async () => {
     const { repo, file } = await makeStored();
     const tag = `"${file.oid}"`;
     const known = await fetchObject(repo, file.oid, { headers: { "If-None-Match": tag } });
@@ -368,7 +368,7 @@ describe("GET /objects/{oid}", () => {
     ]);
   });
 
-  it("takes two rounds of the database and one call of the bucket, and holds nothing", async () => {
+  it("takes two round trips to D1 and one bucket call, and buffers nothing", async () => {
     const { repo, file } = await makeStored(pattern(3_000_000));
     const { line } = await logged(() => visit("GET", pathTo(repo, `objects/${file.oid}`)));
     expect(line).toMatchObject({ status: 200, d1Rounds: 2, r2Calls: 1, objectCalls: 0 });
@@ -377,7 +377,7 @@ describe("GET /objects/{oid}", () => {
 });
 
 describe("POST /verify", () => {
-  it("finds what is there with its size, and nothing else", async () => {
+  it("confirms a stored file with its size, and nothing else", async () => {
     const { owner, repo, file } = await makeStored();
     const ask = async (json: unknown, as = owner) =>
       (await askLfs("POST", repo, "verify", { as, json })).status;
@@ -395,7 +395,7 @@ describe("POST /verify", () => {
 });
 
 describe("removeLooseFiles", () => {
-  it("removes what uploads left a day ago, and neither what is on its way nor what somebody has", async () => {
+  it("deletes files of expired uploads, and neither running uploads nor referenced files", async () => {
     const { repo, file } = await makeStored();
     const [row] = await objectsOf(repo);
     const now = Date.now();
@@ -407,7 +407,7 @@ describe("removeLooseFiles", () => {
       const expiresAt = now + at * LFS_UPLOAD_LIFE_MS;
       await db.insert(lfsLooseFiles).values({ uploadId, oid, networkName, expiresAt });
     }
-    // For an hour more: the clock that ended it is another one.
+    // An hour after the expiry, since the clocks of two requests may differ.
     await removeLooseFiles(systemCtx({}, now + 1000));
     expect(await largeFilesOf(repo)).toHaveLength(3);
     await removeLooseFiles(systemCtx({}, now + 2 * 60 * 60 * 1000));

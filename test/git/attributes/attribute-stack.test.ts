@@ -5,7 +5,7 @@ import { type ByteText, readByteText } from "../../../src/git/byte-text.ts";
 import { git, gitBytes, makeRepository } from "../support/git.ts";
 import { makeRandom, type Random } from "../support/random.ts";
 
-/** What patterns are made of: all that is special in them, and what names hold. */
+/** Parts of random patterns: all special sequences, and parts of names. */
 const PARTS = [
   ..."a a b / * * ? \\ [ ] - ! ^ .".split(" "),
   " ",
@@ -52,17 +52,17 @@ const makePath = (random: Random): string =>
     random.pick(NAMES.filter((n) => n !== ".")),
   ).join("/") + (random.below(3) === 0 ? "/" : "");
 
-/** A pattern as a line holds it: in quotes, where it would end at a blank. */
+/** Formats a pattern for a line: in quotes if it contains a space or quote. */
 const quote = (pattern: string): string =>
   /[ "]/.test(pattern) ? `"${pattern.replaceAll(/["\\]/g, "\\$&")}"` : pattern;
 
-function told(value: AttributeValue | undefined): string {
+function formatValue(value: AttributeValue | undefined): string {
   if (value === undefined || value === "unspecified") return "unspecified";
   if (typeof value === "boolean") return value ? "set" : "unset";
   return value.text;
 }
 
-/** An index that holds `.gitattributes` files by their directories. */
+/** Makes a repository with `.gitattributes` files in its index, by their directories. */
 function storeAttributes(files: Readonly<Record<string, string>>): string {
   const repository = makeRepository();
   for (const [directory, text] of Object.entries(files)) {
@@ -74,9 +74,9 @@ function storeAttributes(files: Readonly<Record<string, string>>): string {
   return repository;
 }
 
-it("patterns fit the paths that git says they fit", () => {
+it("patterns match the same paths as in git", () => {
   const random = makeRandom(3);
-  let fitting = 0;
+  let matchCount = 0;
   const faults: string[] = [];
   for (let round = 0; round < 25; round++) {
     const patterns = Array.from({ length: 25 }, () => makePattern(random));
@@ -94,18 +94,18 @@ it("patterns fit the paths that git says they fit", () => {
     for (let at = 0; at + 2 < output.length; at += 3) {
       const [path = "", name = "", theirs] = output.slice(at, at + 3);
       const stack = path.startsWith("a/") && path !== "a/" ? inner : root;
-      const ours = told(stack.find(path as ByteText).get(name));
-      if (theirs !== "unspecified") fitting++;
+      const ours = formatValue(stack.find(path as ByteText).get(name));
+      if (theirs !== "unspecified") matchCount++;
       const pattern = patterns[Number(name.slice(1))];
       if (ours !== theirs) faults.push(`${pattern} for ${path}: ${ours}, not ${theirs}`);
     }
   }
   expect(faults).toEqual([]);
-  expect(fitting).toBeGreaterThan(800);
+  expect(matchCount).toBeGreaterThan(800);
 });
 
-// SECURITY: whoever writes patterns decides how they are matched against names of theirs.
-it("a pattern that could fit in very many ways is matched in no time", () => {
+// SECURITY: users control both the patterns and the paths, so matching must not take exponential time.
+it("a pattern with very many possible matches is matched quickly", () => {
   const pattern = `${"*a".repeat(500)}b`;
   const path = "a".repeat(4000) as ByteText;
   const stack = AttributeStack.root(`${pattern} x\n${"**/".repeat(300)}b x\n` as ByteText, ["x"]);
@@ -115,7 +115,7 @@ it("a pattern that could fit in very many ways is matched in no time", () => {
   expect(performance.now() - start).toBeLessThan(2000);
 });
 
-it("lines are read as git reads them", () => {
+it("lines are parsed as by git", () => {
   const text = [
     "[attr]m x y=1",
     "[attr]m x -y",
@@ -149,7 +149,7 @@ it("lines are read as git reads them", () => {
       .split("\0")
       .filter((_, at) => at % 3 === 2);
     const found = stack.find(path as ByteText);
-    expect([path, ...["x", "y", "m"].map((name) => told(found.get(name)))]).toEqual([
+    expect([path, ...["x", "y", "m"].map((name) => formatValue(found.get(name)))]).toEqual([
       path,
       ...theirs,
     ]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readHeaders } from "../../../src/outgoing/outgoing-headers.ts";
 
 describe("readHeaders", () => {
-  it("says who asks, unless the request does", () => {
+  it("adds the User-Agent unless the request has one", () => {
     const plain = readHeaders({ Accept: "*/*" }, "Edgeforge");
     expect([...(plain as Headers)]).toEqual([
       ["accept", "*/*"],

@@ -7,7 +7,7 @@ import { Outgoing } from "../../../src/outgoing/outgoing.ts";
 
 const LIMITS = { timeoutMs: 5000, bodyBytesMax: 100, redirectsMax: 3 };
 
-/** Where names lead; those that are not here have no address, and "failed" is never known. */
+/** Addresses of the resolver's names. Other names have no address; resolving a name with "failed." fails. */
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   "public.example.com": ["93.184.216.34", "2606:4700::1111"],
   "office.example.com": ["10.0.0.1"],
@@ -17,10 +17,10 @@ const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   "translated.example.com": ["64:ff9b::a00:1"],
 };
 
-function resolverOf(asked: string[]): NameResolver {
+function resolverOf(resolved: string[]): NameResolver {
   return {
     resolve: (name) => {
-      asked.push(name);
+      resolved.push(name);
       const addresses = (ADDRESSES[name] ?? []).flatMap((text) => parseIpAddress(text) ?? []);
       const answer: Resolution =
         addresses.length > 0
@@ -31,7 +31,7 @@ function resolverOf(asked: string[]): NameResolver {
   };
 }
 
-/** What is sent out, and a service that answers each request by `answer`. */
+/** Opens a client, and records the URLs it requests and the names it resolves. `answer` makes the responses. */
 function open(
   allowed = "external",
   blocked = "",
@@ -39,7 +39,7 @@ function open(
   answer: (url: string) => Response = () => new Response("hello"),
 ) {
   const sent: string[] = [];
-  const asked: string[] = [];
+  const resolved: string[] = [];
   vi.stubGlobal("fetch", (url: URL) => {
     sent.push(url.href);
     return Promise.resolve(answer(url.href));
@@ -47,14 +47,14 @@ function open(
   const lists = { allowed: parseHostList(allowed), blocked: parseHostList(blocked) };
   if (!lists.allowed || !lists.blocked) throw new Error("a list is wrong");
   const rules = { allowed: lists.allowed, blocked: lists.blocked, ownUrl };
-  return { sent, asked, outgoing: new Outgoing(rules, resolverOf(asked), "Edgeforge") };
+  return { sent, resolved, outgoing: new Outgoing(rules, resolverOf(resolved), "Edgeforge") };
 }
 
 const to = (location: string) => new Response(null, { status: 302, headers: { location } });
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe("where a request may go", () => {
+describe("an outgoing request", () => {
   it.each([
     ["external", "", "public.example.com"],
     ["external", "", "PUBLIC.example.com."],
@@ -69,11 +69,11 @@ describe("where a request may go", () => {
     ["loopback", "", "localhost"],
     ["loopback", "", "a.localhost"],
     ["loopback", "", "[::1]"],
-    // A name of the operator's own network is known there alone.
+    // A listed name may exist only in the operator's own network.
     ["git.corp", "", "git.corp"],
     ["gitserver", "", "gitserver"],
     ["169.254.0.0/16", "", "metadata.example.com"],
-  ])("with %j and without %j: %s", async (allowed, blocked, host) => {
+  ])("allowed %j, blocked %j: sends to %s", async (allowed, blocked, host) => {
     const { outgoing, sent } = open(allowed, blocked);
     const outcome = await outgoing.fetchGuarded(`http://${host}/`, {}, LIMITS);
     expect(outcome).toMatchObject({ kind: "answered", status: 200 });
@@ -89,7 +89,7 @@ describe("where a request may go", () => {
     ["external", "", "LOCALHOST."],
     ["external", "", "a.localhost"],
     ["external", "", "office.example.com"],
-    // One forbidden address among many forbids the name.
+    // One blocked address blocks the name.
     ["external", "", "mixed.example.com"],
     ["external", "", "loop.example.com"],
     ["external", "", "metadata.example.com"],
@@ -100,7 +100,7 @@ describe("where a request may go", () => {
     ["*", "", "gitserver"],
     ["*", "", "loop.example.com"],
     ["*", "", "metadata.example.com"],
-    // A name that is listed still leads neither to this machine nor to a cloud's credentials.
+    // A listed name may not resolve to a loopback address or to a cloud metadata service.
     ["*.example.com", "", "loop.example.com"],
     ["*.example.com", "", "metadata.example.com"],
     ["private, 64:ff9b::/96", "10.0.0.0/8", "translated.example.com"],
@@ -109,7 +109,7 @@ describe("where a request may go", () => {
     ["*", "93.184.0.0/16", "public.example.com"],
     ["external", "*", "public.example.com"],
     ["", "", "public.example.com"],
-  ])("with %j and without %j, not: %s", async (allowed, blocked, host) => {
+  ])("allowed %j, blocked %j: does not send to %s", async (allowed, blocked, host) => {
     const { outgoing, sent } = open(allowed, blocked);
     const outcome = await outgoing.fetchGuarded(`http://${host}/`, {}, LIMITS);
     expect(outcome).toMatchObject({ kind: "blocked" });
@@ -118,7 +118,7 @@ describe("where a request may go", () => {
   });
 
   it.each(["unknown.example.com", "failed.example.com"])(
-    "nor where nobody knows: %s",
+    "is not sent to a name without a known address: %s",
     async (host) => {
       const { outgoing, sent } = open();
       const outcome = await outgoing.fetchGuarded(`https://${host}/`, {}, LIMITS);
@@ -127,8 +127,8 @@ describe("where a request may go", () => {
     },
   );
 
-  // The operator's word is for names that only the operator's network knows, not for a resolver that is down.
-  it("nor by a listed name that could not be looked up", async () => {
+  // Listed names may be unknown to the resolver, but a failing resolver does not bypass the check.
+  it("is not sent to a listed name if the resolver fails", async () => {
     const { outgoing, sent } = open("failed.example.com");
     const outcome = await outgoing.fetchGuarded("https://failed.example.com/", {}, LIMITS);
     expect(outcome).toMatchObject({ kind: "network" });
@@ -142,31 +142,31 @@ describe("where a request may go", () => {
     ["http://localhost:8787", "http://[::1]:8787/", true],
     ["http://127.0.0.1:8787", "http://127.0.0.1:9000/", false],
     ["https://other.example.com", "https://public.example.com/", false],
-  ])("of the service at %s, %s is its own: %s", async (ownUrl, url, isOwn) => {
+  ])("of the service at %s to %s is blocked as its own: %s", async (ownUrl, url, isOwn) => {
     const { outgoing, sent } = open("external, loopback", "", ownUrl);
     const outcome = await outgoing.fetchGuarded(url, {}, LIMITS);
     expect(outcome.kind).toBe(isOwn ? "blocked" : "answered");
     expect(sent).toHaveLength(isOwn ? 0 : 1);
   });
 
-  it("asks no resolver about addresses and this machine", async () => {
-    const { outgoing, asked } = open();
+  it("resolves no names for addresses and localhost", async () => {
+    const { outgoing, resolved } = open();
     for (const host of ["127.0.0.1", "[::1]", "localhost", "a.localhost", "0x7f.1"]) {
       await outgoing.fetchGuarded(`http://${host}/`, {}, LIMITS);
     }
-    expect(asked).toEqual([]);
+    expect(resolved).toEqual([]);
   });
 });
 
 describe("a redirect", () => {
-  it("is judged as the first address was, each time", async () => {
-    const { outgoing, sent, asked } = open("external", "", "", (url) =>
+  it("is checked like the first URL, at each hop", async () => {
+    const { outgoing, sent, resolved } = open("external", "", "", (url) =>
       url.endsWith("/1") ? to("/2") : url.endsWith("/2") ? to("//mixed.example.com/") : to("x"),
     );
     const outcome = await outgoing.fetchGuarded("http://public.example.com/1", {}, LIMITS);
     expect(outcome).toMatchObject({ kind: "blocked" });
     expect(sent).toEqual(["http://public.example.com/1", "http://public.example.com/2"]);
-    expect(asked).toEqual(["public.example.com", "public.example.com", "mixed.example.com"]);
+    expect(resolved).toEqual(["public.example.com", "public.example.com", "mixed.example.com"]);
   });
 
   it.each([

@@ -49,7 +49,7 @@ describe("redirected", () => {
     expect(namesOf(follow(from, to))).toEqual(OPEN);
   });
 
-  it("does not give back what was dropped where a redirect leads back", () => {
+  it("does not restore dropped secrets on a redirect back to the first host", () => {
     const there = follow("https://a.example/", "https://b.example/");
     expect(namesOf(follow("https://b.example/", "https://a.example/", 307, there))).toEqual(OPEN);
   });
@@ -64,7 +64,7 @@ describe("redirected", () => {
     ["POST", 308, "POST"],
     ["HEAD", 303, "HEAD"],
   ])(
-    "makes of %s after %d a %s, and sends the body only with the first method",
+    "turns %s after %d into %s, and keeps the body only if the method stays",
     (method, status, next) => {
       const second = follow("https://a.example/", "https://a.example/y", status, hop(method));
       expect(second.method).toBe(next);

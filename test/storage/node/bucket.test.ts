@@ -6,7 +6,7 @@ import { bucketCases } from "../bucket-cases.ts";
 const disk = await DiskBucket.make();
 afterAll(() => disk.remove());
 
-describe("the bucket, of files on disk", () => {
+describe("Bucket on a DiskBucket", () => {
   let serial = 0;
   const trial = { r2: disk.r2, freshKey: () => `file-${serial++}` };
   it.each(bucketCases)("%s", async (_, run) => {

@@ -18,26 +18,26 @@ import { LargeHistory, writeBlobPack } from "../../support/large-packs.ts";
 import { MemoryWatch } from "../../support/memory-watch.ts";
 
 const MB = 1024 * 1024;
-/** What a push, a clone or a merge may hold beyond what was there before, in bytes. */
+/** Maximum bytes that a push, a clone or a merge may allocate. */
 const BUFFERED_BYTES_MAX = 64 * MB;
 /**
- * How much of what is measured the code must have counted. The part that was sent last may still be
- * held by whatever sent it, as slow as the machine is.
+ * Minimum share of the measured memory that gauges must count. The rest allows for the part sent last,
+ * which the runtime may still hold on a slow machine.
  */
 const COUNTED_SHARE_MIN = 0.75;
-/** Below this, the runtime's own buffers weigh too much to be compared. */
+/** Measurements below this are not compared, since the runtime's own buffers dominate them. */
 const COMPARED_BYTES_MIN = 8 * MB;
 const CHUNK_BYTES = 256 * 1024;
 const TIMEOUT_MS = 300_000;
 
-/** Set for the sizes that the bound is meant for, which take a minute. */
+/** Tests with the full sizes, which take a minute. */
 const isLarge = process.env["EDGEFORGE_TEST_LARGE"] !== undefined;
-/** Files that can't be compressed, in bytes: 260 MB or a fifth of that. */
+/** Sizes of incompressible files in bytes: 260 MB in total, or a fifth of that. */
 const BLOB_SIZES = [
   ...Array.from({ length: isLarge ? 70 : 12 }, () => 3 * MB),
   (isLarge ? 50 : 20) * MB,
 ];
-/** Commits of four objects each: 149,000 objects or a sixth of that. */
+/** Commits of four objects each: 149,000 objects, or a sixth of that. */
 const COMMITS = isLarge ? 37_000 : 6000;
 const MORE_COMMITS = 300;
 
@@ -50,7 +50,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The storage of one request, whose object lists `packs`. */
+/** The storage of one request, with a stub of the repository object that lists `packs`. */
 function openStorage(packs: readonly PackRecord[]) {
   const listed = [...packs];
   const object = {
@@ -67,12 +67,10 @@ function openStorage(packs: readonly PackRecord[]) {
   return { usage: storage.usage, stored, listed };
 }
 
-/**
- * Runs a piece of work, and holds what it takes in memory: as it counts itself, and as it is measured.
- */
+/** Runs work and checks its memory against the bound, as gauges count it and as measured. */
 async function bounded<T>(name: string, usage: StorageUsage, work: () => Promise<T>): Promise<T> {
   const watch = await MemoryWatch.make();
-  // Looks wherever the count is higher than ever, and at each call.
+  // Measures at each megabyte of a new peak, and cheaply at each bucket call.
   let next = MB;
   const hold = usage.hold.bind(usage);
   usage.hold = (bytes) => {
@@ -97,8 +95,8 @@ async function bounded<T>(name: string, usage: StorageUsage, work: () => Promise
   return result;
 }
 
-/** The same packs under names that the isolate does not know yet, so that their tables are read. */
-function unknown(packs: readonly PackRecord[]): Promise<PackRecord[]> {
+/** Copies packs to new names that the isolate has not cached, so that their tables are read. */
+function copyUncached(packs: readonly PackRecord[]): Promise<PackRecord[]> {
   return Promise.all(
     packs.map(async (pack) => {
       const name = `copy-${copies++}`;
@@ -122,9 +120,9 @@ async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
   await file.close();
 }
 
-/** Pushes the pack of a file to a repository of `packs`. */
+/** Pushes the pack file at `path` to a repository of `packs`. */
 async function push(name: string, path: string, packs: readonly PackRecord[]): Promise<PackRecord> {
-  const { usage, stored } = openStorage(await unknown(packs));
+  const { usage, stored } = openStorage(await copyUncached(packs));
   const received = await bounded(name, usage, async () => {
     const { uploadId, snapshot } = await stored.beginUpload(0);
     const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
@@ -135,7 +133,7 @@ async function push(name: string, path: string, packs: readonly PackRecord[]): P
   return received.record;
 }
 
-/** Takes an answer piece by piece, each long after the one before. Returns its length in bytes. */
+/** Reads a response piece by piece, pausing after each. Returns its length in bytes. */
 async function readSlowly(pieces: AsyncGenerator<Uint8Array>): Promise<number> {
   let bytes = 0;
   for await (const piece of streamOf(pieces, () => {})) {
@@ -145,9 +143,9 @@ async function readSlowly(pieces: AsyncGenerator<Uint8Array>): Promise<number> {
   return bytes;
 }
 
-/** Clones what a commit reaches, entry by entry. */
+/** Clones all objects reachable from a commit, entry by entry. */
 async function clone(name: string, oid: string, known: readonly PackRecord[]): Promise<number> {
-  const packs = await unknown(known);
+  const packs = await copyUncached(known);
   const { usage, stored } = openStorage(packs);
   return bounded(name, usage, async () => {
     const { catalog, graph, objects } = await stored.open({ packs });
@@ -167,15 +165,15 @@ async function clone(name: string, oid: string, known: readonly PackRecord[]): P
   });
 }
 
-/** Clones all of the only pack, as it is stored. */
+/** Clones a repository of one pack by streaming the pack as it is stored. */
 async function passThrough(name: string, pack: PackRecord): Promise<number> {
   const { usage, stored } = openStorage([pack]);
   return bounded(name, usage, () => readSlowly(stored.streamPack(pack, CHUNK_BYTES)));
 }
 
-describe("the memory of storage stays below its bound, and is counted", () => {
+describe("storage stays below its memory bound and counts its memory", () => {
   it(
-    "for large files that can't be compressed",
+    "for large incompressible files",
     async () => {
       const path = join(directory, "blobs");
       const oid = writeBlobPack(path, BLOB_SIZES);
@@ -197,11 +195,11 @@ describe("the memory of storage stays below its bound, and is counted", () => {
       const { oid } = history.writePack(path, MORE_COMMITS);
       const second = await push("a thin push on top", path, [first]);
       await clone("a clone of both", oid, [first, second]);
-      const packs = await unknown([first, second]);
+      const packs = await copyUncached([first, second]);
 
       const { usage, stored, listed } = openStorage(packs);
       await bounded("a merge of both", usage, () => stored.mergePacks(packs, 0));
-      // What completed the second pack is in the first.
+      // The bases that completed the second pack are in the first.
       expect(listed).toMatchObject([{ objectCount: objects + 4 * MORE_COMMITS }]);
     },
     TIMEOUT_MS,

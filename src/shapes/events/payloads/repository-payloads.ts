@@ -6,14 +6,15 @@ import { Edited, Named, Nothing, Renamed } from "./common-fields.ts";
 const Push = z.object({
   push_id: z.string(),
   ref_count: Int64.openapi({
-    description: "Refs that were moved, by all events of the push: very many make several",
+    description:
+      "Number of refs updated by the push. A push of very many refs is recorded as several events",
   }),
   updates: z.array(
     z.object({ ref: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
   ),
 });
 
-/** SECURITY: a fork's parent is left out: a caller who may see the fork need not see the parent. */
+/** SECURITY: a fork's parent is omitted, because a caller who may see the fork may not see the parent. */
 export const REPOSITORY_PAYLOADS = {
   "repository.created": Named,
   "repository.forked": Nothing,
