@@ -237,7 +237,7 @@ function webhookEventsOf({ id, type, ownerId, repoId, payload }: EventRow): Webh
 const triggerOf = (row: EventRow, webhookEvent: WebhookEvent): HookTrigger => ({
   event: webhookEvent.event,
   repoId: webhookEvent.repoId,
-  // A fork's owner differs from the owner of its source.
+  // The event belongs to the fork's owner, but the hooks are those of the source's owner.
   ownerId: webhookEvent.event === "fork" ? undefined : row.ownerId,
   ref: "ref" in webhookEvent ? webhookEvent.ref : undefined,
   at: row.createdAt,
