@@ -8,27 +8,27 @@ import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
 import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
-/** Numbers of rows that the same batch inserts are known as SQL only. */
+/** Ids of rows that the same batch inserts are known as SQL only. */
 type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
 /**
- * The statement that records what happened. It belongs into the batch of the change: nothing is
- * told that was not stored, and nothing is stored untold.
+ * The statement that records an event. It belongs into the batch of the change, so that the event is stored
+ * exactly if the change is.
  */
 export function record(ctx: Ctx, event: Recordable) {
   ctx.eventQueues.noteRecorded();
   return insertEvent(originOf(ctx), event, sql`1`);
 }
 
-/** On whose behalf something happened, and when. */
+/** The actor of an event, and when and where it was recorded. */
 interface EventOrigin {
   db: Database;
-  /** 0 for nobody. */
+  /** 0 for none. */
   actorId: number;
   /** In milliseconds. */
   now: number;
-  /** Where the service was reached; "" where the configuration says it. */
+  /** The root URL of the request; "" if the configuration has one. */
   rootUrl: string;
 }
 
@@ -40,9 +40,9 @@ const originOf = ({ db, actor, now, config, rootUrl }: Ctx): EventOrigin => ({
 });
 
 /**
- * The same for several events, in their order, which may have happened earlier, by somebody else than the
- * caller. What they tell must be known, and all of it together be less than 2 MB, the most that one value
- * of the database holds.
+ * Records several events, in order, which may be earlier events of a different actor than the caller. All
+ * their fields must be values, not SQL, and together take less than 2 MB, the limit of one bound value in
+ * D1.
  */
 export function recordAll({ db, actorId, now, rootUrl }: EventOrigin, all: readonly Event[]) {
   const rows = all.map((event) => {
@@ -64,15 +64,15 @@ export function recordAll({ db, actorId, now, rootUrl }: EventOrigin, all: reado
 }
 
 /**
- * The same, for a change that may turn out to change nothing: the event is written only if the
- * statement just before it in the batch changed a row.
+ * Like `record`, for a change that may turn out to change nothing: the event is inserted only if the
+ * previous statement of the batch changed a row.
  */
 export function recordIfChanged(ctx: Ctx, event: Recordable) {
   ctx.eventQueues.noteRecorded();
   return insertEvent(originOf(ctx), event, sql`changes() > 0`);
 }
 
-/** What has an id of its own, as a push has, is recorded once however often it is told. */
+/** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
 function insertEvent(
   { db, actorId, now, rootUrl }: EventOrigin,
   event: Recordable,
@@ -94,8 +94,8 @@ function insertEvent(
 
 function toJson(fields: object): SQL {
   const known = Object.entries(fields).filter(([, value]) => !is(value, SQL));
-  const made = Object.entries(fields).filter(([, value]) => is(value, SQL));
-  return made.reduce(
+  const computed = Object.entries(fields).filter(([, value]) => is(value, SQL));
+  return computed.reduce(
     (json, [name, value]) => sql`json_set(${json}, ${`$.${name}`}, ${value})`,
     sql`${JSON.stringify(Object.fromEntries(known))}`,
   );

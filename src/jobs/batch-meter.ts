@@ -1,27 +1,30 @@
 import { type D1, type D1Usage, meterD1 } from "../db/meter.ts";
 import { log } from "../lib/log.ts";
 
-/** Keeps count of what a batch of messages asks of D1, also behind the messages. */
+/** Meters the D1 usage of a batch of messages, including work that is deferred past the messages. */
 export class BatchMeter {
   readonly #startedAt = Date.now();
   readonly #usages: D1Usage[] = [];
   readonly #deferred: Promise<unknown>[] = [];
 
-  /** Stands in for `d1`; one for each context, as their calls do not wait for one another. */
+  /**
+   * Returns a metered replacement of `d1`. Each context has its own, since contexts do not wait for one
+   * another.
+   */
   meter(d1: D1, counts: { rows: boolean }): D1 {
     const metered = meterD1(d1, counts);
     this.#usages.push(metered.usage);
     return metered.d1;
   }
 
-  /** Notes work that goes on behind the messages. */
+  /** Registers deferred work. */
   follow(work: Promise<unknown>): void {
     this.#deferred.push(work);
   }
 
-  /** Writes one line, as there is one for a request, once all work has ended. */
+  /** Writes one log line, like the one of a request, once all work has ended. */
   async finish({ queue, messages }: Pick<MessageBatch, "queue" | "messages">): Promise<void> {
-    // What was deferred may defer more.
+    // Deferred work may defer more work.
     for (let seen = -1; seen < this.#deferred.length;) {
       seen = this.#deferred.length;
       await Promise.allSettled(this.#deferred);

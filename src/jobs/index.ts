@@ -12,22 +12,22 @@ import { logBug } from "../lib/log.ts";
 import { settled } from "../lib/settled.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
 
-/** What the messages of the queues ask for. */
+/** The message types of the queues. */
 export type Job = StorageJob | EventJob | DeliveryJob;
 
-/** Deleted repositories that one run of the schedule sees to; the next one goes on. */
+/** Deleted repositories handled by one run of the schedule; the next run continues. */
 const ORPHANED_MAX = 100;
 
-/** How long messages wait for what they ask to be delivered. */
+/** How long a batch waits for its deliveries. */
 const DELIVERY_WAIT_MS = 200;
 
-/** The trigger of wrangler.toml that looks after webhooks; any other looks after storage. */
+/** The cron trigger in wrangler.toml for webhooks; the others maintain storage. */
 const EVERY_MINUTE = "* * * * *";
 
 /**
- * Does what the messages of a batch ask for.
+ * Handles the messages of a batch.
  *
- * @param openCtx A context for each: none knows of another's usage or time.
+ * @param openCtx Opens a context for each job, so that usage and time are metered separately.
  */
 export async function handleBatch(
   { messages }: Pick<MessageBatch<Job>, "messages">,
@@ -35,7 +35,7 @@ export async function handleBatch(
 ): Promise<void> {
   const dispatches = messages.filter(({ body }) => "kind" in body && body.kind === "dispatch");
   const deliveries = messages.filter((message) => "hookId" in message.body);
-  // One look finds all that there is to tell.
+  // One dispatch handles all pending events.
   if (dispatches.length > 0) {
     await handle(dispatches, async () => {
       await dispatchEvents(openCtx());
@@ -44,7 +44,7 @@ export async function handleBatch(
   }
   if (deliveries.length > 0) {
     const hookIds = deliveries.map(({ body }) => (body as DeliveryJob).hookId);
-    await handle(deliveries, () => deliverBehind(openCtx(), hookIds));
+    await handle(deliveries, () => deliverInBackground(openCtx(), hookIds));
   }
   for (const message of messages) {
     const { body } = message;
@@ -55,26 +55,26 @@ export async function handleBatch(
 }
 
 /**
- * Delivers, and goes on behind the messages where receivers take their time: the next messages are
- * about other hooks. It waits for a moment, so that not too much is under way at once.
+ * Delivers, and continues after the batch if receivers are slow: the next batch is about other hooks. Waits
+ * for a moment, to limit the deliveries under way.
  */
-async function deliverBehind(ctx: Ctx, hookIds: readonly number[]): Promise<void> {
+async function deliverInBackground(ctx: Ctx, hookIds: readonly number[]): Promise<void> {
   const work = deliverDue(ctx, hookIds);
-  let isBehind = false;
+  let isInBackground = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<void>((resolve) => {
+  const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
-      isBehind = true;
+      isInBackground = true;
       resolve();
     }, DELIVERY_WAIT_MS);
   });
-  // What fails in time is asked for again by its messages; after that the schedule does so.
-  ctx.defer(work.catch((error: unknown) => isBehind && logBug("deliveries", error)));
-  await Promise.race([work, patience]);
+  // A failure within that time is retried through its messages; a later one is requeued by the schedule.
+  ctx.defer(work.catch((error: unknown) => isInBackground && logBug("deliveries", error)));
+  await Promise.race([work, timeout]);
   clearTimeout(timer);
 }
 
-/** One that fails comes again and takes none of its neighbours along. */
+/** Retries the messages of a failed job only. */
 async function handle(messages: readonly Message<Job>[], work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -87,9 +87,9 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
   }
 }
 
-/** Sends again for what should have been done by now, and removes what is left behind or kept long enough. */
+/** Requeues overdue work, and removes garbage and rows past their retention. */
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
-  // None keeps another from its work.
+  // A failing job does not stop the others.
   if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
   else await settled([maintainStorage(ctx), maintainWebhooks(ctx)]);
 }

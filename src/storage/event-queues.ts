@@ -1,22 +1,22 @@
 import { log } from "../lib/log.ts";
 
-/** Says that events wait for being handed out. Which ones, the database knows. */
+/** A message that events are ready to be dispatched. The database lists them. */
 export interface EventJob {
   readonly kind: "dispatch";
 }
 
-/** Names a hook that something waits for. */
+/** A message that a hook has due deliveries. */
 export interface DeliveryJob {
   readonly hookId: number;
 }
 
-/** Messages that the platform takes at once. */
+/** Messages that the platform accepts in one batch. */
 const SENT_AT_ONCE_MAX = 100;
 
 /**
- * The queues behind webhooks. A message only says that it is time to look: what is to be done is in the
- * database, so one that is lost, comes twice or out of order changes nothing. A queue that takes none is
- * logged, and fails nobody: the schedule looks, too.
+ * The queues behind webhooks. A message is only a trigger: the work itself is stored in the database, so
+ * messages that are lost, repeated or out of order change nothing. A refused message is logged, and the
+ * caller does not fail: the schedule requeues the work.
  */
 export class EventQueues {
   readonly #events: Queue<EventJob>;
@@ -24,49 +24,52 @@ export class EventQueues {
   readonly #out: Queue<object> | undefined;
   #isDispatchDue = false;
 
-  /** @param out Where the operator wants all events to go, if anywhere. */
+  /** @param out The operator's queue that receives all events, if configured. */
   constructor(events: Queue<EventJob>, deliveries: Queue<DeliveryJob>, out?: Queue<object>) {
     this.#events = events;
     this.#deliveries = deliveries;
     this.#out = out;
   }
 
-  /** Whether events go to a queue of the operator. */
+  /** Whether events are forwarded to a queue of the operator. */
   get isForwarding(): boolean {
     return this.#out !== undefined;
   }
 
   /**
-   * Sends to the queue of the operator, in this order.
+   * Sends messages to the operator's queue, in this order.
    *
-   * @param messages 100 at most, of 256 KB together.
-   * @returns False if the queue takes none of them.
+   * @param messages At most 100, with at most 256 KB together.
+   * @returns False if the queue refuses them.
    */
   async forward(messages: readonly object[]): Promise<boolean> {
     return attempt(async () => this.#out?.sendBatch(messages.map((body) => ({ body }))));
   }
 
-  /** Events are recorded on this behalf: whoever opened the context looks after they are stored. */
+  /**
+   * Notes that events are being recorded in this context; its opener queues the dispatch after they are
+   * stored.
+   */
   noteRecorded(): void {
     this.#isDispatchDue = true;
   }
 
-  /** Has events handed out if any were recorded since the last time. */
+  /** Queues a dispatch if any events were recorded since the last call. */
   async dispatchRecorded(): Promise<void> {
     if (!this.#isDispatchDue) return;
     this.#isDispatchDue = false;
     await this.dispatchSoon();
   }
 
-  /** Has the events handed out that wait for it. */
+  /** Queues a dispatch of pending events. */
   async dispatchSoon(): Promise<void> {
     await attempt(() => this.#events.send({ kind: "dispatch" }));
   }
 
   /**
-   * Has hooks delivered to.
+   * Queues deliveries to hooks.
    *
-   * @param delaySeconds How long to wait with it, at most 12 hours.
+   * @param delaySeconds Delay of the message, at most 12 hours.
    */
   async deliverSoon(hookIds: readonly number[], delaySeconds = 0): Promise<void> {
     const messages = [...new Set(hookIds)].map((hookId) => ({ body: { hookId } }));

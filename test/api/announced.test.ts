@@ -20,13 +20,13 @@ const undoable = writes.flatMap((operation) => {
   return undo ? [{ ...operation, undo }] : [];
 });
 
-const NOBODY = { userId: undefined, isSiteAdmin: false, rootUrl: "", noReplyDomain: "" };
+const ANONYMOUS_VIEWER = { userId: undefined, isSiteAdmin: false, rootUrl: "", noReplyDomain: "" };
 
 const lastId = async (): Promise<number> =>
   only(await db.select({ id: sql<number>`coalesce(max(id), 0)`.as("id") }).from(events)).id;
 
-/** Sends a request, and says which kinds of events it recorded. */
-async function announcedBy({ method, path, content, caller }: ReadyRequest, token = caller.token) {
+/** Sends a request, and returns the kinds of events that it recorded. */
+async function recordedBy({ method, path, content, caller }: ReadyRequest, token = caller.token) {
   const before = await lastId();
   const answer = await call(method, path, { token, ...content });
   const recorded = await db
@@ -35,7 +35,7 @@ async function announcedBy({ method, path, content, caller }: ReadyRequest, toke
     .where(and(eq(events.actorId, caller.id), gt(events.id, before)))
     .orderBy(asc(events.id));
   for (const event of recorded) {
-    const { payload } = toEvent({ event, actor: undefined, repo: undefined }, NOBODY);
+    const { payload } = toEvent({ event, actor: undefined, repo: undefined }, ANONYMOUS_VIEWER);
     const { shape } = EVENT_PAYLOADS[event.type as EventKind];
     expect(Object.keys(payload).toSorted(), event.type).toEqual(Object.keys(shape).toSorted());
   }
@@ -43,35 +43,35 @@ async function announcedBy({ method, path, content, caller }: ReadyRequest, toke
 }
 
 describe("the events of each write", () => {
-  it.each(byId(writes))("are those of its change: %s", async (_, operation) => {
+  it.each(byId(writes))("match its change: %s", async (_, operation) => {
     const request = await requestIn(new World(), operation);
     const { first, again = [] } = operation.announces;
 
     const token = await make.token(only(await selectUser(request.caller)), { scopes: "read:user" });
-    const refused = await announcedBy(request, token);
+    const refused = await recordedBy(request, token);
     const [leastStatus, nextStatus] = operation.sample.needsNoScope ? [200, 300] : [403, 404];
     expect(refused.status).toBeGreaterThanOrEqual(leastStatus);
     expect(refused.status).toBeLessThan(nextStatus);
     expect(refused.kinds).toEqual([]);
 
-    const done = await announcedBy(request);
+    const done = await recordedBy(request);
     expect(done.status, JSON.stringify(done.answer.body)).toBeLessThan(300);
     expect(done.kinds).toEqual(first);
 
-    const repeated = await announcedBy(request);
+    const repeated = await recordedBy(request);
     expect(repeated.status).toBeLessThan(500);
     expect(repeated.kinds).toEqual(again);
   });
 
-  it.each(byId(undoable))("come again once it is undone: %s", async (_, operation) => {
+  it.each(byId(undoable))("are recorded again after an undo: %s", async (_, operation) => {
     const { undo } = operation;
     const { first } = operation.announces;
     const request = await requestIn(new World(), operation);
-    expect((await announcedBy(request)).kinds).toEqual(first);
-    const undone = await announcedBy({ ...request, method: undo.method, content: {} });
+    expect((await recordedBy(request)).kinds).toEqual(first);
+    const undone = await recordedBy({ ...request, method: undo.method, content: {} });
     expect(undone.kinds).toEqual(undo.sample.announces?.first);
-    expect((await announcedBy(request)).kinds).toEqual(first);
-    expect((await announcedBy(request)).kinds).toEqual([]);
+    expect((await recordedBy(request)).kinds).toEqual(first);
+    expect((await recordedBy(request)).kinds).toEqual([]);
   });
 });
 

@@ -7,12 +7,13 @@ import { db } from "../support/db.ts";
 import { make, type TestUser } from "../support/make.ts";
 
 /**
- * To whom an event is told, each group a part of the one before: all who see where it happened; those who
- * may read the code; members of the organization; those who administer it; nobody while it is there.
+ * The callers that an event is listed for, each group a subset of the one before: callers that see the
+ * event's repository or owner; callers that may read its code; members of the organization; its
+ * administrators; nobody while the repository exists.
  */
 type Audience = "everybody" | "readers" | "members" | "administrators" | "nobody";
 
-/** Of events that happen in a repository. */
+/** Events of a repository. */
 const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "repository.created": "everybody",
   "repository.forked": "everybody",
@@ -39,7 +40,7 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "public_key.removed": "administrators",
 };
 
-/** Of events that happen to an organization. */
+/** Events of an organization. */
 const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "organization.created": "everybody",
   "organization.member_added": "members",
@@ -52,7 +53,7 @@ const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "hook.redelivered": "administrators",
 };
 
-/** Of events that happen to a user: the user alone hears of them. */
+/** Events of a user's account, listed for that user only. */
 const IN_ACCOUNTS: readonly EventKind[] = [
   "user.created",
   "user.edited",
@@ -77,7 +78,7 @@ const IN_ACCOUNTS: readonly EventKind[] = [
 
 const KINDS = Object.keys(EVENT_PAYLOADS) as EventKind[];
 
-/** All that any payload holds, in the form in which it is stored. */
+/** The fields of all payloads, as they are stored. */
 const PAYLOAD = {
   name: "n",
   from: "a",
@@ -100,7 +101,7 @@ const PAYLOAD = {
   keyId: "K",
 };
 
-/** Records one event of each kind as if it had happened there. */
+/** Records one event of each given kind. */
 async function record(ownerId: number, repoId: number | null, kinds: readonly string[]) {
   for (const type of kinds) {
     await db.insert(events).values({
@@ -114,8 +115,8 @@ async function record(ownerId: number, repoId: number | null, kinds: readonly st
   }
 }
 
-/** The kinds that a caller is told on a stream, "none" where it is not there for them. */
-async function told(path: string, as?: TestUser, token = as?.token): Promise<string[] | "none"> {
+/** The kinds that a stream lists for a caller, "none" if it responds with 404. */
+async function listed(path: string, as?: TestUser, token = as?.token): Promise<string[] | "none"> {
   const { status, body } = await call(
     "GET",
     `${path}?limit=50`,
@@ -133,79 +134,80 @@ const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
 const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "readers");
 const ALL = Object.keys(IN_REPOSITORIES);
 
-/** An organization with a member who reads, one repository of each openness, and events of all kinds. */
+/** Makes an organization with a member who reads; `makeStream` adds a repository with events of all kinds. */
 async function makeScene() {
   const [owner, member, stranger] = [await make.user(), await make.user(), await make.user()];
   const org = await make.org([owner]);
   await make.member(org, await make.team(org), member);
-  const place = async (fields: Parameters<typeof make.repo>[1]) => {
+  const makeStream = async (fields: Parameters<typeof make.repo>[1]) => {
     const repo = await make.repo(org, fields);
     await record(org.id, repo.id, ALL);
     return `/repos/${org.name}/${repo.name}/events`;
   };
-  return { owner, member, stranger, org, place };
+  return { owner, member, stranger, org, makeStream };
 }
 
 describe("each kind of event", () => {
-  it("has its audience here", () => {
+  it("has an audience in these tables", () => {
     const known = new Set([...ALL, ...Object.keys(IN_ORGANIZATIONS), ...IN_ACCOUNTS]);
     expect([...known].toSorted()).toEqual(KINDS.toSorted());
   });
 
-  it("is told of a repository to whom it concerns", async () => {
-    const { owner, member, stranger, place } = await makeScene();
-    const open = await place({});
-    for (const as of [undefined, stranger, member]) expect(await told(open, as)).toEqual(READERS);
-    expect(await told(open, owner)).toEqual(ALL);
+  it("is listed in a repository's stream for its audience", async () => {
+    const { owner, member, stranger, makeStream } = await makeScene();
+    const publicStream = await makeStream({});
+    for (const as of [undefined, stranger, member])
+      expect(await listed(publicStream, as)).toEqual(READERS);
+    expect(await listed(publicStream, owner)).toEqual(ALL);
 
-    const hidden = await place({ isPrivate: true });
-    for (const as of [undefined, stranger]) expect(await told(hidden, as)).toBe("none");
-    expect(await told(hidden, member)).toEqual(READERS);
-    expect(await told(hidden, owner)).toEqual(ALL);
+    const privateStream = await makeStream({ isPrivate: true });
+    for (const as of [undefined, stranger]) expect(await listed(privateStream, as)).toBe("none");
+    expect(await listed(privateStream, member)).toEqual(READERS);
+    expect(await listed(privateStream, owner)).toEqual(ALL);
 
-    const codeless = await place({ hasCode: false });
-    expect(await told(codeless, stranger)).toEqual(EVERYBODY);
+    const streamWithoutCode = await makeStream({ hasCode: false });
+    expect(await listed(streamWithoutCode, stranger)).toEqual(EVERYBODY);
   });
 
-  it("is told of an organization to whom it concerns", async () => {
-    const { owner, member, stranger, org, place } = await makeScene();
+  it("is listed in an organization's stream for its audience", async () => {
+    const { owner, member, stranger, org, makeStream } = await makeScene();
     await record(org.id, null, Object.keys(IN_ORGANIZATIONS));
     const path = `/orgs/${org.name}/events`;
-    const open = ofAudiences(IN_ORGANIZATIONS, "everybody");
-    for (const as of [undefined, stranger]) expect(await told(path, as)).toEqual(open);
+    const publicKinds = ofAudiences(IN_ORGANIZATIONS, "everybody");
+    for (const as of [undefined, stranger]) expect(await listed(path, as)).toEqual(publicKinds);
     const inside = ofAudiences(IN_ORGANIZATIONS, "everybody", "members");
-    expect(await told(path, member)).toEqual(inside);
-    expect(await told(path, owner)).toEqual(Object.keys(IN_ORGANIZATIONS));
+    expect(await listed(path, member)).toEqual(inside);
+    expect(await listed(path, owner)).toEqual(Object.keys(IN_ORGANIZATIONS));
 
-    await place({ isPrivate: true });
-    expect(await told(path, stranger)).toEqual(open);
-    expect(await told(path, member)).toEqual([...inside, ...READERS]);
-    expect(await told(path, owner)).toEqual([...Object.keys(IN_ORGANIZATIONS), ...ALL]);
-    // SECURITY: a token for what is public hears what a stranger hears.
+    await makeStream({ isPrivate: true });
+    expect(await listed(path, stranger)).toEqual(publicKinds);
+    expect(await listed(path, member)).toEqual([...inside, ...READERS]);
+    expect(await listed(path, owner)).toEqual([...Object.keys(IN_ORGANIZATIONS), ...ALL]);
+    // SECURITY: a token for public data sees the same events as a stranger.
     const narrow = await make.token(owner, { scopes: "public-only,all" });
-    expect(await told(path, undefined, narrow)).toEqual(open);
+    expect(await listed(path, undefined, narrow)).toEqual(publicKinds);
   });
 
-  it("is told of a user to that user alone", async () => {
+  it("is listed in a user's stream for that user alone", async () => {
     const { stranger: user, owner: other } = await makeScene();
     await record(user.id, null, IN_ACCOUNTS);
-    expect(await told("/user/events", user)).toEqual(IN_ACCOUNTS);
-    expect(await told("/user/events", other)).toEqual([]);
-    expect(await told(`/orgs/${user.name}/events`, user)).toBe("none");
+    expect(await listed("/user/events", user)).toEqual(IN_ACCOUNTS);
+    expect(await listed("/user/events", other)).toEqual([]);
+    expect(await listed(`/orgs/${user.name}/events`, user)).toBe("none");
     const narrow = await make.token(user, { scopes: "public-only,all" });
-    expect(await told("/user/events", undefined, narrow)).toEqual([]);
+    expect(await listed("/user/events", undefined, narrow)).toEqual([]);
   });
 
-  // What happens to hooks of the service belongs to no account: only a queue of the operator hears of it.
-  it("is told of the service on no stream", async () => {
+  // Events of system webhooks belong to no account: only the operator's queue receives them.
+  it("is listed in no stream if it belongs to the service", async () => {
     const admin = await make.admin();
     await record(0, null, ["hook.created"]);
-    expect(await told("/user/events", admin)).toEqual([]);
+    expect(await listed("/user/events", admin)).toEqual([]);
   });
 });
 
-describe("writers at once in one repository", () => {
-  it("are told in the order of ids that rise, and the cursor leaves out none", async () => {
+describe("concurrent writers in one repository", () => {
+  it("record events with rising ids, and the cursor skips none", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const users = await Promise.all(Array.from({ length: 8 }, () => make.user()));

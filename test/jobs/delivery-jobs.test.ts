@@ -17,7 +17,7 @@ import {
 } from "../support/deliveries.ts";
 import { systemCtx } from "../support/system.ts";
 
-/** A hook whose receiver needs no signature: the Worker of these tests has no key. */
+/** Makes a hook whose receiver needs no signature: the Worker of these tests has no sealing key. */
 const makeUnsignedHook = (plan: string) => makeReceivedHook(plan, { secret: null });
 
 const send = (hooks: readonly Hook[]) =>
@@ -34,26 +34,28 @@ const batchOf = (hookIds: readonly number[]) =>
     })),
   );
 
-/** A batch, handled as the runtime would, and what goes on behind it. */
-async function handled(
+/** Handles a batch as the runtime would. Returns its result and the deferred work. */
+async function handleAsRuntime(
   batch: ReturnType<typeof batchOf>,
   settings: Record<string, string> = {},
   bindings: Partial<Env> = {},
 ) {
-  const behind: Promise<unknown>[] = [];
+  const deferred: Promise<unknown>[] = [];
   await handleBatch(batch, () => ({
     ...systemCtx(bindings, Date.now(), { ...SETTINGS, ...settings }),
-    defer: (work) => void behind.push(work),
+    defer: (work) => void deferred.push(work),
   }));
-  return { result: await getQueueResult(batch, createExecutionContext()), behind };
+  return { result: await getQueueResult(batch, createExecutionContext()), deferred };
 }
 
 describe("a batch of delivery jobs", () => {
-  it("is done with what it asks for where receivers are quick", async () => {
+  it("is finished within the batch if receivers are quick", async () => {
     const [one, two] = [await makeReceivedHook("200"), await makeReceivedHook("200")];
     for (const { hook } of [one, two]) await makeDelivery(hook);
-    // One of a hook that is gone, and one that came twice.
-    const { result } = await handled(batchOf([one.hook.id, two.hook.id, 999_999_999, one.hook.id]));
+    // One message is for a deleted hook, and one is repeated.
+    const { result } = await handleAsRuntime(
+      batchOf([one.hook.id, two.hook.id, 999_999_999, one.hook.id]),
+    );
     expect(result.explicitAcks).toEqual(["0", "1", "2", "3"]);
     for (const { hook, received } of [one, two]) {
       expect(await received()).toHaveLength(1);
@@ -61,43 +63,45 @@ describe("a batch of delivery jobs", () => {
     }
   });
 
-  it("goes on behind its messages where one is slow", async () => {
+  it("continues after the batch if a receiver is slow", async () => {
     const slow = await makeReceivedHook("slow:2000");
     await makeDelivery(slow.hook);
-    const { result, behind } = await handled(batchOf([slow.hook.id]), { DELIVER_TIMEOUT: "5" });
+    const { result, deferred } = await handleAsRuntime(batchOf([slow.hook.id]), {
+      DELIVER_TIMEOUT: "5",
+    });
     expect(result.explicitAcks).toEqual(["0"]);
     expect((await deliveryOf(slow.hook)).status).toBe("pending");
-    await Promise.all(behind);
+    await Promise.all(deferred);
     expect((await deliveryOf(slow.hook)).status).toBe("succeeded");
   });
 
-  it("comes again where the database is away", async () => {
-    const { result } = await handled(batchOf([1]), {}, { DB: env.BARE_DB });
+  it("is retried if the database fails", async () => {
+    const { result } = await handleAsRuntime(batchOf([1]), {}, { DB: env.BARE_DB });
     expect(result.explicitAcks).toEqual([]);
     expect(result.retryMessages).toMatchObject([{ msgId: "0" }]);
   });
 
-  it("loses nothing where one hook's work ends in an error, and takes no other along", async () => {
+  it("loses nothing if the work of one hook fails, and finishes the others", async () => {
     const [bad, good] = [await makeReceivedHook("200"), await makeReceivedHook("slow:200")];
     for (const { hook } of [bad, good]) await makeDelivery(hook);
-    // Its outcome can't be written down.
+    // The result of its attempt cannot be stored.
     await db.run(
       `create trigger refuse_${bad.hook.id} before update on hook_deliveries when new.hook_id = ${bad.hook.id} begin select raise(abort, 'refused'); end`,
     );
-    const { result, behind } = await handled(batchOf([bad.hook.id, good.hook.id]));
-    await Promise.all(behind);
+    const { result, deferred } = await handleAsRuntime(batchOf([bad.hook.id, good.hook.id]));
+    await Promise.all(deferred);
     await db.run(`drop trigger refuse_${bad.hook.id}`);
     expect(result.explicitAcks).toEqual(["0", "1"]);
     expect((await deliveryOf(good.hook)).status).toBe("succeeded");
     expect(await deliveryOf(bad.hook)).toMatchObject({ status: "pending", attemptCount: 0 });
-    // Once the lease has passed the schedule has it sent again.
+    // The schedule requeues the delivery once the lease has expired.
     expect((await hookAfter(bad.hook)).leasedUntil).toBeGreaterThan(Date.now());
   });
 });
 
 describe("the queue", () => {
-  it("brings what other hooks are to be sent while receivers hang", async () => {
-    // Three batches' worth: each takes five messages, and each of these would take five seconds.
+  it("delivers to other hooks while receivers hang", async () => {
+    // Three batches: each takes five messages, and each of these would take five seconds.
     const hanging = await Promise.all(Array.from({ length: 11 }, () => makeUnsignedHook("hang")));
     for (const { hook } of hanging) await makeDelivery(hook);
     await send(hanging.map(({ hook }) => hook));
@@ -111,20 +115,20 @@ describe("the queue", () => {
       timeout: 20_000,
       interval: 50,
     });
-    // The first two batches are not over, as they would have to be if messages waited for receivers.
+    // The first two batches have not ended, as they would have if batches waited for receivers.
     const firstTen = hanging.slice(0, 10).map(({ hook }) => hook);
     const ended = (await Promise.all(firstTen.map((hook) => deliveriesOf(hook)))).filter(
       ([delivery]) => delivery?.failure,
     );
     expect(ended.length).toBeLessThan(10);
-    // What hangs goes on behind its message and is written down in the end.
+    // A hanging delivery continues after its batch, and its result is stored in the end.
     const [last] = hanging.slice(-1);
     const hook = last?.hook as Hook;
     await vi.waitFor(
       async () => expect((await deliveriesOf(hook))[0]?.failure).toBe("no answer within 5 s"),
       { timeout: 20_000, interval: 200 },
     );
-    // Nothing of this goes on behind other tests.
+    // None of these deliveries may run on during other tests.
     for (const { hook: each } of hanging) {
       await db.delete(hookDeliveries).where(eq(hookDeliveries.hookId, each.id));
     }

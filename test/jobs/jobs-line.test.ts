@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
 describe("the log of the queues", () => {
-  // What nobody waits for costs too, and shows in no request.
-  it("has a line for each batch of messages, with what it asked of D1", async () => {
+  // Background work has a cost too, and appears in no request's log line.
+  it("has a line for each batch of messages, with its D1 usage", async () => {
     const spy = vi.spyOn(console, "log").mockImplementation(() => {});
     const read = () =>
       spy.mock.calls

@@ -35,7 +35,7 @@ const jobFor = ({ objectName, networkName }: TestRepo): StorageJob => ({
   networkName,
 });
 
-/** A batch of messages as the queue brings it. */
+/** A batch of messages, as the queue delivers it. */
 const batchOf = (jobs: StorageJob[]) =>
   createMessageBatch<StorageJob>(
     "edgeforge-storage",
@@ -43,7 +43,7 @@ const batchOf = (jobs: StorageJob[]) =>
   );
 
 describe("a batch of storage jobs", () => {
-  it("merges the packs of each repository; a message that comes twice changes nothing", async () => {
+  it("merges the packs of each repository; a repeated message changes nothing", async () => {
     const repos = [await makePushed(3), await makePushed(2)];
     const jobs = [...repos, ...repos].map(jobFor);
     await handleBatch(batchOf(jobs), () => systemCtx({}, Date.now()));
@@ -53,7 +53,7 @@ describe("a batch of storage jobs", () => {
     }
   });
 
-  it("may be done by several at once", async () => {
+  it("is safe to handle concurrently", async () => {
     const repo = await makePushed(3);
     const jobs = [jobFor(repo)];
     await Promise.all(
@@ -66,7 +66,7 @@ describe("a batch of storage jobs", () => {
     expect(await filesOf(repo)).toHaveLength(5);
   });
 
-  it("tries again what failed, alone", async () => {
+  it("retries only the failed message", async () => {
     const repos = [await makePushed(2), await makePushed(2)];
     const batch = batchOf(repos.map(jobFor));
     let opened = 0;
@@ -81,14 +81,14 @@ describe("a batch of storage jobs", () => {
     expect((await packsOf(repos[0] as TestRepo)).length).toBe(2);
   });
 
-  it("is sent by the push that makes it due", async () => {
+  it("is queued by the push that makes it due", async () => {
     const repo = await makePushed(4);
     await vi.waitFor(async () => expect(await packsOf(repo)).toHaveLength(1), { timeout: 15_000 });
   });
 });
 
 describe("a merge", () => {
-  it("leaves the packs it replaced to those who are reading them, for a day", async () => {
+  it("keeps the replaced packs for a day, for concurrent readers", async () => {
     const repo = await makePushed(3);
     const stored = git.repository(repo);
     const before = await stored.snapshot();
@@ -101,8 +101,8 @@ describe("a merge", () => {
   });
 });
 
-describe("a merge beside a push", () => {
-  it("takes nothing from it, and gives it its place behind what was merged", async () => {
+describe("a merge during a push", () => {
+  it("keeps the pushed pack behind the merged one", async () => {
     const repo = await makePushed(3);
     const { oid, pack } = makeCommit(freshName("meanwhile"));
     await Promise.all([
@@ -117,10 +117,10 @@ describe("a merge beside a push", () => {
 });
 
 describe("the removal of a deleted repository", () => {
-  const deleteIt = async (as: TestUser, repo: { owner: string; name: string }) =>
+  const deleteRepository = async (as: TestUser, repo: { owner: string; name: string }) =>
     expect((await call("DELETE", `/repos/${repo.owner}/${repo.name}`, { as })).status).toBe(204);
 
-  it("takes what it alone has, and leaves its forks and neighbours whole", async () => {
+  it("deletes its own files, and keeps those of forks and neighbours", async () => {
     const owner = await make.user();
     const forker = await make.user();
     const repo = await make.repo(owner);
@@ -133,26 +133,26 @@ describe("the removal of a deleted repository", () => {
     await storePush(repo, "refs/heads/own", own.oid, own.pack);
     expect(await filesOf(repo)).toHaveLength(6);
 
-    await deleteIt(owner, repo);
+    await deleteRepository(owner, repo);
     const job = batchOf([jobFor(repo)]);
     await handleBatch(job, () => systemCtx({}, Date.now()));
     expect(await filesOf(repo)).toHaveLength(3);
     expect(await readAllObjects(fork)).toBe(3);
     expect(await readAllObjects(neighbour)).toBe(3);
 
-    await deleteIt(forker, { owner: forker.name, name: body.name });
+    await deleteRepository(forker, { owner: forker.name, name: body.name });
     const last = batchOf([{ kind: "maintain", ...fork }]);
     await handleBatch(last, () => systemCtx({}, Date.now()));
     expect(await filesOf(repo)).toEqual([]);
     expect(await readAllObjects(neighbour)).toBe(3);
   });
 
-  it("is asked for by the deletion", async () => {
+  it("is queued by the deletion", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const { oid, pack } = makeCommit("gone soon");
     await storePush(repo, "refs/heads/main", oid, pack);
-    await deleteIt(owner, repo);
+    await deleteRepository(owner, repo);
     await vi.waitFor(async () => expect(await filesOf(repo)).toEqual([]), { timeout: 15_000 });
   });
 });
@@ -168,7 +168,7 @@ describe("the schedule", () => {
     expect([await looseOf(repo), await largeFilesOf(repo)]).toEqual([[], []]);
   });
 
-  it("sends again for repositories whose removal should have come to its end, and for no others", async () => {
+  it("requeues overdue removals of repositories, and no others", async () => {
     const now = Date.now();
     const [old, young] = [freshName("old"), freshName("young")];
     await db.insert(discardedObjects).values([

@@ -18,7 +18,7 @@ export async function makeOccasion({
   const owner = await make.user(ownerFields);
   const repo = await make.repo(owner, repoFields);
   return {
-    where: { row: repo, owner, permission: OWNER_PERMISSION },
+    repo: { row: repo, owner, permission: OWNER_PERMISSION },
     sender: owner,
     viewer: toReceiver({ rootUrl: ROOT_URL, noReplyDomain: "noreply.forge.example" }),
   };

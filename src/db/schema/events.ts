@@ -2,33 +2,32 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /**
- * Kinds that feeds of activity show, as SQL: indexes hold these alone, so that what is told often and
- * shown nowhere, like the states of commits, keeps no feed waiting.
+ * The event types that activity feeds show, as SQL: the indexes of the feeds contain only these, so that
+ * frequent events that no feed shows, like commit statuses, do not slow the feeds down.
  */
 export const ACTIVITY_KINDS = sql.raw(
   "('repository.created', 'repository.forked', 'repository.renamed', 'repository.pushed', 'star.created', 'watch.created')",
 );
 
-/**
- * What happened, in the order it happened. A row outlives what it speaks of, so it refers to
- * nothing by foreign key.
- */
+/** Events, in the order in which they happened. A row outlives its subject, so it has no foreign keys. */
 export const events = sqliteTable(
   "events",
   {
     id: integer().primaryKey({ autoIncrement: true }),
     type: text().notNull(),
     actorId: integer().notNull(),
-    /** The account it belongs to: a repository's owner, an organization, or the user. */
+    /** The account that the event belongs to: the repository's owner, the organization, or the user. */
     ownerId: integer().notNull(),
     repoId: integer(),
     payload: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     createdAt: integer().notNull(),
-    /** When hooks are to be told of it, null where they were or need not be. */
+    /**
+     * When the event is due to be dispatched to hooks; null if it was dispatched or has no webhook events.
+     */
     dispatchAt: integer(),
-    /** How often that was begun. */
+    /** Attempts to dispatch it. */
     dispatchAttempts: integer().notNull().default(0),
-    /** Where the service was reached, for the addresses in what is told; "" where the configuration says it. */
+    /** Root URL of the request, for the URLs in payloads; "" if the configuration has one. */
     rootUrl: text().notNull().default(""),
   },
   (table) => [
@@ -50,7 +49,8 @@ export const events = sqliteTable(
     index("events_activity_owner")
       .on(table.ownerId, table.createdAt, table.id)
       .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
-    // A push is told again where nobody knows whether it was: the second time changes nothing.
+    // A push is recorded again if the outcome of the first attempt is unknown; the second attempt inserts
+    // nothing.
     uniqueIndex("events_push")
       .on(sql`${table.payload} ->> 'pushId'`, sql`${table.payload} ->> 'part'`)
       .where(sql`${table.type} = 'repository.pushed'`),
@@ -58,9 +58,9 @@ export const events = sqliteTable(
 );
 export type EventRow = typeof events.$inferSelect;
 
-/** How far those have come who read all events in their order. */
+/** Positions of the consumers that read all events in order. */
 export const eventCursors = sqliteTable("event_cursors", {
   name: text().primaryKey(),
-  /** Of the last event that was read; 0 for none. */
+  /** The id of the last event that was read; 0 for none. */
   lastId: integer().notNull(),
 });

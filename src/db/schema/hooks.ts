@@ -4,18 +4,21 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-o
 import { users } from "./accounts.ts";
 import { repositories } from "./repositories.ts";
 
-/** Whose events a hook gets: a repository's, those of all repositories of an account, or all. */
+/**
+ * The owner of a hook, and so the events it receives: those of a repository, of all repositories of an
+ * account, or all events.
+ */
 export const HOOK_LEVELS = [
   "repository",
   "organization",
   "user",
   "system",
-  /** Gets none: it is copied to each new repository. */
+  /** Receives no events: it is copied to each new repository. */
   "default",
 ] as const;
 export type HookLevel = (typeof HOOK_LEVELS)[number];
 
-/** Who is told, and so in which form. */
+/** The kind of receiver, which determines the form of the content. */
 export const HOOK_TYPES = [
   "gitea",
   "gogs",
@@ -31,7 +34,7 @@ export type HookType = (typeof HOOK_TYPES)[number];
 export const HOOK_CONTENT_TYPES = ["json", "form"] as const;
 export type HookContentType = (typeof HOOK_CONTENT_TYPES)[number];
 
-/** How a chat shows what it is told. */
+/** How a chat displays messages. */
 export interface ChatSettings {
   channel?: string;
   username?: string;
@@ -46,20 +49,23 @@ export const hooks = sqliteTable(
   {
     id: integer().primaryKey({ autoIncrement: true }),
     level: text().$type<HookLevel>().notNull(),
-    /** Of a repository's hook only. */
+    /** Set for hooks of a repository only. */
     repoId: integer().references(() => repositories.id, { onDelete: "cascade" }),
-    /** The user or organization whose hook it is. */
+    /** The owning account, for hooks of a user or an organization. */
     ownerId: integer().references(() => users.id, { onDelete: "cascade" }),
     /**
-     * Who last set it up, 0 for the service itself. It gets nothing once they may not do so any more.
-     * It may outlive the account, so it refers to none.
+     * The account that last set the hook up, 0 for the service itself. The hook receives nothing once that
+     * account may no longer administer the hook's owner. It may outlive the account, so it is no foreign
+     * key.
      */
     approverId: integer().notNull(),
     type: text().$type<HookType>().notNull(),
     url: text().notNull(),
     contentType: text().$type<HookContentType>().notNull(),
     chat: text({ mode: "json" }).$type<ChatSettings>().notNull(),
-    /** Sealed, null for none: what signs deliveries, and the `Authorization` header that goes with them. */
+    /**
+     * Sealed, null for none: the key that signs deliveries, and the `Authorization` header sent with them.
+     */
     secret: text(),
     authorization: text(),
     /** A glob; "" for every branch. */
@@ -67,17 +73,20 @@ export const hooks = sqliteTable(
     /** Names of `HOOK_EVENTS`, sorted. */
     events: text({ mode: "json" }).$type<string[]>().notNull(),
     isActive: flag(),
-    /** How the last delivery ended. */
+    /** Result of the last delivery. */
     lastStatus: text().$type<"none" | "succeeded" | "failed">().notNull().default("none"),
     lastDeliveredAt: integer(),
-    /** Since when no attempt has succeeded, and how many there were; null and 0 where the last one did. */
+    /**
+     * Time of the first failure since the last success, and the number of failures since; null and 0 after
+     * a success.
+     */
     failingSince: integer(),
     failureCount: integer().notNull().default(0),
-    /** When it was given up; it gets nothing until somebody activates it again. */
+    /** When the service paused the hook after failures; it receives nothing until it is activated again. */
     pausedAt: integer(),
-    /** Until when nothing is sent: its receiver asked for it, or does not answer. */
+    /** End of the backoff, during which nothing is sent: the receiver requested it, or sends no response. */
     backoffUntil: integer(),
-    /** Until when somebody delivers to it: one at a time does, so that it hears things in their order. */
+    /** End of the lease: one run at a time delivers to a hook, so that it receives events in order. */
     leasedUntil: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -99,38 +108,38 @@ export const hooks = sqliteTable(
 );
 export type Hook = typeof hooks.$inferSelect;
 
-/** How far a delivery is: to be sent, received, or given up. */
+/** State of a delivery: to be sent, accepted by the receiver, or given up. */
 export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /**
- * What hooks are told of something that happened. All of them share its payload: it is read once, when
- * it is handed out, and tells of things as they were then.
+ * Events that were dispatched to hooks. All deliveries of one share its payload, which is built once, at
+ * dispatch, and shows the state at that time.
  */
 export const webhookEvents = sqliteTable(
   "webhook_events",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    /** The row of `events` it tells of. */
+    /** The row of `events` that it was dispatched from. */
     eventId: integer().notNull(),
-    /** Which of the announcements of that event, from 0: a push of two branches makes two. */
+    /** Index among the webhook events of that event: a push of two branches has two. */
     part: integer().notNull(),
     /** A name of `HOOK_EVENTS`. */
     event: text().notNull(),
-    /** Where it happened. What it speaks of may be gone. */
+    /** The repository of the event, which may have been deleted. */
     repoId: integer().notNull(),
-    /** The body that hooks of the type gitea are sent. */
+    /** The body that hooks of the type gitea receive. */
     payload: text({ mode: "json" }).$type<object>().notNull(),
     createdAt: integer().notNull(),
   },
   (table) => [
-    // An event may be handed out twice: the second time adds nothing.
+    // An event may be dispatched twice; the second dispatch inserts nothing.
     uniqueIndex("webhook_events_part").on(table.eventId, table.part),
   ],
 );
 export type WebhookEventRow = typeof webhookEvents.$inferSelect;
 
-/** What one hook is told, kept until the retention sweeps it. */
+/** Deliveries of webhook events to hooks, kept until the retention sweep. */
 export const hookDeliveries = sqliteTable(
   "hook_deliveries",
   {
@@ -141,26 +150,26 @@ export const hookDeliveries = sqliteTable(
     webhookEventId: integer()
       .notNull()
       .references(() => webhookEvents.id),
-    /** What receivers know it by, the same on every attempt and redelivery. */
+    /** The id that receivers see, the same on every attempt and redelivery. */
     uuid: text().notNull(),
-    /** That of the announcement, to list by. */
+    /** The event name of the webhook event, for lists by event. */
     event: text().notNull(),
     status: text().$type<DeliveryStatus>().notNull().default("pending"),
-    /** Whether somebody asked for it, by a test or once more: it is sent even if the hook is not active. */
+    /** Whether it is a test or a redelivery: it is sent even if the hook is inactive. */
     isRequested: integer({ mode: "boolean" }).notNull().default(false),
     attemptCount: integer().notNull().default(0),
-    /** When it is to be sent, null where it is not to be. */
+    /** When the next attempt is due; null if none is. */
     nextAttemptAt: integer(),
-    /** Of the last attempt, as is all that follows. Secrets are left out of the headers. */
+    /** The last attempt, as in the columns that follow. Headers are stored without secrets. */
     requestUrl: text().notNull().default(""),
     requestHeaders: text({ mode: "json" }).$type<Record<string, string>>(),
-    /** The message that a chat was sent; other types are sent the payload. */
+    /** The message that a chat was sent; other types receive the payload. */
     requestBody: text(),
     responseStatus: integer(),
     responseHeaders: text({ mode: "json" }).$type<Record<string, string>>(),
-    /** Its beginning, as text. */
+    /** The beginning of the body, as text. */
     responseBody: text(),
-    /** Why there was no answer, "" where there was one. */
+    /** Why there was no response; "" if there was one. */
     failure: text().notNull().default(""),
     durationMs: integer(),
     createdAt: integer().notNull(),

@@ -21,28 +21,28 @@ import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** Which entries of a feed are listed. */
+/** Selects the entries of a feed. */
 export interface FeedQuery {
-  /** The first moment of the day they are of, in milliseconds; of any day, where it says nothing. */
+  /** The start of a day, in milliseconds: only entries of that day. By default entries of any day. */
   readonly dayAt?: number | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Entries of a feed: it reaches back so far, and its total says no more. */
+/** Entries of a feed: older ones are not listed, and the total counts no more than these. */
 const ENTRIES_MAX = 1000;
 
 /**
- * Events looked at for one feed: of those that the caller may not see, it passes over so many at most. A
- * watched repository is one of many.
+ * Rows examined for one feed, including events that the caller may not see. The limit for each watched
+ * repository is lower, since there may be many.
  */
-const LOOKED_AT_MAX = 3000;
-const LOOKED_AT_WATCHED_MAX = 1000;
+const EXAMINED_MAX = 3000;
+const EXAMINED_WATCHED_MAX = 1000;
 
-/** Watched repositories that a user's feed tells of: those they have watched last. */
+/** Watched repositories included in a user's feed: the most recently watched. */
 const WATCHED_MAX = 500;
 
-/** What people did in a repository, latest first. */
+/** Lists the activities in a repository, latest first. */
 export function listRepositoryActivities(
   ctx: Ctx,
   repo: Repository,
@@ -50,10 +50,10 @@ export function listRepositoryActivities(
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> {
   const isIn = eq(events.repoId, repo.id);
-  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth, isNoMark), slice);
+  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth, isNoStarOrWatch), slice);
 }
 
-/** What people did in the repositories of an organization, latest first. */
+/** Lists the activities in the repositories of an organization, latest first. */
 export function listOrganizationActivities(
   ctx: Ctx,
   org: User,
@@ -61,29 +61,36 @@ export function listOrganizationActivities(
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> {
   const isIn = eq(events.ownerId, org.id);
-  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth, isNoMark), slice);
+  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth, isNoStarOrWatch), slice);
 }
 
-/** What people did in the repositories that the team of an id reaches, latest first. Whoever calls has judged whether the caller may see it. */
+/**
+ * Lists the activities in the repositories that a team reaches, latest first. Callers check that the team
+ * is visible.
+ */
 export function listTeamActivities(
   ctx: Ctx,
   teamId: number,
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> {
-  const isOrgs = sql`${events.ownerId} = ${organizationOfTeam(teamId)}`;
-  const isToo = allOf(isNoMark, isReachedByTeam(teamId, sql`${events.repoId}`));
-  return listFeed(ctx, (depth) => walk(ctx, isOrgs, query, depth, isToo), slice);
+  const isOrganizationEvent = sql`${events.ownerId} = ${organizationOfTeam(teamId)}`;
+  const extraCondition = allOf(isNoStarOrWatch, isReachedByTeam(teamId, sql`${events.repoId}`));
+  return listFeed(
+    ctx,
+    (depth) => walk(ctx, isOrganizationEvent, query, depth, extraCondition),
+    slice,
+  );
 }
 
 /**
- * What a user did and what others did in the repositories they watch, in the latest 500 of these, latest
- * first.
+ * Lists the activities of a user, and those of other users in the 500 repositories that the user watched
+ * most recently, latest first.
  *
- * What is private is in it for the user and for administrators alone, and nothing at all for others
- * where the user keeps their activity to themselves.
+ * Activities in private repositories are listed for the user and administrators only. If the user hides
+ * their activity, other callers get an empty list.
  *
- * @param isOwnOnly Whether only what the user did is listed.
+ * @param isOwnOnly Whether to list only the user's own activities.
  */
 export async function listUserActivities(
   ctx: Ctx,
@@ -93,20 +100,20 @@ export async function listUserActivities(
 ): Promise<Listed<ActivityEntry>> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return { items: [], total: 0 };
-  const isOpen = seesAll
+  const isPublic = seesAll
     ? undefined
     : sql`exists (
       select 1
       from ${repositories}
       where ${repositories.id} = ${events.repoId} and ${repositories.isPrivate} = 0
     )`;
-  const own = (depth: number) => walk(ctx, eq(events.actorId, user.id), query, depth, isOpen);
+  const own = (depth: number) => walk(ctx, eq(events.actorId, user.id), query, depth, isPublic);
   if (query.isOwnOnly) return listFeed(ctx, own, slice);
 
   const isWatched = sql`${events.repoId} = latest.repo_id`;
-  const isOthers = allOf(sql`${events.actorId} <> ${user.id}`, isNoMark, isOpen);
-  // One walk for each watched repository, as deep as the page: what is read does not grow with what
-  // has happened there.
+  const isByOthers = allOf(sql`${events.actorId} <> ${user.id}`, isNoStarOrWatch, isPublic);
+  // One walk for each watched repository, as deep as the page: the rows read do not grow with the history
+  // of the repository.
   const latest = sql`(
     select ${watches.repoId} as repo_id
     from ${watches}
@@ -119,7 +126,7 @@ export async function listUserActivities(
     from ${latest}, json_each(
       (
         select json_group_array(json_array(id, created_at, position))
-        from (${walk(ctx, isWatched, query, depth, isOthers, LOOKED_AT_WATCHED_MAX)})
+        from (${walk(ctx, isWatched, query, depth, isByOthers, EXAMINED_WATCHED_MAX)})
       )
     ) entry`;
   const both = (depth: number) =>
@@ -127,34 +134,34 @@ export async function listUserActivities(
   return listFeed(ctx, both, slice);
 }
 
-/** A part of a day, and how much somebody did in it. */
+/** The contributions of a user in one interval. */
 export interface Contributions {
-  /** When it began, in seconds. */
+  /** Start of the interval, in seconds. */
   readonly timestamp: number;
   readonly contributions: number;
 }
 
 const HEATMAP_DAYS = 373;
 const HEATMAP_PART_MS = 15 * 60 * 1000;
-/** Events that one heat map looks at. */
+/** Events examined for one heat map. */
 const HEATMAP_EVENTS_MAX = 100_000;
 
 /**
- * How much a user did in each quarter of an hour of a year, oldest first; parts without anything are left
- * out. Of more than 100,000 events it counts among the newest alone, so it may begin later.
+ * Counts the contributions of a user in each quarter of an hour of a year, oldest first, without empty
+ * intervals. Counts only the newest 100,000 events, so the result may start later.
  *
- * @param lookedAtMax Events at most, also of those that the caller may not see.
+ * @param examinedMax Events examined at most, including those that the caller may not see.
  */
 export async function countContributions(
   ctx: Ctx,
   user: User,
-  lookedAtMax = HEATMAP_EVENTS_MAX,
+  examinedMax = HEATMAP_EVENTS_MAX,
 ): Promise<Contributions[]> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return [];
   const part = sql`${events.createdAt} / ${sql.raw(String(HEATMAP_PART_MS))}`;
   const since = ctx.now - HEATMAP_DAYS * DAY_MS;
-  const lookedAt = ctx.db
+  const examined = ctx.db
     .select({ id: events.id })
     .from(events)
     .where(
@@ -165,36 +172,40 @@ export async function countContributions(
       ),
     )
     .orderBy(desc(events.createdAt), desc(events.id))
-    .limit(lookedAtMax)
+    .limit(examinedMax)
     .as("looked");
   return ctx.db
     .select({
       timestamp: sql<number>`${part} * ${sql.raw(String(HEATMAP_PART_MS / 1000))}`.as("timestamp"),
       contributions: sql<number>`count(*)`.as("contributions"),
     })
-    .from(lookedAt)
+    .from(examined)
     .crossJoin(events)
-    .where(allOf(eq(events.id, lookedAt.id), isRepositoryShown(ctx)))
+    .where(allOf(eq(events.id, examined.id), isRepositoryShown(ctx)))
     .groupBy(part)
     .orderBy(part);
 }
 
-/** Whether somebody sees of a user's feed all that they may see elsewhere: the user, and administrators. */
+/**
+ * Whether the caller sees activities in private repositories in a user's feed: the user and administrators
+ * do.
+ */
 const seesWholeFeed = (actor: Actor, { id }: User): boolean =>
   actor.isSiteAdmin || (actor.user?.id === id && !actor.scopes.isPublicOnly);
 
-/** Stars and watches are told in the feed of whoever gave them alone. */
-const isNoMark = sql`${events.type} not in ('star.created', 'watch.created')`;
+/** Stars and watches appear in the feed of their actor only. */
+const isNoStarOrWatch = sql`${events.type} not in ('star.created', 'watch.created')`;
 
 /**
- * The condition for an event of a repository that the caller may see now.
+ * The condition for an event of a repository that the caller may currently see.
  *
- * SECURITY: decided when it is read: whoever loses access sees nothing more of what happened before.
+ * SECURITY: access is checked when the event is read: a caller that lost access no longer sees earlier
+ * events.
  */
 function isRepositoryShown({ actor }: Ctx): SQL {
   const isPushed = sql`${events.type} = 'repository.pushed'`;
   const isShown = allOf(
-    // A token for people or organizations alone learns of public repositories only.
+    // A token without a repository scope sees public repositories only.
     hasScope(actor.scopes, "read:repository") ? undefined : eq(repositories.visibility, "public"),
     isRepositoryVisibleWith(actor, { unit: "code", isNeeded: isPushed }),
   );
@@ -204,30 +215,30 @@ function isRepositoryShown({ actor }: Ctx): SQL {
 }
 
 /**
- * Entries as far as the caller may see them, latest first, along the index that `isIn` names: one for each
- * branch and tag that a push moved, one for everything else.
+ * Selects the feed entries that the caller may see, latest first, along the index that `isIn` selects: one
+ * entry for each updated branch and tag of a push, and one for each other event.
  *
- * The events are read one after the other, in the order of the inner query, until there are enough: to sort
- * once more would read all that may be looked at. The test of its plan holds SQLite to that.
+ * Events are examined in the order of the inner query until enough are found: sorting again would read all
+ * events within the limit. The test of the query plan asserts this.
  *
- * @param depth  Entries at most.
- * @param isToo  What else the events must be.
+ * @param depth Entries at most.
+ * @param extraCondition Further condition on the events.
  */
 function walk(
   ctx: Ctx,
   isIn: SQL,
   { dayAt }: FeedQuery,
   depth: number,
-  isToo?: SQL,
-  lookedAtMax = LOOKED_AT_MAX,
+  extraCondition?: SQL,
+  examinedMax = EXAMINED_MAX,
 ): SQL {
   const isOfDay =
     dayAt === undefined
       ? undefined
       : sql`${events.createdAt} >= ${dayAt} and ${events.createdAt} < ${dayAt + DAY_MS}`;
-  const isLookedAt = allOf(isIn, sql`${events.type} in ${ACTIVITY_KINDS}`, isOfDay);
+  const isExamined = allOf(isIn, sql`${events.type} in ${ACTIVITY_KINDS}`, isOfDay);
   const isShown = allOf(
-    isToo,
+    extraCondition,
     isRepositoryShown(ctx),
     sql`exists (
       select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(ctx.actor)}
@@ -238,16 +249,16 @@ function walk(
       or moved.value ->> '$.ref' glob 'refs/tags/*'
     )`,
   );
-  const lookedAt = sql`(
+  const examined = sql`(
     select ${events.id} as id
     from ${events}
-    where ${isLookedAt}
+    where ${isExamined}
     order by ${events.createdAt} desc, ${events.id} desc
-    limit ${sql.raw(String(lookedAtMax))}
+    limit ${sql.raw(String(examinedMax))}
   ) looked`;
   return sql`
     select ${events.id} as id, ${events.createdAt} as created_at, moved.key as position
-    from ${lookedAt}
+    from ${examined}
     cross join ${events} on ${events.id} = looked.id
     cross join json_each(
       case
@@ -260,11 +271,11 @@ function walk(
 }
 
 /**
- * A page of a feed.
+ * Lists a page of a feed.
  *
- * Cost: one round; rows as many as the page is deep, and those of `LOOKED_AT_MAX` that are passed over.
+ * Cost: one round trip; as many rows as the page is deep, plus the skipped rows up to `EXAMINED_MAX`.
  *
- * @param entries Makes the query of its entries, as many as are asked for.
+ * @param entries Builds the query of the given number of entries.
  */
 async function listFeed(
   ctx: Ctx,
@@ -279,7 +290,7 @@ async function listFeed(
     order by created_at desc, id desc, position
     limit ${shown} offset ${offset}
   ) page`;
-  const [rows, places, [counted]] = await ctx.db.batch([
+  const [rows, repositoryRows, [counted]] = await ctx.db.batch([
     ctx.db
       .select({
         event: columnsOf(events, "e"),
@@ -299,9 +310,11 @@ async function listFeed(
       .select({ total: sql<number>`count(*)`.as("total") })
       .from(sql`(select 1 from (${entries(ENTRIES_MAX)}) limit ${ENTRIES_MAX}) counted`),
   ]);
-  const known = new Map(places.map((row) => [row.repo.id, toRepositoryContext(ctx.actor, row)]));
+  const repositoriesById = new Map(
+    repositoryRows.map((row) => [row.repo.id, toRepositoryContext(ctx.actor, row)]),
+  );
   const items = rows.flatMap((row) => {
-    const repo = known.get(row.event.repoId ?? 0);
+    const repo = repositoriesById.get(row.event.repoId ?? 0);
     return repo ? [{ ...row, repo }] : [];
   });
   return { items, total: counted?.total ?? 0 };

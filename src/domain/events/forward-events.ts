@@ -7,82 +7,82 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { eventCursors, events, repositories, users, type User } from "../../db/schema/index.ts";
 import { type ForwardedEvent, toForwardedEvent } from "../../shapes/events/forwarded-event.ts";
 
-/** What a queue takes at once. */
+/** Limits of one batch sent to a queue. */
 const MESSAGES_MAX = 100;
 const BATCH_BYTES_MAX = 250_000;
-/** What a queue adds to each message, at most. */
+/** Bytes that a queue adds to each message, at most. */
 const MESSAGE_OVERHEAD_BYTES = 200;
 
-/** Looks of one run, of `MESSAGES_MAX` events each; another message goes on. */
-const LOOKS_MAX = 20;
+/** Rounds of one run, of `MESSAGES_MAX` events each; another message continues. */
+const ROUNDS_MAX = 20;
 
 const CURSOR = "forwarding";
 const isCursor = eq(eventCursors.name, CURSOR);
 
 /**
- * Sends all events that were recorded since the last time to the queue of the operator, if there is one.
+ * Forwards all events recorded since the last run to the operator's queue, if one is configured.
  *
- * They go in the order of their ids, and each at least once: the cursor follows what the queue has taken,
- * so whoever is cut off in between leaves it to the next run to send that part again. Several may run at
- * once: only one moves the cursor over a part, and who comes too late goes on from there. The first run
- * there ever is sends nothing and begins with what happens next.
+ * Events are sent in the order of their ids, each at least once: the cursor advances after the queue has
+ * accepted a batch, so after an interruption the next run sends that batch again. Concurrent runs are safe:
+ * only one of them advances the cursor past a batch, and the others continue from there. The very first run
+ * sends nothing and sets the cursor behind the newest event.
  *
- * Cost: two rounds and one message for each hundred events.
+ * Cost: two round trips and one message for each hundred events.
  */
 export async function forwardEvents(ctx: Ctx): Promise<void> {
   if (!ctx.eventQueues.isForwarding) return;
-  for (let look = 0; look < LOOKS_MAX; look++) {
+  for (let round = 0; round < ROUNDS_MAX; round++) {
     const { lastId, waiting } = await readWaiting(ctx);
     if (waiting.length === 0) return;
-    const isTaken = await forwardAll(ctx, lastId, waiting);
-    // The schedule tries again.
-    if (!isTaken) return;
+    const isAccepted = await forwardAll(ctx, lastId, waiting);
+    // The schedule retries.
+    if (!isAccepted) return;
   }
   await ctx.eventQueues.dispatchSoon();
 }
 
-/** An event as a message, with the bytes it takes. */
+/** An event as a message, with its size in bytes. */
 type Waiting = ReturnType<typeof toForwardedEvent>;
 
-/** @returns False if the queue takes none. */
+/** @returns False if the queue refuses a batch. */
 async function forwardAll(
   ctx: Ctx,
   firstId: number,
   waiting: readonly Waiting[],
 ): Promise<boolean> {
   let lastId = firstId;
-  for (const part of partsOf(waiting)) {
-    if (!(await ctx.eventQueues.forward(part))) return false;
-    const nextId = part.at(-1)?.id ?? lastId;
-    const moved = await ctx.db
+  for (const batch of batchesOf(waiting)) {
+    if (!(await ctx.eventQueues.forward(batch))) return false;
+    const nextId = batch.at(-1)?.id ?? lastId;
+    const advanced = await ctx.db
       .update(eventCursors)
       .set({ lastId: nextId })
       .where(and(isCursor, eq(eventCursors.lastId, lastId)))
       .returning();
-    // Somebody else sent these as well: what they have not come to yet is read anew.
-    if (moved.length === 0) return true;
+    // A concurrent run sent this batch as well: read the events behind its cursor.
+    if (advanced.length === 0) return true;
     lastId = nextId;
   }
   return true;
 }
 
-/** Messages in parts that a queue takes. */
-function partsOf(waiting: readonly Waiting[]): ForwardedEvent[][] {
-  const parts: ForwardedEvent[][] = [];
+/** Splits messages into batches that a queue accepts. */
+function batchesOf(waiting: readonly Waiting[]): ForwardedEvent[][] {
+  const batches: ForwardedEvent[][] = [];
   let bytesLeft = 0;
   for (const { message, bytes } of waiting) {
     const size = bytes + MESSAGE_OVERHEAD_BYTES;
     if (size > bytesLeft) {
-      parts.push([]);
+      batches.push([]);
       bytesLeft = BATCH_BYTES_MAX;
     }
     bytesLeft -= size;
-    parts.at(-1)?.push(message);
+    batches.at(-1)?.push(message);
   }
-  return parts;
+  return batches;
 }
 
-/** The events that follow the cursor, as an administrator sees them. */
+/** Reads the events behind the cursor, as an administrator sees them. */
 async function readWaiting({ db, config }: Ctx) {
   const owners = alias(users, "owners");
   const [, [cursor], rows] = await db.batch([
@@ -121,11 +121,11 @@ async function readWaiting({ db, config }: Ctx) {
       noReplyDomain: config.noReplyDomain,
     };
     const repo = repoId === null ? undefined : { id: repoId, name: repoName, owner: repoOwner };
-    return toForwardedEvent({ event, actor: there(actor), repo }, there(owner), viewer);
+    return toForwardedEvent({ event, actor: joinedUser(actor), repo }, joinedUser(owner), viewer);
   });
   return { lastId: cursor?.lastId ?? 0, waiting };
 }
 
-/** A joined account; all its columns are null where there is none. */
-const there = (user: User | null): User | undefined =>
+/** A joined account; all its columns are null if no row matched. */
+const joinedUser = (user: User | null): User | undefined =>
   (user?.id as number | null | undefined) == null ? undefined : (user ?? undefined);

@@ -6,13 +6,13 @@ import { allOf, anyOf } from "../../db/db.ts";
 import { users } from "../../db/schema/index.ts";
 
 /**
- * The condition for a user whose doings may be told to the caller: one who neither hides nor keeps
- * their activity to themselves.
+ * The condition for a user whose actions may be shown to the caller: the user is visible to the caller and
+ * does not hide their activity.
  */
 export function isActorShown(actor: Actor): SQL {
-  const isThere = sql`${users.id} is not null`;
-  if (actor.isSiteAdmin) return isThere;
+  const exists = sql`${users.id} is not null`;
+  if (actor.isSiteAdmin) return exists;
   const isOwn = actor.user && !actor.scopes.isPublicOnly ? eq(users.id, actor.user.id) : undefined;
-  const isOpen = allOf(isAccountVisible(actor), eq(users.isActivityHidden, false));
-  return allOf(isThere, anyOf(isOwn, isOpen));
+  const isPublic = allOf(isAccountVisible(actor), eq(users.isActivityHidden, false));
+  return allOf(exists, anyOf(isOwn, isPublic));
 }

@@ -11,23 +11,23 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
 import { isActorShown } from "./is-actor-shown.ts";
 
-/** Which part of a stream is asked for. */
+/** The requested part of a stream. */
 export interface Cursor {
-  /** Only what happened after this event; 0 for everything. */
+  /** Only events after this one; 0 for all. */
   readonly after: number;
   readonly size: number;
 }
 
 export interface EventSlice {
   readonly items: EventEntry[];
-  /** The cursor for what follows. */
+  /** The cursor of the next page. */
   readonly next: number;
 }
 
-/** Events looked at for one page: of those that the caller may not see, it passes over so many at most. */
-const LOOKED_AT_MAX = 1000;
+/** Rows examined for one page, including events that the caller may not see. */
+const EXAMINED_MAX = 1000;
 
-/** What happened in a repository, oldest first. */
+/** Lists the events of a repository, oldest first. */
 export function listRepositoryEvents(
   ctx: Ctx,
   repo: RepositoryContext,
@@ -37,7 +37,7 @@ export function listRepositoryEvents(
   return listEvents(ctx, eq(events.repoId, repo.row.id), isListed, cursor);
 }
 
-/** What happened in an organization and its repositories, oldest first. */
+/** Lists the events of an organization and its repositories, oldest first. */
 export function listOrganizationEvents(
   ctx: Ctx,
   org: User,
@@ -58,13 +58,13 @@ export function listOrganizationEvents(
   return listEvents(ctx, eq(events.ownerId, org.id), isListed, cursor);
 }
 
-/** What happened to the caller's account and in their repositories, oldest first. */
+/** Lists the events of the caller's account and repositories, oldest first. */
 export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<EventSlice> {
-  const isWhole = !isNarrowed(ctx);
+  const isUnrestricted = !isNarrowed(ctx);
   const isListed = anyOf(
-    isRepositoryEventListed(ctx, isWhole),
-    isWhole ? sql`${events.repoId} is null` : undefined,
-    isWhole ? isDeletionListed : undefined,
+    isRepositoryEventListed(ctx, isUnrestricted),
+    isUnrestricted ? sql`${events.repoId} is null` : undefined,
+    isUnrestricted ? isDeletionListed : undefined,
   );
   return listEvents(ctx, eq(events.ownerId, user.id), isListed, cursor);
 }
@@ -73,22 +73,22 @@ export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<Eve
 const isNarrowed = ({ actor }: Ctx): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
-/** Of keys and webhooks only those who administer hear. */
+/** Events of keys and webhooks are listed for administrators only. */
 const isAdministrative = sql`(
   ${events.type} in ('public_key.added', 'public_key.removed') or ${events.type} like 'hook.%'
 )`;
 const isCodeEvent = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
 )`;
-/** Of a repository that is gone nothing is told but that. */
+/** Of a deleted repository, only the deletion is listed. */
 const isDeletionListed = sql`(
   ${repositories.id} is null and ${events.type} = 'repository.deleted'
 )`;
 
 /**
- * The condition for an event of a repository that the caller may see now.
+ * The condition for an event of a repository that the caller may currently see.
  *
- * SECURITY: who may see it is decided when it is read, not when it happened.
+ * SECURITY: access is checked when the event is read, not when it was recorded.
  */
 const isRepositoryEventListed = (ctx: Ctx, administers: boolean): SQL =>
   allOf(
@@ -98,14 +98,14 @@ const isRepositoryEventListed = (ctx: Ctx, administers: boolean): SQL =>
   );
 
 /**
- * A part of a stream: events in the order of their ids.
+ * Lists a page of a stream, in the order of the events' ids.
  *
- * A cursor passes over nothing that comes later. D1 has one writer: an id is given within the
- * transaction that writes the row, and the next transaction begins when that one is stored, so whoever
- * sees an event sees all that have smaller ids. A replica that lags shows a shorter stream, never one
- * with gaps.
+ * A cursor skips no event that becomes visible later. D1 has a single writer: an id is assigned within the
+ * transaction that writes the row, and the next transaction starts after that one is stored, so a reader
+ * that sees an event sees all events with smaller ids. A lagging replica returns a shorter stream, never
+ * one with gaps.
  *
- * Cost: one round; `LOOKED_AT_MAX` rows of the index at most.
+ * Cost: one round trip; at most `EXAMINED_MAX` rows of the index.
  */
 async function listEvents(
   ctx: Ctx,
@@ -113,12 +113,12 @@ async function listEvents(
   isListed: SQL,
   { after, size }: Cursor,
 ): Promise<EventSlice> {
-  const looked = sql`(
+  const examined = sql`(
     select ${events.id} as id
     from ${events}
     where ${isIn} and ${events.id} > ${after}
     order by ${events.id}
-    limit ${LOOKED_AT_MAX}
+    limit ${EXAMINED_MAX}
   ) looked`;
   const [rows, [last]] = await ctx.db.batch([
     ctx.db
@@ -134,13 +134,13 @@ async function listEvents(
           ),
       })
       .from(events)
-      .innerJoin(looked, sql`looked.id = ${events.id}`)
+      .innerJoin(examined, sql`looked.id = ${events.id}`)
       .leftJoin(repositories, eq(repositories.id, events.repoId))
       .leftJoin(users, eq(users.id, events.actorId))
       .where(isListed)
       .orderBy(asc(events.id))
       .limit(size),
-    ctx.db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(looked),
+    ctx.db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(examined),
   ]);
   const items = rows.map(({ event, actor, isActorShown: isShown, ...repo }) => ({
     event,

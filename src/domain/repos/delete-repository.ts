@@ -27,7 +27,7 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
       repoId: row.id,
       ownerId: owner.id,
       name: row.name,
-      lastPayload: toRepositoryPayload({ where, sender: ctx.actor.user, viewer }, "deleted"),
+      lastPayload: toRepositoryPayload({ repo: where, sender: ctx.actor.user, viewer }, "deleted"),
     }),
   ]);
   // A trigger has recorded the discarded objects; if this message is lost, the schedule sends another.

@@ -6,18 +6,18 @@ import { formatTime } from "../../../src/lib/time.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../../support/deliveries.ts";
-import { HOOK_PLACES, type HookPlace } from "../../support/hook-owners.ts";
+import { HOOK_OWNERS, type HookOwnerFixture } from "../../support/hook-owners.ts";
 import { makeKeptDelivery, makeHook, PUSHED } from "../../support/hooks.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
 
-/** Nothing is delivered to these: the tests look at what is asked for. */
+/** Hooks are leased until then, so that nothing is delivered while a test reads the rows. */
 const FAR = Date.now() + 3_600_000;
 const SENT = {
   requestUrl: "https://receiver.example/hook",
   requestHeaders: { "Content-Type": "application/json", "X-Gitea-Event": "push" },
 };
-const ANSWERED = {
+const WITH_RESPONSE = {
   ...SENT,
   responseStatus: 503,
   responseHeaders: { "retry-after": "7" },
@@ -36,8 +36,11 @@ const eventsOf = (actor: TestUser) =>
   db.select().from(events).where(eq(events.actorId, actor.id)).orderBy(desc(events.id));
 const idsIn = (body: { id: number }[]) => body.map(({ id }) => id);
 
-/** A hook at a place, whose receiver is spared, so that nothing is sent while a test looks. */
-async function makeHookAt({ row, admin }: HookPlace, fields: Partial<Hook> = {}): Promise<Hook> {
+/** Makes a hook of an owner that is leased, so that nothing is sent while a test reads the rows. */
+async function makeHookAt(
+  { row, admin }: HookOwnerFixture,
+  fields: Partial<Hook> = {},
+): Promise<Hook> {
   return makeHook({
     ...(row as Pick<Hook, "level" | "repoId" | "ownerId">),
     approverId: admin.id,
@@ -46,12 +49,12 @@ async function makeHookAt({ row, admin }: HookPlace, fields: Partial<Hook> = {})
   });
 }
 
-describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, makePlace) => {
-  let hookOwner: HookPlace;
+describe.each(Object.entries(HOOK_OWNERS))("deliveries of a hook of a %s", (_, makeHookOwner) => {
+  let hookOwner: HookOwnerFixture;
   let hook: Hook;
   let path: string;
   beforeEach(async () => {
-    hookOwner = await makePlace();
+    hookOwner = await makeHookOwner();
     hook = await makeHookAt(hookOwner);
     path = `${hookOwner.path}/${hook.id}/deliveries`;
   });
@@ -63,7 +66,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     const at = Date.parse("2026-01-31T08:15:00Z");
     const made = [];
     for (const attemptCount of [1, 2, 3]) {
-      made.push(await makeKeptDelivery(hook, { ...ANSWERED, attemptCount, createdAt: at }));
+      made.push(await makeKeptDelivery(hook, { ...WITH_RESPONSE, attemptCount, createdAt: at }));
     }
     await makeKeptDelivery(await makeHookAt(hookOwner));
     const [oldest, middle, newest] = made;
@@ -94,7 +97,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     expect((await get("?page=9")).body).toEqual([]);
   });
 
-  it("are listed by how they stand, by event, and by both", async () => {
+  it("are filtered by status, by event, and by both", async () => {
     const push = await makeKeptDelivery(hook, { status: "succeeded" });
     const failed = await makeKeptDelivery(hook, { status: "failed" });
     const created = await makeKeptDelivery(hook, { status: "failed", event: "create" });
@@ -122,8 +125,8 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     }
   });
 
-  it("tell what was sent and answered", async () => {
-    const { id } = await makeKeptDelivery(hook, { ...ANSWERED, attemptCount: 1 });
+  it("show the request and the response", async () => {
+    const { id } = await makeKeptDelivery(hook, { ...WITH_RESPONSE, attemptCount: 1 });
 
     expect(await get(`/${id}`)).toMatchObject({
       status: 200,
@@ -141,9 +144,9 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     });
   });
 
-  it("are sent once more, with the same uuid, and it is announced", async () => {
+  it("are redelivered with the same uuid, and an event is recorded", async () => {
     const made = await makeKeptDelivery(hook, {
-      ...ANSWERED,
+      ...WITH_RESPONSE,
       status: "succeeded",
       attemptCount: 4,
     });
@@ -184,7 +187,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     ]);
   });
 
-  it("are brought forward where they wait for another attempt", async () => {
+  it("are sent immediately if they wait for a retry", async () => {
     const { id } = await makeKeptDelivery(hook, {
       status: "pending",
       attemptCount: 7,
@@ -195,7 +198,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     expect(row?.nextAttemptAt).toBeLessThan(FAR);
   });
 
-  it("are not sent twice where they are on their way, unless the receiver is spared", async () => {
+  it("are not redelivered while they are due, unless the hook is backing off", async () => {
     const { id } = await makeKeptDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
     await db.update(hooks).set({ backoffUntil: 500 }).where(eq(hooks.id, hook.id));
     const before = await deliveriesOf(hook.id);
@@ -213,7 +216,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     expect((await hookOf(hook.id))?.backoffUntil).toBeNull();
   });
 
-  it("that failed since a time are sent once more, all of them", async () => {
+  it("that failed since a time are all redelivered", async () => {
     const since = Date.parse("2026-01-31T08:15:00Z");
     const older = await makeKeptDelivery(hook, { createdAt: since - 1 });
     const first = await makeKeptDelivery(hook, { createdAt: since });
@@ -250,7 +253,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     ["a time without a zone", { since: "2026-01-31T08:15:00" }],
     ["a number", { since: 1_000_000 }],
     ["null", { since: null }],
-  ])("that failed are left alone for %s", async (_title, json) => {
+  ])("are not redelivered for %s as the time", async (_title, json) => {
     await makeKeptDelivery(hook);
     const before = await deliveriesOf(hook.id);
 
@@ -259,7 +262,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     expect(await eventsOf(hookOwner.admin)).toEqual([]);
   });
 
-  it("that failed are left alone where no body says since when", async () => {
+  it("are not redelivered without a body that names the time", async () => {
     await makeKeptDelivery(hook);
     expect((await post("/attempts")).status).toBe(422);
     const broken = {
@@ -272,8 +275,8 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     expect(await eventsOf(hookOwner.admin)).toEqual([]);
   });
 
-  // SECURITY: an id counts together with its hook and its place only.
-  it("do not exist elsewhere", async () => {
+  // SECURITY: an id is only valid together with its hook and the hook's owner.
+  it("are not found under a different hook or owner", async () => {
     const { id } = await makeKeptDelivery(hook);
     const other = await makeHookAt(hookOwner);
     const since = { since: "2020-01-31T08:15:00Z" };
@@ -300,8 +303,8 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     expect(await eventsOf(hookOwner.admin)).toEqual([]);
   });
 
-  it("are nobody else's business", async () => {
-    const { id } = await makeKeptDelivery(hook, ANSWERED);
+  it("are refused to other accounts", async () => {
+    const { id } = await makeKeptDelivery(hook, WITH_RESPONSE);
     const before = [await deliveriesOf(hook.id), await hookOf(hook.id)];
 
     for (const { who, status } of hookOwner.refused) {
@@ -319,9 +322,9 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     expect([await deliveriesOf(hook.id), await hookOf(hook.id)]).toEqual(before);
   });
 
-  // SECURITY: what was sent may tell of more than such a token reaches.
-  it("are neither told to a token that reaches less than they tell, nor sent for it", async () => {
-    const { id } = await makeKeptDelivery(hook, ANSWERED);
+  // SECURITY: a delivery may disclose more than such a token reaches.
+  it("are neither shown to a token with narrower access, nor redelivered for it", async () => {
+    const { id } = await makeKeptDelivery(hook, WITH_RESPONSE);
     const before = await deliveriesOf(hook.id);
     const { admin } = hookOwner;
     const send = async (token: string) => [
@@ -333,7 +336,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     const tooNarrow = [
       await make.token(admin, { repos: [await make.repo(admin)] }),
       await make.token(admin, { scopes: "write:issue,write:misc" }),
-      // What is told of a public repository is public.
+      // Payloads of a public repository are public.
       ...(hook.level === "repository"
         ? []
         : [await make.token(admin, { scopes: "public-only,all" })]),
@@ -348,7 +351,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
     expect(await eventsOf(admin)).toEqual([]);
   });
 
-  it("of other ids are not found", async () => {
+  it("with invalid ids are not found", async () => {
     for (const id of ["0", "-1", "git", "%00", "..%2f1", "9".repeat(30), "x".repeat(5000)]) {
       expect((await get(`/${id}`)).status, id).toBe(404);
       expect((await post(`/${id}/attempts`)).status, id).toBe(404);
@@ -360,7 +363,7 @@ describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, m
   });
 });
 
-describe("what was sent", () => {
+describe("the request of a delivery", () => {
   const at = async (fields: Partial<Hook>) => {
     const admin = await make.user();
     const hook = await makeHook({
@@ -379,7 +382,7 @@ describe("what was sent", () => {
     return { admin, hook, show };
   };
 
-  it("is not there before the first attempt, nor is an answer where there was none", async () => {
+  it("is null before the first attempt, and the response is null if there was none", async () => {
     const { show } = await at({});
     expect(await show({ status: "pending", nextAttemptAt: FAR })).toMatchObject({
       request: null,
@@ -394,28 +397,28 @@ describe("what was sent", () => {
     });
   });
 
-  it("is the message, where it went to a chat", async () => {
+  it("has the message as its body if it went to a chat", async () => {
     for (const type of ["slack", "discord", "msteams", "telegram", "feishu"] as const) {
       const { show } = await at({ type });
-      const shown = await show({ ...ANSWERED, requestBody: '{\n  "text": "hi"\n}' });
+      const shown = await show({ ...WITH_RESPONSE, requestBody: '{\n  "text": "hi"\n}' });
       expect(shown.request).toMatchObject({ method: "POST", body: '{\n  "text": "hi"\n}' });
     }
     const { show } = await at({ type: "matrix" });
-    expect((await show({ ...ANSWERED, requestBody: "{}" })).request).toMatchObject({
+    expect((await show({ ...WITH_RESPONSE, requestBody: "{}" })).request).toMatchObject({
       method: "PUT",
       body: "{}",
     });
   });
 
-  it("is the text that is signed, where it went as a form or to gogs", async () => {
+  it("has the signed text as its body for a form and for gogs", async () => {
     for (const fields of [{ contentType: "form" }, { type: "gogs" }] as const) {
       const { show } = await at(fields);
-      expect((await show(ANSWERED)).request.body).toBe(JSON.stringify(PUSHED, null, 2));
+      expect((await show(WITH_RESPONSE)).request.body).toBe(JSON.stringify(PUSHED, null, 2));
     }
   });
 
-  // SECURITY: it is not kept; should it be, it is not told.
-  it("never tells the authorization", async () => {
+  // SECURITY: the header is not stored; if it were, it must not be shown.
+  it("never contains the authorization header", async () => {
     const { show } = await at({});
     const requestHeaders = { AUTHORIZATION: "Bearer hunter2", Accept: "*/*" };
     const shown = await show({ ...SENT, requestHeaders });
@@ -424,8 +427,8 @@ describe("what was sent", () => {
   });
 });
 
-describe("very many deliveries that failed", () => {
-  it("are sent once more by as many statements as it takes, in one batch", async () => {
+describe("very many failed deliveries", () => {
+  it("are redelivered in one batch, by as many statements as needed", async () => {
     const admin = await make.user();
     const hook = await makeHook({
       level: "user",
@@ -455,8 +458,8 @@ describe("very many deliveries that failed", () => {
   });
 });
 
-describe("a delivery that is sent once more", () => {
-  it("comes to the receiver as it came at first, and as it is shown", async () => {
+describe("a redelivery", () => {
+  it("reaches the receiver with the bytes of the first attempt, as they are shown", async () => {
     const { hook, repo, owner, received } = await makeReceivedHook("404|200", { secret: null });
     const { id, uuid } = await makeDelivery(hook);
     await deliver([hook.id]);

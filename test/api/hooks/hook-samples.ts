@@ -3,21 +3,21 @@ import type { World } from "../../support/samples/world.ts";
 
 /** The webhooks of one kind of owner, as samples of their operations need them. */
 export interface SampledHooks {
-  /** What the operation ids begin with. */
+  /** Prefix of the operation ids. */
   prefix: string;
   /** The parameters of the list's path. */
   owner: (world: World) => Promise<Record<string, string | number>>;
-  /** Who manages them, unless it is the world's user. */
+  /** The administrator, if it is not the world's user. */
   as?: (world: World) => Promise<Pick<SampleRequest, "as">>;
   hook: (world: World) => Promise<{ id: number }>;
   delivery: (world: World) => Promise<{ id: number }>;
-  /** The query of a test, which needs a repository with code. */
-  tested: (world: World) => Promise<Record<string, string>>;
+  /** The query of the test operation, which needs a repository with code. */
+  testQuery: (world: World) => Promise<Record<string, string>>;
   /** Why a test may take one round trip more than other writes. */
   extraRound?: string;
-  /** Fields of the configuration of a new one. */
+  /** Configuration fields of a new webhook. */
   config?: Readonly<Record<string, string>>;
-  /** Changes of a request of the list that lead to other SQL. */
+  /** Variants of the list's request that lead to other SQL. */
   listVariants?: readonly SampleRequest[];
 }
 
@@ -30,7 +30,7 @@ export function hookSamples({
   as = async () => ({}),
   hook,
   delivery,
-  tested,
+  testQuery,
   extraRound,
   config,
   listVariants = [],
@@ -66,7 +66,7 @@ export function hookSamples({
           branch_filter: "main",
         },
       }),
-      // Two webhooks of one address are two webhooks.
+      // Two webhooks with the same URL are two webhooks.
       announces: eachTime("hook.created"),
     },
     [`${prefix}GetHook`]: { request: onHook },
@@ -76,7 +76,7 @@ export function hookSamples({
     },
     [`${prefix}DeleteHook`]: { request: onHook, announces: once("hook.deleted") },
     [`${prefix}TestHook`]: {
-      request: async (world) => ({ ...(await onHook(world)), query: await tested(world) }),
+      request: async (world) => ({ ...(await onHook(world)), query: await testQuery(world) }),
       announces: eachTime("hook.tested"),
       ...(extraRound !== undefined && { extraRound }),
     },
@@ -92,7 +92,7 @@ export function hookSamples({
       ],
     },
     [`${prefix}GetHookDelivery`]: { request: onDelivery },
-    // A delivery that is due again is not redelivered once more.
+    // A delivery that is due already is not redelivered again.
     [`${prefix}RedeliverFailedHookDeliveries`]: {
       request: async (world) => {
         await delivery(world);

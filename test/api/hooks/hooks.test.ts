@@ -10,7 +10,7 @@ import { call } from "../../support/call.ts";
 import { makeHistory } from "../../support/hooks.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy } from "../../support/events.ts";
-import { HOOK_PLACES, type HookPlace } from "../../support/hook-owners.ts";
+import { HOOK_OWNERS, type HookOwnerFixture } from "../../support/hook-owners.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 
@@ -23,13 +23,13 @@ const toBody = (url: string) => ({ type: "gitea", config: { url, content_type: "
 const hooksTo = (url: string) => db.select().from(hooks).where(eq(hooks.url, url));
 const hookOf = async (id: number) => (await db.select().from(hooks).where(eq(hooks.id, id)))[0];
 
-/** The newest event of a kind that somebody set off. */
+/** The newest event recorded by an actor. */
 const lastEvent = async (actor: TestUser) => (await eventsBy(actor)).at(-1);
 
-describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) => {
-  let hookOwner: HookPlace;
+describe.each(Object.entries(HOOK_OWNERS))("hooks of a %s", (kind, makeHookOwner) => {
+  let hookOwner: HookOwnerFixture;
   beforeEach(async () => {
-    hookOwner = await makePlace();
+    hookOwner = await makeHookOwner();
   });
   const post = (json: object) => call("POST", hookOwner.path, { as: hookOwner.admin, json });
   async function add(json: object = {}) {
@@ -38,7 +38,7 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     return answer.body;
   }
 
-  it("are created, and it is announced", async () => {
+  it("are created, and an event is recorded", async () => {
     const url = freshUrl();
 
     const answer = await post({ ...toBody(url), events: ["create", "push"], branch_filter: "v*" });
@@ -48,7 +48,7 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
       body: {
         id: expect.any(Number),
         type: "gitea",
-        // As in Gitea: whoever does not ask for it has it asleep.
+        // As in Gitea, a webhook is inactive by default.
         active: false,
         config: { url, content_type: "json" },
         events: ["create", "push"],
@@ -69,12 +69,12 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     });
   });
 
-  it("are told of pushes where nothing is said", async () => {
+  it("subscribe to pushes by default", async () => {
     expect((await add()).events).toEqual(["push"]);
     expect((await add({ events: [] })).events).toEqual(["push"]);
   });
 
-  it("are listed oldest first, all or a page, with their number", async () => {
+  it("are listed oldest first, by page, with their number", async () => {
     const ids = [(await add()).id, (await add()).id, (await add()).id];
     const list = async (query: string) => {
       const answer = await call("GET", hookOwner.path + query, { as: hookOwner.admin });
@@ -117,8 +117,8 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     }
   });
 
-  // SECURITY: an id counts together with its place only.
-  it("do not exist elsewhere", async () => {
+  // SECURITY: an id is only valid together with its owner.
+  it("are not found under a different owner", async () => {
     const hook = await add();
     const before = await hookOf(hook.id);
     const last = await lastEvent(hookOwner.admin);
@@ -134,7 +134,7 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     expect(await lastEvent(hookOwner.admin)).toEqual(last);
   });
 
-  it("are nobody else's business", async () => {
+  it("are refused to other accounts", async () => {
     const hook = await add();
     const before = await hookOf(hook.id);
     const url = freshUrl();
@@ -156,8 +156,8 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     expect(await hookOf(hook.id)).toEqual(before);
   });
 
-  // SECURITY: what a hook tells outlives the token that made it.
-  it("are not set up by a token that reaches less than they tell", async () => {
+  // SECURITY: a webhook outlives the token that created it.
+  it("are not created with a token of narrower access", async () => {
     const url = freshUrl();
     const bound = await make.token(hookOwner.admin, { repos: [await make.repo(hookOwner.admin)] });
     const publicOnly = await make.token(hookOwner.admin, { scopes: "public-only,all" });
@@ -168,11 +168,11 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     expect(await hooksTo(url)).toEqual([]);
   });
 
-  it("are refused beyond a bound, and nothing is announced", async () => {
+  it("are limited in number, and a refusal records no event", async () => {
     await add();
-    const here = (await call("GET", `${hookOwner.path}?type=all`, { as: hookOwner.admin })).body
-      .length;
-    const bounded = serviceWith({ WEBHOOKS_MAX: String(here + 1) });
+    const hookCount = (await call("GET", `${hookOwner.path}?type=all`, { as: hookOwner.admin }))
+      .body.length;
+    const bounded = serviceWith({ WEBHOOKS_MAX: String(hookCount + 1) });
     const create = (url: string) =>
       bounded("POST", hookOwner.path, { as: hookOwner.admin, json: toBody(url) });
 
@@ -181,19 +181,19 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     const url = freshUrl();
     expect(await create(url)).toMatchObject({
       status: 422,
-      body: { message: `no more than ${here + 1} webhooks may be here` },
+      body: { message: `no more than ${hookCount + 1} webhooks may be here` },
     });
     expect(await hooksTo(url)).toEqual([]);
     expect(await lastEvent(hookOwner.admin)).toEqual(last);
   });
 
-  it("are out of reach while webhooks are switched off, and are there again afterwards", async () => {
+  it("are not accessible while webhooks are disabled, and unchanged afterwards", async () => {
     const hook = await add();
     const before = await hookOf(hook.id);
     const last = await lastEvent(hookOwner.admin);
     const url = freshUrl();
     const path = `${hookOwner.path}/${hook.id}`;
-    const switchedOff = serviceWith({ DISABLE_WEBHOOKS: "true" });
+    const callDisabled = serviceWith({ DISABLE_WEBHOOKS: "true" });
 
     const requests: [string, string, object?][] = [
       ["GET", hookOwner.path],
@@ -208,13 +208,13 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
       ...(kind === "repository" ? [["POST", `${path}/tests`] as [string, string]] : []),
     ];
     for (const [method, at, json] of requests) {
-      const answer = await switchedOff(method, at, { as: hookOwner.admin, ...(json && { json }) });
+      const answer = await callDisabled(method, at, { as: hookOwner.admin, ...(json && { json }) });
       expect(answer, `${method} ${at}`).toMatchObject({
         status: 403,
         body: { message: "webhooks disabled by administrator" },
       });
     }
-    expect((await switchedOff("GET", path)).status).toBe(401);
+    expect((await callDisabled("GET", path)).status).toBe(401);
     expect(await hooksTo(url)).toEqual([]);
     expect(await hookOf(hook.id)).toEqual(before);
     expect(await lastEvent(hookOwner.admin)).toEqual(last);
@@ -224,7 +224,7 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     });
   });
 
-  it("of other ids are not found", async () => {
+  it("with invalid ids are not found", async () => {
     for (const id of ["0", "-1", "git", "%00", "..%2f1", "9".repeat(30), "x".repeat(5000)]) {
       const answer = await call("GET", `${hookOwner.path}/${id}`, { as: hookOwner.admin });
       expect(answer.status, id).toBe(404);
@@ -235,7 +235,7 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
     ["an unknown type", { type: "dingdong" }, "Invalid hook type: dingdong"],
     ["no type", { type: "" }, "[Type]: Required"],
     ["an unknown event", { events: ["push", "lunch"] }, "Invalid hook event: lunch"],
-    ["no address", { config: { content_type: "json" } }, "Missing config option: url"],
+    ["no URL", { config: { content_type: "json" } }, "Missing config option: url"],
     [
       "no content type",
       { config: { url: "http://a.example" } },
@@ -246,13 +246,13 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
       { config: { url: "http://a.example", content_type: "xml" } },
       "Invalid content type",
     ],
-    ["what is no glob", { branch_filter: "[a" }, "[BranchFilter]: Invalid glob pattern"],
+    ["an invalid glob", { branch_filter: "[a" }, "[BranchFilter]: Invalid glob pattern"],
     [
-      "a header that begins another",
+      "a header that injects another one",
       { authorization_header: "a\r\nHost: b" },
       "[AuthorizationHeader]: Invalid header",
     ],
-  ])("are not made of %s", async (_, json, message) => {
+  ])("are not created with %s", async (_, json, message) => {
     const url = freshUrl();
     const last = await lastEvent(hookOwner.admin);
     const wrong: object = { ...toBody(url), ...json };
@@ -264,7 +264,7 @@ describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) =>
   });
 });
 
-describe("what a hook is asked to be", () => {
+describe("the options of a hook", () => {
   const post = (as: TestUser, json: object) => call("POST", "/user/hooks", { as, json });
 
   it.each([
@@ -282,7 +282,7 @@ describe("what a hook is asked to be", () => {
     "https://receiver.example/a b",
     "https://[::1/",
     "http://a:99999/",
-  ])("never leads to %j, also by a change", async (url) => {
+  ])("do not accept the URL %j, also in an edit", async (url) => {
     const user = await make.user();
     const json = toBody(url);
 
@@ -295,7 +295,7 @@ describe("what a hook is asked to be", () => {
     expect(await hookOf(id)).toEqual(before);
   });
 
-  it("names events by aliases, whatever their case, and tells them sorted and once", async () => {
+  it("accept event aliases in any case, and list the events sorted and once", async () => {
     const user = await make.user();
     const eventsOf = async (names: string[]) =>
       (await post(user, { ...toBody(freshUrl()), events: names })).body.events;
@@ -316,13 +316,13 @@ describe("what a hook is asked to be", () => {
     expect(await eventsOf(["pull_request"])).toHaveLength(8);
   });
 
-  it.each(["gogs", "msteams", "telegram", "feishu", "matrix"])("may be for %s", async (type) => {
+  it.each(["gogs", "msteams", "telegram", "feishu", "matrix"])("accept %s", async (type) => {
     const user = await make.user();
     const answer = await post(user, { ...toBody(freshUrl()), type });
     expect(answer).toMatchObject({ status: 201, body: { type } });
   });
 
-  it("says how a chat shows it", async () => {
+  it("store the chat settings that the type supports", async () => {
     const user = await make.user();
     const url = freshUrl();
     const chat = {
@@ -348,7 +348,7 @@ describe("what a hook is asked to be", () => {
     expect(plain.body.config).toEqual(config);
   });
 
-  it("names a channel of Slack that can be one", async () => {
+  it("require a valid channel for Slack", async () => {
     const user = await make.user();
     const url = freshUrl();
     const config = { url, content_type: "json" };
@@ -367,8 +367,8 @@ describe("what a hook is asked to be", () => {
   });
 });
 
-describe("a change of a hook", () => {
-  it("touches only what it names", async () => {
+describe("an edit of a hook", () => {
+  it("changes only the given options", async () => {
     const user = await make.user();
     const url = freshUrl();
     const json = {
@@ -411,7 +411,7 @@ describe("a change of a hook", () => {
     });
   });
 
-  it("tells that it fails and was given up, and ends that by activating", async () => {
+  it("shows failures and a pause, and ends them by activating", async () => {
     const user = await make.user();
     const { id } = (
       await call("POST", "/user/hooks", { as: user, json: { ...toBody(freshUrl()), active: true } })
@@ -456,8 +456,8 @@ describe("secrets of a hook", () => {
     authorization_header: SECRETS.authorization,
   });
 
-  // SECURITY: write-only, and unreadable in the database.
-  it("are stored sealed and never told", async () => {
+  // SECURITY: write-only, and encrypted in the database.
+  it("are stored sealed and never shown", async () => {
     const user = await make.user();
     const url = freshUrl();
 
@@ -471,11 +471,11 @@ describe("secrets of a hook", () => {
       await callSealing("PATCH", path, { as: user, json: bodyWith(url) }),
     ];
     const row = await hookOf(created.body.id);
-    const told = JSON.stringify([answers.map(({ body }) => body), row, await lastEvent(user)]);
-    expect(told).not.toContain("hunter2");
-    const answered = JSON.stringify(answers.map(({ body }) => body));
+    const shown = JSON.stringify([answers.map(({ body }) => body), row, await lastEvent(user)]);
+    expect(shown).not.toContain("hunter2");
+    const answeredText = JSON.stringify(answers.map(({ body }) => body));
     expect(row?.secret).toMatch(/^1\.test\./);
-    expect(answered).not.toContain("1.test.");
+    expect(answeredText).not.toContain("1.test.");
     expect(await unseal(sealingKeys, row?.secret ?? "", SEALED_FOR.secret)).toEqual({
       kind: "open",
       text: SECRETS.secret,
@@ -486,30 +486,32 @@ describe("secrets of a hook", () => {
     });
   });
 
-  it("are refused where the service has no key, and hooks without them are not", async () => {
+  it("are refused if the service has no sealing key; hooks without secrets are not", async () => {
     const user = await make.user();
     const url = freshUrl();
-    const without = serviceWith({});
+    const callWithoutKey = serviceWith({});
 
-    expect(await without("POST", "/user/hooks", { as: user, json: bodyWith(url) })).toMatchObject({
+    expect(
+      await callWithoutKey("POST", "/user/hooks", { as: user, json: bodyWith(url) }),
+    ).toMatchObject({
       status: 403,
       body: { message: expect.stringContaining("no key") },
     });
     expect(await hooksTo(url)).toEqual([]);
     const empty = { url, content_type: "json", secret: "" };
     const json = { type: "gitea", config: empty, authorization_header: "" };
-    expect((await without("POST", "/user/hooks", { as: user, json })).status).toBe(201);
+    expect((await callWithoutKey("POST", "/user/hooks", { as: user, json })).status).toBe(201);
   });
 });
 
-describe("hooks of the service", () => {
+describe("system and default webhooks", () => {
   const post = (as: TestUser, url: string, more: object) =>
     call("POST", "/admin/hooks", {
       as,
       json: { ...toBody(url), config: { url, content_type: "json", ...more } },
     });
 
-  it("fire for all repositories or are copied to new ones, and are listed apart", async () => {
+  it("are listed separately", async () => {
     const admin = await make.admin();
     const [system, byDefault] = [freshUrl(), freshUrl()];
     expect((await post(admin, system, { is_system_webhook: "true" })).status).toBe(201);
@@ -526,7 +528,7 @@ describe("hooks of the service", () => {
     expect((await call("GET", "/admin/hooks?type=other", { as: admin })).status).toBe(422);
   });
 
-  it("are refused where nobody can tell which they are to be", async () => {
+  it("are refused with an invalid is_system_webhook", async () => {
     const url = freshUrl();
     const answer = await post(await make.admin(), url, { is_system_webhook: "perhaps" });
     expect(answer).toMatchObject({
@@ -536,7 +538,7 @@ describe("hooks of the service", () => {
     expect(await hooksTo(url)).toEqual([]);
   });
 
-  it("come with a new repository by default, as its own, and with forks", async () => {
+  it("are copied to new repositories and forks if they are default webhooks", async () => {
     const [admin, user, forker] = [await make.admin(), await make.user(), await make.user()];
     const [url, system] = [freshUrl(), freshUrl()];
     const json = { ...bodyWithAll(url), active: true };
@@ -584,8 +586,8 @@ describe("hooks of the service", () => {
   });
 });
 
-describe("hooks of what is deleted", () => {
-  it("go with the repository, and with the account", async () => {
+describe("hooks of deleted owners", () => {
+  it("are deleted with the repository, and with the account", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const [ofRepo, ofOwner] = [freshUrl(), freshUrl()];
@@ -627,7 +629,7 @@ describe("POST /repos/{owner}/{repo}/hooks/{id}/tests", () => {
     return { owner, repo, id: id as number, path, test };
   }
 
-  it("puts one delivery of a push on its way to this hook, and announces it", async () => {
+  it("queues one delivery of a push to this hook, and records an event", async () => {
     const { owner, repo, id, test } = await makeTested();
     const { main, some } = await makeHistory(repo);
 
@@ -652,7 +654,7 @@ describe("POST /repos/{owner}/{repo}/hooks/{id}/tests", () => {
     expect(await deliveriesOf(id)).toHaveLength(3);
   });
 
-  it("tells nothing to a hook that is told of no pushes", async () => {
+  it("delivers nothing to a hook that is not subscribed to pushes", async () => {
     const { repo, id, test } = await makeTested({ events: ["wiki"] });
     await makeHistory(repo);
 
@@ -660,7 +662,7 @@ describe("POST /repos/{owner}/{repo}/hooks/{id}/tests", () => {
     expect(await deliveriesOf(id)).toEqual([]);
   });
 
-  it("finds no hook elsewhere, no revision that is not there, and nothing in an empty repository", async () => {
+  it("finds no foreign hook, no missing revision, and nothing in an empty repository", async () => {
     const { owner, repo, id, path, test } = await makeTested();
     expect(await test()).toMatchObject({ status: 404 });
     await makeHistory(repo);
@@ -677,7 +679,7 @@ describe("POST /repos/{owner}/{repo}/hooks/{id}/tests", () => {
     expect(await lastEvent(owner)).toEqual(last);
   });
 
-  it("is for those who administer the repository", async () => {
+  it("requires admin permission", async () => {
     const { repo, id, path, test } = await makeTested();
     await makeHistory(repo);
     const writer = await make.user();
@@ -695,9 +697,9 @@ describe("tests of webhooks of many repositories", () => {
     db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id));
 
   it.each(["organization", "user", "service"])(
-    "%s: a push of a repository that belongs there",
+    "%s: a push of one of their repositories",
     async (kind) => {
-      const { path, admin } = await (HOOK_PLACES[kind] as () => Promise<HookPlace>)();
+      const { path, admin } = await (HOOK_OWNERS[kind] as () => Promise<HookOwnerFixture>)();
       const accounts = await db
         .select()
         .from(users)
@@ -734,23 +736,23 @@ describe("tests of webhooks of many repositories", () => {
   );
 });
 
-describe("a webhook that is led elsewhere", () => {
-  it("does not take along what opened its last receiver", async () => {
+describe("a new URL of a webhook", () => {
+  it("clears the authorization header if its origin differs", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const path = `/repos/${owner.name}/${repo.name}/hooks`;
     const json = { ...toBody(freshUrl()), authorization_header: "token trusted" };
     const { id } = (await callSealing("POST", path, { as: owner, json })).body;
-    const change = (changes: object) =>
+    const edit = (changes: object) =>
       callSealing("PATCH", `${path}/${id}`, { as: owner, json: changes });
 
-    const kept = (await hookOf(id))?.authorization;
-    expect(kept).toBeTruthy();
-    await change({ config: { url: freshUrl() } });
-    expect((await hookOf(id))?.authorization).toBe(kept);
-    await change({ config: { url: "https://elsewhere.example/" } });
+    const stored = (await hookOf(id))?.authorization;
+    expect(stored).toBeTruthy();
+    await edit({ config: { url: freshUrl() } });
+    expect((await hookOf(id))?.authorization).toBe(stored);
+    await edit({ config: { url: "https://elsewhere.example/" } });
     expect((await hookOf(id))?.authorization).toBeNull();
-    await change({ config: { url: freshUrl() }, authorization_header: "token new" });
+    await edit({ config: { url: freshUrl() }, authorization_header: "token new" });
     expect((await hookOf(id))?.authorization).toBeTruthy();
   });
 });

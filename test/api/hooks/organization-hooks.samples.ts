@@ -7,7 +7,7 @@ export const samples = defineSamples(
     owner: (world) => world.orgPath(),
     hook: (world) => world.orgHook(),
     delivery: (world) => world.orgDelivery(),
-    tested: async (world) => {
+    testQuery: async (world) => {
       await world.orgCode();
       return { repo: (await world.orgRepo()).name };
     },

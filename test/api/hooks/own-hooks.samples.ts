@@ -7,7 +7,7 @@ export const samples = defineSamples(
     owner: async () => ({}),
     hook: (world) => world.userHook(),
     delivery: (world) => world.userDelivery(),
-    tested: async (world) => ({ repo: (await world.codePath()).repo }),
+    testQuery: async (world) => ({ repo: (await world.codePath()).repo }),
     extraRound: "it finds the repository of its query beside the webhook of its path",
   }),
 );

@@ -8,20 +8,20 @@ import { deepFormOf, DEEP_COMMIT, DEEP_REPOSITORY, USER } from "../../support/pa
 import { type Command, makeEmptyPack, NULL, pushCommands } from "../../support/push.ts";
 import { makeTag } from "../../support/tag.ts";
 
-/** All that hooks hear of so far. */
+/** All events that have payloads so far. */
 const EVENTS = ["create", "delete", "fork", "push", "repository", "status"];
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** What a delivery is, whatever its event. */
-interface Told {
+/** A delivery of any event. */
+interface ReceivedDelivery {
   event: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- a receiver takes what it gets
+  // oxlint-disable-next-line typescript/no-explicit-any -- payloads have a different form for each event
   body: any;
 }
 
-/** A user whose hook hears of all that happens in their repositories. */
-async function makeHeard() {
+/** Makes a user with a webhook for all events of their repositories. */
+async function makeSubscriber() {
   const owner = await make.user();
   const repo = await make.repo(owner);
   const receiver = openReceiver("200");
@@ -32,20 +32,20 @@ async function makeHeard() {
     active: true,
   };
   expect((await call("POST", "/user/hooks", { as: owner, json: hook })).status).toBe(201);
-  return { owner, repo, told: (count: number) => readTold(receiver, count, "user") };
+  return { owner, repo, deliveries: (count: number) => readDeliveries(receiver, count, "user") };
 }
 
-/** What the receiver got, once it got that many, in their order; each with the headers of its event. */
-async function readTold(
+/** Waits until the receiver has a number of deliveries, and returns them in order; checks their headers. */
+async function readDeliveries(
   { received }: ReturnType<typeof openReceiver>,
   count: number,
   level: string,
-): Promise<Told[]> {
+): Promise<ReceivedDelivery[]> {
   const list = await vi.waitFor(
     async () => {
-      const got = await received();
-      expect(got.length).toBeGreaterThanOrEqual(count);
-      return got;
+      const requests = await received();
+      expect(requests.length).toBeGreaterThanOrEqual(count);
+      return requests;
     },
     { timeout: 15_000, interval: 100 },
   );
@@ -65,7 +65,7 @@ async function readTold(
       "x-github-delivery": headers["x-gitea-delivery"],
       "x-gitea-hook-installation-target-type": level,
       "x-github-hook-installation-target-type": level,
-      // There, and empty where there is no secret.
+      // Present, and empty without a secret.
       "x-gitea-signature": "",
       "x-gogs-signature": "",
       "x-hub-signature": "sha1=",
@@ -106,8 +106,8 @@ const DELETE = {
   sender: USER,
 };
 
-/** Two commits, the second of which touches a file in each of the three ways. */
-function makeTwo() {
+/** Makes two commits; the second adds, removes and modifies a file. */
+function makeTwoCommits() {
   const history = new History();
   const first = history.commit({ files: { kept: "1\n", gone: "1\n" }, message: "First" });
   const second = history.commit({
@@ -118,8 +118,8 @@ function makeTwo() {
   return { first, second, pack: history.build() };
 }
 
-/** Pushes what must not be refused. */
-async function pushed(
+/** Pushes, and expects that nothing is refused. */
+async function pushAccepted(
   owner: TestUser,
   repo: TestRepo,
   commands: readonly Command[],
@@ -130,13 +130,13 @@ async function pushed(
   expect(String(answer.body)).not.toContain("ng refs/");
 }
 
-describe("what a receiver gets", () => {
-  it("of a first push: the branch, then its commits, newest first", async () => {
-    const { owner, repo, told } = await makeHeard();
-    const { first, second, pack } = makeTwo();
-    await pushed(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
+describe("a receiver", () => {
+  it("gets the branch of a first push, then its commits, newest first", async () => {
+    const { owner, repo, deliveries } = await makeSubscriber();
+    const { first, second, pack } = makeTwoCommits();
+    await pushAccepted(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
 
-    const [create, push] = await told(2);
+    const [create, push] = await deliveries(2);
     expect(create?.event).toBe("create");
     expect(deepFormOf(create?.body)).toEqual(CREATE);
     expect(create?.body).toMatchObject({ sha: second, ref: "main", ref_type: "branch" });
@@ -167,23 +167,23 @@ describe("what a receiver gets", () => {
         html_url: web,
         clone_url: `${web}.git`,
         owner: { id: owner.id, login: owner.name },
-        // Whoever receives it is nobody, and sees what the sender may do.
+        // The receiver is anonymous, and sees the permissions of the hook.
         permissions: { admin: true, push: true, pull: true },
       },
       sender: { id: owner.id, email: `${owner.name}@noreply.forge.example` },
     });
   });
 
-  it("of a branch that is made and deleted by API", async () => {
-    const { owner, repo, told } = await makeHeard();
-    const { second, pack } = makeTwo();
-    await pushed(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
+  it("gets a branch that is created and deleted by API", async () => {
+    const { owner, repo, deliveries } = await makeSubscriber();
+    const { second, pack } = makeTwoCommits();
+    await pushAccepted(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
     const path = `/repos/${owner.name}/${repo.name}/branches`;
     const json = { new_branch_name: "topic/one", old_ref_name: "main" };
     expect((await call("POST", path, { as: owner, json })).status).toBe(201);
     expect((await call("DELETE", `${path}/topic/one`, { as: owner })).status).toBe(204);
 
-    const [create, push, gone, ...rest] = (await told(5)).slice(2);
+    const [create, push, gone, ...rest] = (await deliveries(5)).slice(2);
     expect([create?.event, push?.event, gone?.event, rest]).toEqual([
       "create",
       "push",
@@ -197,15 +197,15 @@ describe("what a receiver gets", () => {
     expect(gone?.body).toMatchObject({ ref: "topic/one", ref_type: "branch", pusher_type: "user" });
   });
 
-  it("of a tag that is pushed and deleted", async () => {
-    const { owner, repo, told } = await makeHeard();
-    const { second, pack } = makeTwo();
-    await pushed(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
+  it("gets a tag that is pushed and deleted", async () => {
+    const { owner, repo, deliveries } = await makeSubscriber();
+    const { second, pack } = makeTwoCommits();
+    await pushAccepted(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
     const tag = makeTag(second, "v1");
-    await pushed(owner, repo, [{ ref: "refs/tags/v1", new: tag.oid }], tag.pack);
-    await pushed(owner, repo, [{ ref: "refs/tags/v1", old: tag.oid }]);
+    await pushAccepted(owner, repo, [{ ref: "refs/tags/v1", new: tag.oid }], tag.pack);
+    await pushAccepted(owner, repo, [{ ref: "refs/tags/v1", old: tag.oid }]);
 
-    const [push, create, last, gone] = (await told(6)).slice(2);
+    const [push, create, last, gone] = (await deliveries(6)).slice(2);
     expect([push, create, last, gone].map((each) => each?.event)).toEqual([
       "push",
       "create",
@@ -227,18 +227,18 @@ describe("what a receiver gets", () => {
     expect(gone?.body).toMatchObject({ ref: "v1", ref_type: "tag" });
   });
 
-  it("of a fork: its source, which is told, and the fork", async () => {
-    const { owner, repo, told } = await makeHeard();
+  it("gets a fork with its source", async () => {
+    const { owner, repo, deliveries } = await makeSubscriber();
     const other = await make.user();
     const path = `/repos/${owner.name}/${repo.name}/forks`;
     const name = freshName("fork");
     expect((await call("POST", path, { as: other, json: { name } })).status).toBe(202);
-    const [fork] = await told(1);
+    const [fork] = await deliveries(1);
     expect(fork?.event).toBe("fork");
     const { internal_tracker: _, ...withoutIssues } = DEEP_REPOSITORY;
     expect(deepFormOf(fork?.body)).toEqual({
       forkee: DEEP_REPOSITORY,
-      // It names no parent: whom else the hook leads to may not see that one.
+      // The fork has no parent field: other readers at its receivers may not see the source.
       repository: withoutIssues,
       sender: USER,
     });
@@ -249,14 +249,14 @@ describe("what a receiver gets", () => {
     });
   });
 
-  it("of a repository that is created and deleted", async () => {
-    const { owner, told } = await makeHeard();
+  it("gets a repository that is created and deleted", async () => {
+    const { owner, deliveries } = await makeSubscriber();
     const name = freshName("made");
     expect((await call("POST", "/user/repos", { as: owner, json: { name } })).status).toBe(201);
-    // Of one that is gone before anybody was told of it, nobody hears that it was made.
-    await told(1);
+    // A creation that is dispatched after the deletion makes no delivery.
+    await deliveries(1);
     expect((await call("DELETE", `/repos/${owner.name}/${name}`, { as: owner })).status).toBe(204);
-    const [created, deleted] = await told(2);
+    const [created, deleted] = await deliveries(2);
     for (const [each, action] of [
       [created, "created"],
       [deleted, "deleted"],
@@ -277,10 +277,10 @@ describe("what a receiver gets", () => {
     }
   });
 
-  it("of the state of a commit", async () => {
-    const { owner, repo, told } = await makeHeard();
-    const { second, pack } = makeTwo();
-    await pushed(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
+  it("gets the status of a commit", async () => {
+    const { owner, repo, deliveries } = await makeSubscriber();
+    const { second, pack } = makeTwoCommits();
+    await pushAccepted(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
     const json = {
       state: "success",
       context: "ci/build",
@@ -289,7 +289,7 @@ describe("what a receiver gets", () => {
     };
     const path = `/repos/${owner.name}/${repo.name}/statuses/${second}`;
     expect((await call("POST", path, { as: owner, json })).status).toBe(201);
-    const status = (await told(3)).at(-1);
+    const status = (await deliveries(3)).at(-1);
     expect(status?.event).toBe("status");
     expect(deepFormOf(status?.body)).toEqual({
       commit: DEEP_COMMIT,
@@ -307,8 +307,8 @@ describe("what a receiver gets", () => {
     expect(status?.body).toMatchObject({ ...json, sha: second, commit: { id: second } });
   });
 
-  // A hook is told of what it was made to hear, and of nothing that it must not.
-  it("of other branches nothing, where it names one, and nothing while it is not active", async () => {
+  // A hook receives the events that it subscribes to, and no others.
+  it("gets nothing of branches that it filters out, and nothing while it is inactive", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const [one, none] = [openReceiver("200"), openReceiver("200")];
@@ -321,28 +321,28 @@ describe("what a receiver gets", () => {
       const json = { type: "gitea", config, events: ["push"], ...fields };
       expect((await call("POST", `${path}/hooks`, { as: owner, json })).status).toBe(201);
     }
-    const { first, second, pack } = makeTwo();
+    const { first, second, pack } = makeTwoCommits();
     const all = ["b", "main", "z"].map((name) => ({ ref: `refs/heads/${name}`, new: first }));
-    await pushed(owner, repo, all, pack);
-    await pushed(
+    await pushAccepted(owner, repo, all, pack);
+    await pushAccepted(
       owner,
       repo,
       [{ ref: "refs/heads/main", old: first, new: second }],
       makeEmptyPack(),
     );
-    const told = await readTold(one, 2, "repository");
-    expect(told.map(({ body }) => [body.ref, body.after])).toEqual([
+    const deliveries = await readDeliveries(one, 2, "repository");
+    expect(deliveries.map(({ body }) => [body.ref, body.after])).toEqual([
       ["refs/heads/main", first],
       ["refs/heads/main", second],
     ]);
     expect(await none.received()).toEqual([]);
   });
 
-  it("of refs that move together, each by itself and in their order", async () => {
-    const { owner, repo, told } = await makeHeard();
-    const { first, pack } = makeTwo();
-    await pushed(owner, repo, [{ ref: "refs/heads/main", new: first }], pack);
-    await pushed(
+  it("gets refs of one push separately, in order", async () => {
+    const { owner, repo, deliveries } = await makeSubscriber();
+    const { first, pack } = makeTwoCommits();
+    await pushAccepted(owner, repo, [{ ref: "refs/heads/main", new: first }], pack);
+    await pushAccepted(
       owner,
       repo,
       [
@@ -351,7 +351,7 @@ describe("what a receiver gets", () => {
       ],
       makeEmptyPack(),
     );
-    const rest = (await told(6)).slice(2);
+    const rest = (await deliveries(6)).slice(2);
     expect(rest.map(({ event, body }) => `${event} ${body.ref}`)).toEqual([
       "create b",
       "push refs/heads/b",
@@ -361,7 +361,7 @@ describe("what a receiver gets", () => {
   });
 });
 
-describe("hooks of the service", () => {
+describe("system webhooks", () => {
   let id = 0;
   let receiver: ReturnType<typeof openReceiver>;
   let admin: TestUser;
@@ -374,7 +374,7 @@ describe("hooks of the service", () => {
     const answer = await call("POST", "/admin/hooks", { as: admin, json });
     id = answer.body.id;
   });
-  // Every test's repository would be told of there.
+  // The hook would receive events of every test's repository.
   afterAll(async () => {
     await call("DELETE", `/admin/hooks/${id}`, { as: admin });
   });
@@ -382,11 +382,11 @@ describe("hooks of the service", () => {
   it("get the same payload as a form", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
-    const { second, pack } = makeTwo();
-    await pushed(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
+    const { second, pack } = makeTwoCommits();
+    await pushAccepted(owner, repo, [{ ref: "refs/heads/main", new: second }], pack);
     const path = `/repos/${owner.name}/${repo.name}/statuses/${second}`;
     expect((await call("POST", path, { as: owner, json: { state: "error" } })).status).toBe(201);
-    const mine = await vi.waitFor(
+    const ownDelivery = await vi.waitFor(
       async () => {
         const all = await receiver.received();
         const found = all
@@ -400,11 +400,11 @@ describe("hooks of the service", () => {
       },
       { timeout: 15_000, interval: 100 },
     );
-    expect(mine?.headers).toMatchObject({
+    expect(ownDelivery?.headers).toMatchObject({
       "content-type": "application/x-www-form-urlencoded",
       "x-gitea-event": "status",
       "x-gitea-hook-installation-target-type": "system",
     });
-    expect(JSON.parse(mine?.payload ?? "")).toMatchObject({ sha: second, state: "error" });
+    expect(JSON.parse(ownDelivery?.payload ?? "")).toMatchObject({ sha: second, state: "error" });
   });
 });

@@ -7,7 +7,7 @@ export const samples = defineSamples(
     owner: (world) => world.repoPath(),
     hook: (world) => world.repoHook(),
     delivery: (world) => world.repoDelivery(),
-    tested: async (world) => {
+    testQuery: async (world) => {
       await world.code();
       return {};
     },

@@ -8,7 +8,7 @@ export const samples = defineSamples(
     as: async (world) => ({ as: await world.admin() }),
     hook: (world) => world.siteHook(),
     delivery: (world) => world.siteDelivery(),
-    tested: async (world) => {
+    testQuery: async (world) => {
       const { owner, repo } = await world.codePath();
       return { repo: `${owner}/${repo}` };
     },

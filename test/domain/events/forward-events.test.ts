@@ -11,7 +11,7 @@ import { only } from "../../../src/lib/only.ts";
 import type { ForwardedEvent } from "../../../src/shapes/events/forwarded-event.ts";
 import { systemCtx } from "../../support/system.ts";
 
-// A database of its own: what is forwarded are all events there are.
+// A separate database, since all events in it are forwarded.
 const db = openDatabase(env.FORWARDING_DB.withSession());
 
 beforeEach(async () => {
@@ -20,13 +20,13 @@ beforeEach(async () => {
   await db.delete(events);
 });
 
-/** What jobs act on, with a queue of an operator's. */
+/** The context of a job, with an operator's queue. */
 const ctxWith = (queue: Pick<Queue<object>, "sendBatch"> = env.OPERATOR_QUEUE) =>
   systemCtx({ DB: env.FORWARDING_DB, EVENTS_OUT: queue as Queue<object> }, Date.now(), {
     ROOT_URL: "https://forge.example",
   });
 
-/** Records that many events, and says their ids. */
+/** Records a number of events, and returns their ids. */
 async function record(count: number, fields: Partial<typeof events.$inferInsert> = {}) {
   const row = {
     type: "organization.created",
@@ -42,7 +42,7 @@ async function record(count: number, fields: Partial<typeof events.$inferInsert>
   return (await db.batch([first, ...rest])).map((rows) => only(rows).id);
 }
 
-/** A queue that notes what it is sent. */
+/** A queue that records its batches. */
 function makeQueue(refusals = 0) {
   const batches: ForwardedEvent[][] = [];
   let refusalsLeft = refusals;
@@ -56,22 +56,22 @@ function makeQueue(refusals = 0) {
 
 const cursor = async () => (await db.select().from(eventCursors))[0]?.lastId;
 
-/** What the operator's Worker gets until it has that many. */
+/** Polls the messages that the operator's Worker received, until there are enough. */
 async function received(count: number): Promise<ForwardedEvent[]> {
-  const got: ForwardedEvent[] = [];
+  const messages: ForwardedEvent[] = [];
   await vi.waitFor(
     async () => {
       const answer = await env.OPERATOR.fetch("http://operator/");
-      got.push(...(await answer.json<ForwardedEvent[]>()));
-      expect(got.length).toBeGreaterThanOrEqual(count);
+      messages.push(...(await answer.json<ForwardedEvent[]>()));
+      expect(messages.length).toBeGreaterThanOrEqual(count);
     },
     { timeout: 10_000, interval: 50 },
   );
-  return got;
+  return messages;
 }
 
-describe("a queue of the operator", () => {
-  it("gets what happens from its first look on, as an administrator sees it", async () => {
+describe("the operator's queue", () => {
+  it("receives events from its first run on, as an administrator sees them", async () => {
     await record(2);
     await forwardEvents(ctxWith());
     const at = { createdAt: 1000, updatedAt: 1000 };
@@ -103,9 +103,9 @@ describe("a queue of the operator", () => {
         .values({ ...columns, ...settings, ...at } as typeof repositories.$inferInsert)
         .returning(),
     );
-    const place = { actorId: user.id, ownerId: user.id, repoId: repo.id };
+    const columnsOfEvent = { actorId: user.id, ownerId: user.id, repoId: repo.id };
     const payload = { parentId: 77, name: "not told" };
-    const ids = await record(1, { ...place, type: "repository.forked", payload });
+    const ids = await record(1, { ...columnsOfEvent, type: "repository.forked", payload });
     ids.push(...(await record(1, { ownerId: 0, type: "hook.created", payload: { hookId: 3 } })));
     await forwardEvents(ctxWith());
 
@@ -136,7 +136,7 @@ describe("a queue of the operator", () => {
     ]);
   });
 
-  it("gets many in their order, each once where nothing fails", async () => {
+  it("receives many events in order, each once if nothing fails", async () => {
     await forwardEvents(ctxWith());
     const ids = await record(300);
     await forwardEvents(ctxWith());
@@ -152,7 +152,7 @@ describe("a queue of the operator", () => {
     expect(await cursor()).toBe(ids.at(-1));
   });
 
-  it("is looked after by the message that something happened, and each minute", async () => {
+  it("is served by each dispatch message, and each minute", async () => {
     const queue = makeQueue();
     await forwardEvents(ctxWith(queue));
     const first = await record(1);
@@ -171,13 +171,13 @@ describe("a queue of the operator", () => {
     expect(queue.ids()).toEqual([...first, ...second]);
   });
 
-  it("is nobody's business where there is none", async () => {
+  it("is optional: without it no cursor is stored", async () => {
     await record(1);
     await forwardEvents(systemCtx({ DB: env.FORWARDING_DB }, Date.now()));
     expect(await cursor()).toBeUndefined();
   });
 
-  it("is sent again what it did not take", async () => {
+  it("receives events again that it refused", async () => {
     const queue = makeQueue(2);
     await forwardEvents(ctxWith(queue));
     const ids = await record(3);
@@ -190,8 +190,8 @@ describe("a queue of the operator", () => {
     expect([queue.ids(), await cursor()]).toEqual([ids, ids.at(-1)]);
   });
 
-  // A Worker that dies after the queue took a part sends that part twice, and leaves out nothing.
-  it("gets a part twice where whoever sent it was cut off", async () => {
+  // A Worker that dies after the queue accepted a batch sends that batch twice, and skips nothing.
+  it("receives a batch twice if its sender was interrupted", async () => {
     const queue = makeQueue();
     await forwardEvents(ctxWith(queue));
     const ids = await record(150);
@@ -207,7 +207,7 @@ describe("a queue of the operator", () => {
     expect(queue.ids()).toEqual([...ids.slice(0, 100), ...ids]);
   });
 
-  it("loses nothing to forwarders that run at once, while more is written", async () => {
+  it("misses nothing while forwarders run concurrently and events are recorded", async () => {
     const queue = makeQueue();
     await forwardEvents(ctxWith(queue));
     const early = await record(120);
@@ -222,7 +222,7 @@ describe("a queue of the operator", () => {
     expect(await cursor()).toBe(stored.at(-1)?.id);
   });
 
-  it("is not sent again what another one sent meanwhile", async () => {
+  it("receives no batch again that a concurrent run sent", async () => {
     const queue = makeQueue();
     await forwardEvents(ctxWith(queue));
     const ids = await record(150);
@@ -237,7 +237,7 @@ describe("a queue of the operator", () => {
     expect(await cursor()).toBe(ids.at(-1));
   });
 
-  it("gets a large push without its payload, and batches that it can take", async () => {
+  it("receives a large push without its payload, in batches within its limits", async () => {
     const queue = makeQueue();
     await forwardEvents(ctxWith(queue));
     const pushed = (refBytes: number) => ({
@@ -267,14 +267,14 @@ describe("a queue of the operator", () => {
     expect(all[2]).toMatchObject({ id: ids[2], payload: null });
     expect(all[0]?.payload).toMatchObject({ ref_count: 1 });
 
-    // The real queue takes what is as large as that.
+    // The real queue accepts messages of that size.
     await db.update(eventCursors).set({ lastId: (ids[0] ?? 0) - 1 });
     await forwardEvents(ctxWith());
     expect(await received(4)).toHaveLength(4);
   });
 
   // After a return to an older version there may be kinds that it does not know.
-  it("is not held up by a kind that this version does not know", async () => {
+  it("receives an event of an unknown kind, without its payload", async () => {
     const queue = makeQueue();
     await forwardEvents(ctxWith(queue));
     const ids = await record(1, { type: "wonder.happened", payload: { secret: "x" } });

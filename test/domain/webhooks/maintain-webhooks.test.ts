@@ -24,19 +24,19 @@ import { make } from "../../support/make.ts";
 import { systemCtx } from "../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const TENDING = "*/10 * * * *";
+const MAINTENANCE = "*/10 * * * *";
 const FAR = Date.now() + 365 * DAY_MS;
 
-/** A hook of somebody's own, to which nothing is delivered meanwhile. */
+/** Makes a user's own hook, to which nothing is delivered meanwhile. */
 async function makeOwnHook(fields: Partial<Hook> = {}): Promise<Hook> {
   const user = await make.user();
   const own = { level: "user" as const, ownerId: user.id, approverId: user.id, leasedUntil: FAR };
   return makeHook({ ...own, ...fields });
 }
 
-describe("deliveries that are older than the configuration keeps", () => {
+describe("deliveries past the configured retention", () => {
   const now = Date.now();
-  const leftOf = async (made: HookDelivery[]) => {
+  const remainingOf = async (made: HookDelivery[]) => {
     const left = await db
       .select({ id: hookDeliveries.id })
       .from(hookDeliveries)
@@ -49,18 +49,18 @@ describe("deliveries that are older than the configuration keeps", () => {
       .orderBy(asc(hookDeliveries.id));
     return left.map(({ id }) => id);
   };
-  const announced = async (made: HookDelivery[]) => {
+  const countWebhookEvents = async (made: HookDelivery[]) => {
     const ids = made.map(({ webhookEventId }) => webhookEventId);
     return (await db.select().from(webhookEvents).where(inArray(webhookEvents.id, ids))).length;
   };
 
-  it("go, whatever becomes of them, with what they told; nothing younger goes", async () => {
+  it("are deleted in any state, with their webhook events; newer ones stay", async () => {
     const hook = await makeOwnHook();
     const old = now - 30 * DAY_MS - 1000;
     const made = [
       await makeKeptDelivery(hook, { status: "failed", createdAt: old }),
       await makeKeptDelivery(hook, { status: "succeeded", createdAt: old }),
-      // Asked for once more, and not sent yet.
+      // A redelivery was requested and not sent yet.
       await makeKeptDelivery(hook, {
         status: "pending",
         isRequested: true,
@@ -73,16 +73,16 @@ describe("deliveries that are older than the configuration keeps", () => {
     ];
     const young = made.slice(3);
 
-    await handleSchedule(TENDING, systemCtx({}, now));
+    await handleSchedule(MAINTENANCE, systemCtx({}, now));
 
-    expect(await leftOf(made)).toEqual(young.map(({ id }) => id));
-    expect(await announced(made)).toBe(young.length);
-    await handleSchedule(TENDING, systemCtx({}, now, { WEBHOOK_DELIVERY_DAYS: "29" }));
-    expect(await leftOf(made)).toEqual(young.slice(1).map(({ id }) => id));
-    expect(await announced(made)).toBe(1);
+    expect(await remainingOf(made)).toEqual(young.map(({ id }) => id));
+    expect(await countWebhookEvents(made)).toBe(young.length);
+    await handleSchedule(MAINTENANCE, systemCtx({}, now, { WEBHOOK_DELIVERY_DAYS: "29" }));
+    expect(await remainingOf(made)).toEqual(young.slice(1).map(({ id }) => id));
+    expect(await countWebhookEvents(made)).toBe(1);
   });
 
-  it("go with all who were told, and with nobody where nobody is left", async () => {
+  it("are deleted for all recipients, and their webhook events even without recipients", async () => {
     const [one, other, gone] = [await makeOwnHook(), await makeOwnHook(), await makeOwnHook()];
     const createdAt = now - 31 * DAY_MS;
     const first = await makeKeptDelivery(one, { createdAt });
@@ -104,12 +104,12 @@ describe("deliveries that are older than the configuration keeps", () => {
 
     await sweepDeliveries(systemCtx({}, now));
 
-    expect(await leftOf([first, ...second])).toEqual([]);
-    expect(await announced([first, alone])).toBe(0);
+    expect(await remainingOf([first, ...second])).toEqual([]);
+    expect(await countWebhookEvents([first, alone])).toBe(0);
   });
 
-  it("go in several rounds where they are many", async () => {
-    // What other tests made long ago, and what they made of the far future, whose ids come before.
+  it("are deleted in several rounds if there are many", async () => {
+    // Removes old rows of other tests, and those of the far future, whose ids are smaller.
     const isFuture = sql`select id from webhook_events where created_at > ${now + DAY_MS}`;
     await db.batch([
       db.delete(hookDeliveries).where(sql`webhook_event_id in (${isFuture})`),
@@ -141,13 +141,13 @@ describe("deliveries that are older than the configuration keeps", () => {
 
     const left = await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
     expect(left).toMatchObject([{ id: young.id }]);
-    // The last one finds nothing.
+    // The last round finds nothing.
     expect(batch.mock.calls.length).toBeGreaterThanOrEqual(4);
   });
 });
 
-describe("secrets under another key than the first", () => {
-  // All hooks there are are looked at: those of other tests have none any more.
+describe("secrets sealed with an older key", () => {
+  // The run reads all hooks: those of other tests lose their secrets.
   beforeAll(async () => {
     await db.update(hooks).set({ secret: null, authorization: null });
   });
@@ -156,7 +156,7 @@ describe("secrets under another key than the first", () => {
   const [OLD, NEW, LOST] = [keyOf("old", 1), keyOf("new", 2), keyOf("lost", 3)];
   const keysOf = (SEALING_KEYS: string) => parseConfig({ SEALING_KEYS }).sealingKeys;
 
-  /** A hook whose secrets were sealed while the service had these keys. */
+  /** Makes a hook whose secrets are sealed with the given keys. */
   async function makeSealed(keys: string, secret: string | null, authorization: string | null) {
     const sealed = (text: string | null, purpose: string) =>
       text === null ? null : seal(keysOf(keys), text, purpose);
@@ -174,24 +174,24 @@ describe("secrets under another key than the first", () => {
     };
     return [await open("secret"), await open("authorization")];
   }
-  async function tend(SEALING_KEYS: string): Promise<string[]> {
+  async function maintain(SEALING_KEYS: string): Promise<string[]> {
     const spy = vi.spyOn(console, "log").mockImplementation(() => {});
     try {
-      await handleSchedule(TENDING, systemCtx({}, Date.now(), { SEALING_KEYS }));
+      await handleSchedule(MAINTENANCE, systemCtx({}, Date.now(), { SEALING_KEYS }));
       return spy.mock.calls.map(([line]) => String(line));
     } finally {
       spy.mockRestore();
     }
   }
 
-  it("are sealed anew by the first, so that the other can be removed", async () => {
+  it("are sealed again with the first key, so that the older one can be removed", async () => {
     const both = await makeSealed(OLD, "s3cret", "Bearer x");
     const one = await makeSealed(OLD, null, "Bearer y");
     const newer = await makeSealed(NEW, "mine", null);
     const none = await makeOwnHook();
     const before = [await read(newer), await read(none)];
 
-    expect(await tend(`${NEW},${OLD}`)).toEqual([]);
+    expect(await maintain(`${NEW},${OLD}`)).toEqual([]);
 
     expect(await opened(both, NEW)).toEqual([
       { kind: "open", text: "s3cret" },
@@ -205,15 +205,15 @@ describe("secrets under another key than the first", () => {
       secret: "",
       authorization: "",
     });
-    await tend(`${NEW},${OLD}`);
+    await maintain(`${NEW},${OLD}`);
     expect(await read(both)).toEqual(after);
   });
 
-  it("are all of them, where they are more than one batch holds", async () => {
+  it("are all sealed again, also if there are more than one batch holds", async () => {
     const hook = await makeSealed(OLD, "many", null);
     const { id: _id, ...row } = hook;
     const lost = await makeSealed(LOST, "lost", null);
-    // What no key opens stands in nobody's way.
+    // Secrets that no key unseals do not stop the run.
     for (let at = 0; at < 104; at += 4) {
       const four = Array.from({ length: 4 }, () => ({
         ...row,
@@ -227,7 +227,7 @@ describe("secrets under another key than the first", () => {
       made.push(...(await db.insert(hooks).values([row, row, row, row]).returning()));
     }
 
-    await tend(`${NEW},${OLD}`);
+    await maintain(`${NEW},${OLD}`);
 
     const rows = await db
       .select({ secret: hooks.secret })
@@ -238,7 +238,7 @@ describe("secrets under another key than the first", () => {
     await db.delete(hooks).where(eq(hooks.secret, lost.secret ?? ""));
   });
 
-  it("stay as they are where no key opens them, and the log names their hooks alone", async () => {
+  it("stay unchanged if no key unseals them, and the log lists only their hooks", async () => {
     const lost = await makeSealed(LOST, "hunter2", "Bearer hunter2");
     const damaged = await makeSealed(OLD, "hunter2", null);
     await db
@@ -248,7 +248,7 @@ describe("secrets under another key than the first", () => {
     const fine = await makeSealed(OLD, "fine", null);
     const before = [await read(lost), await read(damaged)];
 
-    const lines = await tend(`${NEW},${OLD}`);
+    const lines = await maintain(`${NEW},${OLD}`);
 
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { event: "hooks:unsealable", hookCount: 2, hookIds: `${lost.id},${damaged.id}` },
@@ -257,7 +257,7 @@ describe("secrets under another key than the first", () => {
     expect(await opened(fine, NEW)).toEqual([{ kind: "open", text: "fine" }, null]);
   });
 
-  it("that somebody changes meanwhile are theirs", async () => {
+  it("are not overwritten if they change meanwhile", async () => {
     const hook = await makeSealed(OLD, "before", null);
     const theirs = await seal(keysOf(NEW), "theirs", SEALED_FOR.secret);
     const ctx = systemCtx({}, Date.now(), { SEALING_KEYS: `${NEW},${OLD}` });
@@ -272,17 +272,17 @@ describe("secrets under another key than the first", () => {
     expect((await read(hook))?.secret).toBe(theirs);
   });
 
-  it("are left alone while there is one key or none", async () => {
+  it("stay unchanged while there is at most one key", async () => {
     const hook = await makeSealed(OLD, "old", null);
     for (const keys of ["", NEW]) {
-      expect(await tend(keys)).toEqual([]);
+      expect(await maintain(keys)).toEqual([]);
       expect(await read(hook)).toEqual(hook);
     }
   });
 });
 
-describe("while webhooks are switched off", () => {
-  it("nothing that waits is sent, and it waits on", async () => {
+describe("while webhooks are disabled", () => {
+  it("no delivery is sent, and all stay pending", async () => {
     const hook = await makeOwnHook({ leasedUntil: null });
     const { id } = await makeKeptDelivery(hook, { status: "pending", nextAttemptAt: 1000 });
     const ctx = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });
@@ -302,13 +302,13 @@ describe("while webhooks are switched off", () => {
     expect(sentOn.mock.calls.flatMap(([ids]) => ids)).toContain(hook.id);
   });
 
-  it("nobody is told of anything", async () => {
+  it("no hook matches an event", async () => {
     const hook = await makeOwnHook({ leasedUntil: null });
     const trigger: HookTrigger = { event: "push", ownerId: hook.ownerId ?? 0, at: Date.now() };
-    const heard = async (ctx: Ctx) => (await findHooks(ctx, [trigger]))(trigger);
+    const matchingHooks = async (ctx: Ctx) => (await findHooks(ctx, [trigger]))(trigger);
     const off = systemCtx({}, Date.now(), { DISABLE_WEBHOOKS: "true" });
 
-    expect(await heard(off)).toEqual([]);
-    expect(await heard(systemCtx({}, Date.now()))).toMatchObject([{ id: hook.id }]);
+    expect(await matchingHooks(off)).toEqual([]);
+    expect(await matchingHooks(systemCtx({}, Date.now()))).toMatchObject([{ id: hook.id }]);
   });
 });

@@ -3,17 +3,17 @@ import type { DeliveryRequest } from "../../../events/webhooks/deliveries/delive
 import { secretNames } from "../../../outgoing/outgoing-headers.ts";
 import type { AttemptOutcome } from "./classify-outcome.ts";
 
-/** What was sent, and what came back. */
+/** One attempt of a delivery: the request, its outcome and its duration. */
 export interface Attempt {
-  /** Undefined where none was made. */
+  /** Undefined if no request was sent. */
   request: DeliveryRequest | undefined;
-  /** What a chat was sent. */
+  /** The message that was sent to a chat; null for hooks that receive the payload. */
   message: string | null;
   outcome: AttemptOutcome;
   durationMs: number;
 }
 
-/** What is kept of it. */
+/** The columns of a delivery that store its last attempt. */
 type StoredAttempt = Pick<
   HookDelivery,
   | "requestUrl"
@@ -26,7 +26,7 @@ type StoredAttempt = Pick<
   | "durationMs"
 >;
 
-/** Bytes that are kept of an answer's body. */
+/** Bytes of a response body that are stored. */
 export const RECORDED_BYTES_MAX = 16_384;
 
 const HEADERS_MAX = 64;
@@ -34,38 +34,41 @@ const HEADER_CHARS_MAX = 8192;
 
 const isSecret = secretNames();
 
-/** What whoever looks after a hook sees of an attempt. */
+/** Converts an attempt to the columns that the hook's administrators can read. */
 export function toStoredAttempt(
   { request, message, outcome, durationMs }: Attempt,
   timeoutMs: number,
 ): StoredAttempt {
-  const hasAnswer = outcome.kind === "answered" || outcome.kind === "too_large";
-  const hide = hiding(request?.headers["Authorization"]);
+  const hasResponse = outcome.kind === "answered" || outcome.kind === "too_large";
+  const redact = redactor(request?.headers["Authorization"]);
   return {
     requestUrl: request?.url ?? "",
     requestHeaders: request ? withoutSecrets(request.headers) : null,
     requestBody: message,
-    responseStatus: hasAnswer ? outcome.status : null,
-    responseHeaders: hasAnswer ? toStoredHeaders(outcome.headers, hide) : null,
-    responseBody: hasAnswer ? hide(toText(outcome.body, outcome.kind === "too_large")) : null,
+    responseStatus: hasResponse ? outcome.status : null,
+    responseHeaders: hasResponse ? toStoredHeaders(outcome.headers, redact) : null,
+    responseBody: hasResponse ? redact(toText(outcome.body, outcome.kind === "too_large")) : null,
     failure: failureOf(outcome, timeoutMs),
     durationMs,
   };
 }
 
-/** SECURITY: a receiver that says what it was sent tells no secret by it. */
-const hiding =
+/** SECURITY: a response that echoes the request must not disclose the authorization header. */
+const redactor =
   (secret = "") =>
   (text: string): string =>
     secret === "" ? text : text.replaceAll(secret, "…");
 
-/** SECURITY: whoever may read deliveries need not know what opens the receiver. */
+/** SECURITY: accounts that may read deliveries must not learn the credentials of the receiver. */
 const withoutSecrets = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !isSecret(name)));
 
-/** The first headers of an answer; it may have sent any number. */
-function toStoredHeaders(headers: Headers, hide: (text: string) => string): Record<string, string> {
-  const kept: Record<string, string> = {};
+/** The first headers of a response, which may have any number. */
+function toStoredHeaders(
+  headers: Headers,
+  redact: (text: string) => string,
+): Record<string, string> {
+  const stored: Record<string, string> = {};
   let charCount = 0;
   let count = 0;
   for (const [name, value] of headers) {
@@ -73,16 +76,16 @@ function toStoredHeaders(headers: Headers, hide: (text: string) => string): Reco
     charCount += name.length + value.length;
     count += 1;
     if (charCount > HEADER_CHARS_MAX || count > HEADERS_MAX) break;
-    kept[name] = hide(withoutNul(value));
+    stored[name] = redact(withoutNul(value));
   }
-  return kept;
+  return stored;
 }
 
-/** @param isCut Whether the last character may be there in part only: then it is left out. */
+/** @param isCut Whether the bytes may end within a character, which is then left out. */
 const toText = (bytes: Uint8Array, isCut: boolean): string =>
   withoutNul(new TextDecoder().decode(bytes, { stream: isCut }));
 
-/** A text in the database ends at one. */
+/** SQLite ends a text at a NUL. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "");
 
 function failureOf(outcome: AttemptOutcome, timeoutMs: number): string {

@@ -15,18 +15,18 @@ import {
 import { recordAttempt } from "./record-attempt.ts";
 import { openDelivery } from "./open-delivery.ts";
 
-/** Requests that one hook gets at once, once it has answered one well. */
+/** Concurrent requests to one hook, once an attempt has succeeded. */
 const AT_ONCE_MAX = 4;
 const REDIRECTS_MAX = 3;
-/** The longest delay of a message. */
+/** The longest delay of a queue message, in seconds. */
 const DELAY_SECONDS_MAX = 43_200;
 
 /**
- * Sends these hooks what is to be sent by now, as far as nobody else does. Within a hook, things that
- * happened in one repository are first told in their order. What it does not get to it leaves to a
- * message of its own.
+ * Sends the due deliveries of these hooks, skipping hooks that another run has leased. Within a hook,
+ * deliveries of one repository are first attempted in the order of their events. Work that does not fit
+ * into this run is left to another queue message.
  *
- * Cost: one call to the database, one for each attempt, and one at the end of each hook.
+ * Cost: one round trip to acquire the leases, one for each attempt, and one at the end of each hook.
  */
 export async function deliverDue(
   ctx: Ctx,
@@ -39,22 +39,27 @@ export async function deliverDue(
   await Promise.all(
     leased.map(async ({ lease, due }) => {
       try {
-        await deliverOn(run, lease, due);
+        await deliverHook(run, lease, due);
       } catch (error) {
-        // It takes no other hook along. The lane is free again after a while, and the schedule sees it.
+        // The failure of one hook must not affect the others. The lease expires, and the schedule requeues
+        // the hook.
         logBug(`hook ${lease.hook.id}`, error);
       }
     }),
   );
 }
 
-/** Sends one hook what there is, then gives it back. */
-async function deliverOn(run: DeliveryRun, lease: HookLease, first: DueDelivery[]): Promise<void> {
+/** Sends the due deliveries of one hook, then releases the lease. */
+async function deliverHook(
+  run: DeliveryRun,
+  lease: HookLease,
+  first: DueDelivery[],
+): Promise<void> {
   const { ctx, clock } = run;
   for (let due = first; ;) {
     await sendAll(run, lease, due);
     const rest = await releaseLease(ctx, lease, clock.now(), isStopped(run, lease));
-    if (rest.due.length === 0) return comeBack(run, lease, rest.nextAt);
+    if (rest.due.length === 0) return requeue(run, lease, rest.nextAt);
     due = rest.due;
   }
 }
@@ -63,10 +68,11 @@ const isStopped = (run: DeliveryRun, { hook, token }: HookLease): boolean =>
   run.isExhausted || token === undefined || isBackingOff(hook, run.clock.now());
 
 /**
- * Sends a message for what waits. Where nothing was tried again, one was sent when it began to wait,
- * but for what comes any moment by the clock of another machine.
+ * Queues a message for the next due delivery. If nothing was retried, no message is needed: one was queued
+ * when the delivery was created. The exception is a delivery due within a second, since the clocks of
+ * machines differ.
  */
-async function comeBack(
+async function requeue(
   { ctx, clock }: DeliveryRun,
   { hook, hasRetries }: HookLease,
   nextAt: number | null,
@@ -78,8 +84,8 @@ async function comeBack(
 }
 
 /**
- * Sends as much of a list as may be sent now. Of one repository the next waits for the one before;
- * several repositories go beside each other once the receiver has shown that it is there.
+ * Sends the deliveries of a list that may be sent now. Deliveries of one repository are sent one after the
+ * other; several repositories are sent concurrently once an attempt has succeeded.
  */
 async function sendAll(
   run: DeliveryRun,
@@ -88,8 +94,8 @@ async function sendAll(
 ): Promise<void> {
   const waiting = [...due];
   const busyRepos = new Set<number>();
-  const open = new Set<Promise<void>>();
-  const take = (): DueDelivery | undefined => {
+  const inFlight = new Set<Promise<void>>();
+  const takeNext = (): DueDelivery | undefined => {
     if (isStopped(run, lease)) return undefined;
     const at = waiting.findIndex(
       ({ repoId, isRequested }) => !busyRepos.has(repoId) && (isRequested || isEnabled(lease.hook)),
@@ -98,26 +104,26 @@ async function sendAll(
   };
   try {
     for (;;) {
-      const next = open.size < (lease.isProven ? AT_ONCE_MAX : 1) ? take() : undefined;
+      const next = inFlight.size < (lease.isProven ? AT_ONCE_MAX : 1) ? takeNext() : undefined;
       if (next) {
         busyRepos.add(next.repoId);
         const work = sendOne(run, lease, next).finally(() => {
           busyRepos.delete(next.repoId);
-          open.delete(work);
+          inFlight.delete(work);
         });
-        open.add(work);
-      } else if (open.size > 0) {
-        await Promise.race(open);
+        inFlight.add(work);
+      } else if (inFlight.size > 0) {
+        await Promise.race(inFlight);
       } else {
         return;
       }
     }
   } finally {
-    await Promise.allSettled(open);
+    await Promise.allSettled(inFlight);
   }
 }
 
-/** One attempt, from its turn to what is written of it. */
+/** Makes one attempt, from waiting for a request slot to recording the result. */
 async function sendOne(run: DeliveryRun, lease: HookLease, due: DueDelivery): Promise<void> {
   const attempt = await run.requests.run(async () => {
     if (isStopped(run, lease)) return undefined;
@@ -134,7 +140,7 @@ async function sendAttempt(
 ): Promise<Attempt> {
   const { ctx, clock } = run;
   const startedAt = clock.now();
-  const ended = (outcome: AttemptOutcome): Attempt => ({
+  const finish = (outcome: AttemptOutcome): Attempt => ({
     request: undefined,
     message: null,
     outcome,
@@ -142,7 +148,7 @@ async function sendAttempt(
   });
   try {
     const opened = await openDelivery(ctx, hook, due);
-    if (opened.kind !== "ready") return ended(opened);
+    if (opened.kind !== "ready") return finish(opened);
     const { request, message } = opened;
     const { url, method, headers, body } = request;
     const outcome = await ctx.outgoing.fetchGuarded(
@@ -154,10 +160,10 @@ async function sendAttempt(
         redirectsMax: REDIRECTS_MAX,
       },
     );
-    return { ...ended(outcome), request, message };
+    return { ...finish(outcome), request, message };
   } catch (error) {
-    // One that can't be made must not keep those behind it waiting for ever.
+    // A delivery that cannot be prepared must not block the ones behind it for ever.
     logBug(`delivery ${due.uuid}`, error);
-    return ended({ kind: "broken" });
+    return finish({ kind: "broken" });
   }
 }

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import { Semaphore } from "../../../storage/semaphore.ts";
 
-/** Time and chance, as a run of deliveries takes them. */
+/** The clock and the random source of a run. */
 export interface Clock {
   /** In milliseconds. */
   now(): number;
@@ -11,19 +11,19 @@ export interface Clock {
 
 export const SYSTEM_CLOCK: Clock = { now: () => Date.now(), random: () => Math.random() };
 
-/** For how long a run begins attempts. The platform lets it go on for 30 s once its message is done. */
+/** How long a run starts attempts. The platform allows 30 s of work after the message was handled. */
 const WORK_MS = 20_000;
 const LIFE_MS = 26_000;
-/** The platform bounds what an invocation may ask of others. */
+/** The platform limits the subrequests of one invocation. */
 const ATTEMPTS_MAX = 100;
-/** As many as the platform opens at once. */
+/** The platform's limit of simultaneously open connections. */
 const REQUESTS_OPEN_MAX = 6;
 
-/** What one call to deliver shares among the hooks it delivers to. */
+/** State shared by all hooks of one delivery run. */
 export class DeliveryRun {
   readonly ctx: Ctx;
   readonly clock: Clock;
-  /** Requests wait here for their turn. */
+  /** Bounds the requests that are open at once. */
   readonly requests = new Semaphore(REQUESTS_OPEN_MAX, () => () => {});
   readonly #endsAt: number;
   #attemptsLeft = ATTEMPTS_MAX;
@@ -34,7 +34,7 @@ export class DeliveryRun {
     this.#endsAt = clock.now() + Math.min(WORK_MS, LIFE_MS - ctx.config.deliverTimeoutMs);
   }
 
-  /** Whether no attempt may begin any more. */
+  /** Whether no further attempt may start. */
   get isExhausted(): boolean {
     return this.#attemptsLeft === 0 || this.clock.now() >= this.#endsAt;
   }

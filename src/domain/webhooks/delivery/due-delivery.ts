@@ -3,14 +3,17 @@ import { and, asc, eq, lte, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../../db/db.ts";
 import { webhookEvents, hookDeliveries, hooks } from "../../../db/schema/index.ts";
 
-/** A delivery whose time has come, and what it tells. */
+/** A due delivery with its payload. */
 export type DueDelivery = Awaited<ReturnType<typeof selectDue>>[number];
 
-/** What is read of one hook at once: so many deliveries, or those that exceed so many bytes together. */
+/**
+ * Bounds of one read per hook: this many deliveries, and payloads until they exceed this many bytes
+ * together.
+ */
 const DELIVERIES_MAX = 20;
 const BYTES_MAX = 1_048_576;
 
-/** Whether anything of the hook in question is to be sent by now. */
+/** Whether the hook of the current row has due deliveries. */
 export const hasDue = (now: number): SQL => sql`exists (
   select 1
   from ${hookDeliveries}
@@ -20,9 +23,9 @@ export const hasDue = (now: number): SQL => sql`exists (
 )`;
 
 /**
- * The first deliveries of each hook that are to be sent by now, oldest first.
+ * Selects the first due deliveries of each hook, oldest first.
  *
- * @param token Of the lease that whoever asks has of these hooks.
+ * @param token The token of the caller's lease on these hooks.
  */
 export function selectDue(db: Database, hookIds: readonly number[], token: number, now: number) {
   const first = db

@@ -13,20 +13,21 @@ import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
 
-/** A delivery with what was sent. */
+/** A delivery with the content that was sent. */
 export interface FoundDelivery {
   readonly delivery: HookDelivery;
-  /** Of what it tells of. */
+  /** The event that the delivery reports. */
   readonly eventId: number;
   readonly method: "POST" | "PUT";
-  /** The text that is signed: of a form, what its field holds. */
+  /** The text that is signed; for a form, the value of its field. */
   readonly content: string;
 }
 
 /**
- * A delivery to a hook.
+ * Finds a delivery of a hook.
  *
- * @throws Failure `not_found` also for one to another hook, and for a hook that is not at this place.
+ * @throws Failure `not_found` also for a delivery of a different hook, and for a hook that does not belong
+ * to this owner.
  */
 export async function findDelivery(
   { db }: Ctx,
@@ -38,7 +39,7 @@ export async function findDelivery(
     .select({
       ...columnsOf(hookDeliveries, "delivery"),
       type: hooks.type,
-      announcement: webhookEvents.payload,
+      webhookEventPayload: webhookEvents.payload,
       eventId: webhookEvents.eventId,
     })
     .from(hookDeliveries)
@@ -46,9 +47,9 @@ export async function findDelivery(
     .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
     .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), belongsTo(hookOwner)));
   if (!row) throw notFound();
-  const { type, announcement, eventId, ...delivery } = row;
+  const { type, webhookEventPayload, eventId, ...delivery } = row;
   const takesPayload = type === "gitea" || type === "gogs";
-  const payload = { event: delivery.event, body: announcement } as Payload;
+  const payload = { event: delivery.event, body: webhookEventPayload } as Payload;
   return {
     delivery,
     eventId,

@@ -6,23 +6,29 @@ import { Semaphore } from "../../../storage/semaphore.ts";
 import { isApproved } from "../hooks/is-approved.ts";
 import { type DueDelivery, hasDue, selectDue } from "./due-delivery.ts";
 
-/** Longer than whatever happens between two writes of a lane: the wait for a request and the request. */
+/**
+ * Longer than the longest time between two writes under a lease: waiting for a request slot, and the
+ * request.
+ */
 export const LEASE_MS = 60_000;
 
 /**
- * The right to deliver to a hook, which one at a time has, so that it hears things in their order. It
- * is lent for a while: whoever is cut off loses it.
+ * The exclusive right to deliver to a hook, which keeps its deliveries in order. It expires, so a run that
+ * is interrupted loses it.
  */
 export interface HookLease {
-  /** As it was last seen. */
+  /** The hook's row as it was last read. */
   hook: Hook;
-  /** The moment until which it is lent, by which the lender is known. Undefined once it is lost. */
+  /**
+   * The time at which the lease expires, which also identifies its holder. Undefined once the lease is
+   * lost.
+   */
   token: number | undefined;
-  /** One write after another, each knows the token that the last one left. */
+  /** Serializes writes, since each write replaces the token that the next one needs. */
   readonly writes: Semaphore;
-  /** Whether an attempt succeeded since it was lent: then several go at once. */
+  /** Whether an attempt has succeeded under this lease: then several requests are sent concurrently. */
   isProven: boolean;
-  /** Whether something was tried again since, or is to be: then there is something to come back for. */
+  /** Whether a delivery was retried, or is to be: then a message is queued for its next attempt. */
   hasRetries: boolean;
 }
 
@@ -32,27 +38,30 @@ const UNSENT = {
   unapproved: "not sent: whoever set the webhook up may not administer its place any more",
 } as const;
 
-/** However many there are: a statement binds a hundred values only. */
+/** Matches any number of hooks with one bound value: a statement binds at most 100. */
 const isAmong = (hookIds: readonly number[]): SQL =>
   sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`;
 
-const holds = (hookId: number, token: number): SQL | undefined =>
+const isLeasedHook = (hookId: number, token: number): SQL | undefined =>
   and(eq(hooks.id, hookId), eq(hooks.leasedUntil, token));
 
-/** Whether a hook gets what nobody asked for by hand. */
+/** Whether a hook receives deliveries other than tests and redeliveries. */
 export const isEnabled = ({ isActive, pausedAt }: Hook): boolean => isActive && pausedAt === null;
 
 export const isBackingOff = ({ backoffUntil }: Hook, now: number): boolean =>
   backoffUntil !== null && backoffUntil > now;
 
-/** Whether the row in question is of a hook that this token was given for. */
+/** Whether the hook of the current delivery is leased with this token. */
 export const holdsLease = (token: number): SQL => sql`exists (
   select 1
   from ${hooks}
   where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.leasedUntil} = ${token}
 )`;
 
-/** The statement that gives up what waits for hooks that are paused or not active, unless it was asked for. */
+/**
+ * The statement that gives up pending deliveries of hooks that are inactive, paused or not approved, except
+ * for tests and redeliveries.
+ */
 export function giveUpUnsendable(
   { db }: Ctx,
   hookIds: readonly number[],
@@ -68,8 +77,8 @@ export function giveUpUnsendable(
     from ${hooks}
     where ${hooks.id} = ${hookDeliveries.hookId}
   )`;
-  // Of hooks that get all, which most are, no delivery is read.
-  const closed = db
+  // Deliveries are read only for these hooks, which are few.
+  const unsendableHooks = db
     .select({ id: hooks.id })
     .from(hooks)
     .where(
@@ -84,7 +93,7 @@ export function giveUpUnsendable(
     .set({ status: "failed", nextAttemptAt: null, failure: reason, updatedAt: now })
     .where(
       and(
-        inArray(hookDeliveries.hookId, closed),
+        inArray(hookDeliveries.hookId, unsendableHooks),
         eq(hookDeliveries.status, "pending"),
         eq(hookDeliveries.isRequested, false),
       ),
@@ -92,9 +101,9 @@ export function giveUpUnsendable(
 }
 
 /**
- * Borrows the hooks for which something is to be sent, as far as nobody has them and they are not held.
+ * Acquires leases on hooks with due deliveries, skipping hooks that are leased or backing off.
  *
- * Cost: one call to the database, whatever the number of hooks.
+ * Cost: one round trip, whatever the number of hooks.
  */
 export async function acquireLeases(
   ctx: Ctx,
@@ -131,18 +140,18 @@ export async function acquireLeases(
   }));
 }
 
-/** What is left of a lane: what else is to be sent by now, or when there will be something. */
+/** The work left for a hook: deliveries that are due now, or the time of the next one. */
 export interface RemainingWork {
   due: DueDelivery[];
-  /** Null where nothing waits. */
+  /** Null if no delivery is pending. */
   nextAt: number | null;
 }
 
 /**
- * Gives a lane back, unless there is more to send by now: what comes in between is not overlooked, since
- * the look and the return are one.
+ * Releases a lease, unless more deliveries are due. The check and the release are one statement, so a
+ * delivery that is added concurrently is not missed.
  *
- * @param isEnd Give it back even so.
+ * @param isEnd Releases the lease even if deliveries are due.
  */
 export async function releaseLease(
   ctx: Ctx,
@@ -156,12 +165,12 @@ export async function releaseLease(
   } = lease;
   if (token === undefined) return { due: [], nextAt: null };
   const { db } = ctx;
-  const [, returned, [waiting], due, [hook]] = await db.batch([
+  const [, released, [pending], due, [hook]] = await db.batch([
     giveUpUnsendable(ctx, [id], token, now),
     db
       .update(hooks)
       .set({ leasedUntil: null })
-      .where(and(holds(id, token), isEnd ? undefined : sql`not ${hasDue(now)}`))
+      .where(and(isLeasedHook(id, token), isEnd ? undefined : sql`not ${hasDue(now)}`))
       .returning({ backoffUntil: hooks.backoffUntil }),
     db
       .select({ nextAt: min(hookDeliveries.nextAttemptAt).as("next_at") })
@@ -170,7 +179,7 @@ export async function releaseLease(
         and(
           eq(hookDeliveries.hookId, id),
           isNotNull(hookDeliveries.nextAttemptAt),
-          // Else nobody asks.
+          // Needed only if the lease was released.
           sql`exists (
             select 1 from ${hooks} where ${hooks.id} = ${id} and ${hooks.leasedUntil} is null
           )`,
@@ -179,10 +188,10 @@ export async function releaseLease(
     selectDue(db, [id], token, now),
     db.select().from(hooks).where(eq(hooks.id, id)),
   ]);
-  // Somebody may have activated it or changed where it leads.
+  // The hook may have been edited meanwhile.
   if (hook) lease.hook = hook;
-  const [left] = returned;
-  const nextAt = waiting?.nextAt ?? null;
-  if (!left || nextAt === null) return { due, nextAt: null };
-  return { due, nextAt: Math.max(nextAt, left.backoffUntil ?? 0) };
+  const [releasedHook] = released;
+  const nextAt = pending?.nextAt ?? null;
+  if (!releasedHook || nextAt === null) return { due, nextAt: null };
+  return { due, nextAt: Math.max(nextAt, releasedHook.backoffUntil ?? 0) };
 }

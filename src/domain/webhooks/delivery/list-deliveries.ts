@@ -13,7 +13,7 @@ import { notFound } from "../../../lib/failure.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
 
-/** How a delivery stands: without what was sent and answered, which may be long. */
+/** A delivery without the content of its request and response, which may be long. */
 export interface DeliveryEntry {
   readonly delivery: Omit<
     HookDelivery,
@@ -24,17 +24,17 @@ export interface DeliveryEntry {
     | "responseHeaders"
     | "responseBody"
   >;
-  /** Of what it tells of. */
+  /** The event that the delivery reports. */
   readonly eventId: number;
 }
 
-/** Which deliveries are listed; all where it names nothing. */
+/** Restricts the listed deliveries; all of them if empty. */
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
   readonly event?: HookEvent | undefined;
 }
 
-/** What of a delivery is shown in a list. */
+/** The columns of a delivery in a list. */
 export const DELIVERY_COLUMNS = {
   id: hookDeliveries.id,
   hookId: hookDeliveries.hookId,
@@ -52,9 +52,9 @@ export const DELIVERY_COLUMNS = {
 };
 
 /**
- * The deliveries to a hook, newest first.
+ * Lists the deliveries of a hook, newest first.
  *
- * @throws Failure `not_found` for a hook that is not at this place.
+ * @throws Failure `not_found` for a hook that does not belong to this owner.
  */
 export async function listDeliveries(
   { db }: Ctx,
@@ -93,6 +93,6 @@ export async function listDeliveries(
   };
 }
 
-/** Announcements and what is delivered of them are numbered alike; each order has an index of its own. */
+/** Ids of webhook events and of their deliveries rise together; each of the two orders has an index. */
 const newestFirst = ({ status, event }: DeliveryFilter): SQL =>
   desc(status || event ? hookDeliveries.id : hookDeliveries.webhookEventId);

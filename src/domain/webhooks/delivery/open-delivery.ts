@@ -12,19 +12,19 @@ import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import type { DueDelivery } from "./due-delivery.ts";
 import { SEALED_FOR } from "../hooks/hook-options.ts";
 
-/** A delivery ready to be sent, or why it can't be. */
+/** A delivery ready to be sent, or the reason why it cannot be sent. */
 type OpenDelivery =
   | {
       readonly kind: "ready";
       readonly request: DeliveryRequest;
-      /** What a chat is sent; null for hooks that are sent the payload. */
+      /** The message sent to a chat; null for hooks that receive the payload. */
       readonly message: string | null;
     }
   /** The reason is public. */
   | { readonly kind: "unsendable"; readonly reason: string }
   | { readonly kind: "silent" };
 
-/** Makes the request of a delivery, the same bytes each time. */
+/** Builds the request of a delivery. The bytes are the same on each attempt. */
 export async function openDelivery(
   { config }: Ctx,
   row: HookRow,
@@ -37,7 +37,8 @@ export async function openDelivery(
       : unseal(config.sealingKeys, sealed, purpose);
   const secret = await open(row.secret, SEALED_FOR.secret);
   const authorization = await open(row.authorization, SEALED_FOR.authorization);
-  // SECURITY: a receiver must not get used to deliveries that nobody signed.
+  // SECURITY: a delivery that cannot be signed is not sent, so receivers never have to accept unsigned
+  // ones.
   if (secret.kind !== "open") return unsendable("secret", secret.kind);
   if (authorization.kind !== "open") return unsendable("authorization header", authorization.kind);
 

@@ -10,13 +10,13 @@ import { classifyOutcome, type AttemptResult } from "./classify-outcome.ts";
 import { giveUpUnsendable, holdsLease, isEnabled, type HookLease, LEASE_MS } from "./hook-lease.ts";
 import { ATTEMPTS_MAX, backoffMs, hookBackoffMs } from "./retry-schedule.ts";
 
-/** Attempts in a row that must have failed until a hook is paused, besides the time that passed. */
+/** Consecutive failed attempts before a hook is paused, in addition to the configured time. */
 const PAUSE_FAILURES_MIN = 10;
 
 /**
- * Writes down what came of an attempt, and renews the lane; whoever lost it changes nothing.
+ * Records the result of an attempt and renews the lease. Has no effect if the lease was lost.
  *
- * Cost: one call to the database.
+ * Cost: one round trip.
  */
 export function recordAttempt(
   ctx: Ctx,
@@ -51,19 +51,19 @@ interface AttemptRecord {
   renewed: number;
 }
 
-/** @returns The hook as it is now; undefined if somebody else has it or it is gone. */
+/** @returns The hook's current row; undefined if the lease was lost or the hook was deleted. */
 async function write(record: AttemptRecord): Promise<Hook | undefined> {
   const { ctx, lease, now, renewed } = record;
   const { db } = ctx;
   const { id } = lease.hook;
-  const noted = [updateDelivery(record), updateHook(record)] as const;
-  if (!isPausing(record)) {
-    const [, [hook]] = await db.batch(noted);
+  const updates = [updateDelivery(record), updateHook(record)] as const;
+  if (!reachesPauseLimit(record)) {
+    const [, [hook]] = await db.batch(updates);
     return hook;
   }
   const failedBy = now - ctx.config.hookPauseMs;
   const [, [hook], [paused]] = await db.batch([
-    ...noted,
+    ...updates,
     db
       .update(hooks)
       .set({ pausedAt: now })
@@ -71,7 +71,7 @@ async function write(record: AttemptRecord): Promise<Hook | undefined> {
         and(
           eq(hooks.id, id),
           eq(hooks.leasedUntil, renewed),
-          // Somebody may have activated it again meanwhile.
+          // The hook may have been activated again meanwhile.
           eq(hooks.isActive, true),
           isNull(hooks.pausedAt),
           lte(hooks.failingSince, failedBy),
@@ -88,7 +88,7 @@ async function write(record: AttemptRecord): Promise<Hook | undefined> {
   return paused ?? hook;
 }
 
-/** Unless somebody asked for it once more while it was sent: then it is sent once more. */
+/** Leaves the delivery pending if a redelivery was requested during the attempt. */
 function updateDelivery({ ctx, clock, due, attempt, result, now, token }: AttemptRecord) {
   const attemptCount = due.attemptCount + 1;
   const isRetried = result.kind === "retried" && attemptCount < ATTEMPTS_MAX;
@@ -114,7 +114,7 @@ function updateDelivery({ ctx, clock, due, attempt, result, now, token }: Attemp
 function updateHook({ ctx, lease, attempt, result, now, token, renewed }: AttemptRecord) {
   const { id, failureCount } = lease.hook;
   const isSilent = attempt.outcome.kind === "silent";
-  // What the service could not make says nothing of the receiver.
+  // An attempt that sent no request is not a failure of the receiver.
   const isSent = attempt.request !== undefined;
   const hookWaitMs =
     result.kind !== "retried"
@@ -145,8 +145,8 @@ function updateHook({ ctx, lease, attempt, result, now, token, renewed }: Attemp
     .returning();
 }
 
-/** Whether this attempt is one failure too many, as far as the hook is known. */
-function isPausing({ ctx, lease: { hook }, attempt, result, now }: AttemptRecord): boolean {
+/** Whether this failure reaches the limit at which the hook is paused, as of its last read row. */
+function reachesPauseLimit({ ctx, lease: { hook }, attempt, result, now }: AttemptRecord): boolean {
   return (
     result.kind !== "succeeded" &&
     attempt.request !== undefined &&
@@ -157,7 +157,7 @@ function isPausing({ ctx, lease: { hook }, attempt, result, now }: AttemptRecord
   );
 }
 
-/** To whom an event about a hook belongs. */
+/** The owner and repository of an event about a hook. */
 function eventOwnerOf({ repoId, ownerId }: Hook) {
   if (repoId === null) return { ownerId: ownerId ?? 0 };
   const owner = sql`(

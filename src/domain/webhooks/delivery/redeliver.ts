@@ -8,16 +8,16 @@ import { findDelivery } from "./find-delivery.ts";
 import { eventOwner, belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
 import { DELIVERY_COLUMNS, type DeliveryEntry } from "./list-deliveries.ts";
 
-/** Deliveries that one statement takes up again. */
-const TAKEN_AT_ONCE = 500;
-/** Deliveries that one request takes up again. */
-const TAKEN_MAX = 10_000;
+/** Deliveries that one statement requeues. */
+const REQUEUED_AT_ONCE = 500;
+/** Deliveries that one request requeues. */
+const REDELIVERED_MAX = 10_000;
 
 /**
- * Sends a delivery once more, under its id and with what it told at first, also to a hook that is not
- * active. One that waits for another attempt is sent now, and its attempts are counted anew.
+ * Redelivers a delivery under the same id and with its original payload, even if the hook is inactive. A
+ * pending delivery is sent now instead of at its next attempt, and its attempt count restarts.
  *
- * @throws Failure `not_found` for one that is not there, `conflict` for one that is being sent anyway.
+ * @throws Failure `not_found` if the delivery does not exist, `conflict` if it is due already.
  */
 export async function redeliver(
   ctx: Ctx,
@@ -26,39 +26,39 @@ export async function redeliver(
   id: number,
 ): Promise<DeliveryEntry> {
   const { eventId } = await findDelivery(ctx, hookOwner, hookId, id);
-  const isOnItsWay = and(
+  const isDue = and(
     eq(hookDeliveries.status, "pending"),
     lte(hookDeliveries.nextAttemptAt, ctx.now),
     sql`not ${isBackingOff(ctx, hookId)}`,
   ) as SQL;
-  const [taken] = await ctx.db.batch([
+  const [requeuedRows] = await ctx.db.batch([
     ctx.db
       .update(hookDeliveries)
-      .set(anew(ctx))
-      .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), not(isOnItsWay)))
+      .set(requeued(ctx))
+      .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), not(isDue)))
       .returning(DELIVERY_COLUMNS),
     ...recordRedelivery(ctx, hookOwner, hookId),
   ]);
-  const [delivery] = taken;
+  const [delivery] = requeuedRows;
   if (!delivery) throw conflict("the delivery is on its way");
   ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
   return { delivery, eventId };
 }
 
 /**
- * Sends once more what failed, the newest first.
+ * Redelivers failed deliveries, newest first.
  *
- * @param since    Only what was told at that moment or later, in milliseconds.
- * @param takenMax Deliveries at most, whole statements of them.
- * @returns How many there are: as many as at most, where there may be more.
- * @throws Failure `not_found` for a hook that is not at this place.
+ * @param since    Only deliveries created at this time or later, in milliseconds.
+ * @param countMax Deliveries at most, rounded up to whole statements.
+ * @returns The number of requeued deliveries; if it equals the maximum, more may remain.
+ * @throws Failure `not_found` for a hook that does not belong to this owner.
  */
 export async function redeliverFailed(
   ctx: Ctx,
   hookOwner: HookOwner,
   hookId: number,
   since: number,
-  takenMax = TAKEN_MAX,
+  countMax = REDELIVERED_MAX,
 ): Promise<number> {
   const { db } = ctx;
   const isFailed = and(
@@ -79,38 +79,38 @@ export async function redeliverFailed(
           .from(hookDeliveries)
           .where(isFailed)
           .orderBy(desc(hookDeliveries.id))
-          .limit(takenMax)
+          .limit(countMax)
           .as("failed"),
       ),
   ]);
   if (!hook) throw notFound();
   const total = counted?.total ?? 0;
   if (total === 0) return 0;
-  const take = () =>
+  const requeue = () =>
     db
       .update(hookDeliveries)
-      .set(anew(ctx))
+      .set(requeued(ctx))
       .where(
         inArray(
           hookDeliveries.id,
-          // The newest first, so that no statement passes over what is older than `since` but the last.
+          // Newest first, so that only the last statement reads past rows older than `since`.
           db
             .select({ id: hookDeliveries.id })
             .from(hookDeliveries)
             .where(isFailed)
             .orderBy(desc(hookDeliveries.id))
-            .limit(TAKEN_AT_ONCE),
+            .limit(REQUEUED_AT_ONCE),
         ),
       );
-  const more = Array.from({ length: Math.ceil(total / TAKEN_AT_ONCE) - 1 }, take);
-  const results = await db.batch([take(), ...recordRedelivery(ctx, hookOwner, hookId), ...more]);
+  const more = Array.from({ length: Math.ceil(total / REQUEUED_AT_ONCE) - 1 }, requeue);
+  const results = await db.batch([requeue(), ...recordRedelivery(ctx, hookOwner, hookId), ...more]);
   ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
   const [first, , , ...rest] = results as D1Result[];
   return [first, ...rest].reduce((sum, result) => sum + (result?.meta.changes ?? 0), 0);
 }
 
-/** What a delivery is that begins anew. */
-const anew = ({ now }: Ctx): Partial<HookDelivery> => ({
+/** The columns of a delivery that starts over. */
+const requeued = ({ now }: Ctx): Partial<HookDelivery> => ({
   status: "pending",
   isRequested: true,
   attemptCount: 0,
@@ -118,14 +118,14 @@ const anew = ({ now }: Ctx): Partial<HookDelivery> => ({
   updatedAt: now,
 });
 
-/** Whether a hook's receiver is spared for a while. */
+/** Whether a hook is backing off. */
 const isBackingOff = ({ db, now }: Ctx, hookId: number): SQL =>
   sql`exists ${db
     .select({ id: hooks.id })
     .from(hooks)
     .where(and(eq(hooks.id, hookId), gt(hooks.backoffUntil, now)))}`;
 
-/** The statements behind one that takes deliveries up again: they do something if it did. */
+/** The statements that follow an update of deliveries: they have an effect only if it changed a row. */
 const recordRedelivery = (ctx: Ctx, hookOwner: HookOwner, hookId: number) =>
   [
     recordIfChanged(ctx, { type: "hook.redelivered", ...eventOwner(hookOwner), hookId }),

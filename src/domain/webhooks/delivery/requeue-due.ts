@@ -3,12 +3,12 @@ import { and, asc, eq, isNull, lte, or, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { events, hookDeliveries, hooks } from "../../../db/schema/index.ts";
 
-/** Hooks that one run of the schedule sees to; the next one goes on. */
+/** Hooks requeued by one run of the schedule; the next run continues. */
 const HOOKS_MAX = 1000;
 
 /**
- * Sends again the messages of what should have been told or delivered by now: the first ones were lost,
- * or whoever got them was cut off.
+ * Queues messages again for events and deliveries that are overdue, because their first messages were lost
+ * or their consumer was interrupted.
  */
 export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise<void> {
   const [undispatched, due] = await db.batch([

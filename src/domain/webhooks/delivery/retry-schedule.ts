@@ -2,49 +2,49 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** After so many attempts a delivery is given up: a day after the first one, on average. */
+/** A delivery is given up after this many attempts: on average a day after the first one. */
 export const ATTEMPTS_MAX = 18;
 
-/** The wait after the first attempt is within this, and with each attempt within twice as much. */
+/** Bound of the delay after the first attempt; it doubles with each further attempt. */
 const BACKOFF_MS = 30 * SECOND_MS;
 const BACKOFF_MS_MAX = 6 * HOUR_MS;
 const BACKOFF_MS_MIN = 5 * SECOND_MS;
 
-/** For how long nothing is sent where nobody answered; it doubles with each time. */
+/** Backoff of a hook whose receiver sent no response; it doubles with each failure. */
 const HOOK_BACKOFF_MS = 10 * SECOND_MS;
 const HOOK_BACKOFF_MS_MAX = 10 * MINUTE_MS;
 
 const RETRY_AFTER_MS_MAX = 12 * HOUR_MS;
 
 /**
- * How long to wait until a delivery is tried again: anything up to a bound that doubles, so that what
- * failed together does not come back together.
+ * The delay until the next attempt of a delivery: random below a bound that doubles, so that deliveries
+ * that failed together are not retried together.
  *
- * @param attemptCount Attempts that were made, from 1.
+ * @param attemptCount Attempts made so far, from 1.
  * @param chance       From 0 to below 1.
  */
 export function backoffMs(attemptCount: number, chance: number): number {
-  const most = Math.min(BACKOFF_MS * 2 ** (attemptCount - 1), BACKOFF_MS_MAX);
-  return Math.round(BACKOFF_MS_MIN + chance * (most - BACKOFF_MS_MIN));
+  const boundMs = Math.min(BACKOFF_MS * 2 ** (attemptCount - 1), BACKOFF_MS_MAX);
+  return Math.round(BACKOFF_MS_MIN + chance * (boundMs - BACKOFF_MS_MIN));
 }
 
 /**
- * For how long a hook gets nothing after nobody answered, so that a receiver that is away costs one
- * attempt in that time, however much waits for it.
+ * The backoff of a hook whose receiver sent no response: an unreachable receiver costs one attempt in that
+ * time, however many deliveries are pending.
  *
- * @param failureCount Attempts in a row that failed, from 1.
+ * @param failureCount Consecutive failed attempts, from 1.
  */
 export const hookBackoffMs = (failureCount: number): number =>
   Math.min(HOOK_BACKOFF_MS * 2 ** (failureCount - 1), HOOK_BACKOFF_MS_MAX);
 
-/** @see RFC 9110, section 5.6.7: the one form of dates that may be sent today. */
+/** @see RFC 9110, section 5.6.7: the only date format that senders may still generate. */
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
 /**
- * How long a receiver asks to wait, as far as it is heeded.
+ * Parses the delay that a receiver requests, capped at 12 hours.
  *
- * @param header Its `Retry-After`: seconds or a date.
- * @returns Undefined where it says nothing of the future.
+ * @param header The `Retry-After` header: seconds or a date.
+ * @returns Undefined if the header is missing, invalid, or not in the future.
  * @see RFC 9110, section 10.2.3.
  */
 export function parseRetryAfter(header: string | null, now: number): number | undefined {

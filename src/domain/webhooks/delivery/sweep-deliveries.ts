@@ -5,33 +5,33 @@ import { webhookEvents, hookDeliveries } from "../../../db/schema/index.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The oldest announcements that one round looks at, and deliveries of theirs that it removes. */
-const ANNOUNCEMENTS_AT_ONCE = 500;
+/** Oldest webhook events that one round examines, and deliveries that it deletes. */
+const EVENTS_AT_ONCE = 500;
 const DELIVERIES_AT_ONCE = 5000;
-/** Rounds of one run; the next one goes on. */
+/** Rounds of one run; the next run continues. */
 const ROUNDS_MAX = 10;
 
 /**
- * Removes what hooks were told longer ago than the configuration keeps it, also what is asked for once
- * more and not sent yet. It may be done twice and by several at once.
+ * Deletes webhook events and deliveries past the configured retention, including requested redeliveries
+ * that were not sent yet. Safe to repeat and to run concurrently.
  */
 export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
-  // Ids rise with time, so that no index by time is needed: what is old is at their beginning.
+  // Ids rise with time, so the oldest rows come first by id and no index by time is needed.
   const oldest = db
     .select({ id: webhookEvents.id, createdAt: webhookEvents.createdAt })
     .from(webhookEvents)
     .orderBy(asc(webhookEvents.id))
-    .limit(ANNOUNCEMENTS_AT_ONCE)
+    .limit(EVENTS_AT_ONCE)
     .as("oldest");
   const outdated = db
     .select({ id: oldest.id })
     .from(oldest)
     .where(lt(oldest.createdAt, now - config.deliveryDays * DAY_MS));
-  const isDelivered = sql`exists (
+  const hasDeliveries = sql`exists (
     select 1 from ${hookDeliveries} where ${hookDeliveries.webhookEventId} = ${webhookEvents.id}
   )`;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const [deliveries, told] = await db.batch([
+    const [deliveries, deletedEvents] = await db.batch([
       db
         .delete(hookDeliveries)
         .where(
@@ -46,8 +46,8 @@ export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
         ),
       db
         .delete(webhookEvents)
-        .where(and(inArray(webhookEvents.id, outdated), sql`not ${isDelivered}`)),
+        .where(and(inArray(webhookEvents.id, outdated), sql`not ${hasDeliveries}`)),
     ]);
-    if (deliveries.meta.changes + told.meta.changes === 0) return;
+    if (deliveries.meta.changes + deletedEvents.meta.changes === 0) return;
   }
 }

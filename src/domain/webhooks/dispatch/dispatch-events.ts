@@ -22,43 +22,46 @@ import { settled } from "../../../lib/settled.ts";
 import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
-/** Events that are taken at once. */
+/** Events leased at once. */
 const LEASED_MAX = 50;
 /**
- * How long they are nobody else's, in milliseconds, for the first time: whoever has them begins none
- * after 20 s. With each attempt it is longer, so that attempts are not used up by a fault that passes.
+ * Duration of an event's first lease, in milliseconds; a dispatcher starts no event after 20 s. The lease
+ * grows with each attempt, so that a temporary fault does not use up all attempts.
  */
 export const DISPATCH_LEASE_MS = 120 * 1000;
-/** Repositories whose code is read at once: each may take much memory. */
+/** Repositories read concurrently: each may take much memory. */
 const REPOSITORIES_AT_ONCE = 4;
 
-/** After so many milliseconds, or statements to the database, the rest is left to another call. */
+/** Work budget of one call: after this many milliseconds or statements, the rest is left to another call. */
 const WORK_MS = 20 * 1000;
 const STATEMENTS_MAX = 500;
 
-/** Attempts to tell of an event. */
+/** Attempts to dispatch an event. */
 export const DISPATCH_ATTEMPTS_MAX = 10;
-/** What comes between the first two of them, in milliseconds, and at most: each time it is four times as long. */
+/**
+ * The delay after the first attempt and the longest delay, in milliseconds; it quadruples with each
+ * attempt.
+ */
 const DELAY_MS = 30 * 1000;
 const DELAY_MS_MAX = 60 * 60 * 1000;
 
-/** Bytes of one value that is sent to the database: it takes no more than 2 MB. */
+/** Bytes of one value bound to a statement: D1 accepts at most 2 MB. */
 const VALUE_BYTES_MAX = 1_500_000;
-/** Deliveries in one value: each takes some 80 bytes. */
+/** Deliveries in one bound value: each takes about 80 bytes. */
 const DELIVERIES_MAX = 10_000;
 
-/** Where the service is, where nobody ever said it. */
-const NOWHERE = "http://localhost";
+/** Root URL if neither the event, the request nor the configuration has one. */
+const FALLBACK_ROOT_URL = "http://localhost";
 
 /**
- * Hands out the events that wait for it: what each hook is told becomes a delivery.
+ * Dispatches recorded events: creates webhook events, and a delivery for each subscribed hook.
  *
- * Those of one repository are handed out in their order, by whoever does it; one that can't be holds up
- * its own repository alone, for some hours at most. May be done at any time, and by several at once: an
- * event belongs to one of them as long as its lease lasts, and what was written is not written again.
+ * Events of one repository are dispatched in order, across concurrent calls. An event that fails blocks
+ * only its own repository, for some hours at most. Safe to call at any time and concurrently: a lease gives
+ * each event to one call at a time, and rows that were written are not written again.
  *
- * Cost: one round where nothing waits; three for up to fifty events of which nobody hears. One that is
- * heard of takes two more, and one for each push or status in it.
+ * Cost: one round trip if nothing is pending; three for up to fifty events without subscribers. An event
+ * with subscribers takes two more, and one for each push or status in it.
  */
 export async function dispatchEvents(ctx: Ctx): Promise<void> {
   const budget = new WorkBudget(ctx.now);
@@ -67,7 +70,7 @@ export async function dispatchEvents(ctx: Ctx): Promise<void> {
   if (budget.isExhausted) await ctx.eventQueues.dispatchSoon();
 }
 
-/** What one call may do. */
+/** The work that one call may do. */
 class WorkBudget {
   readonly #now: number;
   readonly #startedAt = Date.now();
@@ -91,7 +94,7 @@ class WorkBudget {
   }
 }
 
-/** Takes what is due, but nothing that comes after an event of its repository that is not. */
+/** Leases due events, but none behind an event of its repository that is not due yet. */
 function acquireLease({ db }: Ctx, budget: WorkBudget) {
   const { now } = budget;
   budget.consume(1);
@@ -126,27 +129,27 @@ function acquireLease({ db }: Ctx, budget: WorkBudget) {
 
 const inOrder = (rows: readonly EventRow[]): EventRow[] => rows.toSorted((a, b) => a.id - b.id);
 
-/** An event with those who are to hear of it. */
+/** An event with its webhook events and their recipients. */
 interface Dispatch {
   readonly row: EventRow;
   readonly parts: readonly DispatchPart[];
 }
 
 interface DispatchPart {
-  /** The place of the announcement among those of the event. */
+  /** The index of the webhook event among those of the event. */
   readonly part: number;
   readonly webhookEvent: WebhookEvent;
   readonly hooks: readonly FoundHook[];
 }
 
-/** Tells of what was claimed, and claims what is due then. */
+/** Dispatches leased events, then leases the next due ones. */
 async function dispatchLeased(
   ctx: Ctx,
   budget: WorkBudget,
   rows: readonly EventRow[],
 ): Promise<EventRow[]> {
   const done: EventRow[] = [];
-  const left: EventRow[] = [];
+  const remaining: EventRow[] = [];
   const dispatches: Dispatch[] = [];
   for (const each of await findDispatches(ctx, budget, rows)) {
     if (each.parts.length === 0) done.push(each.row);
@@ -156,24 +159,24 @@ async function dispatchLeased(
   const queue = shuffle([...Map.groupBy(dispatches, ({ row }) => row.repoId).values()]).values();
   const work = async (): Promise<void> => {
     for (const ofRepository of queue)
-      left.push(...(await dispatchRepository(ctx, budget, ofRepository)));
+      remaining.push(...(await dispatchRepository(ctx, budget, ofRepository)));
   };
   await settled(Array.from({ length: REPOSITORIES_AT_ONCE }, work));
 
   budget.consume(2);
-  const ends = [markDispatched(ctx, done), releaseLease(ctx, budget, left)] as const;
+  const updates = [markDispatched(ctx, done), releaseLease(ctx, budget, remaining)] as const;
   if (budget.isExhausted) {
-    await ctx.db.batch(ends);
+    await ctx.db.batch(updates);
     return [];
   }
-  // What was recorded meanwhile waited for what came before it, and nobody else looks after it.
-  const [, , next] = await ctx.db.batch([...ends, acquireLease(ctx, budget)]);
+  // Events recorded meanwhile were blocked by these leases, and no other call takes them.
+  const [, , next] = await ctx.db.batch([...updates, acquireLease(ctx, budget)]);
   return next;
 }
 
 /**
- * In an order of chance: where one of them was the end of whoever told it, others come before it the
- * next time.
+ * Shuffles a list: if dispatching one repository ends the process, other repositories may come before it
+ * the next time.
  */
 function shuffle<T>(list: readonly T[]): T[] {
   return list
@@ -221,7 +224,7 @@ function giveUp({ id, dispatchAttempts }: EventRow): [] {
   return [];
 }
 
-/** What can't be made out now never can. */
+/** An event that cannot be parsed now never can be, so it has no webhook events. */
 function webhookEventsOf({ id, type, ownerId, repoId, payload }: EventRow): WebhookEvent[] {
   try {
     return listWebhookEvents({ ...payload, type, ownerId, repoId } as unknown as Event);
@@ -234,36 +237,36 @@ function webhookEventsOf({ id, type, ownerId, repoId, payload }: EventRow): Webh
 const triggerOf = (row: EventRow, webhookEvent: WebhookEvent): HookTrigger => ({
   event: webhookEvent.event,
   repoId: webhookEvent.repoId,
-  // A fork belongs to somebody else than its source.
+  // The event belongs to the fork's owner, but the hooks are those of the source's owner.
   ownerId: webhookEvent.event === "fork" ? undefined : row.ownerId,
   ref: "ref" in webhookEvent ? webhookEvent.ref : undefined,
   at: row.createdAt,
 });
 
 /**
- * Tells of events of one repository, one after the other.
+ * Dispatches the events of one repository, one after the other.
  *
- * @returns Those that were not begun.
+ * @returns Events that were not started.
  */
 async function dispatchRepository(
   ctx: Ctx,
   budget: WorkBudget,
   dispatches: readonly Dispatch[],
 ): Promise<EventRow[]> {
-  for (const [at, dispatch] of dispatches.entries()) {
-    if (budget.isExhausted) return dispatches.slice(at).map(({ row }) => row);
+  for (const [index, dispatch] of dispatches.entries()) {
+    if (budget.isExhausted) return dispatches.slice(index).map(({ row }) => row);
     try {
       await dispatchEvent(ctx, budget, dispatch);
     } catch (error) {
       logBug(`event-${dispatch.row.id}`, error);
       await postpone(ctx, budget, dispatch.row);
-      return dispatches.slice(at + 1).map(({ row }) => row);
+      return dispatches.slice(index + 1).map(({ row }) => row);
     }
   }
   return [];
 }
 
-/** What one hook is told, by the part of the event. */
+/** A delivery of one webhook event of the event to one hook. */
 interface Delivery {
   readonly part: number;
   readonly hookId: number;
@@ -276,19 +279,19 @@ async function dispatchEvent(
   { row, parts }: Dispatch,
 ): Promise<void> {
   const { db, eventQueues } = ctx;
-  const rootUrl = row.rootUrl || ctx.rootUrl || NOWHERE;
-  const told = parts.map(({ webhookEvent }) => webhookEvent);
-  const source = await openPayloadSource({ ...ctx, rootUrl }, told, row.actorId);
+  const rootUrl = row.rootUrl || ctx.rootUrl || FALLBACK_ROOT_URL;
+  const matched = parts.map(({ webhookEvent }) => webhookEvent);
+  const source = await openPayloadSource({ ...ctx, rootUrl }, matched, row.actorId);
   budget.consume(3);
 
   let texts: string[] = [];
   let bytes = 0;
   let deliveries: Delivery[] = [];
   const hookIds = new Set<number>();
-  for (const { part, webhookEvent, hooks: all } of parts) {
+  for (const { part, webhookEvent, hooks: candidates } of parts) {
     const payload = await readPayload(source, webhookEvent);
     budget.consume(1);
-    const recipients = payload ? findRecipients(all, payload) : [];
+    const recipients = payload ? findRecipients(candidates, payload) : [];
     if (!payload || recipients.length === 0) continue;
     const { event, body } = payload;
     const { repoId } = webhookEvent;
@@ -301,7 +304,7 @@ async function dispatchEvent(
     const isFull =
       bytes + size > VALUE_BYTES_MAX || deliveries.length + recipients.length > DELIVERIES_MAX;
     if (texts.length > 0 && isFull) {
-      await db.batch(write(ctx, budget, row, texts, deliveries));
+      await db.batch(insertDeliveries(ctx, budget, row, texts, deliveries));
       [texts, bytes, deliveries] = [[], 0, []];
     }
     texts.push(text);
@@ -312,28 +315,28 @@ async function dispatchEvent(
     }
   }
   budget.consume(1);
-  const [, , ended] = await db.batch([
-    ...write(ctx, budget, row, texts, deliveries),
+  const [, , marked] = await db.batch([
+    ...insertDeliveries(ctx, budget, row, texts, deliveries),
     markDispatched(ctx, [row]),
   ]);
-  // It took longer than its lease: somebody else tells it.
-  if (ended.meta.changes === 0) log("dispatch:lease-lost", { eventId: row.id });
+  // The lease expired during the dispatch, so another call dispatches the event.
+  if (marked.meta.changes === 0) log("dispatch:lease-lost", { eventId: row.id });
   await eventQueues.deliverSoon([...hookIds]);
 }
 
-/** Chats are told only where there is something to say. */
-function findRecipients(all: readonly FoundHook[], payload: Payload): readonly FoundHook[] {
-  if (toMessage(payload)) return all;
-  return all.filter(({ type }) => type === "gitea" || type === "gogs");
+/** Chats receive only payloads that make a message. */
+function findRecipients(candidates: readonly FoundHook[], payload: Payload): readonly FoundHook[] {
+  if (toMessage(payload)) return candidates;
+  return candidates.filter(({ type }) => type === "gitea" || type === "gogs");
 }
 
 /**
- * The statements that write announcements and their deliveries. They add nothing where that was done
- * before, and where the event is somebody else's by now.
+ * The statements that insert webhook events and their deliveries. They insert nothing that an earlier
+ * attempt inserted, and nothing at all if the lease of the event was lost.
  *
- * @param texts JSON of the part, event, repository and payload of each announcement.
+ * @param texts JSON of the part, event, repository and payload of each webhook event.
  */
-function write(
+function insertDeliveries(
   { db }: Ctx,
   budget: WorkBudget,
   row: EventRow,
@@ -343,7 +346,7 @@ function write(
   const { now } = budget;
   budget.consume(2);
   const { id, dispatchAt } = row;
-  const isMine = sql`exists (
+  const isLeased = sql`exists (
     select 1 from ${events} where id = ${id} and dispatch_at = ${dispatchAt}
   )`;
   return [
@@ -358,9 +361,9 @@ function write(
         payload: sql`value ->> 'payload'`,
         createdAt: now,
       },
-      sql`from json_each(${`[${texts.join(",")}]`}) where ${isMine}`,
+      sql`from json_each(${`[${texts.join(",")}]`}) where ${isLeased}`,
     ).onConflictDoNothing(),
-    // A hook that was deleted meanwhile is left out.
+    // Skips hooks that were deleted meanwhile.
     insertSelect(
       db,
       hookDeliveries,
@@ -377,13 +380,13 @@ function write(
         from json_each(${JSON.stringify(deliveries)}) d
         join ${webhookEvents} a on a.event_id = ${id} and a.part = d.value ->> 'part'
         join ${hooks} h on h.id = d.value ->> 'hookId'
-        where ${isMine}
+        where ${isLeased}
         order by d.key`,
     ).onConflictDoNothing(),
   ] as const;
 }
 
-/** Nobody need be told of these any more. */
+/** Marks events as dispatched. */
 const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
   db
     .update(events)
@@ -397,7 +400,7 @@ const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
     })
     .where(areStillLeased(rows));
 
-/** Gives back what was claimed and not begun. */
+/** Releases the leases of events that were not started. */
 function releaseLease({ db }: Ctx, { now }: WorkBudget, rows: readonly EventRow[]) {
   return db
     .update(events)
@@ -405,7 +408,7 @@ function releaseLease({ db }: Ctx, { now }: WorkBudget, rows: readonly EventRow[
     .where(areStillLeased(rows));
 }
 
-/** Lets an event wait that could not be told, and what comes after it in its repository; or gives it up. */
+/** Postpones an event that failed, and with it the later events of its repository, or gives it up. */
 async function postpone(ctx: Ctx, budget: WorkBudget, row: EventRow): Promise<void> {
   budget.consume(1);
   if (row.dispatchAttempts >= DISPATCH_ATTEMPTS_MAX) {
@@ -420,7 +423,7 @@ async function postpone(ctx: Ctx, budget: WorkBudget, row: EventRow): Promise<vo
     .where(areStillLeased([row]));
 }
 
-/** The condition for those of some events that were not claimed by somebody else since. */
+/** The condition for those of the given events that no other call has leased since. */
 const areStillLeased = (
   rows: readonly EventRow[],
 ): SQL => sql`(${events.id}, ${events.dispatchAt}) in (

@@ -30,35 +30,35 @@ import { readCommits } from "../../commits/read-commits.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../git/open-snapshot.ts";
 import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
 
-/** What the payloads of one event are read from. */
+/** The data that the payloads of one event are built from. */
 export interface PayloadSource {
   readonly ctx: Ctx;
-  /** Undefined for a repository that is gone. */
+  /** Undefined for a repository that was deleted. */
   readonly find: (repoId: number) => RepositoryContext | undefined;
-  /** Who did it; undefined for nobody, and for an account that is gone. */
+  /** The actor of the event; undefined if there is none, or if the account was deleted. */
   readonly sender: User | undefined;
   readonly status: CommitStatus | undefined;
-  /** Opens the code of a repository, once. */
-  readonly open: (where: RepositoryContext) => Promise<RepositorySnapshot>;
+  /** Opens the snapshot of a repository, once. */
+  readonly open: (repo: RepositoryContext) => Promise<RepositorySnapshot>;
 }
 
 /**
- * Opens what the announcements of one event speak of, as things are now.
+ * Opens the data for the webhook events of one event, in its current state.
  *
- * SECURITY: all is read as nobody in particular, since nobody knows who reads at the other end.
+ * SECURITY: everything is read as an anonymous caller, since the readers at the receiver are unknown.
  *
- * Cost: one round to the database.
+ * Cost: one round trip.
  *
- * @param actorId Who did it; 0 for nobody.
+ * @param actorId The actor of the event; 0 for none.
  */
 export async function openPayloadSource(
-  someCtx: Ctx,
+  callerCtx: Ctx,
   webhookEvents: readonly WebhookEvent[],
   actorId: number,
 ): Promise<PayloadSource> {
-  const ctx: Ctx = { ...someCtx, actor: ANONYMOUS };
+  const ctx: Ctx = { ...callerCtx, actor: ANONYMOUS };
   const { db } = ctx;
-  const told = webhookEvents.find((each) => each.event === "status");
+  const statusEvent = webhookEvents.find((each) => each.event === "status");
   const repoIds = webhookEvents.flatMap((each) =>
     each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
   );
@@ -74,9 +74,9 @@ export async function openPayloadSource(
       .from(commitStatuses)
       .where(
         and(
-          eq(commitStatuses.repoId, told?.repoId ?? 0),
-          eq(commitStatuses.commitOid, told?.commitOid ?? ""),
-          eq(commitStatuses.number, told?.number ?? 0),
+          eq(commitStatuses.repoId, statusEvent?.repoId ?? 0),
+          eq(commitStatuses.commitOid, statusEvent?.commitOid ?? ""),
+          eq(commitStatuses.number, statusEvent?.number ?? 0),
         ),
       ),
   ]);
@@ -87,19 +87,19 @@ export async function openPayloadSource(
     status,
     find: (repoId) => {
       const row = found.find(({ repo }) => repo.id === repoId);
-      // A hook is set up by whoever administers.
+      // Hooks are set up by administrators of the repository.
       return row && { row: row.repo, owner: row.owner, permission: OWNER_PERMISSION };
     },
-    open: (where) => (snapshot ??= openSnapshot(ctx, where)),
+    open: (repo) => (snapshot ??= openSnapshot(ctx, repo)),
   };
 }
 
 /**
- * What hooks are told of an announcement.
+ * Builds the payload of a webhook event.
  *
- * Cost: for a push and a status one round to the database; the code is opened for the first of them.
+ * Cost: one round trip for a push or a status; the snapshot is opened for the first of them.
  *
- * @returns Undefined where what it speaks of is gone, or is not for those who are told.
+ * @returns Undefined if its subject no longer exists, or must not be shown to the hook's receivers.
  */
 export async function readPayload(
   source: PayloadSource,
@@ -109,16 +109,16 @@ export async function readPayload(
     return { event: "repository", body: webhookEvent.body };
   }
   const { ctx, sender } = source;
-  const where = source.find(webhookEvent.repoId);
-  if (!where || (needsCode(webhookEvent) && !isAllowed(where, { unit: "code", mode: "read" })))
+  const repo = source.find(webhookEvent.repoId);
+  if (!repo || (needsCode(webhookEvent) && !isAllowed(repo, { unit: "code", mode: "read" })))
     return undefined;
-  const context: PayloadContext = { where, sender, viewer: openReceiver(ctx) };
+  const context: PayloadContext = { repo, sender, viewer: openReceiver(ctx) };
   switch (webhookEvent.event) {
     case "repository":
       return { event: "repository", body: toRepositoryPayload(context, webhookEvent.action) };
     case "fork": {
       const fork = source.find(webhookEvent.forkId);
-      if (!fork || !isAsOpen(fork, where)) return undefined;
+      if (!fork || !isVisibleToReceivers(fork, repo)) return undefined;
       return { event: "fork", body: toForkPayload(context, fork) };
     }
     case "create":
@@ -127,11 +127,11 @@ export async function readPayload(
       return { event: "delete", body: toDeletePayload(context, webhookEvent) };
     case "push": {
       const { ref, before, after } = webhookEvent;
-      const pushed = await readPushed(ctx, await source.open(where), { ref, before, after });
+      const pushed = await readPushed(ctx, await source.open(repo), { ref, before, after });
       return { event: "push", body: toPushPayload(context, pushed) };
     }
     case "status": {
-      const snapshot = await source.open(where);
+      const snapshot = await source.open(repo);
       const node = findNode(snapshot.repository, webhookEvent.commitOid);
       if (!source.status || node === NO_NODE) return undefined;
       const [commit] = await readCommits(ctx, snapshot, [node], PUSHED_PARTS);
@@ -142,12 +142,15 @@ export async function readPayload(
   }
 }
 
-/** Whether it tells of the code: names of branches do, too. */
+/** Whether the payload discloses code; names of branches do, too. */
 const needsCode = ({ event }: WebhookEvent): boolean => event !== "repository" && event !== "fork";
 
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 
-/** SECURITY: who hears of a repository need not hear of a fork that others may see. A private one is its owner's. */
-const isAsOpen = (fork: RepositoryContext, source: RepositoryContext): boolean =>
+/**
+ * SECURITY: receivers that may see a repository need not see a fork with narrower visibility. A private
+ * fork is shown to its owner only.
+ */
+const isVisibleToReceivers = (fork: RepositoryContext, source: RepositoryContext): boolean =>
   fork.row.visibility !== "private" &&
   VISIBILITIES.indexOf(fork.row.visibility) <= VISIBILITIES.indexOf(source.row.visibility);

@@ -9,42 +9,42 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import type { RepositorySnapshot } from "../../git/open-snapshot.ts";
 
-/** Commits of a new branch that count as pushed: which of them others had is not known. */
+/** Commits listed as pushed for a new branch: the commits that other branches contain are not known. */
 const FIRST_COMMITS_MAX = 10;
 
-/** What is told of a pushed commit beside itself. */
+/** The details read with each pushed commit. */
 export const PUSHED_PARTS = { hasStat: false, hasFiles: true, hasVerification: false };
 
 /**
- * What a push brought to one ref. Of commits that were removed since, nothing is told any more.
+ * Reads the commits that a push added to one ref. Commits that are no longer stored are left out.
  *
- * Cost: what came between is walked and counted; five commits are read, with the trees they changed.
+ * Cost: a walk over the pushed commits, which are counted; reads five of them with their changed trees.
  */
 export async function readPushed(
   ctx: Ctx,
   snapshot: RepositorySnapshot,
-  moved: RefChange,
+  change: RefChange,
 ): Promise<Pushed> {
   const { repository } = snapshot;
-  const tip = findNode(repository, moved.after);
-  if (tip === NO_NODE) return { ...moved, commits: [], total: 0, head: undefined };
-  const isTag = kindOfRef(moved.ref) === "tag";
+  const tip = findNode(repository, change.after);
+  if (tip === NO_NODE) return { ...change, commits: [], total: 0, head: undefined };
+  const isTag = kindOfRef(change.ref) === "tag";
   const { nodes, total, baseOid } = isTag
     ? { nodes: [], total: 0, baseOid: undefined }
-    : listPushed(repository, tip, findNode(repository, moved.before));
-  // What is new begins with the tip, unless nothing is.
+    : listPushed(repository, tip, findNode(repository, change.before));
+  // The tip is the first new commit; it is read even if no commit is new.
   const read = await readCommits(ctx, snapshot, nodes.length > 0 ? nodes : [tip], PUSHED_PARTS);
-  return { ...moved, commits: read.slice(0, nodes.length), total, head: read[0], baseOid };
+  return { ...change, commits: read.slice(0, nodes.length), total, head: read[0], baseOid };
 }
 
 function listPushed({ graph }: OpenRepository, tip: Node, before: Node) {
   const range = { tips: [tip], excluded: before === NO_NODE ? [] : [before] };
   const isWanted = findWanted(graph, range);
   const nodes: Node[] = [];
-  const most = before === NO_NODE ? FIRST_COMMITS_MAX : LISTED_COMMITS_MAX;
+  const listedMax = before === NO_NODE ? FIRST_COMMITS_MAX : LISTED_COMMITS_MAX;
   for (const node of walkByTime(graph, range.tips, isWanted)) {
     nodes.push(node);
-    if (nodes.length === most) break;
+    if (nodes.length === listedMax) break;
   }
   const [base = NO_NODE] = graph.parents(nodes.at(-1) ?? tip);
   return {
@@ -54,9 +54,9 @@ function listPushed({ graph }: OpenRepository, tip: Node, before: Node) {
   };
 }
 
-/** The commit that an id leads to; none for what is no commit or is not there any more. */
+/** The node of the commit that an id peels to; none if it is not a commit or no longer stored. */
 export function findNode({ catalog, graph }: OpenRepository, oid: Oid | null): Node {
   const found = oid === null ? undefined : catalog.find(oid);
-  const hookOwner = found && peel(catalog, found);
-  return hookOwner ? graph.nodeAt(hookOwner) : NO_NODE;
+  const commit = found && peel(catalog, found);
+  return commit ? graph.nodeAt(commit) : NO_NODE;
 }

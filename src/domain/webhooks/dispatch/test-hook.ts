@@ -22,13 +22,12 @@ import { type HookOwner, belongsTo } from "../hooks/hook-owner.ts";
 import { PUSHED_PARTS } from "./read-pushed.ts";
 
 /**
- * Lets a hook be told of a push that changed nothing, to this one alone. One that is told
- * of no pushes is not told of this one either.
+ * Sends a sample push event, without changes, to one hook. Sends nothing to a hook that is not subscribed
+ * to pushes.
  *
- * @param entry    Where the push is to be: in the repository whose hook it is, or one of its owner's.
- * @param revision What the push is to lead to; the default branch where it says nothing.
- * @throws Failure `not_found` for a hook that is not there, for a revision that is not, and where the
- * repository is empty.
+ * @param repo     The repository of the sample push: the hook's repository, or one of the hook's owner.
+ * @param revision The revision of the sample push; "" for the default branch.
+ * @throws Failure `not_found` if the hook or the revision does not exist, or if the repository is empty.
  */
 export async function testHook(
   ctx: Ctx,
@@ -49,15 +48,15 @@ export async function testHook(
   const { db, now, actor } = ctx;
   const ref = fullNameOf(found);
   const { commitOid } = found;
-  // SECURITY: as nobody in particular, like everything that hooks are told.
-  const anyone: Ctx = { ...ctx, actor: ANONYMOUS };
-  const [commit] = await readCommits(anyone, snapshot, [found.node], PUSHED_PARTS);
-  const occasion: PayloadContext = {
-    where: { row, owner: repo.owner, permission: OWNER_PERMISSION },
+  // SECURITY: read as an anonymous caller, like all payloads.
+  const anonymousCtx: Ctx = { ...ctx, actor: ANONYMOUS };
+  const [commit] = await readCommits(anonymousCtx, snapshot, [found.node], PUSHED_PARTS);
+  const payloadContext: PayloadContext = {
+    repo: { row, owner: repo.owner, permission: OWNER_PERMISSION },
     sender: actor.user,
     viewer: openReceiver(ctx),
   };
-  const payload = toPushPayload(occasion, {
+  const payload = toPushPayload(payloadContext, {
     ref,
     before: commitOid,
     after: commitOid,
@@ -65,15 +64,18 @@ export async function testHook(
     total: 1,
     head: commit,
   });
-  const isHere = and(eq(hooks.id, hookId), belongsTo(hookOwner));
-  const [[hook], told] = await db.batch([
-    db.select({ id: hooks.id }).from(hooks).where(isHere),
-    // Whoever asks for it does not wait for a receiver to be tried again. What follows depends on it.
+  const isRequestedHook = and(eq(hooks.id, hookId), belongsTo(hookOwner));
+  const [[hook], reset] = await db.batch([
+    db.select({ id: hooks.id }).from(hooks).where(isRequestedHook),
+    // A requested test does not wait for the backoff. The statements that follow depend on this update.
     db
       .update(hooks)
       .set({ backoffUntil: null })
       .where(
-        and(isHere, sql`exists (select 1 from json_each(${hooks.events}) where value = 'push')`),
+        and(
+          isRequestedHook,
+          sql`exists (select 1 from json_each(${hooks.events}) where value = 'push')`,
+        ),
       ),
     recordIfChanged(ctx, {
       type: "hook.tested",
@@ -113,7 +115,7 @@ export async function testHook(
     ),
   ]);
   if (!hook) throw notFound();
-  if (told.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
+  if (reset.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
 }
 
 function fullNameOf({ kind, name }: Revision): string {

@@ -6,17 +6,18 @@ import {
   literalToken,
 } from "../../../git/glob/match-glob.ts";
 
-/** How many `*` and `**` a pattern may have, neighbours counted as one, and how deep its braces may nest. */
+/** Most `*` and `**` in a pattern, adjacent ones counted as one, and the deepest nesting of its braces. */
 const STARS_MAX = 64;
 const DEPTH_MAX = 10;
 
 /**
- * Reads a pattern of branches, as Gitea's branch filters have it: `*` and `?` stand for no separator, `**` for anything, `[a-z]` and `[!a-z]` for one
- * character, `{a,b}` for one of several, a backslash takes the next character as it is.
+ * Parses a branch pattern in the syntax of Gitea's branch filters: `*` and `?` match no separator, `**`
+ * matches anything, `[a-z]` and `[!a-z]` match one character, `{a,b}` matches one of several alternatives,
+ * and a backslash escapes the next character.
  *
- * @param separators The characters that `*` and `?` stop at.
- * @returns Undefined for what is no pattern: a bracket or brace without its end, an empty bracket, a
- * lone backslash, or more than 64 stars or 10 braces within each other.
+ * @param separators The characters that `*` and `?` do not match.
+ * @returns Undefined for an invalid pattern: an unclosed bracket or brace, an empty bracket, a trailing
+ * backslash, more than 64 stars, or braces nested more than 10 deep.
  */
 export function parseBranchGlob(pattern: string, separators = ""): Glob | undefined {
   return new BranchGlobParser(Array.from(pattern), separators).parse("");
@@ -24,7 +25,7 @@ export function parseBranchGlob(pattern: string, separators = ""): Glob | undefi
 
 class BranchGlobParser {
   private readonly chars: readonly string[];
-  /** All characters but the separators. */
+  /** Accepts every character except the separators. */
   private readonly within: Accepts;
   private at = 0;
   private stars = 0;
@@ -36,7 +37,7 @@ class BranchGlobParser {
     this.within = (code) => !codes.has(code);
   }
 
-  /** @param ends The characters that end this part, which are left to be read; "" for the whole. */
+  /** @param ends The characters that end this part; they are not consumed. "" for the whole pattern. */
   parse(ends: string): GlobToken[] | undefined {
     const tokens: GlobToken[] = [];
     while (this.at < this.chars.length) {
@@ -46,7 +47,7 @@ class BranchGlobParser {
       const token = this.next(char);
       if (!token) return undefined;
       if (token.kind === "many") {
-        // A `**` takes the stars beside it in: they stand for nothing that it does not.
+        // A `**` absorbs adjacent stars: they match nothing that it does not match.
         const last = tokens.at(-1);
         if (last?.kind === "many" && last.accepts === anyCharacter) continue;
         if (++this.stars > STARS_MAX) return undefined;
@@ -77,7 +78,7 @@ class BranchGlobParser {
     }
   }
 
-  /** A set whose bracket was read. */
+  /** Parses a character set whose opening bracket was consumed. */
   private set(): GlobToken | undefined {
     const isNegated = this.chars[this.at] === "!";
     if (isNegated) this.at++;
@@ -103,7 +104,7 @@ class BranchGlobParser {
     return this.chars[this.at++];
   }
 
-  /** Choices whose brace was read. */
+  /** Parses alternatives whose opening brace was consumed. */
   private braces(): GlobToken | undefined {
     if (++this.depth > DEPTH_MAX) return undefined;
     const choices: Glob[] = [];

@@ -5,8 +5,8 @@ import { insertSelect } from "../../../db/insert-select.ts";
 import { hooks } from "../../../db/schema/index.ts";
 
 /**
- * The statement that gives a new repository the default hooks, for the batch that creates it. They are
- * its own from then on: what becomes of the default ones does not change them.
+ * The statement that copies the default hooks to a new repository, for the batch that creates the
+ * repository. The copies are independent: later changes of the default hooks do not affect them.
  *
  * @param repoId SQL of the repository's id.
  */
@@ -19,7 +19,7 @@ export const copyDefaultHooks = ({ db, now }: Ctx, repoId: SQL<number>) =>
       id: sql`null`,
       level: "repository",
       repoId,
-      // The service's, whoever made the default one.
+      // The service approves the copy, regardless of who created the default hook.
       approverId: 0,
       lastStatus: "none",
       lastDeliveredAt: null,

@@ -10,20 +10,21 @@ import { eventOwner, belongsTo, type HookOwner, type SITE_LEVELS } from "./hook-
 import { toColumns, toHookType, type HookOptions } from "./hook-options.ts";
 import { requireApprover } from "./require-approver.ts";
 
-/** What a new hook is beyond what can be changed of it. */
+/** The options of a new hook, and those that cannot be changed later. */
 interface NewHook extends HookOptions {
   type: string;
-  /** Of the hooks of the service, which it is to be. */
+  /** The level of a hook that belongs to the service. */
   siteLevel?: (typeof SITE_LEVELS)[number];
 }
 
 const TOO_MANY = (limit: number): string => `no more than ${limit} webhooks may be here`;
 
 /**
- * Makes a hook. It is told of pushes where nothing else is said, and of nothing while it is not active.
+ * Creates a hook. By default it receives pushes, and it is inactive until it is activated.
  *
- * @throws Failure `invalid` or `malformed` for what can't be one, `invalid` for one too many, `forbidden` where the caller's
- * credential reaches less than the hook would tell.
+ * @throws Failure `invalid` or `malformed` for invalid options, `invalid` when the owner already has as
+ * many hooks as the configuration allows, `forbidden` if the caller's credential cannot read everything
+ * that the hook would deliver.
  */
 export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook): Promise<Hook> {
   const approver = requireApprover(ctx.actor, hookOwner);
@@ -47,7 +48,7 @@ export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook
         isActive: false,
         ...columns,
         type,
-        // One that is too many has no address, which the column refuses, and with it the batch.
+        // Above the limit the URL is null, which the column refuses, so the batch fails.
         url: onlyWhile(isWithinLimit, url),
         contentType,
         level: hookOwner.level === "site" ? (wanted.siteLevel ?? "default") : hookOwner.level,

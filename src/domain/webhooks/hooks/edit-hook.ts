@@ -11,10 +11,10 @@ import { toColumns, type HookOptions } from "./hook-options.ts";
 import { requireApprover } from "./require-approver.ts";
 
 /**
- * Changes of a hook what is named. Whoever does so answers for it from then on; activating it also ends
- * a pause.
+ * Changes the given options of a hook. The caller becomes its approver; activating the hook also ends a
+ * pause.
  *
- * @throws Failure `not_found` for a hook that is not at this place, else as `createHook`.
+ * @throws Failure `not_found` for a hook that does not belong to this owner, otherwise as `createHook`.
  */
 export async function editHook(
   ctx: Ctx,
@@ -28,13 +28,14 @@ export async function editHook(
   const isElsewhere =
     columns.url !== undefined && new URL(columns.url).origin !== new URL(hook.url).origin;
   const wanted = {
-    // SECURITY: a new receiver is not given what the old one was trusted with. Nobody reads it back.
+    // SECURITY: a new origin must not receive the authorization header that was stored for the old one. No
+    // response contains the stored header.
     ...(isElsewhere && { authorization: null }),
     ...columns,
     ...(columns.isActive && { pausedAt: null, failingSince: null, failureCount: 0 }),
-    // Another receiver, or one that is said to be well, need not wait for what the last one did.
+    // A new URL, or an explicit activation, ends the backoff that the old receiver caused.
     ...((columns.isActive || (columns.url ?? hook.url) !== hook.url) && { backoffUntil: null }),
-    // What the service made of a default hook is a person's once they change it.
+    // A copy of a default hook is approved by the service; an edit makes the caller its approver.
     approverId: approver.id,
   };
   if (Object.keys(differing(hook, wanted)).length === 0) return hook;
@@ -42,13 +43,13 @@ export async function editHook(
     ctx.db
       .update(hooks)
       .set({ ...wanted, updatedAt: ctx.now })
-      // What was judged is what is changed: the address may have been another one meanwhile.
+      // The update applies only to the URL that was validated: a concurrent edit may have changed it.
       .where(and(eq(hooks.id, id), belongsTo(hookOwner), eq(hooks.url, hook.url)))
       .returning(),
     recordIfChanged(ctx, { type: "hook.edited", ...eventOwner(hookOwner), hookId: id }),
   ]);
   const [row] = edited;
-  // Somebody deleted it meanwhile.
+  // The hook was deleted concurrently, or its URL was changed.
   if (!row) throw notFound();
   return row;
 }

@@ -6,9 +6,9 @@ import { notFound } from "../../../lib/failure.ts";
 import { belongsTo, type HookOwner } from "./hook-owner.ts";
 
 /**
- * The hook of an id.
+ * Finds a hook by id.
  *
- * @throws Failure `not_found` also for one that is elsewhere.
+ * @throws Failure `not_found` also for a hook of a different owner.
  */
 export async function findHook({ db }: Ctx, hookOwner: HookOwner, id: number): Promise<Hook> {
   const [hook] = await db

@@ -7,53 +7,56 @@ import { type Glob, matchGlob } from "../../../git/glob/match-glob.ts";
 import { parseBranchGlob } from "./branch-glob.ts";
 import { isApproved } from "./is-approved.ts";
 
-/** What happened, as far as it decides who is told. */
+/** The properties of a webhook event that decide which hooks receive it. */
 export interface HookTrigger {
   event: HookEvent;
-  /** Of the account whose repository it is, or that it is about; the repository's, where it says nothing. */
+  /**
+   * The owner of the repository, or the account that the event is about. By default the repository's
+   * current owner.
+   */
   ownerId?: number | undefined;
   repoId?: number | undefined;
-  /** Full name of the branch or tag, where the event is about one. */
+  /** Full name of the branch or tag, for an event about a ref. */
   ref?: string | undefined;
-  /** In milliseconds: what happened before a hook was made is not for it. */
+  /** In milliseconds. A hook receives no event from before its creation. */
   at: number;
 }
 
-/** What of a hook decides whether and how it is told. */
+/** The columns of a hook that decide whether it receives an event, and in which form. */
 export type FoundHook = Pick<
   Hook,
   "id" | "level" | "repoId" | "ownerId" | "type" | "branchFilter" | "events" | "createdAt"
 >;
 
 /**
- * Finds the hooks that are to be told of some occasions: none, while webhooks are switched off.
+ * Finds the hooks that match the given triggers: none while webhooks are disabled in the configuration.
  *
- * SECURITY: a hook is passed over once whoever answers for it may not administer its place any more:
- * they would go on reading by it. Whoever may has it back by an edit.
+ * SECURITY: skips hooks whose approver lost admin rights on the owner, since they would keep receiving
+ * private payloads. An administrator re-enables such a hook by editing it.
  *
- * Cost: one round for all of them.
+ * Cost: one round trip for all triggers.
  *
- * @returns What gives those of an occasion, in the order in which they are told: those of the
- * repository, then those of its owner, then those of the service; within these, oldest first.
+ * @returns A function from a trigger to the hooks it matches, ordered by level (repository, owner,
+ * service), then by age.
  */
 export async function findHooks(
   { db, config }: Pick<Ctx, "db" | "config">,
   triggers: readonly HookTrigger[],
 ): Promise<(trigger: HookTrigger) => FoundHook[]> {
   if (config.areWebhooksDisabled) return () => [];
-  const names = listOf(triggers.map(({ event }) => event));
+  const eventNames = listOf(triggers.map(({ event }) => event));
   const repoIds = listOf(triggers.map(({ repoId }) => repoId));
   const ownerIds = listOf(triggers.map(({ ownerId }) => ownerId));
-  const ownerless = triggers.filter(({ ownerId }) => ownerId === undefined);
-  const ownerlessIds = listOf(ownerless.map(({ repoId }) => repoId));
+  const triggersWithoutOwner = triggers.filter(({ ownerId }) => ownerId === undefined);
+  const repoIdsWithoutOwner = listOf(triggersWithoutOwner.map(({ repoId }) => repoId));
 
   const { id, level, repoId, ownerId, type, branchFilter, events, createdAt } = hooks;
-  const isWanted = sql`exists (select 1 from json_each(${events}) where value in ${names})`;
-  const ofRest = sql`
+  const isWanted = sql`exists (select 1 from json_each(${events}) where value in ${eventNames})`;
+  const ownersOfRepositories = sql`
     select ${repositories.ownerId}
     from ${repositories}
-    where ${repositories.id} in ${ownerlessIds}`;
-  const isOwners = sql`${ownerId} in (select value from ${ownerIds} union ${ofRest})`;
+    where ${repositories.id} in ${repoIdsWithoutOwner}`;
+  const isOwnerHook = sql`${ownerId} in (select value from ${ownerIds} union ${ownersOfRepositories})`;
   const [found, owned] = await db.batch([
     db
       .select({ id, level, repoId, ownerId, type, branchFilter, events, createdAt })
@@ -63,7 +66,7 @@ export async function findHooks(
           eq(hooks.isActive, true),
           isNull(hooks.pausedAt),
           isWanted,
-          or(sql`${repoId} in ${repoIds}`, isOwners, eq(level, "system")),
+          or(sql`${repoId} in ${repoIds}`, isOwnerHook, eq(level, "system")),
           isApproved,
         ),
       )
@@ -74,7 +77,7 @@ export async function findHooks(
     db
       .select({ repoId: repositories.id, ownerId: repositories.ownerId })
       .from(repositories)
-      .where(inArray(repositories.id, ownerlessIds)),
+      .where(inArray(repositories.id, repoIdsWithoutOwner)),
   ]);
   const ownerOf = new Map(owned.map((row) => [row.repoId, row.ownerId]));
   return (trigger) => {
@@ -85,7 +88,7 @@ export async function findHooks(
   };
 }
 
-/** The values of a list as SQL: one parameter, however many there are. */
+/** A list of values as SQL that binds one parameter, whatever the length of the list. */
 const listOf = (values: readonly (string | number | undefined)[]): SQL => sql`(
   select value
   from json_each(${JSON.stringify([...new Set(values)].filter((value) => value !== undefined))})
@@ -104,9 +107,9 @@ function matchesOwner(
 const isTriggeredBy = (hook: FoundHook, { event, ref, at }: HookTrigger): boolean =>
   hook.createdAt <= at &&
   hook.events.includes(event) &&
-  (ref === undefined || isAbout(hook.branchFilter, ref));
+  (ref === undefined || matchesBranchFilter(hook.branchFilter, ref));
 
-/** Filters that were read, each once for all that is asked of it. */
+/** Parsed branch filters, a cache by their text. */
 const globs = new Map<string, Glob | undefined>();
 const GLOBS_MAX = 1000;
 
@@ -116,8 +119,8 @@ function globOf(filter: string): Glob | undefined {
   return globs.get(filter);
 }
 
-/** Whether a filter lets a branch or tag through: by its short name, for a branch, or its full one. */
-export function isAbout(branchFilter: string, ref: string): boolean {
+/** Whether a branch filter matches a ref: a branch by its short or full name, a tag by its full name. */
+export function matchesBranchFilter(branchFilter: string, ref: string): boolean {
   if (branchFilter === "") return true;
   const glob = globOf(branchFilter);
   if (!glob) return false;

@@ -1,7 +1,7 @@
 import { HOOK_EVENTS, type HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { invalid } from "../../../lib/failure.ts";
 
-/** Names that stand for others: a group by the name of its first member, which has one of its own too. */
+/** Aliases: the name of a group selects all its events, and `…_only` selects the one event of that name. */
 const ALIASES: Readonly<Record<string, readonly HookEvent[]>> = {
   issues: HOOK_EVENTS.filter((name) => name.startsWith("issue")),
   issues_only: ["issues"],
@@ -13,10 +13,10 @@ const isEvent = (name: string): name is HookEvent =>
   (HOOK_EVENTS as readonly string[]).includes(name);
 
 /**
- * The events that a list of names stands for, sorted, each once; whatever the case of the names. An
+ * Resolves a list of event names and aliases, case-insensitively, to sorted events without duplicates. An
  * empty list means pushes.
  *
- * @throws Failure `invalid` for a name that is none.
+ * @throws Failure `invalid` for an unknown name.
  */
 export function parseHookEvents(names: readonly string[]): HookEvent[] {
   if (names.length === 0) return ["push"];

@@ -14,11 +14,11 @@ import { parseBranchGlob } from "./branch-glob.ts";
 import { parseHookEvents } from "./hook-events.ts";
 import { validateHookUrl } from "./validate-hook-url.ts";
 
-/** What is asked of a hook; what is left out is not asked. */
+/** Options of a hook; omitted ones stay as they are. */
 export interface HookOptions {
   url?: string | undefined;
   contentType?: string | undefined;
-  /** "" for none, as for the two that follow. */
+  /** "" removes the value, as for the two options that follow. */
   secret?: string | undefined;
   authorization?: string | undefined;
   branchFilter?: string | undefined;
@@ -39,21 +39,21 @@ type Columns = Pick<
   | "chat"
 >;
 
-/** What the sealed columns are for: a sealed text opens by this name alone. */
+/** The purposes that the sealed columns are bound to: a sealed text is unsealed for the same purpose only. */
 export const SEALED_FOR = { secret: "hook.secret", authorization: "hook.authorization" } as const;
 
-/** The types whose messages can be dressed up, and with what. */
+/** The chat settings that each hook type supports. */
 const CHAT_FIELDS: Partial<Record<HookType, readonly (keyof ChatSettings)[]>> = {
   slack: ["channel", "username", "iconUrl", "color"],
   discord: ["username", "iconUrl"],
 };
 
 /**
- * The columns that a wish sets, all of them judged.
+ * Validates hook options and converts them to columns.
  *
- * @param chat How a hook that is there shows what it is told.
- * @throws Failure `invalid` for what breaks a rule, `malformed` for a channel that can't be one,
- * `forbidden` for a secret where the service has no key to seal it.
+ * @param chat The stored chat settings of an existing hook.
+ * @throws Failure `invalid` for an option that breaks a rule, `malformed` for an invalid Slack channel,
+ * `forbidden` for a secret if the service has no sealing key.
  */
 export async function toColumns(
   ctx: Ctx,
@@ -65,21 +65,21 @@ export async function toColumns(
   const contentType =
     options.contentType === undefined ? undefined : toContentType(options.contentType);
   const filter = options.branchFilter;
-  // A text in the database ends at a NUL.
+  // SQLite ends a text at a NUL.
   if (filter !== undefined && (filter.includes("\0") || !parseBranchGlob(filter))) {
     throw invalid("[BranchFilter]: Invalid glob pattern");
   }
-  // SECURITY: whatever would begin another header, or no header can hold.
+  // SECURITY: refuses line breaks, which would inject a header, and characters that no header may contain.
   if (
     options.authorization !== undefined &&
     !/^[\t\x20-\x7e\x80-\xff]*$/.test(options.authorization)
   ) {
     throw invalid("[AuthorizationHeader]: Invalid header");
   }
-  const sent = defined(
+  const chatChanges = defined(
     Object.fromEntries((CHAT_FIELDS[type] ?? []).map((name) => [name, options.chat[name]])),
   ) as ChatSettings;
-  if (sent.channel !== undefined) sent.channel = toChannel(sent.channel);
+  if (chatChanges.channel !== undefined) chatChanges.channel = toChannel(chatChanges.channel);
   if (options.url !== undefined) await validateHookUrl(ctx, options.url);
   return defined({
     url: options.url,
@@ -87,13 +87,13 @@ export async function toColumns(
     branchFilter: options.branchFilter,
     events,
     isActive: options.isActive,
-    chat: Object.keys(sent).length > 0 ? { ...chat, ...sent } : undefined,
+    chat: Object.keys(chatChanges).length > 0 ? { ...chat, ...chatChanges } : undefined,
     secret: await sealed(ctx, options.secret, SEALED_FOR.secret),
     authorization: await sealed(ctx, options.authorization, SEALED_FOR.authorization),
   });
 }
 
-/** @throws Failure `invalid` for what is no type. */
+/** @throws Failure `invalid` for an unknown type. */
 export function toHookType(name: string): HookType {
   const type = HOOK_TYPES.find((each) => each === name);
   if (!type) throw invalid(`Invalid hook type: ${name}`);

@@ -2,16 +2,16 @@ import { and, eq, inArray, type SQL } from "drizzle-orm";
 
 import { hooks, type HookLevel, type Repository, type User } from "../../../db/schema/index.ts";
 
-/** Where hooks are: every hook is found together with its place only. */
+/** What a hook belongs to. Hooks are always looked up together with their owner. */
 export type HookOwner =
   | { readonly level: "repository"; readonly repo: Repository }
   | { readonly level: "organization" | "user"; readonly owner: User }
-  /** Those of the service, which fire for all repositories or are copied to new ones. */
+  /** The service: its hooks receive the events of all repositories, or are copied to new repositories. */
   | { readonly level: "site" };
 
 export const SITE_LEVELS = ["system", "default"] as const satisfies HookLevel[];
 
-/** Whether a hook is at a place. */
+/** The condition for hooks of an owner. */
 export function belongsTo(hookOwner: HookOwner): SQL | undefined {
   switch (hookOwner.level) {
     case "repository":
@@ -26,7 +26,7 @@ export function belongsTo(hookOwner: HookOwner): SQL | undefined {
   }
 }
 
-/** To whom an event about a hook belongs. */
+/** The owner and repository of an event about a hook. */
 export function eventOwner(hookOwner: HookOwner): { ownerId: number; repoId?: number } {
   switch (hookOwner.level) {
     case "repository":

@@ -11,7 +11,7 @@ const administersRepository = sql`exists (
   where ${repositories.id} = ${hooks.repoId} and ${isGranted(approverId, { mode: "admin" })}
 )`;
 
-/** Whether whoever set the hook up may still administer its place, as SQL over `hooks`. */
+/** Whether a hook's approver may still administer its owner, as SQL over `hooks`. */
 export const isApproved: SQL = sql`case ${hooks.level}
   when 'repository' then ${isApprover(administersRepository)}
   when 'organization' then ${isApprover(isOwnerOf(sql`${hooks.ownerId}`, approverId))}

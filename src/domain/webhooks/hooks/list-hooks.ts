@@ -6,9 +6,9 @@ import type { Listed, Slice } from "../../slice.ts";
 import { belongsTo, type HookOwner } from "./hook-owner.ts";
 
 /**
- * The hooks of a place, oldest first.
+ * Lists the hooks of an owner, oldest first.
  *
- * @param levels Only those of these levels, where it is given.
+ * @param levels Restricts the list to hooks of these levels.
  */
 export async function listHooks(
   { db }: Ctx,

@@ -4,13 +4,15 @@ import { forbidden, unauthenticated } from "../../../lib/failure.ts";
 import type { HookOwner } from "./hook-owner.ts";
 
 /**
- * Who answers for a hook that the caller sets up.
+ * Returns the caller as the approver of a hook.
  *
- * SECURITY: a hook goes on telling after the credential that made it is gone, and an account's hook
- * tells of all its repositories. A token that reaches only some of them, or only what is public, must
- * not get the rest that way. Within a repository the guard has judged it.
+ * SECURITY: a hook keeps delivering after the credential that created it is gone, and an account's hook
+ * delivers events of all its repositories. A token that reaches only some repositories, or only public
+ * ones, must not gain access to the rest through a hook. For a repository's hook the guard has checked the
+ * access.
  *
- * @throws Failure `unauthenticated` for nobody, `forbidden` for such a token.
+ * @throws Failure `unauthenticated` for an anonymous caller, `forbidden` for a token restricted in this
+ * way.
  */
 export function requireApprover(actor: Actor, hookOwner: HookOwner): User {
   if (!actor.user) throw unauthenticated("token is required");

@@ -8,16 +8,17 @@ import { hooks, type Hook } from "../../../db/schema/index.ts";
 import { log } from "../../../lib/log.ts";
 import { SEALED_FOR } from "./hook-options.ts";
 
-/** Hooks of one batch. */
+/** Hooks read by one batch. */
 const HOOKS_AT_ONCE = 100;
-/** Batches of one run; the next one goes on. */
+/** Batches of one run; the next run continues. */
 const ROUNDS_MAX = 50;
-/** Ids in a line of the log. */
+/** Hook ids listed in one log line. */
 const LOGGED_MAX = 100;
 
 /**
- * Seals anew by the first key what another one has sealed, so that the other one can be removed. What no
- * key opens stays as it is, and the log names its hooks. It may be done twice and by several at once.
+ * Seals secrets that were sealed with an older key again with the first key, so that the older key can be
+ * removed. A secret that no key unseals stays unchanged, and the log lists its hook. Safe to repeat and to
+ * run concurrently.
  */
 export async function resealSecrets({ db, config }: Ctx): Promise<void> {
   const { sealingKeys: keys } = config;
@@ -43,9 +44,9 @@ export async function resealSecrets({ db, config }: Ctx): Promise<void> {
       for (const column of ["secret", "authorization"] as const) {
         const sealed = hook[column];
         if (sealed === null || sealed.startsWith(sealedBy(key))) continue;
-        const anew = await reseal(keys, sealed, SEALED_FOR[column]);
-        if (anew === undefined) unsealable.push(hook.id);
-        else changes.push(replace(db, hook.id, column, sealed, anew));
+        const resealed = await reseal(keys, sealed, SEALED_FOR[column]);
+        if (resealed === undefined) unsealable.push(hook.id);
+        else changes.push(replace(db, hook.id, column, sealed, resealed));
       }
     }
     const [first, ...rest] = changes;
@@ -67,15 +68,15 @@ async function reseal(keys: readonly SealingKey[], sealed: string, purpose: stri
   return opened.kind === "open" ? seal(keys, opened.text, purpose) : undefined;
 }
 
-/** Somebody may have changed it since it was read: theirs stays. */
+/** Replaces a sealed value, unless it was changed after it was read. */
 const replace = (
   db: Ctx["db"],
   id: number,
   column: "secret" | "authorization",
   sealed: string,
-  anew: string,
+  resealed: string,
 ) =>
   db
     .update(hooks)
-    .set({ [column]: anew } satisfies Partial<Hook>)
+    .set({ [column]: resealed } satisfies Partial<Hook>)
     .where(and(eq(hooks.id, id), eq(hooks[column], sealed)));

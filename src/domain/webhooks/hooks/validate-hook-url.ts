@@ -1,21 +1,22 @@
 import type { Ctx } from "../../../context.ts";
 import { invalid } from "../../../lib/failure.ts";
 
-/** How long the names of an address may take to be looked up. */
+/** Timeout for resolving a host name. */
 const LOOKUP_MS_MAX = 2000;
 
 /**
- * Refuses an address that nothing may be delivered to: anything but http and https with a host, what
- * hides where it leads, and what the service may not reach. One that nobody knows yet is let through.
+ * Refuses a URL that the service must not deliver to: a scheme other than http and https, no host,
+ * credentials or characters that disguise the host, and addresses that egress rules block. A host name that
+ * does not resolve yet is accepted.
  *
- * Every address comes by here when a hook is made and when it is changed; where it resolves to is
- * judged again on each delivery.
+ * Runs for the URL of every hook that is created or edited; the resolved address is checked again on each
+ * delivery.
  *
  * @throws Failure `invalid`.
  */
 export async function validateHookUrl({ outgoing }: Ctx, url: string): Promise<void> {
-  // SECURITY: the parser takes line breaks and tabs out without a word, and knows backslashes as slashes.
-  // oxlint-disable-next-line no-control-regex -- these are what is refused
+  // SECURITY: the URL parser silently removes line breaks and tabs, and treats backslashes as slashes.
+  // oxlint-disable-next-line no-control-regex -- control characters are what the pattern refuses
   const isPlain =
     /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i.test(url) && !/[\0-\x20\x7f]/.test(url);
   if (!isPlain || !URL.canParse(url)) throw invalid("Invalid url");

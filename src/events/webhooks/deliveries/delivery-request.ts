@@ -2,18 +2,18 @@ import { familyOf, type HookEvent } from "../payloads/hook-event.ts";
 import type { DeliveryTarget } from "./delivery-target.ts";
 import { type Signatures, signContent } from "./sign-content.ts";
 
-/** One telling of one event to one hook. */
+/** The delivery of one event to one hook. */
 export interface Delivery {
-  /** A UUID, the same each time it is tried. */
+  /** A UUID, the same on each attempt. */
   readonly id: string;
   readonly event: HookEvent;
-  /** Of the event it tells of; within a repository they rise. */
+  /** The id of the event; within a repository ids rise. */
   readonly eventId: number;
-  /** As `formatContent` made it. */
+  /** The output of `formatContent`. */
   readonly content: string;
 }
 
-/** What is sent. Names of headers are written as receivers of the field know them. */
+/** The request of a delivery. Header names are spelled as receivers know them from Gitea and GitHub. */
 export interface DeliveryRequest {
   readonly method: "POST" | "PUT";
   readonly url: string;
@@ -21,7 +21,7 @@ export interface DeliveryRequest {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The request of a delivery. The same hook and delivery make the same bytes. */
+/** Builds the request of a delivery. The same hook and delivery produce the same bytes. */
 export async function toDeliveryRequest(
   hook: DeliveryTarget,
   delivery: Delivery,
@@ -38,11 +38,11 @@ export async function toDeliveryRequest(
     ? encoder.encode(new URLSearchParams({ payload: delivery.content }).toString())
     : content;
   if (hook.type !== "matrix") return { method: "POST", url: hook.url, headers, body };
-  // A room takes each transaction once, however often it is sent.
+  // Matrix processes each transaction id once, so attempts may be repeated.
   return { method: "PUT", url: appendName(hook.url, delivery.id), headers, body };
 }
 
-/** Headers that another host than the hook's may not read: they prove to whoever has them who sent it. */
+/** Headers that must not reach a different host than the hook's: they authenticate the sender. */
 export const SIGNATURE_HEADERS = [
   "X-Gitea-Signature",
   "X-Gogs-Signature",
@@ -50,7 +50,10 @@ export const SIGNATURE_HEADERS = [
   "X-Hub-Signature-256",
 ] as const;
 
-/** The headers that name a delivery and prove where it is from. What is signed is the JSON, also in a form. */
+/**
+ * The headers that identify a delivery and authenticate the sender. The signatures are over the JSON, also
+ * for a form.
+ */
 function toHeaders(
   { level, authorizationHeader }: DeliveryTarget,
   { id, event, eventId }: Delivery,
@@ -78,7 +81,7 @@ function toHeaders(
   };
 }
 
-/** An address with one more name in its path; the query stays behind it. */
+/** Appends a segment to a URL's path; the query is kept. */
 function appendName(address: string, name: string): string {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/$/, "")}/${name}`;

@@ -1,18 +1,18 @@
 import type { HookContentType, HookLevel, HookType } from "../../../db/schema/index.ts";
 import type { SlackSettings } from "../messages/slack.ts";
 
-/** What of a hook decides how it is delivered to. */
+/** The properties of a hook that determine its requests. */
 export interface DeliveryTarget {
   readonly type: HookType;
   readonly url: string;
-  /** Of the types that take payloads; a chat is always sent JSON. */
+  /** For the types that receive payloads; a chat always receives JSON. */
   readonly contentType: HookContentType;
-  /** Empty where nothing is signed. */
+  /** Empty if deliveries are not signed. */
   readonly secret: string;
-  /** Empty where none is sent. */
+  /** Empty if no such header is sent. */
   readonly authorizationHeader: string;
-  /** Whose hook it is. */
+  /** Level of the hook's owner. */
   readonly level: HookLevel;
-  /** Of type slack. */
+  /** For the type slack. */
   readonly slack?: SlackSettings | undefined;
 }

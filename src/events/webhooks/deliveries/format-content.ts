@@ -11,10 +11,10 @@ import type { DeliveryTarget } from "./delivery-target.ts";
 const NO_SETTINGS: SlackSettings = { channel: "", username: "", iconUrl: "", color: "" };
 
 /**
- * What a hook is told of a payload: JSON, indented by two spaces. It is what is signed, and what is
- * told again unchanged when the delivery is repeated.
+ * Formats a payload as the content that a hook receives: JSON, indented by two spaces. The content is what
+ * is signed, and it stays the same on redelivery.
  *
- * @returns Undefined where the hook is a chat and there is nothing to say.
+ * @returns Undefined if the hook is a chat and the payload makes no message.
  */
 export function formatContent(
   hook: Pick<DeliveryTarget, "type" | "slack">,

@@ -1,17 +1,17 @@
 import { formatHex } from "../../../lib/hex.ts";
 
-/** Signatures of a content in hex; empty where there is no secret. */
+/** Signatures of a content, in hex; empty if there is no secret. */
 export interface Signatures {
   readonly sha1: string;
   readonly sha256: string;
 }
 
-/** HMACs over exactly these bytes, with the secret in UTF-8. */
+/** HMACs over exactly these bytes, keyed with the secret in UTF-8. */
 export async function signContent(
   secret: string,
   content: Uint8Array<ArrayBuffer>,
 ): Promise<Signatures> {
-  // No key of HMAC is empty.
+  // Web Crypto refuses an empty HMAC key.
   if (secret === "") return { sha1: "", sha256: "" };
   const [sha1, sha256] = await Promise.all([
     sign("SHA-1", secret, content),

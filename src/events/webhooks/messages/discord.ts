@@ -4,7 +4,7 @@ import { MARKDOWN, type Notation, writeDetails, writePieces } from "./write-piec
 const TITLE_CHARS_MAX = 256;
 const DESCRIPTION_CHARS_MAX = 4096;
 
-/** A title leads to one place as a whole. */
+/** A title is a single link, so links within it are written as text. */
 const TITLE: Notation = { text: MARKDOWN.text, link: MARKDOWN.text };
 
 /** @see https://discord.com/developers/docs/resources/webhook#execute-webhook */
@@ -12,7 +12,7 @@ export function toDiscordMessage(message: Message) {
   const { title, sender, color, url } = message;
   return {
     content: "",
-    // SECURITY: nothing that somebody else wrote calls anybody.
+    // SECURITY: text written by other users must not mention anyone.
     allowed_mentions: { parse: [] },
     embeds: [
       {
@@ -26,7 +26,7 @@ export function toDiscordMessage(message: Message) {
   };
 }
 
-/** Leaves no backslash at the end that escapes nothing, and no half of a character. */
+/** Cuts Markdown without leaving a trailing backslash or half of a surrogate pair. */
 function cutMarkdown(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   return `${text.slice(0, charsMax - 1).replace(/(?:\\|[\ud800-\udbff])$/, "")}…`;

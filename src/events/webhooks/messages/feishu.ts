@@ -3,7 +3,7 @@ import { type Notation, writeDetails, writeTitle } from "./write-pieces.ts";
 
 const TEXT_CHARS_MAX = 12_000;
 
-/** SECURITY: text has one tag, `<at>`, which calls people; a space that nobody sees breaks it. */
+/** SECURITY: text may contain one tag, `<at>`, which mentions people; a zero-width space breaks it. */
 const escape = (text: string): string => text.replaceAll("<", "<\u200b");
 
 const TEXT: Notation = { text: escape, link: escape };
@@ -12,7 +12,7 @@ const WITH_ADDRESS: Notation = {
   link: (text, url) => `${escape(text)} (${escape(url)})`,
 };
 
-/** Plain text: only what details lead to is written out. */
+/** Plain text: URLs are written out for links in the details only. */
 export function toFeishuMessage(message: Message) {
   const title = writeTitle(message, TEXT);
   const details = writeDetails(message, WITH_ADDRESS, "\n", TEXT_CHARS_MAX);

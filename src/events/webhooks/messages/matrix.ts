@@ -1,10 +1,10 @@
 import type { Message } from "./message.ts";
 import { HTML, type Notation, PLAIN, writeDetails, writeTitle } from "./write-pieces.ts";
 
-/** An event has 64 KiB at most, and these are in it twice. */
+/** An event is limited to 64 KiB and contains the details twice. */
 const TEXT_CHARS_MAX = 12_000;
 
-/** Where HTML is not read, the address stands beside the text. */
+/** In plain text the URL follows the text. */
 const TEXT: Notation = { text: PLAIN.text, link: (text, url) => `${text} (${url})` };
 
 /** @see https://spec.matrix.org/latest/client-server-api/#mnotice */
@@ -18,7 +18,7 @@ export function toMatrixMessage(message: Message) {
     body: write(TEXT, "\n"),
     format: "org.matrix.custom.html",
     formatted_body: write(HTML, "<br>"),
-    // SECURITY: nothing that somebody else wrote calls anybody.
+    // SECURITY: text written by other users must not mention anyone.
     "m.mentions": {},
   };
 }

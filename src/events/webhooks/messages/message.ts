@@ -11,20 +11,20 @@ import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payl
 import type { ForkPayload } from "../payloads/repository-payload.ts";
 import type { StatusPayload } from "../payloads/status-payload.ts";
 
-/** Text as it is, or text that leads somewhere. Whoever writes it down escapes it. */
+/** Unescaped text, or a link. The notation of each chat escapes it. */
 export type Piece = string | { readonly text: string; readonly url: string };
 
-/** What people are told in a chat, before it takes the form of one. */
+/** A chat message, before it is formatted for a kind of chat. */
 export interface Message {
-  /** One line; who did it is not in it. */
+  /** One line, without the sender. */
   readonly title: readonly Piece[];
-  /** What it is about. */
+  /** The page of the message's subject. */
   readonly url: string;
   /** Red, green and blue as one number. */
   readonly color: number;
   readonly sender: User;
   readonly repository: Repository;
-  /** More of it, each a line. */
+  /** Details, one per line. */
   readonly details: readonly (readonly Piece[])[];
 }
 
@@ -44,17 +44,17 @@ const STATE_COLORS: Record<CommitState, number> = {
   error: RED,
 };
 
-/** What people are told of a payload; undefined for a push without commits, which tells them nothing. */
+/** Converts a payload to a message; undefined for a push without commits, of which chats are not notified. */
 export function toMessage(payload: Payload): Message | undefined {
   const { repository, sender } = payload.body;
-  const news = toNews(payload);
+  const news = toMessageParts(payload);
   return news && { url: repository.html_url, details: [], repository, sender, ...news };
 }
 
-/** It is about the repository, and there is no more of it, unless it says so. */
-type News = Pick<Message, "title" | "color"> & Partial<Pick<Message, "url" | "details">>;
+/** The parts of a message by event. By default the URL is the repository's, and there are no details. */
+type MessageParts = Pick<Message, "title" | "color"> & Partial<Pick<Message, "url" | "details">>;
 
-function toNews(payload: Payload): News | undefined {
+function toMessageParts(payload: Payload): MessageParts | undefined {
   switch (payload.event) {
     case "repository":
       return ofRepository(payload.body);
@@ -73,24 +73,24 @@ function toNews(payload: Payload): News | undefined {
   }
 }
 
-/** What is gone is no place to lead to. */
-const ofRepository = ({ action, repository }: RepositoryPayload): News =>
+/** The title of a deleted repository does not link to it. */
+const ofRepository = ({ action, repository }: RepositoryPayload): MessageParts =>
   action === "created"
     ? { color: GREEN, title: ["[", linkTo(repository), "] Repository created"] }
     : { color: RED, title: [`[${shorten(repository.full_name)}] Repository deleted`] };
 
-const ofFork = ({ forkee, repository }: ForkPayload): News => ({
+const ofFork = ({ forkee, repository }: ForkPayload): MessageParts => ({
   color: GREEN,
   title: [linkTo(forkee), " is forked to ", linkTo(repository)],
 });
 
-function ofCreate({ ref, ref_type: kind, repository }: CreatePayload): News {
+function ofCreate({ ref, ref_type: kind, repository }: CreatePayload): MessageParts {
   const url = refUrl(repository, kind, ref);
   const title = ["[", linkTo(repository), `] ${kind} `, { text: shorten(ref), url }, " created"];
   return { color: GREEN, title, url };
 }
 
-const ofDelete = ({ ref, ref_type: kind, repository }: DeletePayload): News => ({
+const ofDelete = ({ ref, ref_type: kind, repository }: DeletePayload): MessageParts => ({
   color: RED,
   title: ["[", linkTo(repository), `] ${kind} ${shorten(ref)} deleted`],
 });
@@ -101,7 +101,7 @@ function ofPush({
   commits,
   total_commits: total,
   compare_url: compareUrl,
-}: PushPayload): News {
+}: PushPayload): MessageParts {
   const [only] = commits;
   const url = total === 1 && only ? only.url : compareUrl;
   const branch: Piece = {
@@ -113,18 +113,18 @@ function ofPush({
   return { color: GREEN, title, url, details: commits.map(ofCommit) };
 }
 
-function ofStatus(payload: StatusPayload): News {
+function ofStatus(payload: StatusPayload): MessageParts {
   const { sha, context, state, target_url: target, repository, commit } = payload;
   const description = shorten(payload.description);
   const check = ` ${shorten(context)}: ${state}`;
-  const said: Piece = isLink(target)
+  const detail: Piece = isLink(target)
     ? { text: description || shorten(target), url: target }
     : description;
   return {
     color: STATE_COLORS[state],
     title: ["[", linkTo(repository), "] ", { text: sha.slice(0, 7), url: commit.url }, check],
     url: commit.url,
-    details: said === "" ? [] : [[said]],
+    details: detail === "" ? [] : [[detail]],
   };
 }
 
@@ -141,11 +141,11 @@ const ofCommit = ({ id, url, message, author }: PushedCommit): Piece[] => [
 const refUrl = (repository: Repository, kind: "branch" | "tag", name: string): string =>
   `${repository.html_url}/src/${kind}/${encodePath(name)}`;
 
-/** Characters of one text: a message is read at a glance, and every chat has a bound. */
+/** Characters of one text: messages are read at a glance, and every chat has a limit. */
 const TEXT_CHARS_MAX = 120;
 const URL_CHARS_MAX = 2000;
 
-/** One line of bounded length, without control characters and without what turns the line around. */
+/** One line of bounded length, without control characters and bidirectional overrides. */
 function shorten(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
   if (line.length <= TEXT_CHARS_MAX) return line.toWellFormed();
@@ -155,7 +155,10 @@ function shorten(text: string): string {
     .toWellFormed()}…`;
 }
 
-/** SECURITY: a check names its address, and a link of another kind could be a script. */
+/**
+ * SECURITY: the target URL comes from the client that reported the status, and a link with a different
+ * scheme could be a script.
+ */
 function isLink(text: string): boolean {
   const protocol = URL.parse(text)?.protocol;
   return (protocol === "https:" || protocol === "http:") && text.length <= URL_CHARS_MAX;

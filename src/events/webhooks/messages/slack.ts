@@ -1,12 +1,12 @@
 import { formatColor, type Message } from "./message.ts";
 import { type Notation, writeDetails, writeTitle } from "./write-pieces.ts";
 
-/** What a hook of this kind is set up with. */
+/** Chat settings of a Slack hook. */
 export interface SlackSettings {
   readonly channel: string;
   readonly username: string;
   readonly iconUrl: string;
-  /** Of the bar beside a push; empty for a color by the event. */
+  /** Colour of the bar beside a push; empty for a colour that depends on the event. */
   readonly color: string;
 }
 
@@ -15,7 +15,7 @@ const TEXT_CHARS_MAX = 8000;
 const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** SECURITY: brackets would begin a mention of everybody; a bar in an address would end it. */
+/** SECURITY: an unescaped angle bracket could begin a mention of everyone; a bar in a URL would end it. */
 const NOTATION: Notation = {
   text: escape,
   link: (text, url) => `<${escape(url).replaceAll("|", "%7C")}|${escape(text)}>`,

@@ -1,6 +1,6 @@
 import type { Message, Piece } from "./message.ts";
 
-/** How a chat writes text down so that none of it counts as markup. */
+/** How a chat writes text and links, with all markup escaped. */
 export interface Notation {
   readonly text: (text: string) => string;
   readonly link: (text: string, url: string) => string;
@@ -11,14 +11,14 @@ export const writePieces = (pieces: readonly Piece[], { text, link }: Notation):
     .map((piece) => (typeof piece === "string" ? text(piece) : link(piece.text, piece.url)))
     .join("");
 
-/** The title with who did it. */
+/** The title followed by the sender. */
 export const writeTitle = ({ title, sender }: Message, notation: Notation): string =>
   writePieces([...title, " by ", { text: sender.login, url: sender.html_url }], notation);
 
 /**
- * The details as far as there is room: whole lines, so that no markup is cut open.
+ * Writes as many details as fit, in whole lines, so that no markup is cut.
  *
- * @param charsMax Of all together.
+ * @param charsMax Limit of all lines together.
  */
 export function writeDetails(
   { details }: Message,
@@ -35,7 +35,7 @@ export function writeDetails(
   return written;
 }
 
-/** Text only. */
+/** Text without markup. */
 export const PLAIN: Notation = { text: (text) => text, link: (text) => text };
 
 const HTML_ENTITIES: Record<string, string> = {
@@ -53,14 +53,14 @@ export const HTML: Notation = {
   link: (text, url) => `<a href="${escapeHtml(url)}">${escapeHtml(text)}</a>`,
 };
 
-/** SECURITY: a bracket of the address would end the link. */
+/** SECURITY: a bracket in the URL would end the link. */
 const escapeMarkdownUrl = (url: string): string =>
   url.replaceAll(
     /[()<>\\\s]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
   );
 
-/** An address that somebody wrote becomes no link either. */
+/** Also prevents URLs within the text from becoming links. */
 const escapeMarkdown = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]()#|~<>]|:(?=\/\/)/g, String.raw`\$&`);
 

@@ -1,4 +1,4 @@
-/** What a hook can be told of, by the name that it is asked for with. */
+/** The events that a hook can subscribe to. */
 export const HOOK_EVENTS = [
   "create",
   "delete",
@@ -27,7 +27,7 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** What an event is called among its like, where that is not its own name. */
+/** The family of each event whose family has a different name. */
 const FAMILIES: Partial<Record<HookEvent, string>> = {
   issue_assign: "issues",
   issue_label: "issues",
@@ -40,5 +40,5 @@ const FAMILIES: Partial<Record<HookEvent, string>> = {
   pull_request_sync: "pull_request",
 };
 
-/** The name that receivers choose by: one for all events whose payloads have one form. */
+/** The name that receivers dispatch on: one for all events whose payloads share a form. */
 export const familyOf = (event: HookEvent): string => FAMILIES[event] ?? event;

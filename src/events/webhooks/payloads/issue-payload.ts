@@ -4,20 +4,20 @@ import type { User } from "../../../shapes/users/user.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
-/** `Issue` is its JSON form. */
+/** `Issue` is the JSON form of an issue. */
 export interface IssuePayload<Issue> {
   action: "closed" | "reopened";
   number: number;
   issue: Issue;
   repository: Repository;
   sender: User;
-  /** The commit whose message did it; empty where no commit did. */
+  /** The commit whose message closed or reopened the issue; empty if none did. */
   commit_id: Oid | "";
 }
 
-/** An issue that is closed or open again, by somebody or by a commit. */
+/** The payload for an issue that was closed or reopened, by a user or by a commit. */
 export function toIssuePayload<Issue extends { number: number }>(
-  { where, sender, viewer }: PayloadContext,
+  { repo, sender, viewer }: PayloadContext,
   action: IssuePayload<Issue>["action"],
   issue: Issue,
   commitOid: Oid | undefined,
@@ -26,7 +26,7 @@ export function toIssuePayload<Issue extends { number: number }>(
     action,
     number: issue.number,
     issue,
-    repository: toRepository(where, viewer),
+    repository: toRepository(repo, viewer),
     sender: toSender(sender, viewer),
     commit_id: commitOid ?? "",
   };

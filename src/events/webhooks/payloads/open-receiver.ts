@@ -3,6 +3,6 @@ import type { Ctx } from "../../../context.ts";
 import type { Viewer } from "../../../shapes/viewer.ts";
 import { toReceiver } from "./receiver.ts";
 
-/** The receiver of webhooks as a viewer, with the addresses of this service. */
+/** The viewer that payloads are built for, with the URLs of this service. */
 export const openReceiver = ({ rootUrl, config }: Ctx): Viewer =>
   toReceiver({ rootUrl, noReplyDomain: noReplyDomain(config, rootUrl) });

@@ -4,7 +4,7 @@ import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payl
 import type { ForkPayload } from "./repository-payload.ts";
 import type { StatusPayload } from "./status-payload.ts";
 
-/** What a hook is told, by its event. */
+/** The payload of each webhook event. */
 export type Payload =
   | { readonly event: "repository"; readonly body: RepositoryPayload }
   | { readonly event: "fork"; readonly body: ForkPayload }

@@ -11,7 +11,7 @@ import { kindOfRef, type RefChange, shortRef } from "./webhook-event.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
-/** Commits that a push lists; `total_commits` counts the others too. */
+/** Commits listed in a push; `total_commits` counts the remaining ones as well. */
 export const LISTED_COMMITS_MAX = 5;
 
 export interface PushPayload {
@@ -28,47 +28,50 @@ export interface PushPayload {
   sender: User;
 }
 
-/** What a push brought to one ref. A tag brings no commits. */
+/** The effect of a push on one ref. For a tag it has no commits. */
 export interface Pushed extends RefChange {
-  /** Newest first; those after the first 5 are not listed. */
+  /** Newest first; only the first 5 are listed. */
   readonly commits: readonly PushedCommitEntry[];
-  /** How many commits are new on the branch. */
+  /** The number of commits that are new on the branch. */
   readonly total: number;
-  /** What the ref leads to; undefined where it is gone, or leads to no commit. */
+  /** The commit at the tip of the ref; undefined if the ref was deleted or points to no commit. */
   readonly head: PushedCommitEntry | undefined;
-  /** Of a new branch: the parent of the oldest commit that is new on it. */
+  /** For a new branch: the parent of the oldest commit that is new on it. */
   readonly baseOid?: Oid | undefined;
 }
 
 export function toPushPayload(
-  { where, sender, viewer }: PayloadContext,
+  { repo, sender, viewer }: PayloadContext,
   { ref, before, after, commits, total, head, baseOid }: Pushed,
 ): PushPayload {
-  const from = before ?? baseOid ?? findBase(where.row.defaultBranch, ref);
+  const from = before ?? baseOid ?? findBase(repo.row.defaultBranch, ref);
   const range = `${encodePath(from ?? "")}...${after ?? ""}`;
   const isComparable = from !== undefined && after !== null;
   const pusher = toSender(sender, viewer);
   const listed = commits.slice(0, LISTED_COMMITS_MAX);
-  // The head comes first where there is not room for the files of all.
-  const told = toPushedCommits(where, head ? [head, ...listed] : listed, viewer);
-  const headCommit = head ? told.shift() : undefined;
+  // The head comes first, so that it keeps its files if the limit does not allow those of all commits.
+  const payloadCommits = toPushedCommits(repo, head ? [head, ...listed] : listed, viewer);
+  const headCommit = head ? payloadCommits.shift() : undefined;
   return {
     ref,
     before: before ?? NULL_OID,
     after: after ?? NULL_OID,
     compare_url: isComparable
-      ? `${htmlUrlOf(where, viewer)}/compare/${range}`
+      ? `${htmlUrlOf(repo, viewer)}/compare/${range}`
       : `${viewer.rootUrl}/`,
-    commits: told,
+    commits: payloadCommits,
     total_commits: total,
     head_commit: headCommit ?? null,
-    repository: toRepository(where, viewer),
+    repository: toRepository(repo, viewer),
     pusher,
     sender: pusher,
   };
 }
 
-/** What a ref that begins with the history is compared with; a default branch with nothing. */
+/**
+ * The base of the comparison for a ref without known history: the default branch, or nothing for the
+ * default branch itself.
+ */
 function findBase(defaultBranch: string, ref: string): string | undefined {
   if (kindOfRef(ref) === "tag") return NULL_OID;
   return shortRef(ref) === defaultBranch ? undefined : defaultBranch;

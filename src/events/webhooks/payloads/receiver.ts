@@ -3,9 +3,10 @@ import { toGhost, toUser, type User } from "../../../shapes/users/user.ts";
 import type { Viewer } from "../../../shapes/viewer.ts";
 
 /**
- * Whoever a hook leads to, as a viewer.
+ * The receiver of a hook as a viewer.
  *
- * SECURITY: nobody knows who reads there, so it is shown what everybody is: no address of a user.
+ * SECURITY: the readers at the receiver are unknown, so it is shown public data only, and no user's email
+ * address.
  */
 export const toReceiver = ({
   rootUrl,
@@ -17,6 +18,6 @@ export const toReceiver = ({
   noReplyDomain,
 });
 
-/** Who did it; undefined for an account that is gone. */
+/** The sender of a payload: a ghost if the account was deleted. */
 export const toSender = (user: UserRow | undefined, viewer: Viewer): User =>
   user ? toUser(user, viewer) : toGhost(viewer);

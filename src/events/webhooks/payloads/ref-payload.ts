@@ -14,16 +14,16 @@ export interface CreatePayload {
   sender: User;
 }
 
-/** A new branch or tag. */
+/** The payload for a new branch or tag. */
 export function toCreatePayload(
-  { where, sender, viewer }: PayloadContext,
+  { repo, sender, viewer }: PayloadContext,
   { ref, after }: RefChange,
 ): CreatePayload {
   return {
     sha: after ?? NULL_OID,
     ref: shortRef(ref),
     ref_type: kindOfRef(ref) ?? "branch",
-    repository: toRepository(where, viewer),
+    repository: toRepository(repo, viewer),
     sender: toSender(sender, viewer),
   };
 }
@@ -37,16 +37,16 @@ export interface DeletePayload {
   sender: User;
 }
 
-/** A branch or tag that is gone. */
+/** The payload for a deleted branch or tag. */
 export function toDeletePayload(
-  { where, sender, viewer }: PayloadContext,
+  { repo, sender, viewer }: PayloadContext,
   { ref }: RefChange,
 ): DeletePayload {
   return {
     ref: shortRef(ref),
     ref_type: kindOfRef(ref) ?? "branch",
     pusher_type: "user",
-    repository: toRepository(where, viewer),
+    repository: toRepository(repo, viewer),
     sender: toSender(sender, viewer),
   };
 }

@@ -9,32 +9,32 @@ import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
 export function toRepositoryPayload(
-  { where, sender, viewer }: PayloadContext,
+  { repo, sender, viewer }: PayloadContext,
   action: RepositoryPayload["action"],
 ): RepositoryPayload {
   return {
     action,
-    repository: toRepository(where, viewer),
-    organization: toUser(where.owner, viewer),
+    repository: toRepository(repo, viewer),
+    organization: toUser(repo.owner, viewer),
     sender: toSender(sender, viewer),
   };
 }
 
 export interface ForkPayload {
-  /** What was forked. */
+  /** The repository that was forked. */
   forkee: Repository;
   /** The fork. */
   repository: Repository;
   sender: User;
 }
 
-/** What the hooks of a repository are told of a fork of it. */
+/** The payload that the source repository's hooks receive for a fork. */
 export function toForkPayload(
-  { where, sender, viewer }: PayloadContext,
+  { repo, sender, viewer }: PayloadContext,
   fork: RepositoryContext,
 ): ForkPayload {
   return {
-    forkee: toRepository(where, viewer),
+    forkee: toRepository(repo, viewer),
     repository: toRepository(fork, viewer),
     sender: toSender(sender, viewer),
   };

@@ -17,7 +17,7 @@ export interface StatusPayload {
   context: string;
   created_at: string;
   description: string;
-  /** Among all statuses there are. */
+  /** Unique among all statuses of the service. */
   id: number;
   repository: Repository;
   sender: User;
@@ -27,21 +27,21 @@ export interface StatusPayload {
   updated_at: string;
 }
 
-/** What a check said of a commit. */
+/** The payload for a commit status. */
 export function toStatusPayload(
-  { where, sender, viewer }: PayloadContext,
+  { repo, sender, viewer }: PayloadContext,
   status: CommitStatusRow,
   commit: PushedCommitEntry,
 ): StatusPayload {
   const createdAt = formatTime(status.createdAt);
-  const told = only(toPushedCommits(where, [commit], viewer));
+  const payloadCommit = only(toPushedCommits(repo, [commit], viewer));
   return {
-    commit: told,
+    commit: payloadCommit,
     context: status.context,
     created_at: createdAt,
     description: status.description,
     id: status.id,
-    repository: toRepository(where, viewer),
+    repository: toRepository(repo, viewer),
     sender: toSender(sender, viewer),
     sha: status.commitOid,
     state: status.state,

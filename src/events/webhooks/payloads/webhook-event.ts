@@ -2,7 +2,7 @@ import type { Oid } from "../../../git/oid.ts";
 import type { Event } from "../../event.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 
-/** A ref that was moved; null where there was none, or is none any more. */
+/** An updated ref; `before` is null for a new ref, `after` for a deleted one. */
 export interface RefChange {
   /** Full name. */
   readonly ref: string;
@@ -10,17 +10,17 @@ export interface RefChange {
   readonly after: Oid | null;
 }
 
-/** Something that hooks are told of. It names rows: what they hold is read for the payload. */
+/** An event that hooks receive. It refers to rows, which are read when the payload is built. */
 export type WebhookEvent =
   | { readonly event: "repository"; readonly repoId: number; readonly action: "created" }
-  /** What is gone can't be read any more. */
+  /** The payload is recorded with the event, since a deleted repository cannot be read. */
   | {
       readonly event: "repository";
       readonly repoId: number;
       readonly action: "deleted";
       readonly body: RepositoryPayload;
     }
-  /** Of the repository that was forked. */
+  /** `repoId` is the repository that was forked. */
   | { readonly event: "fork"; readonly repoId: number; readonly forkId: number }
   | ({ readonly event: "create" | "push" | "delete"; readonly repoId: number } & RefChange)
   | {
@@ -31,8 +31,8 @@ export type WebhookEvent =
     };
 
 /**
- * What hooks are told of an event, in order; nothing of most. With the event's id, the place in the
- * list names an announcement for good.
+ * Lists the webhook events of an event, in order; most events have none. The event's id and the index in
+ * this list identify a webhook event permanently.
  */
 export function listWebhookEvents(event: Event): WebhookEvent[] {
   switch (event.type) {
@@ -48,7 +48,7 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
         { event: "repository", repoId: event.repoId, action: "created" },
       ];
     case "repository.pushed":
-      return event.updates.flatMap((update) => listOfRef(event.repoId, update));
+      return event.updates.flatMap((update) => listRefEvents(event.repoId, update));
     case "commit_status.created": {
       const { repoId, commitOid, number } = event;
       return [{ event: "status", repoId, commitOid, number }];
@@ -58,8 +58,8 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
   }
 }
 
-/** Kinds of events that hooks are told of, if there are any. */
-const ANNOUNCED: ReadonlySet<Event["type"]> = new Set([
+/** Kinds of events that may have webhook events. */
+const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "repository.created",
   "repository.deleted",
   "repository.forked",
@@ -67,31 +67,35 @@ const ANNOUNCED: ReadonlySet<Event["type"]> = new Set([
   "commit_status.created",
 ] as const);
 
-export const hasWebhookEvents = (type: Event["type"]): boolean => ANNOUNCED.has(type);
+export const hasWebhookEvents = (type: Event["type"]): boolean =>
+  KINDS_WITH_WEBHOOK_EVENTS.has(type);
 
-/** A branch that is deleted makes no push; what is neither branch nor tag is not told. */
-function listOfRef(repoId: number, { ref, before, after }: RefChange): WebhookEvent[] {
+/** A deleted branch makes no push event; refs other than branches and tags make no events at all. */
+function listRefEvents(repoId: number, { ref, before, after }: RefChange): WebhookEvent[] {
   const kind = kindOfRef(ref);
   if (kind === undefined || (before === null && after === null)) return [];
-  const tell = (event: "create" | "push" | "delete"): WebhookEvent => ({
+  const toEvent = (event: "create" | "push" | "delete"): WebhookEvent => ({
     event,
     repoId,
     ref,
     before,
     after,
   });
-  if (after === null) return kind === "tag" ? [tell("push"), tell("delete")] : [tell("delete")];
-  if (before !== null) return [tell("push")];
-  return kind === "tag" ? [tell("push"), tell("create")] : [tell("create"), tell("push")];
+  if (after === null)
+    return kind === "tag" ? [toEvent("push"), toEvent("delete")] : [toEvent("delete")];
+  if (before !== null) return [toEvent("push")];
+  return kind === "tag"
+    ? [toEvent("push"), toEvent("create")]
+    : [toEvent("create"), toEvent("push")];
 }
 
-const PREFIXES = { branch: "refs/heads/", tag: "refs/tags/" } as const;
+const REF_PREFIXES = { branch: "refs/heads/", tag: "refs/tags/" } as const;
 
-/** Undefined for what is neither. */
+/** Undefined for refs that are neither branches nor tags. */
 export function kindOfRef(ref: string): "branch" | "tag" | undefined {
-  if (ref.startsWith(PREFIXES.branch)) return "branch";
-  return ref.startsWith(PREFIXES.tag) ? "tag" : undefined;
+  if (ref.startsWith(REF_PREFIXES.branch)) return "branch";
+  return ref.startsWith(REF_PREFIXES.tag) ? "tag" : undefined;
 }
 
-/** A branch or tag without the folder it is in. */
+/** The short name of a branch or tag. */
 export const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, "");

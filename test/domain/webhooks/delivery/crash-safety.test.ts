@@ -27,39 +27,40 @@ import { systemCtx } from "../../../support/system.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Bindings that work and wake nobody. */
-const mute = () => failing({ at: Infinity, isDone: false, isDeath: false }).bindings;
+/** Bindings that work, except that queue messages are dropped. */
+const silentBindings = () => failing({ at: Infinity, isDone: false, isDeath: false }).bindings;
 
-/** Has everything told and delivered that waits, as the schedule would in the hours that follow. */
+/** Dispatches and delivers everything pending, as the schedule would in the following hours. */
 async function recover(hook: Hook): Promise<void> {
   for (const hour of [1, 2, 3]) {
     const at = Date.now() + hour * HOUR_MS;
-    await dispatchEvents(systemCtx(mute(), at, SETTINGS));
-    await deliverDue(systemCtx(mute(), at, SETTINGS), [hook.id], clockAt(at));
+    await dispatchEvents(systemCtx(silentBindings(), at, SETTINGS));
+    await deliverDue(systemCtx(silentBindings(), at, SETTINGS), [hook.id], clockAt(at));
   }
 }
 
-/** What a receiver got, each delivery once, as its event and what `nameOf` says of its body. */
-async function heardBy(receiver: Pick<ReturnType<typeof openReceiver>, "received">) {
+/** The deliveries that a receiver got, each once, as event and body. */
+async function receivedBy(receiver: Pick<ReturnType<typeof openReceiver>, "received">) {
   const list = await receiver.received();
   const byId = Map.groupBy(list, ({ headers }) => headers["x-gitea-delivery"] ?? "");
-  // Whatever is sent again is the same to the byte.
-  for (const same of byId.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
+  // Repeated attempts send the same bytes.
+  for (const attempts of byId.values())
+    expect(new Set(attempts.map(({ body }) => body)).size).toBe(1);
   return [...byId.values()].map(([first]) => ({
     event: first?.headers["x-gitea-event"] ?? "",
     body: JSON.parse(first?.body ?? "null"),
   }));
 }
 
-const untoldOf = (repoId: number) =>
+const undispatchedOf = (repoId: number) =>
   db
     .select({ id: events.id })
     .from(events)
     .where(and(eq(events.repoId, repoId), isNotNull(events.dispatchAt)));
 
-describe("whatever call fails, and if the Worker dies there", { timeout: 180_000 }, () => {
-  it("a change is told of if it was made, and only then", async () => {
-    const most = await failEveryCall(async (fault) => {
+describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, () => {
+  it("an event is dispatched if and only if the change was stored", async () => {
+    const callCount = await failEveryCall(async (fault) => {
       const owner = await make.user();
       const receiver = openReceiver("200");
       const fields = { level: "user", approverId: owner.id, ownerId: owner.id } as const;
@@ -74,68 +75,73 @@ describe("whatever call fails, and if the Worker dies there", { timeout: 180_000
       const request = new Request("http://x/api/v1/user/repos", { method: "POST", headers, body });
       const response = await serveFailing(request, faults.bindings);
 
-      const made = await db
+      const stored = await db
         .select({ id: repositories.id })
         .from(repositories)
         .where(eq(repositories.ownerId, owner.id));
-      expect(response?.status === 201 ? made.length : 1).toBe(1);
+      expect(response?.status === 201 ? stored.length : 1).toBe(1);
       await recover(hook);
-      const heard = (await heardBy(receiver)).map(({ event, body: told }) => [
+      const deliveries = (await receivedBy(receiver)).map(({ event, body: payload }) => [
         event,
-        told.action,
-        told.repository.name,
+        payload.action,
+        payload.repository.name,
       ]);
-      expect(heard).toEqual(made.map(() => ["repository", "created", name]));
+      expect(deliveries).toEqual(stored.map(() => ["repository", "created", name]));
       return faults;
     });
-    expect(most).toBeGreaterThan(2);
+    expect(callCount).toBeGreaterThan(2);
   });
 
-  it("a push is told of if its ref was moved, once by one id", async () => {
-    const most = await failEveryCall(async (fault) => {
+  it("a push is dispatched once, under one id, if its ref was updated", async () => {
+    const callCount = await failEveryCall(async (fault) => {
       const { hook, repo, owner, received } = await makeReceivedHook("200");
       const { oid, pack } = makeCommit(freshName("text"));
       const faults = failing(fault);
       const request = pushRequest(owner, repo, oid, pack, "refs/heads/main");
       await serveFailing(request, faults.bindings);
 
-      const isMade = (await refsOf(repo)).length > 0;
+      const isUpdated = (await refsOf(repo)).length > 0;
       await maintainRepository(systemCtx({}, Date.now() + HOUR_MS), repo);
       await recover(hook);
-      expect(typesOf(await eventsOf(repo))).toEqual(isMade ? ["repository.pushed"] : []);
-      const heard = (await heardBy({ received })).map(({ event, body }) => [event, body.after]);
-      expect(heard).toEqual(isMade ? [["push", oid]] : []);
+      expect(typesOf(await eventsOf(repo))).toEqual(isUpdated ? ["repository.pushed"] : []);
+      const deliveries = (await receivedBy({ received })).map(({ event, body }) => [
+        event,
+        body.after,
+      ]);
+      expect(deliveries).toEqual(isUpdated ? [["push", oid]] : []);
       return faults;
     });
-    expect(most).toBeGreaterThan(5);
+    expect(callCount).toBeGreaterThan(5);
   });
 
-  it("an event is handed out, and makes one delivery", async () => {
-    const most = await failEveryCall(async (fault) => {
+  it("an event is dispatched and makes one delivery", async () => {
+    const callCount = await failEveryCall(async (fault) => {
       const { hook, repo, owner, received } = await makeReceivedHook("200");
       const { oid, pack } = makeCommit(freshName("text"));
-      // Nobody is woken.
+      // No queue message starts the dispatch.
       const request = pushRequest(owner, repo, oid, pack, "refs/heads/main");
-      await serveFailing(request, mute());
+      await serveFailing(request, silentBindings());
 
       const faults = failing(fault);
       await dispatchEvents(systemCtx(faults.bindings, Date.now(), SETTINGS)).catch(() => {});
       await recover(hook);
-      expect(await untoldOf(repo.id)).toEqual([]);
+      expect(await undispatchedOf(repo.id)).toEqual([]);
       expect(await deliveriesOf(hook)).toMatchObject([{ event: "push", status: "succeeded" }]);
-      expect(await heardBy({ received })).toMatchObject([{ event: "push", body: { after: oid } }]);
+      expect(await receivedBy({ received })).toMatchObject([
+        { event: "push", body: { after: oid } },
+      ]);
       return faults;
     });
-    expect(most).toBeGreaterThan(4);
+    expect(callCount).toBeGreaterThan(4);
   });
 
-  it("a delivery arrives, by the same id however often it is sent", async () => {
-    const most = await failEveryCall(async (fault) => {
+  it("a delivery arrives, under the same id on each attempt", async () => {
+    const callCount = await failEveryCall(async (fault) => {
       const { hook, repo, owner, received } = await makeReceivedHook("200");
       const { oid, pack } = makeCommit(freshName("text"));
       const request = pushRequest(owner, repo, oid, pack, "refs/heads/main");
-      await serveFailing(request, mute());
-      await dispatchEvents(systemCtx(mute(), Date.now(), SETTINGS));
+      await serveFailing(request, silentBindings());
+      await dispatchEvents(systemCtx(silentBindings(), Date.now(), SETTINGS));
 
       const faults = failing(fault);
       const ctx = systemCtx(faults.bindings, Date.now(), SETTINGS);
@@ -143,33 +149,35 @@ describe("whatever call fails, and if the Worker dies there", { timeout: 180_000
       await deliverDue(ctx, [hook.id]).catch(() => {});
       await recover(hook);
       expect(await deliveriesOf(hook)).toMatchObject([{ status: "succeeded" }]);
-      expect(await heardBy({ received })).toMatchObject([{ event: "push", body: { after: oid } }]);
-      // Never more often than it could not be known whether it had arrived.
+      expect(await receivedBy({ received })).toMatchObject([
+        { event: "push", body: { after: oid } },
+      ]);
+      // A request is repeated only if it is unknown whether it had arrived.
       expect((await received()).length).toBeLessThanOrEqual(2);
       return faults;
     });
-    expect(most).toBeGreaterThan(2);
+    expect(callCount).toBeGreaterThan(2);
   });
 });
 
-describe("messages that come twice and out of order", () => {
-  it("deliver each thing once, in its order", async () => {
+describe("queue messages that are repeated and out of order", () => {
+  it("deliver each event once, in order", async () => {
     const { hook, repo, owner, received } = await makeReceivedHook("200");
     const oids: string[] = [];
     for (let at = 0; at < 5; at++) {
       const { oid, pack } = makeCommit(freshName("text"));
       oids.push(oid);
-      await serveFailing(pushRequest(owner, repo, oid, pack, `refs/heads/${at}`), mute());
+      await serveFailing(pushRequest(owner, repo, oid, pack, `refs/heads/${at}`), silentBindings());
     }
-    const tell = () => dispatchEvents(systemCtx(mute(), Date.now(), SETTINGS));
-    const deliver = () => deliverDue(systemCtx(mute(), Date.now(), SETTINGS), [hook.id]);
-    // What is to be sent is asked for before it is handed out, beside it and after.
-    await Promise.all([deliver(), tell(), deliver(), tell()]);
-    await Promise.all([deliver(), deliver(), tell(), deliver()]);
+    const dispatch = () => dispatchEvents(systemCtx(silentBindings(), Date.now(), SETTINGS));
+    const deliver = () => deliverDue(systemCtx(silentBindings(), Date.now(), SETTINGS), [hook.id]);
+    // Deliveries are requested before, during and after the dispatch.
+    await Promise.all([deliver(), dispatch(), deliver(), dispatch()]);
+    await Promise.all([deliver(), deliver(), dispatch(), deliver()]);
     await deliver();
     const rows = await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
     expect(rows.map(({ status }) => status)).toEqual(oids.map(() => "succeeded"));
-    const heard = await received();
-    expect(heard.map(({ body }) => JSON.parse(body).after)).toEqual(oids);
+    const deliveries = await received();
+    expect(deliveries.map(({ body }) => JSON.parse(body).after)).toEqual(oids);
   });
 });

@@ -25,12 +25,12 @@ const uuidsOf = (list: readonly ReceivedHook[]) =>
   list.map(({ headers }) => headers["x-gitea-delivery"]);
 const uuids = (list: readonly { uuid: string }[]) => list.map(({ uuid }) => uuid);
 
-/** Whether each request came after the one before it was answered. */
+/** Whether each request arrived after the response to the previous one. */
 const isOneByOne = (list: readonly ReceivedHook[]): boolean =>
-  list.every(({ at }, place) => place === 0 || at >= (list[place - 1]?.answeredAt ?? Infinity));
+  list.every(({ at }, index) => index === 0 || at >= (list[index - 1]?.answeredAt ?? Infinity));
 
-describe("what one repository tells", () => {
-  it("comes in its order, one after the other, however slow the receiver is", async () => {
+describe("deliveries of one repository", () => {
+  it("arrive in order, one after the other, however slow the receiver is", async () => {
     const { hook, received } = await makeReceivedHook("slow:60");
     const made = [];
     for (let at = 0; at < 25; at++) made.push(await makeDelivery(hook));
@@ -40,20 +40,20 @@ describe("what one repository tells", () => {
     expect(isOneByOne(requests)).toBe(true);
   });
 
-  it("comes once, however often and at once it is asked for", async () => {
+  it("arrive once, however often and concurrently they are requested", async () => {
     const { hook, received } = await makeReceivedHook("slow:30");
     const other = await makeReceivedHook("slow:30");
     const made = [];
     for (const _ of [1, 2, 3]) made.push(await makeDelivery(hook));
     await makeDelivery(other.hook);
-    const asked = [[hook.id, other.hook.id], [hook.id, hook.id], [other.hook.id], [hook.id]];
-    await Promise.all([...asked, ...asked].map((hookIds) => deliver(hookIds)));
-    for (const hookIds of asked) await deliver(hookIds);
+    const requested = [[hook.id, other.hook.id], [hook.id, hook.id], [other.hook.id], [hook.id]];
+    await Promise.all([...requested, ...requested].map((hookIds) => deliver(hookIds)));
+    for (const hookIds of requested) await deliver(hookIds);
     expect(uuidsOf(await received())).toEqual(uuids(made));
     expect(await other.received()).toHaveLength(1);
   });
 
-  it("is sent by whoever delivers already, where it comes meanwhile", async () => {
+  it("are sent by the current lease holder if they are added meanwhile", async () => {
     const { hook, received } = await makeReceivedHook("slow:200");
     const first = await makeDelivery(hook);
     const work = deliver([hook.id]);
@@ -66,8 +66,8 @@ describe("what one repository tells", () => {
   });
 });
 
-describe("what several repositories tell", () => {
-  it("goes beside each other once the receiver is there, each in its order, four at most", async () => {
+describe("deliveries of several repositories", () => {
+  it("are concurrent once an attempt succeeded, at most four, in order per repository", async () => {
     const { hook, received } = await makeReceivedHook("slow:150");
     const made = new Map<string, number>();
     for (const _ of [1, 2, 3]) {
@@ -79,11 +79,11 @@ describe("what several repositories tell", () => {
     const requests = await received();
     expect(new Set(uuidsOf(requests))).toEqual(new Set(made.keys()));
     expect(requests).toHaveLength(made.size);
-    const openAt = (moment: number) =>
+    const concurrentAt = (moment: number) =>
       requests.filter(({ at, answeredAt = 0 }) => at <= moment && answeredAt > moment).length;
-    const most = Math.max(...requests.map(({ at }) => openAt(at)));
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(4);
+    const concurrency = Math.max(...requests.map(({ at }) => concurrentAt(at)));
+    expect(concurrency).toBeGreaterThan(1);
+    expect(concurrency).toBeLessThanOrEqual(4);
     expect(isOneByOne(requests.slice(0, 2))).toBe(true);
     for (const repoId of [11, 12, 13, 14, 15, 16]) {
       const own = requests.filter(
@@ -95,7 +95,7 @@ describe("what several repositories tell", () => {
     }
   });
 
-  it("goes one at a time to a receiver that has not answered yet", async () => {
+  it("are sent one at a time to a receiver that has not answered yet", async () => {
     const { hook, received } = await makeReceivedHook("hang");
     for (const repoId of [11, 12, 13]) await makeDelivery(hook, { repoId });
     await deliver([hook.id]);
@@ -103,8 +103,8 @@ describe("what several repositories tell", () => {
   });
 });
 
-describe("hooks beside each other", () => {
-  it("do not wait for one whose receiver hangs", async () => {
+describe("several hooks", () => {
+  it("do not wait for a hook whose receiver hangs", async () => {
     const hanging = await makeReceivedHook("hang");
     const others = await Promise.all([1, 2, 3, 4].map(() => makeReceivedHook("200")));
     for (const { hook } of [hanging, ...others]) await makeDelivery(hook);
@@ -117,11 +117,11 @@ describe("hooks beside each other", () => {
   });
 });
 
-describe("a deliverer that is cut off", () => {
-  it("is followed by another once its lease has passed, which sends again under the same id", async () => {
+describe("a delivery run that is interrupted", () => {
+  it("is repeated under the same delivery id once its lease has expired", async () => {
     const { hook, received } = await makeReceivedHook("200");
     const { uuid } = await makeDelivery(hook);
-    // It claims and sends, and dies before it writes down what came of it.
+    // The run acquires the lease and sends, and dies before it records the attempt.
     const { bindings } = failing({ at: 1, isDone: false, isDeath: true });
     await deliver([hook.id], clockAt(NOW), {}, bindings);
     expect(await received()).toHaveLength(1);
@@ -134,7 +134,7 @@ describe("a deliverer that is cut off", () => {
     expect((await deliveryOf(hook)).status).toBe("succeeded");
   });
 
-  it("that comes back after its lease passed changes nothing of another's", async () => {
+  it("changes nothing if it continues after another run acquired its expired lease", async () => {
     const { hook, received } = await makeReceivedHook("slow:600|slow:300");
     const [first, second] = [await makeDelivery(hook), await makeDelivery(hook)];
     const late = deliver([hook.id], clockAt(NOW), { DELIVER_TIMEOUT: "5" });
@@ -142,7 +142,7 @@ describe("a deliverer that is cut off", () => {
     const laterAt = NOW + LEASE_MS + 5000;
     const next = deliver([hook.id], clockAt(laterAt), { DELIVER_TIMEOUT: "5" });
     await expect.poll(received).toHaveLength(3);
-    // The late one has come back by now and found another there.
+    // By now the late run has continued and found that its lease is lost.
     await late;
     expect((await hookAfter(hook)).leasedUntil).toBe(laterAt + LEASE_MS);
     expect((await deliveriesOf(hook))[0]).toMatchObject({ updatedAt: laterAt });
@@ -155,10 +155,10 @@ describe("a deliverer that is cut off", () => {
     expect((await hookAfter(hook)).leasedUntil).toBeNull();
   });
 
-  it("leaves what it does not get to to a message of its own", async () => {
+  it("leaves the work that it does not finish to another message", async () => {
     const { hook, received } = await makeReceivedHook("200");
     for (const _ of [1, 2, 3]) await makeDelivery(hook);
-    // Three seconds go by with each look at the clock.
+    // Each reading of the clock advances it by three seconds.
     let now = NOW;
     const clock: Clock = { now: () => (now += 3000), random: () => 0 };
     const sent = await deliver([hook.id], clock);
@@ -173,7 +173,7 @@ describe("a deliverer that is cut off", () => {
 });
 
 describe("a redelivery", () => {
-  it("that is asked for while the delivery is under way is sent as well", async () => {
+  it("that is requested during an attempt is sent as well", async () => {
     const { hook, received } = await makeReceivedHook("slow:300|200");
     const { id, uuid } = await makeDelivery(hook);
     const work = deliver([hook.id]);
@@ -188,7 +188,7 @@ describe("a redelivery", () => {
   });
 });
 
-describe("a hook that is not active or paused", () => {
+describe("a hook that is inactive or paused", () => {
   it.each([
     ["not active", { isActive: false }, "not sent: the webhook is not active"],
     [
@@ -196,16 +196,16 @@ describe("a hook that is not active or paused", () => {
       { pausedAt: 5 },
       "not sent: the webhook is paused, because its deliveries failed for too long",
     ],
-  ])("gets only what somebody asked for: %s", async (_, fields, failure) => {
+  ])("gets only tests and redeliveries: %s", async (_, fields, failure) => {
     const { hook, received } = await makeReceivedHook("500|200", fields);
     await makeDelivery(hook);
-    const asked = await makeDelivery(hook, { isRequested: true });
+    const requested = await makeDelivery(hook, { isRequested: true });
     await makeDelivery(hook);
     expect(await deliver([hook.id], clockAt(NOW, 0))).toEqual([
       { hookId: hook.id, delaySeconds: 5 },
     ]);
     await deliver([hook.id], clockAt(NOW + 5000));
-    expect(uuidsOf(await received())).toEqual([asked.uuid, asked.uuid]);
+    expect(uuidsOf(await received())).toEqual([requested.uuid, requested.uuid]);
     expect(await deliveriesOf(hook)).toMatchObject([
       { status: "failed", failure, nextAttemptAt: null, attemptCount: 0 },
       { status: "succeeded", failure: "" },
@@ -214,7 +214,7 @@ describe("a hook that is not active or paused", () => {
     expect(await hookAfter(hook)).toMatchObject({ ...fields, leasedUntil: null });
   });
 
-  it("stops in the middle of its list", async () => {
+  it("stops in the middle of its list when it is deactivated", async () => {
     const { hook, received } = await makeReceivedHook("slow:200");
     for (const _ of [1, 2, 3]) await makeDelivery(hook);
     const work = deliver([hook.id]);
@@ -230,13 +230,13 @@ describe("a hook that is not active or paused", () => {
 });
 
 describe("the schedule", () => {
-  it("wakes hooks whose time has come, and none that is held or busy until then", async () => {
+  it("requeues hooks with due deliveries, and none that is leased or backing off", async () => {
     const due = await makeReceivedHook("200");
-    const held = await makeReceivedHook("200", { backoffUntil: NOW + 1000 });
-    const busy = await makeReceivedHook("200", { leasedUntil: NOW + 1000 });
+    const backingOff = await makeReceivedHook("200", { backoffUntil: NOW + 1000 });
+    const leased = await makeReceivedHook("200", { leasedUntil: NOW + 1000 });
     const waiting = await makeReceivedHook("200");
     const done = await makeReceivedHook("200");
-    const all = [due, held, busy, waiting, done];
+    const all = [due, backingOff, leased, waiting, done];
     for (const { hook } of all) await makeDelivery(hook, { nextAttemptAt: NOW });
     await db
       .update(hookDeliveries)
@@ -244,7 +244,7 @@ describe("the schedule", () => {
       .where(eq(hookDeliveries.hookId, waiting.hook.id));
     await deliver([done.hook.id]);
 
-    const woken = async (now: number) => {
+    const requeued = async (now: number) => {
       const sent: number[] = [];
       const queue = {
         sendBatch: async (messages: { body: DeliveryJob }[]) =>
@@ -253,9 +253,9 @@ describe("the schedule", () => {
       await requeueDue(systemCtx({ DELIVERY_JOBS: queue }, now));
       return all.map(({ hook }) => sent.includes(hook.id));
     };
-    expect(await woken(NOW - 1)).toEqual([false, false, false, false, false]);
-    expect(await woken(NOW)).toEqual([true, false, false, false, false]);
-    expect(await woken(NOW + 1000)).toEqual([true, true, true, true, false]);
+    expect(await requeued(NOW - 1)).toEqual([false, false, false, false, false]);
+    expect(await requeued(NOW)).toEqual([true, false, false, false, false]);
+    expect(await requeued(NOW + 1000)).toEqual([true, true, true, true, false]);
 
     const hookIds = all.map(({ hook }) => hook.id);
     await deliver(hookIds, clockAt(NOW + 1000));

@@ -30,7 +30,7 @@ const sealed = (text: string, purpose: string) =>
   seal(systemCtx({}, 0, SETTINGS).config.sealingKeys, text, purpose);
 
 describe("a delivery", () => {
-  it("is sent once, signed, and what came of it is kept", async () => {
+  it("is sent once, signed, and its result is stored", async () => {
     const { hook, received } = await makeReceivedHook("200");
     const delivery = await makeDelivery(hook);
     expect(await deliver([hook.id], clockAt(NOW))).toEqual([]);
@@ -75,7 +75,7 @@ describe("a delivery", () => {
     });
   });
 
-  it("carries the header of the hook, which is kept nowhere", async () => {
+  it("carries the hook's authorization header, which is not stored", async () => {
     const { hook, received } = await makeReceivedHook("200", {
       authorization: await sealed("Bearer hunter2", SEALED_FOR.authorization),
     });
@@ -85,12 +85,12 @@ describe("a delivery", () => {
     expect(JSON.stringify(await deliveryOf(hook))).not.toMatch(/hunter2|uthorization/);
   });
 
-  it("is the same on every attempt: its id, its bytes, its signature", async () => {
+  it("has the same id, bytes and signature on every attempt", async () => {
     const { hook, received } = await makeReceivedHook("500|404|200");
     const { id } = await makeDelivery(hook);
     await deliver([hook.id], clockAt(NOW));
     await deliver([hook.id], clockAt(NOW + MINUTE_MS));
-    // As a redelivery leaves it.
+    // The state that a redelivery leaves.
     await db
       .update(hookDeliveries)
       .set({ status: "pending", isRequested: true, attemptCount: 0, nextAttemptAt: NOW })
@@ -104,7 +104,7 @@ describe("a delivery", () => {
     expect(same[0]?.isSigned).toBe(true);
   });
 
-  it("goes out as a form, signed as the JSON in it", async () => {
+  it("is sent as a form, with the signature over its JSON", async () => {
     const { hook, received } = await makeReceivedHook("200", { contentType: "form" });
     await makeDelivery(hook);
     await deliver([hook.id]);
@@ -117,7 +117,7 @@ describe("a delivery", () => {
     expect(JSON.parse(payload)).toMatchObject({ action: "created" });
   });
 
-  it("is a message where the receiver is a chat, and that is kept", async () => {
+  it("sends a message to a chat, and stores it", async () => {
     const { hook, received } = await makeReceivedHook("200", {
       type: "slack",
       chat: { channel: "#forge", username: "Forge" },
@@ -133,7 +133,7 @@ describe("a delivery", () => {
     expect((await deliveryOf(hook)).requestBody).toBe(request?.body);
   });
 
-  it("is put into a room under its own id", async () => {
+  it("puts its id into the URL for Matrix", async () => {
     const { hook } = await makeReceivedHook("200");
     await db
       .update(hooks)
@@ -141,16 +141,16 @@ describe("a delivery", () => {
       .where(eq(hooks.id, hook.id));
     const { uuid } = await makeDelivery(hook);
     await deliver([hook.id]);
-    const kept = await deliveryOf(hook);
-    expect(kept).toMatchObject({
+    const stored = await deliveryOf(hook);
+    expect(stored).toMatchObject({
       status: "failed",
       requestUrl: `${here}/echo/${uuid}?a=b`,
       responseStatus: 404,
     });
-    expect(JSON.parse(kept.requestBody ?? "")).toMatchObject({ msgtype: "m.notice" });
+    expect(JSON.parse(stored.requestBody ?? "")).toMatchObject({ msgtype: "m.notice" });
   });
 
-  it("is not sent to a chat where there is nothing to say", async () => {
+  it("is not sent to a chat if the payload makes no message", async () => {
     const { hook, received } = await makeReceivedHook("200", { type: "discord" });
     await makeDelivery(hook, { event: "push", payload: { commits: [], repository: {} } });
     await deliver([hook.id]);
@@ -163,12 +163,12 @@ describe("a delivery", () => {
     expect((await hookAfter(hook)).lastStatus).toBe("none");
   });
 
-  // An unsigned one would teach the receiver to take what anybody sends.
+  // SECURITY: an unsigned delivery would teach the receiver to accept forged ones.
   it.each([
     ["secret", `other:${"B".repeat(42)}A=`, /the key that sealed the webhook's secret$/],
     ["secret", `one:${"B".repeat(42)}A=`, /webhook's secret can't be unsealed; set it again$/],
     ["authorization", `other:${"B".repeat(42)}A=`, /sealed the webhook's authorization header$/],
-  ] as const)("is not sent where the %s can't be unsealed", async (column, keys, reason) => {
+  ] as const)("is not sent if the %s can't be unsealed", async (column, keys, reason) => {
     const { hook, received } = await makeReceivedHook("200", {
       secret: null,
       [column]: await sealed("hunter2", SEALED_FOR[column]),
@@ -184,24 +184,24 @@ describe("a delivery", () => {
     expect(await hookAfter(hook)).toMatchObject({ lastStatus: "failed", failureCount: 0 });
   });
 
-  it("is not sent once whoever set the hook up lost their place", async () => {
+  it("is not sent once the hook's approver lost admin rights on its owner", async () => {
     const { hook, received } = await makeReceivedHook("200");
     const stranger = await make.user();
     await db.update(hooks).set({ approverId: stranger.id }).where(eq(hooks.id, hook.id));
     await makeDelivery(hook);
-    const asked = await makeDelivery(hook, { isRequested: true });
+    const requested = await makeDelivery(hook, { isRequested: true });
     await deliver([hook.id], clockAt(NOW));
-    const [left] = await deliveriesOf(hook);
-    expect(left).toMatchObject({
+    const [unsent] = await deliveriesOf(hook);
+    expect(unsent).toMatchObject({
       status: "failed",
       failure: expect.stringContaining("may not administer its place any more"),
     });
     expect((await received()).map(({ headers }) => headers["x-gitea-delivery"])).toEqual([
-      asked.uuid,
+      requested.uuid,
     ]);
   });
 
-  it("keeps no secret that the receiver says again", async () => {
+  it("stores no secret that the response echoes", async () => {
     const { hook } = await makeReceivedHook("200", {
       url: `${here}/echo`,
       authorization: await sealed("token hunter2", SEALED_FOR.authorization),
@@ -214,7 +214,7 @@ describe("a delivery", () => {
     expect(responseBody).not.toContain("hunter2");
   });
 
-  it("never leaves for where the configuration lets nothing go", async () => {
+  it("is not sent to an address that the configuration does not allow", async () => {
     const { hook, received } = await makeReceivedHook("200");
     await makeDelivery(hook);
     await deliver([hook.id], clockAt(NOW), { ALLOWED_HOST_LIST: "external" });
@@ -227,7 +227,7 @@ describe("a delivery", () => {
     });
   });
 
-  it("fails for a moment where the service itself does, and holds up nothing behind it", async () => {
+  it("is retried after a bug in the service, and does not block later deliveries", async () => {
     const { hook, received } = await makeReceivedHook("200", { type: "discord" });
     await makeDelivery(hook, { payload: { of: "nothing known" } });
     const { uuid } = await makeDelivery(hook);
@@ -239,11 +239,11 @@ describe("a delivery", () => {
     ]);
   });
 
-  it("takes one call to the database, with one for all hooks before it and one for each after", async () => {
-    const some = await Promise.all([1, 2, 3, 4, 5].map(() => makeReceivedHook("200")));
-    for (const { hook } of some) for (const _ of [1, 2]) await makeDelivery(hook);
+  it("takes one round trip, plus one for all hooks at the start and one for each at the end", async () => {
+    const receivers = await Promise.all([1, 2, 3, 4, 5].map(() => makeReceivedHook("200")));
+    for (const { hook } of receivers) for (const _ of [1, 2]) await makeDelivery(hook);
     const { bindings, counted } = countingDatabase();
-    const hookIds = some.map(({ hook }) => hook.id);
+    const hookIds = receivers.map(({ hook }) => hook.id);
     await deliver(hookIds, clockAt(NOW), {}, bindings);
     expect(counted.calls).toBe(1 + 10 + 5);
     await deliver(hookIds, clockAt(NOW), {}, bindings);
@@ -251,8 +251,8 @@ describe("a delivery", () => {
   });
 });
 
-describe("an answer", () => {
-  it("is read and kept only at its beginning", async () => {
+describe("a response", () => {
+  it("is read and stored only up to a limit", async () => {
     const { hook } = await makeReceivedHook("large");
     await makeDelivery(hook);
     await deliver([hook.id]);
@@ -262,7 +262,7 @@ describe("an answer", () => {
     });
   });
 
-  it("is kept as text, with few headers and no cookies, whatever it is", async () => {
+  it("is stored as text, with few headers and no cookies, whatever its content", async () => {
     const { hook } = await makeReceivedHook("odd");
     await makeDelivery(hook);
     await deliver([hook.id]);
@@ -273,7 +273,7 @@ describe("an answer", () => {
     expect(JSON.stringify(responseHeaders).length).toBeLessThan(10_000);
   });
 
-  it.each([400, 401, 404, 410, 422, 304])("of %d fails the delivery for good", async (status) => {
+  it.each([400, 401, 404, 410, 422, 304])("with %d fails the delivery for good", async (status) => {
     const { hook } = await makeReceivedHook(String(status));
     await makeDelivery(hook);
     expect(await deliver([hook.id], clockAt(NOW))).toEqual([]);
@@ -293,7 +293,7 @@ describe("an answer", () => {
     });
   });
 
-  it.each([408, 429, 500, 502, 503])("of %d is hoped to be another later", async (status) => {
+  it.each([408, 429, 500, 502, 503])("with %d is retried later", async (status) => {
     const { hook } = await makeReceivedHook(`${status}|200`);
     await makeDelivery(hook);
     expect(await deliver([hook.id], clockAt(NOW))).toEqual([{ hookId: hook.id, delaySeconds: 18 }]);
@@ -316,7 +316,7 @@ describe("an answer", () => {
     ["503", "120", 120],
     ["429", new Date(NOW + 90_000).toUTCString(), 90],
     ["429", "9999999", 12 * 60 * 60],
-  ])("of %s that asks to wait until %s holds the hook for it", async (status, wait, seconds) => {
+  ])("with %s and Retry-After %s makes the hook back off", async (status, wait, seconds) => {
     const { hook, received } = await makeReceivedHook(`${status}:${wait}|200`);
     for (const _ of [1, 2]) await makeDelivery(hook);
     const until = NOW + seconds * 1000;
@@ -339,7 +339,7 @@ describe("an answer", () => {
     ["break", "127.0.0.1 did not answer"],
     ["garbage", "127.0.0.1 did not answer"],
   ])(
-    "that never comes (%s) holds the hook, so that it costs one attempt each time",
+    "that never arrives (%s) makes the hook back off, at the cost of one attempt each time",
     async (plan, failure) => {
       const { hook, received } = await makeReceivedHook(plan);
       for (const _ of [1, 2, 3]) await makeDelivery(hook);
@@ -360,7 +360,7 @@ describe("an answer", () => {
     },
   );
 
-  it("is followed where it leads, as far as it may be", async () => {
+  it("that redirects to another host is followed without signature and authorization", async () => {
     const { hook } = await makeReceivedHook("200");
     const target = openReceiver("200", there);
     const redirect = (to: string) => `${here}/redirect?status=307&to=${encodeURIComponent(to)}`;
@@ -373,12 +373,12 @@ describe("an answer", () => {
     await deliver([hook.id]);
     const [request] = await target.received();
     expect(request).toMatchObject({ method: "POST", headers: { "x-gitea-delivery": uuid } });
-    // The other host is not the one that shares the secret.
+    // SECURITY: the other host does not share the secret.
     expect(Object.keys(request?.headers ?? {}).join()).not.toMatch(/signature|authorization/);
     expect(await deliveryOf(hook)).toMatchObject({ status: "succeeded", responseStatus: 200 });
   });
 
-  it("that leads to the same host takes the signature along", async () => {
+  it("that redirects to the same host is followed with the signature", async () => {
     const { hook, received } = await makeReceivedHook("200");
     await db
       .update(hooks)
@@ -389,7 +389,7 @@ describe("an answer", () => {
     expect(await received()).toMatchObject([{ method: "POST", isSigned: true }]);
   });
 
-  it("that leads round and round fails the delivery", async () => {
+  it("that redirects in a loop fails the delivery", async () => {
     const { hook } = await makeReceivedHook("200");
     await db
       .update(hooks)
@@ -404,8 +404,8 @@ describe("an answer", () => {
   });
 });
 
-describe("a delivery that goes on failing", () => {
-  it("is given up after the twelfth attempt, and stays to be seen", async () => {
+describe("a delivery that keeps failing", () => {
+  it("is given up after the last attempt, and stays listed", async () => {
     const { hook, received } = await makeReceivedHook("500");
     await makeDelivery(hook, { attemptCount: ATTEMPTS_MAX - 2 });
     await deliver([hook.id], clockAt(NOW));
@@ -424,7 +424,7 @@ describe("a delivery that goes on failing", () => {
     });
   });
 
-  it("that waits is overtaken by what comes after it", async () => {
+  it("that waits for a retry is overtaken by later deliveries", async () => {
     const { hook, received } = await makeReceivedHook("500|200");
     const first = await makeDelivery(hook);
     const second = await makeDelivery(hook);
@@ -435,9 +435,9 @@ describe("a delivery that goes on failing", () => {
   });
 });
 
-describe("a hook that is gone", () => {
+describe("a deleted hook", () => {
   it.each(["hook", "repository"])(
-    "leaves nothing behind: the %s is deleted during an attempt",
+    "leaves no deliveries: the %s is deleted during an attempt",
     async (what) => {
       const { hook, repo, received } = await makeReceivedHook("slow:300");
       for (const _ of [1, 2]) await makeDelivery(hook);

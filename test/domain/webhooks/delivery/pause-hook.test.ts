@@ -22,11 +22,11 @@ const pausesOf = (ownerId: number) =>
     .from(events)
     .where(and(eq(events.ownerId, ownerId), eq(events.type, "hook.paused")));
 
-describe("a hook that failed for days", () => {
-  it("is paused, what waits for it is given up, and both are told", async () => {
+describe("a hook that has failed for days", () => {
+  it("is paused, its pending deliveries are given up, and an event is recorded", async () => {
     const { hook, repo, owner, received } = await makeReceivedHook("404", FAILING);
     for (const _ of [1, 2]) await makeDelivery(hook);
-    const asked = await makeDelivery(hook, { nextAttemptAt: NOW + 1, isRequested: true });
+    const requested = await makeDelivery(hook, { nextAttemptAt: NOW + 1, isRequested: true });
     expect(await deliver([hook.id], clockAt(NOW))).toEqual([{ hookId: hook.id, delaySeconds: 1 }]);
     expect(await received()).toHaveLength(1);
     expect(await hookAfter(hook)).toMatchObject({
@@ -43,7 +43,7 @@ describe("a hook that failed for days", () => {
         attemptCount: 0,
         failure: "not sent: the webhook is paused, because its deliveries failed for too long",
       },
-      { id: asked.id, status: "pending" },
+      { id: requested.id, status: "pending" },
     ]);
     expect(await pausesOf(owner.id)).toMatchObject([
       {
@@ -56,7 +56,7 @@ describe("a hook that failed for days", () => {
     ]);
   });
 
-  it("gives up also what was to be tried again", async () => {
+  it("gives up deliveries that would be retried as well", async () => {
     const { hook } = await makeReceivedHook("500", FAILING);
     await makeDelivery(hook);
     expect(await deliver([hook.id], clockAt(NOW))).toEqual([]);
@@ -68,8 +68,8 @@ describe("a hook that failed for days", () => {
   it.each([
     ["it has not failed for long enough", { ...FAILING, failingSince: FAILING.failingSince + 1 }],
     ["it has not failed often enough", { ...FAILING, failureCount: 8 }],
-    ["it sleeps anyway", { ...FAILING, isActive: false }],
-  ])("goes on where %s", async (_, fields) => {
+    ["it is inactive", { ...FAILING, isActive: false }],
+  ])("is not paused if %s", async (_, fields) => {
     const { hook, owner } = await makeReceivedHook("404", fields);
     await makeDelivery(hook, { isRequested: true });
     await deliver([hook.id], clockAt(NOW));
@@ -85,7 +85,7 @@ describe("a hook that failed for days", () => {
     ["0", 1000 * DAY_MS, null],
     ["9", 9 * DAY_MS - 1, null],
     ["9", 9 * DAY_MS, NOW],
-  ])("is paused after as many days as the configuration says: %s", async (days, ms, pausedAt) => {
+  ])("is paused after the configured number of days: %s", async (days, ms, pausedAt) => {
     const fields = { failingSince: NOW - ms, failureCount: 50 };
     const { hook } = await makeReceivedHook("404", fields);
     await makeDelivery(hook);
@@ -93,7 +93,7 @@ describe("a hook that failed for days", () => {
     expect((await hookAfter(hook)).pausedAt).toBe(pausedAt);
   });
 
-  it("begins anew with one that succeeds", async () => {
+  it("starts over after a success", async () => {
     const { hook } = await makeReceivedHook("200|404", FAILING);
     await makeDelivery(hook);
     await deliver([hook.id], clockAt(NOW - 1));
@@ -103,7 +103,7 @@ describe("a hook that failed for days", () => {
     expect(await hookAfter(hook)).toMatchObject({ failingSince: NOW, failureCount: 1 });
   });
 
-  it("stays paused though something that was asked for is received", async () => {
+  it("stays paused although a requested delivery succeeds", async () => {
     const { hook, received } = await makeReceivedHook("200", { ...FAILING, pausedAt: NOW - 1 });
     await makeDelivery(hook, { isRequested: true });
     await deliver([hook.id], clockAt(NOW));
@@ -111,8 +111,8 @@ describe("a hook that failed for days", () => {
     expect(await hookAfter(hook)).toMatchObject({ pausedAt: NOW - 1, lastStatus: "succeeded" });
   });
 
-  // Whoever activated it while the last attempt was under way is not overruled.
-  it("is not paused where somebody activated it meanwhile", async () => {
+  // An activation during the last attempt takes precedence.
+  it("is not paused if it was activated meanwhile", async () => {
     const { hook, owner, received } = await makeReceivedHook("hang", FAILING);
     const { id } = await makeDelivery(hook);
     const work = deliver([hook.id], clockAt(NOW));
@@ -129,7 +129,7 @@ describe("a hook that failed for days", () => {
     ["organization", "organization"],
     ["user", "user"],
     ["system", undefined],
-  ] as const)("belongs to whose hook it is: %s", async (level, kind) => {
+  ] as const)("records the pause for the hook's owner: %s", async (level, kind) => {
     const made = await makeReceivedHook("404", FAILING);
     const ownerId = kind ? made.owner.id : null;
     await db
@@ -138,11 +138,11 @@ describe("a hook that failed for days", () => {
       .where(eq(hooks.id, made.hook.id));
     await makeDelivery(made.hook);
     await deliver([made.hook.id], clockAt(NOW));
-    const told = (await pausesOf(ownerId ?? 0)).filter(
+    const pauses = (await pausesOf(ownerId ?? 0)).filter(
       ({ payload }) => payload["hookId"] === made.hook.id,
     );
-    expect(told).toMatchObject([{ ownerId: ownerId ?? 0, repoId: null }]);
-    // A hook of the service would be told of what other tests do.
+    expect(pauses).toMatchObject([{ ownerId: ownerId ?? 0, repoId: null }]);
+    // A system webhook would receive events of other tests.
     await db.delete(hooks).where(eq(hooks.id, made.hook.id));
   });
 });

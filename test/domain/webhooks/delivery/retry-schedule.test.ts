@@ -9,8 +9,8 @@ import {
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 0, 31, 8, 15);
 
-describe("the wait between attempts", () => {
-  it("is anything up to a bound that doubles to six hours, and never nothing", () => {
+describe("the delay between attempts", () => {
+  it("is random below a bound that doubles to six hours, and at least five seconds", () => {
     const bounds = [1, 2, 3, 10, 11, 12, 1000].map((count) => backoffMs(count, 1));
     expect(bounds).toEqual([
       30_000,
@@ -26,7 +26,7 @@ describe("the wait between attempts", () => {
     expect(backoffMs(2, 0.5)).toBe(32_500);
   });
 
-  it("is ten seconds where nobody answers, doubling to ten minutes", () => {
+  it("is ten seconds for a hook without response, doubling to ten minutes", () => {
     expect([1, 2, 3, 6, 7, 100, 5000].map(hookBackoffMs)).toEqual([
       10_000, 20_000, 40_000, 320_000, 600_000, 600_000, 600_000,
     ]);
@@ -42,7 +42,7 @@ describe("Retry-After", () => {
     ["999999999999999", 12 * HOUR_MS],
     ["Sat, 31 Jan 2026 08:16:00 GMT", 60_000],
     ["Sun, 31 Jan 2027 08:16:00 GMT", 12 * HOUR_MS],
-  ])("%j is heeded up to twelve hours", (text, waitMs) => {
+  ])("%j is honoured up to twelve hours", (text, waitMs) => {
     expect(parseRetryAfter(text, NOW)).toBe(waitMs);
   });
 
@@ -59,7 +59,7 @@ describe("Retry-After", () => {
     "Sat, 31 Jan 2026 08:14:00 GMT",
     "Sat, 99 Foo 2026 99:99:99 GMT",
     "2026-01-31T09:00:00Z",
-  ])("%j says nothing", (text) => {
+  ])("%j is ignored", (text) => {
     expect(parseRetryAfter(text, NOW)).toBeUndefined();
   });
 });

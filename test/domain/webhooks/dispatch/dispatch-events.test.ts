@@ -26,24 +26,24 @@ import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 import { pushCommands } from "../../../support/push.ts";
 import { systemCtx } from "../../../support/system.ts";
 
-/** So late that what the queue has told by itself never comes into it. */
+/** Later than any event that the queue dispatches by itself. */
 const LATE = Date.UTC(2100, 0, 1);
 const MINUTE_MS = 60_000;
 
-/** Tells whatever waits. Which hooks are to be delivered to is noted instead of sent. */
+/** Dispatches pending events. Returns the hooks that would be delivered to, without sending messages. */
 async function dispatchAt(now: number, bindings: Partial<Env> = {}): Promise<number[]> {
-  const woken: number[] = [];
+  const queued: number[] = [];
   const queue = {
     sendBatch: (messages: { body: { hookId: number } }[]) => {
-      woken.push(...messages.map(({ body }) => body.hookId));
+      queued.push(...messages.map(({ body }) => body.hookId));
       return Promise.resolve();
     },
   } as unknown as Env["DELIVERY_JOBS"];
   await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue, ...bindings }, now, { ROOT_URL: "" }));
-  return woken;
+  return queued;
 }
 
-async function scene() {
+async function makeScene() {
   const owner = await make.user();
   const repo = await make.repo(owner);
   const own = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
@@ -53,7 +53,7 @@ async function scene() {
 const created = (repo: TestRepo, by: TestUser, at = LATE) =>
   tell(repo, by, "repository.created", { name: repo.name }, at, at);
 
-const told = (repo: { id: number }) =>
+const webhookEventsOf = (repo: { id: number }) =>
   db
     .select()
     .from(webhookEvents)
@@ -70,14 +70,14 @@ const stateOf = async (id: number) => {
   return [row?.dispatchAt, row?.dispatchAttempts];
 };
 
-// What other tests have left, by the thousand years that lie between.
+// Dispatches the events that other tests left, long before those of this file.
 beforeEach(async () => {
   await dispatchAt(LATE - 1_000_000);
 });
 
-describe("what waits to be told", () => {
-  it("becomes an announcement and a delivery for each hook, and wakes them", async () => {
-    const { owner, repo, own } = await scene();
+describe("a pending event", () => {
+  it("becomes webhook events with a delivery for each hook, and queues the hooks", async () => {
+    const { owner, repo, own } = await makeScene();
     const { main } = await makeHistory(repo);
     await dispatchAt(LATE - 1_000_000);
     const hook = await makeHook({ ...own, events: ["push", "create"], branchFilter: "main" });
@@ -89,8 +89,8 @@ describe("what waits to be told", () => {
     await db.update(events).set({ rootUrl: "https://forge.example" }).where(eq(events.id, id));
 
     expect(new Set(await dispatchAt(LATE))).toEqual(new Set([hook.id, ofOwner.id]));
-    const rows = await told(repo);
-    // The place among all, also where nobody hears what comes before.
+    const rows = await webhookEventsOf(repo);
+    // The part counts all webhook events, also those without recipients.
     expect(rows.map(({ eventId, part, event }) => [eventId, part, event])).toEqual([
       [id, 1, "push"],
       [id, 2, "create"],
@@ -123,17 +123,19 @@ describe("what waits to be told", () => {
     expect(await dispatchAt(LATE)).toEqual([]);
   });
 
-  it("is told once, whoever does it and however often", async () => {
-    const { owner, repo, own } = await scene();
+  it("is dispatched once, however often and concurrently", async () => {
+    const { owner, repo, own } = await makeScene();
     const hook = await makeHook({ ...own, events: ["repository"] });
     await created(repo, owner);
     await Promise.all([1, 2, 3, 4].map(() => dispatchAt(LATE)));
     await dispatchAt(LATE + DISPATCH_LEASE_MS + 1);
-    expect([(await told(repo)).length, (await deliveriesOf(hook)).length]).toEqual([1, 1]);
+    expect([(await webhookEventsOf(repo)).length, (await deliveriesOf(hook)).length]).toEqual([
+      1, 1,
+    ]);
   });
 
-  it("is told in its order within a repository, by several at once", async () => {
-    const scenes = [await scene(), await scene()];
+  it("is dispatched in order within a repository, by concurrent calls", async () => {
+    const scenes = [await makeScene(), await makeScene()];
     const ids = new Map<number, number[]>();
     for (const { own, repo } of scenes) {
       await makeHook({ ...own, events: ["repository"] });
@@ -145,14 +147,14 @@ describe("what waits to be told", () => {
     }
     await Promise.all([1, 2, 3].map(() => dispatchAt(LATE)));
     for (const { repo } of scenes) {
-      const order = (await told(repo)).map(({ eventId }) => eventId);
+      const order = (await webhookEventsOf(repo)).map(({ eventId }) => eventId);
       expect(order).toEqual(ids.get(repo.id));
     }
   });
 
-  // Whoever takes an event of a repository looks after what is recorded while they are at it.
-  it("leaves what comes after an event that somebody tells of to them", async () => {
-    const { owner, repo, own } = await scene();
+  // A call that leases an event of a repository also dispatches events recorded meanwhile.
+  it("is left alone while an earlier event of its repository is leased", async () => {
+    const { owner, repo, own } = await makeScene();
     await makeHook({ ...own, events: ["repository"] });
     const first = await created(repo, owner);
     await db
@@ -161,19 +163,19 @@ describe("what waits to be told", () => {
       .where(eq(events.id, first));
     const second = await created(repo, owner);
     await dispatchAt(LATE);
-    expect(await told(repo)).toEqual([]);
+    expect(await webhookEventsOf(repo)).toEqual([]);
     expect(await stateOf(second)).toEqual([LATE, 0]);
     await dispatchAt(LATE + 1);
-    expect((await told(repo)).map(({ eventId }) => eventId)).toEqual([first, second]);
+    expect((await webhookEventsOf(repo)).map(({ eventId }) => eventId)).toEqual([first, second]);
   });
 
   describe.each([
-    ["before it is done", false],
-    ["and its answer is lost", true],
-  ])("where whoever does it ends at some call, %s", (_, isDone) => {
-    it("is told by the next one, once", async () => {
+    ["before the call is executed", false],
+    ["and the call's result is lost", true],
+  ])("if the dispatch dies at some call, %s", (_, isDone) => {
+    it("is dispatched by the next one, once", async () => {
       for (let at = 0; at < 8; at++) {
-        const { owner, repo, own } = await scene();
+        const { owner, repo, own } = await makeScene();
         const { main } = await makeHistory(repo);
         await dispatchAt(LATE - 1_000_000);
         const hook = await makeHook(own);
@@ -196,12 +198,12 @@ describe("what waits to be told", () => {
     });
   });
 
-  it("holds up its own repository alone where it can't be told, and is given up in the end", async () => {
-    const [bad, good] = [await scene(), await scene()];
+  it("blocks only its own repository if it fails, and is given up in the end", async () => {
+    const [bad, good] = [await makeScene(), await makeScene()];
     const hook = await makeHook({ ...bad.own, events: ["push", "repository"] });
     await makeHook({ ...good.own, events: ["repository"] });
     const pushed = pushOf("refs/heads/main");
-    const poison = await tell(bad.repo, bad.owner, "repository.pushed", pushed, LATE, LATE);
+    const failingId = await tell(bad.repo, bad.owner, "repository.pushed", pushed, LATE, LATE);
     const behind = await created(bad.repo, bad.owner);
     const other = await created(good.repo, good.owner);
     const logs = vi.spyOn(console, "log").mockImplementation(() => {});
@@ -216,28 +218,28 @@ describe("what waits to be told", () => {
     };
 
     await brokenAt(LATE);
-    expect((await told(good.repo)).map(({ eventId }) => eventId)).toEqual([other]);
-    expect(await told(bad.repo)).toEqual([]);
-    const [dueAt] = await stateOf(poison);
+    expect((await webhookEventsOf(good.repo)).map(({ eventId }) => eventId)).toEqual([other]);
+    expect(await webhookEventsOf(bad.repo)).toEqual([]);
+    const [dueAt] = await stateOf(failingId);
     expect((dueAt ?? 0) - LATE).toBeGreaterThanOrEqual(30_000);
     expect((await stateOf(behind))[1]).toBe(0);
 
     let now = LATE;
     for (let attempt = 1; attempt < DISPATCH_ATTEMPTS_MAX; attempt++) {
-      expect(await stateOf(poison)).toEqual([expect.any(Number), attempt]);
-      now = (await stateOf(poison))[0] ?? 0;
+      expect(await stateOf(failingId)).toEqual([expect.any(Number), attempt]);
+      now = (await stateOf(failingId))[0] ?? 0;
       await brokenAt(now);
     }
     expect(now - LATE).toBeGreaterThan(2 * 60 * MINUTE_MS);
     expect(now - LATE).toBeLessThan(24 * 60 * MINUTE_MS);
-    expect((await stateOf(poison))[0]).toBeNull();
-    expect((await told(bad.repo)).map(({ eventId }) => eventId)).toEqual([behind]);
+    expect((await stateOf(failingId))[0]).toBeNull();
+    expect((await webhookEventsOf(bad.repo)).map(({ eventId }) => eventId)).toEqual([behind]);
     expect((await deliveriesOf(hook)).map(({ event }) => event)).toEqual(["repository"]);
     const lines = logs.mock.calls.map(([line]) => String(line));
     expect(lines.join("\n")).toContain(
       JSON.stringify({
         event: "dispatch:given-up",
-        eventId: poison,
+        eventId: failingId,
         attempts: DISPATCH_ATTEMPTS_MAX,
       }),
     );
@@ -245,23 +247,23 @@ describe("what waits to be told", () => {
     logs.mockRestore();
   });
 
-  // It may be what ended them: it must not take the others along for ever.
-  it("is given up where all who told of it came to an end", async () => {
-    const { owner, repo, own } = await scene();
+  // An event that ends its process must not block the others for ever.
+  it("is given up if every dispatch of it died", async () => {
+    const { owner, repo, own } = await makeScene();
     const hook = await makeHook({ ...own, events: ["repository"] });
-    const [deadly, next] = [await created(repo, owner), await created(repo, owner)];
-    // What comes after it was taken along each time, and never begun.
-    const taken = inArray(events.id, [deadly, next]);
-    await db.update(events).set({ dispatchAttempts: DISPATCH_ATTEMPTS_MAX }).where(taken);
+    const [fatalId, next] = [await created(repo, owner), await created(repo, owner)];
+    // The event behind it was leased along with it each time, and never started.
+    const isLeased = inArray(events.id, [fatalId, next]);
+    await db.update(events).set({ dispatchAttempts: DISPATCH_ATTEMPTS_MAX }).where(isLeased);
     const broken = await tell(repo, owner, "repository.pushed", { updates: 7 }, LATE, LATE);
     await dispatchAt(LATE);
-    expect((await told(repo)).map(({ eventId }) => eventId)).toEqual([next]);
+    expect((await webhookEventsOf(repo)).map(({ eventId }) => eventId)).toEqual([next]);
     expect(await deliveriesOf(hook)).toHaveLength(1);
-    expect([(await stateOf(deadly))[0], (await stateOf(broken))[0]]).toEqual([null, null]);
+    expect([(await stateOf(fatalId))[0], (await stateOf(broken))[0]]).toEqual([null, null]);
   });
 
-  it("is told to no hook that is made later, sleeps, looks elsewhere, or lost its approver", async () => {
-    const { owner, repo, own } = await scene();
+  it("reaches no hook that is newer, inactive, paused, filtered, or lost its approver", async () => {
+    const { owner, repo, own } = await makeScene();
     const former = await make.user();
     await make.collaborator(repo, former, 3);
     const all = [
@@ -277,25 +279,25 @@ describe("what waits to be told", () => {
     expect(await dispatchAt(LATE)).toEqual([]);
     const ids = all.map((hook) => hook.id);
     const made = await db.select().from(hookDeliveries).where(inArray(hookDeliveries.hookId, ids));
-    expect([made, await told(repo)]).toEqual([[], []]);
+    expect([made, await webhookEventsOf(repo)]).toEqual([[], []]);
     expect(await stateOf(id)).toEqual([null, 1]);
   });
 
-  it("is told to a chat only where there is something to say", async () => {
-    const { owner, repo, own } = await scene();
+  it("reaches a chat only if its payload makes a message", async () => {
+    const { owner, repo, own } = await makeScene();
     const [chat, plain] = [await makeHook({ ...own, type: "slack" }), await makeHook(own)];
-    // No commit comes with it, for nobody has it.
+    // The payload has no commits, since the commit is not stored.
     await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"), LATE, LATE);
     expect(await dispatchAt(LATE)).toEqual([plain.id]);
     expect(await deliveriesOf(chat)).toEqual([]);
     await db.delete(hooks).where(eq(hooks.id, plain.id));
     const next = await tell(repo, owner, "repository.pushed", pushOf("refs/heads/b"), LATE, LATE);
     expect(await dispatchAt(LATE)).toEqual([]);
-    expect((await told(repo)).map(({ eventId }) => eventId)).not.toContain(next);
+    expect((await webhookEventsOf(repo)).map(({ eventId }) => eventId)).not.toContain(next);
   });
 
-  it("tells a fork to the owner of its source", async () => {
-    const { owner, repo } = await scene();
+  it("reaches the hooks of the source's owner for a fork", async () => {
+    const { owner, repo } = await makeScene();
     const forker = await make.user();
     const fork = await make.repo(forker, { parentId: repo.id, isFork: true });
     const wanted = ["fork", "repository"];
@@ -307,12 +309,16 @@ describe("what waits to be told", () => {
     const eventsOfHook = async (hook: Hook) => (await deliveriesOf(hook)).map(({ event }) => event);
     expect(await eventsOfHook(ofSource)).toEqual(["fork"]);
     expect(await eventsOfHook(ofFork)).toEqual(["repository"]);
-    expect(await told(repo)).toMatchObject([{ part: 0, payload: { forkee: { id: repo.id } } }]);
-    expect(await told(fork)).toMatchObject([{ part: 1, payload: { action: "created" } }]);
+    expect(await webhookEventsOf(repo)).toMatchObject([
+      { part: 0, payload: { forkee: { id: repo.id } } },
+    ]);
+    expect(await webhookEventsOf(fork)).toMatchObject([
+      { part: 1, payload: { action: "created" } },
+    ]);
   });
 
-  it("tells a deletion of what is gone to its owner's hooks, and forgets it then", async () => {
-    const { owner, repo, own } = await scene();
+  it("reaches the owner's hooks for a deletion, and its payload is removed afterwards", async () => {
+    const { owner, repo, own } = await makeScene();
     const [hook] = [
       await makeHook({
         level: "user",
@@ -328,7 +334,7 @@ describe("what waits to be told", () => {
       await dispatchAt(LATE);
       expect(await deliveriesOf(hook)).toHaveLength(1);
     });
-    const [row] = await told(repo);
+    const [row] = await webhookEventsOf(repo);
     expect(row?.payload).toMatchObject({
       action: "deleted",
       repository: { id: repo.id, full_name: `${owner.name}/${repo.name}` },
@@ -347,26 +353,26 @@ describe("what waits to be told", () => {
   });
 });
 
-describe("what telling costs", () => {
-  async function roundsOf(now: number): Promise<number> {
+describe("the cost of a dispatch", () => {
+  async function roundTripsOf(now: number): Promise<number> {
     const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
     const metered = { withSession: () => d1 } as unknown as Env["DB"];
     await dispatchAt(now, { DB: metered });
     return usage.rounds;
   }
 
-  it("is few rounds to the database", async () => {
-    const { owner, repo, own } = await scene();
+  it("is few round trips", async () => {
+    const { owner, repo, own } = await makeScene();
     const { main, some } = await makeHistory(repo);
     await dispatchAt(LATE - 1_000_000);
-    expect(await roundsOf(LATE)).toBe(1);
+    expect(await roundTripsOf(LATE)).toBe(1);
 
     for (let count = 0; count < 40; count++) await created(repo, owner);
-    expect(await roundsOf(LATE)).toBe(3);
+    expect(await roundTripsOf(LATE)).toBe(3);
 
     await makeHook({ ...own, events: ["push", "repository"] });
     await created(repo, owner);
-    expect(await roundsOf(LATE)).toBe(5);
+    expect(await roundTripsOf(LATE)).toBe(5);
 
     const updates = [main, some].map((after, at) => ({
       ref: `refs/heads/${at}`,
@@ -381,13 +387,13 @@ describe("what telling costs", () => {
       LATE,
       LATE,
     );
-    expect(await roundsOf(LATE)).toBe(6);
+    expect(await roundTripsOf(LATE)).toBe(6);
     await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
-    expect(await roundsOf(LATE)).toBe(7);
+    expect(await roundTripsOf(LATE)).toBe(7);
   });
 
-  it("does not grow with the hooks that hear of it", async () => {
-    const { owner, repo, own } = await scene();
+  it("does not grow with the number of recipients", async () => {
+    const { owner, repo, own } = await makeScene();
     const model = await makeHook({ ...own, events: ["repository"] });
     const names =
       "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
@@ -396,9 +402,11 @@ describe("what telling costs", () => {
     );
     await created(repo, owner);
     const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
-    const woken = await dispatchAt(LATE, { DB: { withSession: () => d1 } as unknown as Env["DB"] });
-    expect([new Set(woken).size, usage.rounds, usage.calls]).toEqual([1000, 5, 5]);
-    const [row] = await told(repo);
+    const queued = await dispatchAt(LATE, {
+      DB: { withSession: () => d1 } as unknown as Env["DB"],
+    });
+    expect([new Set(queued).size, usage.rounds, usage.calls]).toEqual([1000, 5, 5]);
+    const [row] = await webhookEventsOf(repo);
     const made = await db
       .select({ hookId: hookDeliveries.hookId, uuid: hookDeliveries.uuid })
       .from(hookDeliveries)
@@ -407,8 +415,8 @@ describe("what telling costs", () => {
     await db.delete(hooks).where(eq(hooks.repoId, repo.id));
   });
 
-  it("goes in parts where many refs meet many hooks", async () => {
-    const { owner, repo, own } = await scene();
+  it("is split into batches if many refs meet many hooks", async () => {
+    const { owner, repo, own } = await makeScene();
     const model = await makeHook({ ...own, events: ["create"] });
     const names =
       "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
@@ -424,7 +432,7 @@ describe("what telling costs", () => {
     const id = await tell(repo, owner, "repository.pushed", payload, LATE, LATE);
     await dispatchAt(LATE);
     expect((await stateOf(id))[0]).toBeNull();
-    const rows = await told(repo);
+    const rows = await webhookEventsOf(repo);
     expect(rows).toHaveLength(50);
     const made = await db.$count(
       hookDeliveries,
@@ -438,8 +446,8 @@ describe("what telling costs", () => {
   });
 
   // Ten thousand commits are walked, and five read.
-  it("does not grow with the commits that a push brings", async () => {
-    const { owner, repo, own } = await scene();
+  it("does not grow with the number of pushed commits", async () => {
+    const { owner, repo, own } = await makeScene();
     const history = new History();
     const oids: string[] = [];
     for (let at = 0; at < 10_000; at++) {
@@ -457,7 +465,7 @@ describe("what telling costs", () => {
     await dispatchEvents(ctx);
     expect(ctx.git.usage.objectCalls).toBe(1);
     expect(ctx.git.usage.r2Calls).toBeLessThan(12);
-    expect((await told(repo)).at(-1)?.payload).toMatchObject({
+    expect((await webhookEventsOf(repo)).at(-1)?.payload).toMatchObject({
       total_commits: 9999,
       commits: [{ message: "9999\n" }, {}, {}, {}, { message: "9995\n" }],
     });
@@ -466,8 +474,8 @@ describe("what telling costs", () => {
 });
 
 describe("a push of very many refs", () => {
-  it("is announced ref by ref, each once", async () => {
-    const { owner, repo, own } = await scene();
+  it("is dispatched ref by ref, each once", async () => {
+    const { owner, repo, own } = await makeScene();
     const hook = await makeHook({ ...own, events: ["create"] });
     const history = new History();
     const oid = history.commit();
@@ -481,7 +489,7 @@ describe("a push of very many refs", () => {
       await dispatchAt(LATE);
       expect(await deliveriesOf(hook)).toHaveLength(120);
     });
-    const names = (await told(repo)).map(
+    const names = (await webhookEventsOf(repo)).map(
       ({ payload }) => `refs/heads/${String(Reflect.get(payload, "ref"))}`,
     );
     expect(names).toEqual(refs);

@@ -18,7 +18,7 @@ async function read(webhookEvent: WebhookEvent, actorId = 0) {
   return readPayload(await openPayloadSource(ctx, [webhookEvent], actorId), webhookEvent);
 }
 
-/** Twelve commits on main, and a tag of the first. */
+/** Makes twelve commits on main, and a tag of the first. */
 async function makeHistory() {
   const owner = await make.user();
   const repo = await make.repo(owner);
@@ -41,13 +41,13 @@ async function makeHistory() {
   return { owner, repo, oid, tagOid };
 }
 
-describe("what is read for a payload", () => {
-  it("reads what a push brought", async () => {
+describe("readPayload", () => {
+  it("reads the commits of a push", async () => {
     const { owner, repo, oid, tagOid } = await makeHistory();
     const push = { event: "push", repoId: repo.id, ref: "refs/heads/main" } as const;
 
-    const moved = await read({ ...push, before: oid(3), after: oid(11) }, owner.id);
-    expect(moved?.body).toMatchObject({
+    const pushed = await read({ ...push, before: oid(3), after: oid(11) }, owner.id);
+    expect(pushed?.body).toMatchObject({
       total_commits: 8,
       commits: [11, 10, 9, 8, 7].map((at) => ({ id: oid(at), message: `No ${at}\n` })),
       head_commit: { id: oid(11), added: ["file-11"], removed: ["file-10"], modified: [] },
@@ -75,7 +75,7 @@ describe("what is read for a payload", () => {
     });
   });
 
-  it("counts nothing new where a branch goes back", async () => {
+  it("counts no new commits if a branch is reset", async () => {
     const { repo, oid } = await makeHistory();
     const back = { ref: "refs/heads/main", before: oid(11), after: oid(3) };
     const payload = await read({ event: "push", repoId: repo.id, ...back });
@@ -86,16 +86,16 @@ describe("what is read for a payload", () => {
     });
   });
 
-  it("tells nothing of code that is switched off", async () => {
+  it("discloses no code of a repository whose code is disabled", async () => {
     const { repo, oid } = await makeHistory();
     await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
-    const moved = { ref: "refs/heads/main", before: null, after: oid(11) };
-    expect(await read({ event: "push", repoId: repo.id, ...moved })).toBeUndefined();
-    expect(await read({ event: "create", repoId: repo.id, ...moved })).toBeUndefined();
-    expect(await read({ event: "delete", repoId: repo.id, ...moved })).toBeUndefined();
+    const pushed = { ref: "refs/heads/main", before: null, after: oid(11) };
+    expect(await read({ event: "push", repoId: repo.id, ...pushed })).toBeUndefined();
+    expect(await read({ event: "create", repoId: repo.id, ...pushed })).toBeUndefined();
+    expect(await read({ event: "delete", repoId: repo.id, ...pushed })).toBeUndefined();
   });
 
-  it("reads what a check said of a commit", async () => {
+  it("reads a commit status with its commit", async () => {
     const { owner, repo, oid } = await makeHistory();
     await db.insert(commitStatuses).values({
       repoId: repo.id,
@@ -117,23 +117,23 @@ describe("what is read for a payload", () => {
     expect(await read({ ...status, number: 2 })).toBeUndefined();
   });
 
-  // Whoever set up a hook of the source may not be allowed to see the fork.
-  it("tells a fork only where it is as open as its source", async () => {
+  // SECURITY: the approver of a hook of the source may not be allowed to see the fork.
+  it("discloses a fork only if it is as visible as its source", async () => {
     const owner = await make.user();
     const [source, fork] = [await make.repo(owner), await make.repo(await make.user())];
-    const announcement = { event: "fork", repoId: source.id, forkId: fork.id } as const;
-    expect((await read(announcement))?.body).toMatchObject({
+    const webhookEvent = { event: "fork", repoId: source.id, forkId: fork.id } as const;
+    expect((await read(webhookEvent))?.body).toMatchObject({
       forkee: { id: source.id },
       repository: { id: fork.id },
     });
     await db.update(repositories).set({ isPrivate: true }).where(eq(repositories.id, fork.id));
-    expect(await read(announcement)).toBeUndefined();
+    expect(await read(webhookEvent)).toBeUndefined();
     await db.update(repositories).set({ isPrivate: true }).where(eq(repositories.id, source.id));
-    expect(await read(announcement)).toBeUndefined();
+    expect(await read(webhookEvent)).toBeUndefined();
   });
 
-  it("tells nothing of what is gone", async () => {
-    const announcement = { event: "repository", repoId: 2 ** 40, action: "created" } as const;
-    expect(await read(announcement)).toBeUndefined();
+  it("returns nothing for a deleted repository", async () => {
+    const webhookEvent = { event: "repository", repoId: 2 ** 40, action: "created" } as const;
+    expect(await read(webhookEvent)).toBeUndefined();
   });
 });

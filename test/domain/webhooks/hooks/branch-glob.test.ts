@@ -55,12 +55,12 @@ describe("parseBranchGlob", () => {
     ["release/**", "release/1/x", true],
     ["release/*", "release/1/x", false],
     ["{*,x}/c", "a/b/c", false],
-  ])("with slashes apart, %j and %j: %j", (pattern, text, expected) => {
+  ])("with slashes as separators, %j and %j: %j", (pattern, text, expected) => {
     expect(matches(pattern, text, "/")).toBe(expected);
   });
 
   it.each(["[", "[a", "[]", "[!]", "[a-", "{", "{a", "{a,b", "\\", "a{b,[c}", "[\\"])(
-    "takes %j for no pattern",
+    "refuses %j",
     (pattern) => {
       expect(parseBranchGlob(pattern)).toBeUndefined();
     },
@@ -74,7 +74,7 @@ describe("parseBranchGlob", () => {
     ["a***", "b", false],
     ["{*,x}*", "ab", true],
     ["{*,x}*", "a/b", false],
-  ])("takes stars in a row as one, %j and %j: %j", (pattern, text, expected) => {
+  ])("treats adjacent stars as one, %j and %j: %j", (pattern, text, expected) => {
     expect(matches(pattern, text, "/")).toBe(expected);
   });
 
@@ -85,12 +85,12 @@ describe("parseBranchGlob", () => {
     ["*".repeat(5000), "{".repeat(5000)],
     ["{a}".repeat(1000), nested(5000)],
     ["[*]\\*?".repeat(1000), "?*".repeat(1000)],
-  ])("takes %.8s… for a pattern, but not with more of it", (most, tooMuch) => {
+  ])("accepts %.8s… up to a limit of parts", (most, tooMuch) => {
     expect(parseBranchGlob(most)).toBeDefined();
     expect(parseBranchGlob(tooMuch)).toBeUndefined();
   });
 
-  // SECURITY: a pattern is anybody's, and is matched with every push.
+  // SECURITY: any user may set a pattern, and it is matched on every push.
   it.each([
     ["*a".repeat(64), false],
     ["*a".repeat(62) + "*c*b", false],
@@ -100,25 +100,25 @@ describe("parseBranchGlob", () => {
     ["b" + "{a,b}".repeat(2000), false],
     ["*".repeat(5000), true],
   ])(
-    "looks at each character once for each part of one that is made to be slow: %.12s",
+    "tests each character once for each part of a pattern made to be slow: %.12s",
     (pattern, expected) => {
       const text = "a".repeat(2000) + "b";
-      const counted = countLooks(parseBranchGlob(pattern) ?? []);
+      const counted = countTests(parseBranchGlob(pattern) ?? []);
       expect(matchGlob(counted.glob, text)).toBe(expected);
-      expect(counted.looks).toBeLessThanOrEqual(counted.tokenCount * (text.length + 1));
+      expect(counted.testCount).toBeLessThanOrEqual(counted.tokenCount * (text.length + 1));
     },
   );
 });
 
-/** A glob that counts how often a character is looked at. */
-function countLooks(glob: Glob) {
-  const counted = { glob: [] as Glob, looks: 0, tokenCount: 0 };
+/** A glob that counts how often a character is tested. */
+function countTests(glob: Glob) {
+  const counted = { glob: [] as Glob, testCount: 0, tokenCount: 0 };
   const wrap = (tokens: Glob): Glob =>
     tokens.map((token) => {
       counted.tokenCount++;
       if (token.kind === "either") return { ...token, choices: token.choices.map(wrap) };
       if (token.kind === "number") return token;
-      const accepts = (code: number) => ++counted.looks > 0 && token.accepts(code);
+      const accepts = (code: number) => ++counted.testCount > 0 && token.accepts(code);
       return { ...token, accepts };
     });
   counted.glob = wrap(glob);

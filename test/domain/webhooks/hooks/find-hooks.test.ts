@@ -11,7 +11,7 @@ import {
 } from "../../../../src/db/schema/index.ts";
 import {
   findHooks,
-  isAbout,
+  matchesBranchFilter,
   type HookTrigger,
 } from "../../../../src/domain/webhooks/hooks/find-hooks.ts";
 import { db } from "../../../support/db.ts";
@@ -19,23 +19,23 @@ import { systemCtx } from "../../../support/system.ts";
 import { makeHook } from "../../../support/hooks.ts";
 import { make } from "../../../support/make.ts";
 
-/** Which of some hooks are told, in their order; others of the service are passed over. */
-async function told(trigger: Partial<HookTrigger> & { ownerId: number }, among: Hook[]) {
-  const whole: HookTrigger = { event: "push", at: Date.now(), ...trigger };
-  const hear = await findHooks(systemCtx({}, Date.now()), [whole]);
-  return hear(whole)
+/** The given hooks that match a trigger, in order; other hooks are left out. */
+async function matchingIds(trigger: Partial<HookTrigger> & { ownerId: number }, among: Hook[]) {
+  const fullTrigger: HookTrigger = { event: "push", at: Date.now(), ...trigger };
+  const hooksFor = await findHooks(systemCtx({}, Date.now()), [fullTrigger]);
+  return hooksFor(fullTrigger)
     .map(({ id }) => id)
     .filter((id) => among.some((hook) => hook.id === id));
 }
 const idsOf = (list: Hook[]) => list.map(({ id }) => id);
 
-// Left behind, they would be told of whatever other tests do.
+// Remaining system webhooks would receive the events of other tests.
 afterAll(async () => {
   await db.delete(hooks).where(eq(hooks.level, "system"));
 });
 
 describe("findHooks", () => {
-  it("gives the hooks of the repository, then its owner's, then those of the service", async () => {
+  it("returns the hooks of the repository, then its owner's, then the service's", async () => {
     const owner = await make.user();
     const [repo, other] = [await make.repo(owner), await make.repo(owner)];
     const approverId = owner.id;
@@ -54,11 +54,11 @@ describe("findHooks", () => {
     const all = [system, own, first, second, foreign, byDefault, strange];
 
     const at = { ownerId: owner.id, repoId: repo.id };
-    expect(await told(at, all)).toEqual(idsOf([first, second, own, system]));
-    expect(await told({ ownerId: owner.id }, all)).toEqual(idsOf([own, system]));
+    expect(await matchingIds(at, all)).toEqual(idsOf([first, second, own, system]));
+    expect(await matchingIds({ ownerId: owner.id }, all)).toEqual(idsOf([own, system]));
   });
 
-  it("passes over those that sleep, are paused, or are told of something else", async () => {
+  it("skips hooks that are inactive, paused, or subscribed to other events", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const base = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
@@ -70,12 +70,12 @@ describe("findHooks", () => {
     ];
     const at = { ownerId: owner.id, repoId: repo.id };
 
-    expect(await told(at, all)).toEqual(idsOf(all.slice(3)));
-    expect(await told({ ...at, event: "status" }, all)).toEqual(idsOf(all.slice(2, 3)));
-    expect(await told({ ...at, event: "wiki" }, all)).toEqual([]);
+    expect(await matchingIds(at, all)).toEqual(idsOf(all.slice(3)));
+    expect(await matchingIds({ ...at, event: "status" }, all)).toEqual(idsOf(all.slice(2, 3)));
+    expect(await matchingIds({ ...at, event: "wiki" }, all)).toEqual([]);
   });
 
-  it("looks at the branch where the event is about one", async () => {
+  it("applies the branch filter if the event is about a ref", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const base = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
@@ -83,51 +83,53 @@ describe("findHooks", () => {
     const all = [main, await makeHook({ ...base, branchFilter: "release*" })];
     const at = { ownerId: owner.id, repoId: repo.id };
 
-    expect(await told({ ...at, ref: "refs/heads/main" }, all)).toEqual([main.id]);
-    expect(await told({ ...at, ref: "refs/tags/main" }, all)).toEqual([]);
-    expect(await told(at, all)).toEqual(idsOf(all));
+    expect(await matchingIds({ ...at, ref: "refs/heads/main" }, all)).toEqual([main.id]);
+    expect(await matchingIds({ ...at, ref: "refs/tags/main" }, all)).toEqual([]);
+    expect(await matchingIds(at, all)).toEqual(idsOf(all));
   });
 
-  it("tells a user's own hook nothing while they may not sign in", async () => {
+  it("skips a user's own hook while they may not sign in", async () => {
     const owner = await make.user();
     const hook = await makeHook({ level: "user", approverId: owner.id, ownerId: owner.id });
-    expect(await told({ ownerId: owner.id }, [hook])).toEqual([hook.id]);
+    expect(await matchingIds({ ownerId: owner.id }, [hook])).toEqual([hook.id]);
     await db.update(users).set({ isLoginProhibited: true }).where(eq(users.id, owner.id));
-    expect(await told({ ownerId: owner.id }, [hook])).toEqual([]);
+    expect(await matchingIds({ ownerId: owner.id }, [hook])).toEqual([]);
   });
 
-  it("tells no hook what happened before it was made", async () => {
+  it("skips hooks that are newer than the event", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const fields = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
     const hook = await makeHook({ ...fields, createdAt: 5000 });
     const at = { ownerId: owner.id, repoId: repo.id };
-    expect(await told({ ...at, at: 4999 }, [hook])).toEqual([]);
-    expect(await told({ ...at, at: 5000 }, [hook])).toEqual([hook.id]);
+    expect(await matchingIds({ ...at, at: 4999 }, [hook])).toEqual([]);
+    expect(await matchingIds({ ...at, at: 5000 }, [hook])).toEqual([hook.id]);
   });
 
-  it("is asked of several things at once, and looks up an owner that it is not told", async () => {
+  it("handles several triggers at once, and looks up an owner that is not given", async () => {
     const [one, two] = [await make.user(), await make.user()];
     const repos = [await make.repo(one), await make.repo(two)];
     const own = (owner: User) =>
       makeHook({ level: "user", approverId: owner.id, ownerId: owner.id, events: ["fork"] });
     const all = [await own(one), await own(two)];
-    const asked = repos.map((repo): HookTrigger => ({
+    const triggers = repos.map((repo): HookTrigger => ({
       event: "fork",
       repoId: repo.id,
       at: Date.now(),
     }));
-    const hear = await findHooks(systemCtx({}, Date.now()), asked);
-    const heard = asked.map((each) => hear(each).filter(({ level }) => level === "user"));
-    expect(heard.map((list) => list.map(({ id }) => id))).toEqual(all.map(({ id }) => [id]));
-    const unasked: HookTrigger = { event: "push", repoId: repos[0]?.id, at: Date.now() };
+    const hooksFor = await findHooks(systemCtx({}, Date.now()), triggers);
+    const matched = triggers.map((each) => hooksFor(each).filter(({ level }) => level === "user"));
+    expect(matched.map((list) => list.map(({ id }) => id))).toEqual(all.map(({ id }) => [id]));
+    const otherTrigger: HookTrigger = { event: "push", repoId: repos[0]?.id, at: Date.now() };
     expect(
-      (await findHooks(systemCtx({}, Date.now()), [unasked]))(unasked).map(({ id }) => id),
+      (await findHooks(systemCtx({}, Date.now()), [otherTrigger]))(otherTrigger).map(
+        ({ id }) => id,
+      ),
     ).not.toContain(all[0]?.id);
   });
 
-  // SECURITY: a removed collaborator's hook would go on telling them.
-  it("passes over a hook whose approver may not administer its place any more", async () => {
+  // SECURITY: a removed collaborator would keep receiving events through a hook.
+  it("skips a hook whose approver lost admin rights on its owner", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const org = await make.org([owner]);
@@ -153,8 +155,8 @@ describe("findHooks", () => {
     const byAdmin = await makeHook({ level: "system", approverId: admin.id });
     const byDemoted = await makeHook({ level: "system", approverId: demoted.id });
     const all = [byCollaborator, byLead, byCoOwner, leadOfOrg, byAdmin, byDemoted];
-    const inRepo = () => told({ ownerId: owner.id, repoId: repo.id }, all);
-    const inOrg = () => told({ ownerId: org.id, repoId: orgRepo.id }, all);
+    const inRepo = () => matchingIds({ ownerId: owner.id, repoId: repo.id }, all);
+    const inOrg = () => matchingIds({ ownerId: org.id, repoId: orgRepo.id }, all);
 
     expect(await inRepo()).toEqual(idsOf([byCollaborator, byAdmin, byDemoted]));
     expect(await inOrg()).toEqual(idsOf([byLead, byCoOwner, byAdmin, byDemoted]));
@@ -173,7 +175,7 @@ describe("findHooks", () => {
   });
 });
 
-describe("isAbout", () => {
+describe("matchesBranchFilter", () => {
   it.each([
     ["", "refs/tags/v1", true],
     ["*", "refs/heads/a/b", true],
@@ -185,9 +187,9 @@ describe("isAbout", () => {
     ["refs/heads/main", "refs/heads/main", true],
     ["release*", "refs/heads/release/1", true],
     ["{main,release/*}", "refs/heads/release/1", true],
-    // Nothing can have stored it, and it must not stand for everything.
+    // No operation stores such a filter, and it must not match everything.
     ["[a", "refs/heads/a", false],
   ])("%j and %s: %j", (filter, ref, expected) => {
-    expect(isAbout(filter, ref)).toBe(expected);
+    expect(matchesBranchFilter(filter, ref)).toBe(expected);
   });
 });

@@ -14,7 +14,7 @@ import { systemCtx } from "../../../support/system.ts";
 const NOW = Date.now();
 const FAR = NOW + 3_600_000;
 
-/** A hook of a repository with that many deliveries that failed; nothing is sent meanwhile. */
+/** Makes a repository's hook with the given number of failed deliveries; nothing is sent meanwhile. */
 async function makeHookWith(count: number) {
   const user = await make.user();
   const { id: repoId } = await make.repo(user);
@@ -23,7 +23,7 @@ async function makeHookWith(count: number) {
   const at = { level: "repository", repoId, approverId: user.id, leasedUntil: FAR } as const;
   const hook = await makeHook(at);
   const numbers = JSON.stringify(Array.from({ length: count }, (_, index) => index));
-  // Below 0, where no event is.
+  // Negative ids, which no event has.
   const eventId = sql`-${hook.id} * 1000000 - value`;
   await db.run(
     sql`insert into webhook_events (event_id, part, event, repo_id, payload, created_at) select ${eventId}, 0, 'push', ${repoId}, '{}', ${NOW} from json_each(${numbers})`,
@@ -31,10 +31,10 @@ async function makeHookWith(count: number) {
   await db.run(
     sql`insert into hook_deliveries (hook_id, webhook_event_id, uuid, event, status, created_at, updated_at) select ${hook.id}, id, 'some-' || id, 'push', 'failed', ${NOW}, ${NOW} from webhook_events where repo_id = ${repoId} order by id`,
   );
-  return { hook, place: hookOwner };
+  return { hook, hookOwner };
 }
 
-/** What acts, and how many statements each of its batches had. */
+/** A context, and the number of statements of each of its batches. */
 function countingCtx() {
   const ctx = systemCtx({}, NOW);
   const sizes: number[] = [];
@@ -61,27 +61,27 @@ const deletionsOf = async (hookId: number) =>
     .from(events)
     .where(sql`${events.type} = 'hook.deleted' and ${events.payload} ->> 'hookId' = ${hookId}`);
 
-it("so many that failed are sent once more by one request, the newest first", async () => {
-  const { hook, place } = await makeHookWith(1200);
+it("one request redelivers many failed deliveries, newest first", async () => {
+  const { hook, hookOwner } = await makeHookWith(1200);
   const { ctx, sizes } = countingCtx();
 
-  expect(await redeliverFailed(ctx, place, hook.id, 0, 1000)).toBe(1000);
-  // Two that look, then two that take and two that announce it.
+  expect(await redeliverFailed(ctx, hookOwner, hook.id, 0, 1000)).toBe(1000);
+  // Two statements read, then two requeue and two record the event.
   expect(sizes).toEqual([2, 4]);
   const failed = Array.from({ length: 200 }, () => "failed");
   expect(await statusesOf(hook.id)).toEqual([
     ...failed,
     ...Array.from({ length: 1000 }, () => "pending"),
   ]);
-  expect(await redeliverFailed(ctx, place, hook.id, 0, 1000)).toBe(200);
-  expect(await redeliverFailed(ctx, place, hook.id, 0, 1000)).toBe(0);
+  expect(await redeliverFailed(ctx, hookOwner, hook.id, 0, 1000)).toBe(200);
+  expect(await redeliverFailed(ctx, hookOwner, hook.id, 0, 1000)).toBe(0);
 });
 
-it("a hook goes with its deliveries in one batch while they are few", async () => {
-  const { hook, place } = await makeHookWith(3);
+it("a hook with few deliveries is deleted in one batch", async () => {
+  const { hook, hookOwner } = await makeHookWith(3);
   const { ctx, sizes } = countingCtx();
 
-  await deleteHook(ctx, place, hook.id, 3);
+  await deleteHook(ctx, hookOwner, hook.id, 3);
 
   expect(sizes).toHaveLength(1);
   expect(await hookOf(hook.id)).toBeUndefined();
@@ -89,23 +89,23 @@ it("a hook goes with its deliveries in one batch while they are few", async () =
   expect(await deletionsOf(hook.id)).toHaveLength(1);
 });
 
-it("a hook with many deliveries is switched off and loses them batch by batch before it goes", async () => {
-  const { hook, place } = await makeHookWith(8);
+it("a hook with many deliveries is deactivated, and deleted after batches of its deliveries", async () => {
+  const { hook, hookOwner } = await makeHookWith(8);
   const ctx = systemCtx({}, NOW);
   const batch = ctx.db.batch.bind(ctx.db);
-  const seen: unknown[] = [];
+  const states: unknown[] = [];
   vi.spyOn(ctx.db, "batch").mockImplementation(async (statements) => {
     const results = await batch(statements);
     const { isActive, leasedUntil } = (await hookOf(hook.id)) ?? {};
     const deletions = await deletionsOf(hook.id);
     const left = await statusesOf(hook.id);
-    seen.push([left.length, isActive, leasedUntil !== FAR, deletions.length]);
+    states.push([left.length, isActive, leasedUntil !== FAR, deletions.length]);
     return results;
   });
 
-  await deleteHook(ctx, place, hook.id, 3);
+  await deleteHook(ctx, hookOwner, hook.id, 3);
 
-  expect(seen).toEqual([
+  expect(states).toEqual([
     [5, false, true, 0],
     [2, false, true, 0],
     [0, undefined, true, 1],
@@ -113,26 +113,26 @@ it("a hook with many deliveries is switched off and loses them batch by batch be
 });
 
 it("a hook with too many deliveries for one request is deleted by the next", async () => {
-  const { hook, place } = await makeHookWith(23);
+  const { hook, hookOwner } = await makeHookWith(23);
   const { ctx, sizes } = countingCtx();
 
-  await expect(deleteHook(ctx, place, hook.id, 1)).rejects.toMatchObject({ kind: "conflict" });
+  await expect(deleteHook(ctx, hookOwner, hook.id, 1)).rejects.toMatchObject({ kind: "conflict" });
   expect(sizes).toHaveLength(21);
   expect(await hookOf(hook.id)).toMatchObject({ isActive: false });
   expect(await statusesOf(hook.id)).toHaveLength(2);
   expect(await deletionsOf(hook.id)).toEqual([]);
 
-  await deleteHook(ctx, place, hook.id, 1);
+  await deleteHook(ctx, hookOwner, hook.id, 1);
   expect(await hookOf(hook.id)).toBeUndefined();
   expect(await deletionsOf(hook.id)).toHaveLength(1);
 });
 
-// SECURITY: an id counts together with its place only.
-it("a hook with many deliveries is left alone from elsewhere", async () => {
+// SECURITY: an id is only valid together with its owner.
+it("a hook with many deliveries is not affected by another owner's request", async () => {
   const { hook } = await makeHookWith(3);
-  const { place: elsewhere } = await makeHookWith(0);
+  const { hookOwner: otherOwner } = await makeHookWith(0);
 
-  const deleting = deleteHook(systemCtx({}, NOW), elsewhere, hook.id, 1);
+  const deleting = deleteHook(systemCtx({}, NOW), otherOwner, hook.id, 1);
 
   await expect(deleting).rejects.toMatchObject({ kind: "not_found" });
   expect(await hookOf(hook.id)).toEqual(hook);

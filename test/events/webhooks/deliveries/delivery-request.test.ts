@@ -62,7 +62,7 @@ describe("the request of a delivery", () => {
     expect(headers["X-Gitea-Signature"]).toBe(hmac("sha256", fields.get("payload") ?? ""));
   });
 
-  it("says that nothing is signed where there is no secret", async () => {
+  it("sends empty signatures if there is no secret", async () => {
     const { headers } = await toDeliveryRequest({ ...HOOK, secret: "" }, DELIVERY);
     expect(headers).toMatchObject({
       "X-Gitea-Signature": "",
@@ -72,13 +72,13 @@ describe("the request of a delivery", () => {
     });
   });
 
-  it("carries the header that the hook was given", async () => {
+  it("carries the hook's authorization header", async () => {
     const hook = { ...HOOK, authorizationHeader: "Bearer abc" };
     expect((await toDeliveryRequest(hook, DELIVERY)).headers["Authorization"]).toBe("Bearer abc");
     expect((await toDeliveryRequest(HOOK, DELIVERY)).headers).not.toHaveProperty("Authorization");
   });
 
-  it("puts each message into a room under its own name, and as JSON", async () => {
+  it("puts each message to Matrix under its own id, as JSON", async () => {
     const hook: DeliveryTarget = { ...HOOK, type: "matrix", contentType: "form" };
     const { method, url, headers, body } = await toDeliveryRequest(hook, DELIVERY);
     expect([method, url]).toEqual(["PUT", `https://receiver.example/hook/${DELIVERY.id}?key=1`]);
@@ -94,7 +94,7 @@ describe("the request of a delivery", () => {
     expect(first).toEqual(second);
   });
 
-  it("tells gitea and gogs the payload, indented by two spaces", async () => {
+  it("sends the payload to gitea and gogs, indented by two spaces", async () => {
     const body = toRepositoryPayload(await makeOccasion(), "created");
     for (const type of ["gitea", "gogs"] as const) {
       const content = formatContent({ type }, { event: "repository", body });

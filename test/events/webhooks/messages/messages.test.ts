@@ -37,10 +37,10 @@ const pushOf = (commits: Pushed["commits"]): Pushed => ({
   head: commits[0],
 });
 
-/** Text that is markup in one chat or another. */
+/** Text that is markup in at least one chat. */
 const HOSTILE = '<!channel> <at user_id="all"> [a](https://evil.example) @everyone *b* `c` & "d"';
 
-async function recordPush(commits = [makeCommit(2, { message: `${HOSTILE}\n\nMore` })]) {
+async function makePush(commits = [makeCommit(2, { message: `${HOSTILE}\n\nMore` })]) {
   const context = await makeOccasion();
   return { event: "push", body: toPushPayload(context, pushOf(commits)) } as const;
 }
@@ -59,9 +59,9 @@ const status = (fields: Partial<CommitStatus>): CommitStatus => ({
   ...fields,
 });
 
-describe("messages of chats", () => {
-  it("writes a push down for each without a word of it counting as markup", async () => {
-    const push = await recordPush();
+describe("chat messages", () => {
+  it("escapes markup in a push for each chat", async () => {
+    const push = await makePush();
     const { full_name: name, html_url: html } = push.body.repository;
     const { login, html_url: profile } = push.body.sender;
     const commit = `${html}/commit/${oidOf(2)}`;
@@ -108,12 +108,12 @@ describe("messages of chats", () => {
     expect(matrix.body).toContain(`\n0000000 (${commit}) <!channel>`);
   });
 
-  it("tells every event there is in every chat", async () => {
+  it("formats every event for every chat", async () => {
     const context = await makeOccasion();
-    const { where: fork } = await makeOccasion();
+    const { repo: fork } = await makeOccasion();
     const created = { ref: "refs/heads/a b", before: null, after: oidOf(1) };
     const payloads: Payload[] = [
-      await tellPushOf(context),
+      await pushPayloadOf(context),
       { event: "repository", body: toRepositoryPayload(context, "created") },
       { event: "repository", body: toRepositoryPayload(context, "deleted") },
       { event: "fork", body: toForkPayload(context, fork) },
@@ -121,14 +121,14 @@ describe("messages of chats", () => {
       { event: "delete", body: toDeletePayload(context, { ...created, ref: "refs/tags/v1" }) },
       { event: "status", body: toStatusPayload(context, status({}), makeCommit(2)) },
     ];
-    const name = context.where.row.name;
+    const name = context.repo.row.name;
     for (const payload of payloads) {
       for (const type of CHATS) {
         expect(JSON.stringify(read(type, payload)), `${payload.event} ${type}`).toContain(name);
       }
     }
     const titles = payloads.map((payload) => read("msteams", payload).title);
-    const full = `${context.where.owner.name}/${name}`;
+    const full = `${context.repo.owner.name}/${name}`;
     expect(titles).toEqual([
       `[${full}:main] 1 new commit`,
       `[${full}] Repository created`,
@@ -140,21 +140,21 @@ describe("messages of chats", () => {
     ]);
   });
 
-  it("says nothing of a push without commits", async () => {
-    const push = await recordPush([]);
+  it("makes no message for a push without commits", async () => {
+    const push = await makePush([]);
     for (const type of CHATS) expect(read(type, push)).toBeUndefined();
     expect(read("gitea", push)).toMatchObject({ commits: [] });
   });
 
-  it("stays within what each chat takes", async () => {
+  it("stays within the limits of each chat", async () => {
     const commits = Array.from({ length: 5 }, (_, at) =>
       makeCommit(at, { message: "<*&".repeat(500), authorName: "[&]".repeat(100) }),
     );
-    const push = await recordPush(commits);
+    const push = await makePush(commits);
     expect(read("telegram", push).text.length).toBeLessThanOrEqual(4096);
     expect(read("discord", push).embeds[0].title.length).toBeLessThanOrEqual(256);
     expect(read("discord", push).embeds[0].description.length).toBeLessThanOrEqual(4096);
-    // What is left out is left out by whole lines: no tag stays open.
+    // Details are cut at whole lines, so no tag stays open.
     const { text } = read("telegram", push) as { text: string };
     expect(text.split("<a ").length).toBe(text.split("</a>").length);
     for (const type of CHATS) {
@@ -162,9 +162,9 @@ describe("messages of chats", () => {
     }
   });
 
-  // A check names its address itself.
-  it("lets an address that a check names end no link", async () => {
-    const payload = await tellStatus('https://ci.example/a|b>c)d"e');
+  // The client that reports a status chooses its URL.
+  it("escapes a status URL that would end its link", async () => {
+    const payload = await statusPayloadOf('https://ci.example/a|b>c)d"e');
     expect(read("discord", payload).embeds[0].description).toBe(
       '[Look](https://ci.example/a|b%3Ec%29d"e)',
     );
@@ -176,19 +176,19 @@ describe("messages of chats", () => {
     );
   });
 
-  it("links no script that a check names", async () => {
-    const payload = await tellStatus("javascript:alert(1)");
+  it("does not link a script URL of a status", async () => {
+    const payload = await statusPayloadOf("javascript:alert(1)");
     for (const type of CHATS) {
       expect(JSON.stringify(read(type, payload))).not.toContain("javascript");
     }
   });
 });
 
-async function tellPushOf(context: Awaited<ReturnType<typeof makeOccasion>>): Promise<Payload> {
+async function pushPayloadOf(context: Awaited<ReturnType<typeof makeOccasion>>): Promise<Payload> {
   return { event: "push", body: toPushPayload(context, pushOf([makeCommit(2)])) };
 }
 
-async function tellStatus(targetUrl: string): Promise<Payload> {
+async function statusPayloadOf(targetUrl: string): Promise<Payload> {
   const row = status({ targetUrl, description: "Look" });
   const body = toStatusPayload(await makeOccasion(), row, makeCommit(2));
   return { event: "status", body };

@@ -30,8 +30,8 @@ const BRANCH: Pushed = {
   head: makeCommit(2),
 };
 
-describe("payloads of hooks", () => {
-  it("tells a push", async () => {
+describe("webhook payloads", () => {
+  it("describe a push", async () => {
     const context = await makeOccasion();
     const payload = toPushPayload(context, BRANCH);
     expect(formOf(payload)).toEqual({
@@ -56,7 +56,7 @@ describe("payloads of hooks", () => {
       removed: ["old.txt"],
       modified: ["same.txt"],
     });
-    const { row, owner } = context.where;
+    const { row, owner } = context.repo;
     expect(payload).toMatchObject({
       ref: "refs/heads/main",
       compare_url: `${ROOT_URL}/${owner.name}/${row.name}/compare/${oidOf(1)}...${oidOf(2)}`,
@@ -64,7 +64,7 @@ describe("payloads of hooks", () => {
     });
   });
 
-  it("lists the newest five commits of a push, and counts all", async () => {
+  it("list the newest five commits of a push, and count all", async () => {
     const context = await makeOccasion();
     const commits = Array.from({ length: 10 }, (_, at) => makeCommit(20 - at));
     const payload = toPushPayload(context, { ...BRANCH, commits, total: 10_000 });
@@ -73,9 +73,9 @@ describe("payloads of hooks", () => {
   });
 
   it.each([
-    ["what the new commits stand on", { baseOid: oidOf(9) }, `${oidOf(9)}...${oidOf(2)}`],
+    ["the parent of its oldest new commit", { baseOid: oidOf(9) }, `${oidOf(9)}...${oidOf(2)}`],
     ["the default branch", {}, `main...${oidOf(2)}`],
-  ])("compares a new branch with %s", async (_, base, range) => {
+  ])("compare a new branch with %s", async (_, base, range) => {
     const context = await makeOccasion();
     const pushed = { ...BRANCH, ref: "refs/heads/topic", before: null, ...base };
     const payload = toPushPayload(context, pushed);
@@ -83,10 +83,10 @@ describe("payloads of hooks", () => {
     expect(payload.compare_url.endsWith(`/compare/${range}`)).toBe(true);
   });
 
-  it("tells a tag that is gone without any commit", async () => {
+  it("describe a deleted tag without commits", async () => {
     const context = await makeOccasion();
-    const gone = { commits: [], total: 0, head: undefined, after: null };
-    const payload = toPushPayload(context, { ...BRANCH, ...gone, ref: "refs/tags/v1" });
+    const deletion = { commits: [], total: 0, head: undefined, after: null };
+    const payload = toPushPayload(context, { ...BRANCH, ...deletion, ref: "refs/tags/v1" });
     expect(payload).toMatchObject({
       ref: "refs/tags/v1",
       after: NULL_OID,
@@ -97,27 +97,27 @@ describe("payloads of hooks", () => {
     });
   });
 
-  // A commit can be as large as an object: what a push tells of it can not.
-  it("bounds what it tells of one commit", async () => {
+  // A commit may be as large as an object; its part of the payload is bounded.
+  it("bound the size of each commit", async () => {
     const context = await makeOccasion();
     const files = Array.from({ length: 2000 }, (_, at) => ({
       path: `${"d/".repeat(100)}${at}`,
       status: "added" as const,
     }));
     const huge = makeCommit(2, { message: "x".repeat(1_000_000), files });
-    const told = toPushPayload(context, { ...BRANCH, commits: [huge], head: huge });
-    expect(told.head_commit?.added).toHaveLength(2000);
-    // There is room for the files of one such commit.
-    expect(told.commits[0]).toMatchObject({ added: null, removed: null, modified: null });
-    expect(told.commits[0]?.message).toBe("x".repeat(64 * 1024 - 2));
+    const payload = toPushPayload(context, { ...BRANCH, commits: [huge], head: huge });
+    expect(payload.head_commit?.added).toHaveLength(2000);
+    // The size limit allows the files of one such commit only.
+    expect(payload.commits[0]).toMatchObject({ added: null, removed: null, modified: null });
+    expect(payload.commits[0]?.message).toBe("x".repeat(64 * 1024 - 2));
     const small = makeCommit(3);
     const next = toPushPayload(context, { ...BRANCH, commits: [huge, small], head: huge });
     expect(next.commits[1]?.added).toEqual(["new.txt"]);
   });
 
-  // A row of the database holds 2 MB, and one control character is six bytes of JSON.
+  // A row in D1 holds 2 MB, and one control character takes six bytes in JSON.
   it.each(["x", "\u0001", '"', "\u00e9", "\u20ac", "\u{1f600}", "\ud800"])(
-    "bounds what it tells altogether, of whatever is made of %j",
+    "bound the total size, if all texts consist of %j",
     async (character) => {
       const long = character.repeat(300_000);
       const context = await makeOccasion({
@@ -139,10 +139,10 @@ describe("payloads of hooks", () => {
     },
   );
 
-  it("tells branches and tags that come and go by their short names", async () => {
+  it("describe created and deleted branches and tags by their short names", async () => {
     const context = await makeOccasion();
-    const moved = { ref: "refs/heads/a/b", before: null, after: oidOf(2) };
-    const created = toCreatePayload(context, moved);
+    const change = { ref: "refs/heads/a/b", before: null, after: oidOf(2) };
+    const created = toCreatePayload(context, change);
     expect(formOf(created)).toEqual({
       sha: "string",
       ref: "string",
@@ -152,8 +152,8 @@ describe("payloads of hooks", () => {
     });
     expect(created).toMatchObject({ sha: oidOf(2), ref: "a/b", ref_type: "branch" });
 
-    const gone = { ref: "refs/tags/v1", before: oidOf(2), after: null };
-    const deleted = toDeletePayload(context, gone);
+    const deletion = { ref: "refs/tags/v1", before: oidOf(2), after: null };
+    const deleted = toDeletePayload(context, deletion);
     expect(formOf(deleted)).toEqual({
       ref: "string",
       ref_type: "string",
@@ -164,7 +164,7 @@ describe("payloads of hooks", () => {
     expect(deleted).toMatchObject({ ref: "v1", ref_type: "tag", pusher_type: "user" });
   });
 
-  it("tells repositories that come and go", async () => {
+  it("describe a created repository", async () => {
     const payload = toRepositoryPayload(await makeOccasion(), "created");
     expect(formOf(payload)).toEqual({
       action: "string",
@@ -176,24 +176,24 @@ describe("payloads of hooks", () => {
     expect(formOf(payload.organization)).toEqual(USER);
   });
 
-  it("tells a fork with the source as the forkee", async () => {
+  it("describe a fork with the source as the forkee", async () => {
     const source = await makeOccasion();
-    const { where: fork } = await makeOccasion();
+    const { repo: fork } = await makeOccasion();
     const payload = toForkPayload(source, fork);
     expect(formOf(payload)).toEqual({
       forkee: "object",
       repository: "object",
       sender: "object",
     });
-    expect(payload.forkee.id).toBe(source.where.row.id);
+    expect(payload.forkee.id).toBe(source.repo.row.id);
     expect(payload.repository.id).toBe(fork.row.id);
   });
 
-  it("tells what a check says", async () => {
+  it("describe a commit status", async () => {
     const context = await makeOccasion();
     const status: CommitStatus = {
       id: 31,
-      repoId: context.where.row.id,
+      repoId: context.repo.row.id,
       commitOid: oidOf(2),
       number: 1,
       state: "success",
@@ -222,9 +222,9 @@ describe("payloads of hooks", () => {
   });
 
   it.each([
-    ["by somebody", undefined, ""],
+    ["by a user", undefined, ""],
     ["by a commit", oidOf(5), oidOf(5)],
-  ])("tells an issue that is closed %s", async (_, commitOid, commitId) => {
+  ])("describe an issue that is closed %s", async (_, commitOid, commitId) => {
     const payload = toIssuePayload(await makeOccasion(), "closed", { number: 4 }, commitOid);
     expect(formOf(payload)).toEqual({
       action: "string",
@@ -237,25 +237,25 @@ describe("payloads of hooks", () => {
     expect(payload).toMatchObject({ action: "closed", number: 4, commit_id: commitId });
   });
 
-  // Nobody knows who reads at the other end.
-  it("shows users as everybody sees them", async () => {
+  // SECURITY: the readers at the receiver are unknown.
+  it("show users as an anonymous caller sees them", async () => {
     const context = await makeOccasion({ owner: { isAdmin: true, loginName: "secret" } });
     const { sender, repository } = toRepositoryPayload(context, "created");
     for (const user of [sender, repository.owner]) {
       expect(user).toMatchObject({ is_admin: false, login_name: "" });
-      expect(user.email).toBe(`${context.where.owner.lowerName}@noreply.forge.example`);
+      expect(user.email).toBe(`${context.repo.owner.lowerName}@noreply.forge.example`);
     }
     expect(JSON.stringify(sender)).not.toContain("example.com");
   });
 
-  it("tells who did it once the account is gone", async () => {
-    const occasion = { ...(await makeOccasion()), sender: undefined };
-    const { sender } = toRepositoryPayload(occasion, "deleted");
+  it("show a ghost as the sender once the account was deleted", async () => {
+    const context = { ...(await makeOccasion()), sender: undefined };
+    const { sender } = toRepositoryPayload(context, "deleted");
     expect(formOf(sender)).toEqual(USER);
     expect(sender).toMatchObject({ id: -1, login: "Ghost" });
   });
 
-  it("names the account of an author", async () => {
+  it("name the account of an author", async () => {
     const author = await make.user();
     const context = await makeOccasion();
     const commit = { ...makeCommit(2), author };

@@ -16,20 +16,20 @@ const push = (ref: string, before: string | null, after: string | null): Event =
 });
 const namesOf = (event: Event): string[] => listWebhookEvents(event).map((each) => each.event);
 
-describe("what hooks are told of an event", () => {
+describe("listWebhookEvents", () => {
   it.each([
     ["a new branch", "refs/heads/x", null, oidOf(1), ["create", "push"]],
-    ["a moved branch", "refs/heads/x", oidOf(1), oidOf(2), ["push"]],
-    ["a branch that is gone", "refs/heads/x", oidOf(1), null, ["delete"]],
+    ["an updated branch", "refs/heads/x", oidOf(1), oidOf(2), ["push"]],
+    ["a deleted branch", "refs/heads/x", oidOf(1), null, ["delete"]],
     ["a new tag", "refs/tags/x", null, oidOf(1), ["push", "create"]],
-    ["a moved tag", "refs/tags/x", oidOf(1), oidOf(2), ["push"]],
-    ["a tag that is gone", "refs/tags/x", oidOf(1), null, ["push", "delete"]],
+    ["an updated tag", "refs/tags/x", oidOf(1), oidOf(2), ["push"]],
+    ["a deleted tag", "refs/tags/x", oidOf(1), null, ["push", "delete"]],
     ["another ref", "refs/notes/commits", null, oidOf(1), []],
-  ])("%s, in order", (_, ref, before, after, names) => {
+  ])("lists the events of %s, in order", (_, ref, before, after, names) => {
     expect(namesOf(push(ref, before, after))).toEqual(names);
   });
 
-  it("tells a fork to the source, and to whom the fork belongs", () => {
+  it("lists a fork for its source, and a created repository for the fork", () => {
     const event: Event = { type: "repository.forked", repoId: 8, ownerId: 2, parentId: 7 };
     expect(listWebhookEvents(event)).toEqual([
       { event: "fork", repoId: 7, forkId: 8 },
@@ -37,7 +37,7 @@ describe("what hooks are told of an event", () => {
     ]);
   });
 
-  it("keeps what no hook can ask for to the event stream", () => {
+  it("lists nothing for events that hooks cannot subscribe to", () => {
     const silent: Event[] = [
       { type: "star.created", repoId: 7, ownerId: 1 },
       { type: "watch.deleted", repoId: 7, ownerId: 1 },
@@ -49,7 +49,7 @@ describe("what hooks are told of an event", () => {
     expect(silent.flatMap(listWebhookEvents)).toEqual([]);
   });
 
-  it("names every event by its family", () => {
+  it("assigns every event to a family", () => {
     const families = new Set(HOOK_EVENTS.map(familyOf));
     expect([...families].toSorted()).toEqual([
       "create",
