@@ -5,7 +5,7 @@ import { byId, isRead, sampled } from "../support/samples/gather.ts";
 import { requestMaker } from "../support/samples/request.ts";
 import { logged } from "../support/usage.ts";
 
-/** D1 calls that may wait for one another: each is a trip to a database that may be far away. */
+/** Upper bound of sequential D1 calls: each is a round trip to a database that may be far away. */
 const READ_ROUNDS_MAX = 2;
 const WRITE_ROUNDS_MAX = 3;
 
@@ -24,7 +24,7 @@ describe("round trips to D1", () => {
     expect(line.d1Rounds).toBeLessThanOrEqual(roundsMax + (extraRound === undefined ? 0 : 1));
   });
 
-  it.each(byId(sampled.filter(({ isOpen }) => isOpen)))(
+  it.each(byId(sampled.filter(({ allowsAnonymous }) => allowsAnonymous)))(
     "stay within the budget for anonymous callers: %s",
     async (_, operation) => {
       const { method, path, content } = await makeRequest(operation);

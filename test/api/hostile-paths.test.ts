@@ -11,7 +11,7 @@ import { World } from "../support/samples/world.ts";
 /** What anybody may read below a public repository. */
 const readable = sampled.filter(
   (operation) =>
-    operation.isOpen &&
+    operation.allowsAnonymous &&
     operation.sample.refusal === undefined &&
     isRead(operation) &&
     operation.path.startsWith("/repos/{owner}/{repo}/"),

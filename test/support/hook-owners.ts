@@ -1,20 +1,20 @@
 import { make, type TestUser } from "./make.ts";
 
-/** Where hooks are that a test looks at. */
-export interface HookPlace {
-  /** Where the hooks are. */
+/** A scope that owns hooks, as test data. */
+export interface HookOwnerFixture {
+  /** Path of the hooks. */
   path: string;
-  /** Another place of the same kind, or of another. */
+  /** Path of another owner's hooks. */
   elsewhere: string;
-  /** Who may set them up, and who may do so elsewhere. */
+  /** A user who administers both owners. */
   admin: TestUser;
-  /** Who may not, and what they get. */
+  /** Callers without permission, and the status that each receives. */
   refused: { who: TestUser | undefined; status: number }[];
   row: object;
 }
 
-/** A fresh place of each kind. */
-export const HOOK_PLACES: Record<string, () => Promise<HookPlace>> = {
+/** Creates a fresh owner of each level. */
+export const HOOK_OWNERS: Record<string, () => Promise<HookOwnerFixture>> = {
   repository: async () => {
     const admin = await make.user();
     const [repo, other] = [await make.repo(admin), await make.repo(admin)];

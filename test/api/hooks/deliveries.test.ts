@@ -6,7 +6,7 @@ import { formatTime } from "../../../src/lib/time.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../../support/deliveries.ts";
-import { HOOK_PLACES, type HookPlace } from "../../support/hook-owners.ts";
+import { HOOK_OWNERS, type HookOwnerFixture } from "../../support/hook-owners.ts";
 import { makeKeptDelivery, makeHook, PUSHED } from "../../support/hooks.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
@@ -37,7 +37,10 @@ const eventsOf = (actor: TestUser) =>
 const idsIn = (body: { id: number }[]) => body.map(({ id }) => id);
 
 /** A hook at a place, whose receiver is spared, so that nothing is sent while a test looks. */
-async function makeHookAt({ row, admin }: HookPlace, fields: Partial<Hook> = {}): Promise<Hook> {
+async function makeHookAt(
+  { row, admin }: HookOwnerFixture,
+  fields: Partial<Hook> = {},
+): Promise<Hook> {
   return makeHook({
     ...(row as Pick<Hook, "level" | "repoId" | "ownerId">),
     approverId: admin.id,
@@ -46,12 +49,12 @@ async function makeHookAt({ row, admin }: HookPlace, fields: Partial<Hook> = {})
   });
 }
 
-describe.each(Object.entries(HOOK_PLACES))("deliveries of a hook of a %s", (_, makePlace) => {
-  let hookOwner: HookPlace;
+describe.each(Object.entries(HOOK_OWNERS))("deliveries of a hook of a %s", (_, makeHookOwner) => {
+  let hookOwner: HookOwnerFixture;
   let hook: Hook;
   let path: string;
   beforeEach(async () => {
-    hookOwner = await makePlace();
+    hookOwner = await makeHookOwner();
     hook = await makeHookAt(hookOwner);
     path = `${hookOwner.path}/${hook.id}/deliveries`;
   });

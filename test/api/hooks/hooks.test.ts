@@ -10,7 +10,7 @@ import { call } from "../../support/call.ts";
 import { makeHistory } from "../../support/hooks.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy } from "../../support/events.ts";
-import { HOOK_PLACES, type HookPlace } from "../../support/hook-owners.ts";
+import { HOOK_OWNERS, type HookOwnerFixture } from "../../support/hook-owners.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 
@@ -26,10 +26,10 @@ const hookOf = async (id: number) => (await db.select().from(hooks).where(eq(hoo
 /** The newest event of a kind that somebody set off. */
 const lastEvent = async (actor: TestUser) => (await eventsBy(actor)).at(-1);
 
-describe.each(Object.entries(HOOK_PLACES))("hooks of a %s", (kind, makePlace) => {
-  let hookOwner: HookPlace;
+describe.each(Object.entries(HOOK_OWNERS))("hooks of a %s", (kind, makeHookOwner) => {
+  let hookOwner: HookOwnerFixture;
   beforeEach(async () => {
-    hookOwner = await makePlace();
+    hookOwner = await makeHookOwner();
   });
   const post = (json: object) => call("POST", hookOwner.path, { as: hookOwner.admin, json });
   async function add(json: object = {}) {
@@ -697,7 +697,7 @@ describe("tests of webhooks of many repositories", () => {
   it.each(["organization", "user", "service"])(
     "%s: a push of a repository that belongs there",
     async (kind) => {
-      const { path, admin } = await (HOOK_PLACES[kind] as () => Promise<HookPlace>)();
+      const { path, admin } = await (HOOK_OWNERS[kind] as () => Promise<HookOwnerFixture>)();
       const accounts = await db
         .select()
         .from(users)
