@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { tell } from "../../scripts/refusal.ts";
+import { runScript } from "../../scripts/refusal.ts";
 import { onStopSignal } from "../../scripts/serve/signals.ts";
 
 /** Something that has to end with the benchmark. */
@@ -44,7 +44,7 @@ export async function onStage(bench: (stage: Stage) => Promise<void>): Promise<v
     isStopping = true;
     void closeAll().finally(() => process.exit(130));
   });
-  await tell(async () => {
+  await runScript(async () => {
     try {
       await bench(stage);
     } catch (error) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { judge, readExamples } from "../../scripts/documents/read-examples.ts";
+import { findMismatch, readExamples } from "../../scripts/documents/read-examples.ts";
 import { runExamples, titleOf } from "../../scripts/documents/run-examples.ts";
 import { admin, callApi, makeRepo, serviceUrl } from "../support/forge.ts";
 import { commit, git, makeWork } from "../support/git.ts";
@@ -124,7 +124,7 @@ describe("docs/webhooks.md", () => {
   it.each(examples.map((example, at) => ({ title: titleOf(example), example, at })))(
     "shows what it says: $title",
     ({ example, at }) => {
-      expect(judge(example.expected, printed[at] ?? "")).toBeUndefined();
+      expect(findMismatch(example.expected, printed[at] ?? "")).toBeUndefined();
     },
   );
 });
