@@ -1,9 +1,9 @@
 /**
- * `npm run agreement -- <repository>`: pushes a repository to a service of its own, and compares what
- * the API tells of it with what git does, for samples of its commits and paths.
+ * `npm run agreement -- <repository>`: pushes a repository to a fresh service, and compares the
+ * responses of the API with git's output, for samples of its commits and paths.
  *
- * `--samples 20` takes so many of each kind; `--seed 7` takes others; `--only diff,tree` takes some
- * comparisons alone. Ends with code 1 if anything differs.
+ * `--samples 20` sets the number of samples of each kind; `--seed 7` selects others; `--only diff,tree` runs these
+ * comparisons only. Exits with code 1 if there is a difference.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -60,7 +60,8 @@ function readOptions(args: string[]) {
       },
     });
     const [repository] = positionals;
-    if (repository === undefined) throw new Refusal("say which repository: its directory");
+    if (repository === undefined)
+      throw new Refusal("missing argument: the directory of a repository");
     return {
       repository: resolve(repository),
       samples: Math.round(numberOption("--samples", values.samples, 1, 10_000)),
