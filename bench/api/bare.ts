@@ -14,10 +14,10 @@ const NAME = "bare";
 const HOST = "127.0.0.1";
 
 /**
- * Starts the bare Hono route (bare/worker.ts) as the service is started: bundled and minified, in
+ * Starts the bare Hono route (bare/worker.ts) like the service: bundled and minified, in
  * a workerd of its own, on a direct socket.
  *
- * @param directory Where its bundle and its state may be left.
+ * @param directory Directory for its bundle and its state.
  */
 export async function openBare(directory: string): Promise<Server> {
   const modulesRoot = join(directory, "worker");

@@ -10,18 +10,18 @@ import { parseArgs } from "node:util";
 
 import { openEdgeforge } from "../../../bench/git/edgeforge.ts";
 import { numberOption, refusingUnknown } from "../../../bench/support/options.ts";
-import { onStage } from "../../../bench/support/stage.ts";
+import { withResources } from "../../../bench/support/resources.ts";
 import { buildAssets } from "../../../scripts/build/assets.ts";
 import { buildWorker } from "../../../scripts/build/worker.ts";
 import { Refusal } from "../../../scripts/refusal.ts";
 import { COMPARISONS, type Differences } from "./comparisons.ts";
 import { openSource } from "./source.ts";
 
-await onStage(async (stage) => {
+await withResources(async (resources) => {
   const { repository, samples, seed, only } = readOptions(process.argv.slice(2));
   await buildAssets();
   await buildWorker();
-  const forge = await stage.opened(openEdgeforge(stage.directory));
+  const forge = await resources.track(openEdgeforge(resources.directory));
   const url = await forge.create("sample", "main");
   const source = await openSource(repository, seed);
   await source.push(url, forge.writeOptions);
