@@ -2,14 +2,14 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { emailAddresses, events, users } from "../src/db/schema/index.ts";
-import { openAlone } from "./support/alone.ts";
+import { openIsolatedService } from "./support/isolated-service.ts";
 import { freshName, make } from "./support/make.ts";
 
 const ROOT = { name: "root", password: "correct horse", email: "root@example.com" };
 
 describe("Setup.createFirstAdministrator", () => {
   it("creates an administrator who can sign in, where there is none", async () => {
-    const { db, setup, call } = await openAlone(env.SETUP_DB);
+    const { db, setup, call } = await openIsolatedService(env.SETUP_DB);
 
     expect(await setup().createFirstAdministrator(ROOT)).toEqual({ created: true });
 
@@ -30,7 +30,7 @@ describe("Setup.createFirstAdministrator", () => {
   });
 
   it("creates one once: every start of the service asks for it", async () => {
-    const { db, setup } = await openAlone(env.SETUP_DB);
+    const { db, setup } = await openIsolatedService(env.SETUP_DB);
     await setup().createFirstAdministrator(ROOT);
 
     const other = { ...ROOT, name: "other", email: "other@example.com" };
@@ -41,7 +41,7 @@ describe("Setup.createFirstAdministrator", () => {
   });
 
   it("creates one beside users who administer nothing", async () => {
-    const { db, setup } = await openAlone(env.SETUP_DB);
+    const { db, setup } = await openIsolatedService(env.SETUP_DB);
     await db.insert(users).values({
       kind: "user",
       name: "ada",
@@ -67,7 +67,7 @@ describe("Setup.createFirstAdministrator", () => {
     ["a name that can't be", { name: "api" }, "name is reserved"],
     ["an address that is none", { email: "root" }, "[Email]: Email"],
   ])("refuses %s on the first start, and creates nobody", async (_, fields, message) => {
-    const { db, setup } = await openAlone(env.SETUP_DB);
+    const { db, setup } = await openIsolatedService(env.SETUP_DB);
     const eventCount = await db.$count(events);
 
     const creation = setup().createFirstAdministrator({ ...ROOT, ...fields });

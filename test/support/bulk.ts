@@ -25,7 +25,7 @@ export async function makeManyRepositories(owner: User, prefix: string, n: numbe
  *
  * @param firstAt Time of the first event, in milliseconds.
  */
-export async function tellMany(
+export async function insertManyEvents(
   { id, ownerId }: Repository,
   actor: Pick<User, "id">,
   n: number,

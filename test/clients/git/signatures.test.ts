@@ -225,8 +225,8 @@ describe("a commit or tag that the service signs", () => {
     await call("POST", "/user/repos", { name: "signed", auto_init: true });
     const content = btoa("a file\n");
     const added = await call("POST", "/repos/root/signed/contents/file", { content });
-    const said = JSON.parse(added) as { verification: Verification };
-    expect(said.verification).toMatchObject({
+    const addedFile = JSON.parse(added) as { verification: Verification };
+    expect(addedFile.verification).toMatchObject({
       verified: true,
       reason: `Edgeforge / ${fingerprint.slice(-16)}`,
     });

@@ -14,7 +14,7 @@ export interface SampleRequest extends Pick<Sending, "body"> {
 }
 
 /** The events that a write records. */
-export interface Announced {
+export interface RecordedEvents {
   /** Events of the first request. */
   first: readonly EventKind[];
   /** Events of the same request sent again; none, if missing. */
@@ -29,7 +29,7 @@ export interface Sample {
   request: (world: World) => Promise<SampleRequest>;
 
   /** The events that the operation records; required unless it is a GET. */
-  announces?: Announced;
+  announces?: RecordedEvents;
   /** The operation only reads although it is not a GET: its input does not fit in a URL. */
   onlyReads?: true;
 
@@ -58,16 +58,16 @@ export type Samples = Readonly<Record<string, Sample>>;
 export const defineSamples = (samples: Samples): Samples => samples;
 
 /** The request records `first`; sent again, it records nothing. */
-export const once = (...first: EventKind[]): Announced => ({ first });
+export const once = (...first: EventKind[]): RecordedEvents => ({ first });
 
 /** The request records `first` each time. */
-export const eachTime = (...first: EventKind[]): Announced => ({ first, again: first });
+export const eachTime = (...first: EventKind[]): RecordedEvents => ({ first, again: first });
 
 /** The request records `first`, and again after the operation `undo`. */
-export const undoneBy = (undo: string, ...first: EventKind[]): Announced => ({
+export const undoneBy = (undo: string, ...first: EventKind[]): RecordedEvents => ({
   first,
   undoneBy: undo,
 });
 
 /** The request changes no row and records no event. */
-export const NOTHING: Announced = { first: [] };
+export const NOTHING: RecordedEvents = { first: [] };

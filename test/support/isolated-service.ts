@@ -12,7 +12,7 @@ interface Login {
 }
 
 /** Runs the service on an empty database of its own, for tests that depend on the set of all accounts. */
-export async function openAlone(database: D1Database) {
+export async function openIsolatedService(database: D1Database) {
   await applyD1Migrations(database, env.TEST_MIGRATIONS);
   const db = openDatabase(database.withSession());
   await db.delete(users);
