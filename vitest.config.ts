@@ -7,54 +7,54 @@ import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 
-/** Beside the tests of the API, but in Node: its validator compiles code, which workerd forbids. */
+/** A test of the API that runs in Node, because its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
 
-/** As in wrangler.toml: src/db/drizzle-entity.ts in the place of the module of that name in Drizzle. */
+/** As in wrangler.toml: src/db/drizzle-entity.ts replaces Drizzle's module entity.js. */
 const DRIZZLE_ENTITY = {
   find: /^(?:\.{1,2}\/)+entity\.js$/,
   replacement: fileURLToPath(new URL("src/db/drizzle-entity.ts", import.meta.url)),
 };
 
-/** Reads the operator's queue, and says what it got. */
+/** The consumer of an operator's queue; it responds with the messages since the last request. */
 const OPERATOR = {
   name: "operator",
   compatibilityDate: "2026-10-20",
   modules: true,
   script: `
-    let got = [];
+    let received = [];
     export default {
-      queue: ({ messages }) => void got.push(...messages.map(({ body }) => body)),
-      fetch: () => Response.json(got.splice(0)),
+      queue: ({ messages }) => void received.push(...messages.map(({ body }) => body)),
+      fetch: () => Response.json(received.splice(0)),
     };`,
   queueConsumers: { operator: { maxBatchSize: 100, maxBatchTimeout: 0 } },
 };
 
 export default defineConfig({
   test: {
-    // What the service logs is shown of tests that fail.
+    // Logs of the service are shown for failed tests only.
     silent: "passed-only",
     sequence: { sequencer: BalancedSequencer },
     projects: [
       {
-        // Pure rooms: bytes and text in, values out, in plain Node.
+        // Folders without dependencies on the platform, in plain Node.
         test: {
           name: "node",
           include: ["test/{lib,git,render,storage/node,outgoing/node}/**/*.test.ts", DOCUMENT_TEST],
           environment: "node",
-          // A busy machine takes its time; what has a bound of its own says so itself.
+          // A busy machine is slow; tests of a time limit set their own timeout.
           testTimeout: 30_000,
         },
       },
       {
-        // The scripts, and the service they start: builds, processes, signals. Run by .ci/run.
+        // The scripts, and the service that they start: builds, processes, signals. Run by .ci/run.
         test: {
           name: "scripts",
           include: ["test/scripts/**/*.test.ts"],
           environment: "node",
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          // Each service takes two processes: a machine of two cores has enough with one file at a time.
+          // Each service has two processes, so one file at a time uses a machine with two cores.
           fileParallelism: false,
         },
       },
@@ -67,7 +67,7 @@ export default defineConfig({
           globalSetup: ["test/clients/support/start-service.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          // One service of one process answers them all.
+          // All files share one service.
           fileParallelism: false,
         },
       },
@@ -81,13 +81,13 @@ export default defineConfig({
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
                 TEST_ALL: process.env["EDGEFORGE_TEST_ALL"] === "1",
-                // Receivers of webhooks are on this machine, and nobody is asked where names lead.
+                // Webhook receivers run on this machine, and names are not resolved.
                 ALLOWED_HOST_LIST: "external, loopback, *.example",
                 DNS_RESOLVER_URL: "",
-                // Those of the service are everybody's.
+                // The limit also counts system hooks, which all tests share.
                 WEBHOOKS_MAX: "1000",
               },
-              // For the few stories about every row there is, or about none: nobody else's rows.
+              // Separate databases for the few tests about all rows of a table, or about none.
               d1Databases: [
                 "SETUP_DB",
                 "ADMINISTRATORS_DB",
@@ -95,7 +95,7 @@ export default defineConfig({
                 "MIGRATED_DB",
                 "BARE_DB",
               ],
-              // A queue as an operator would have it, by another name: only the tests of it fill it.
+              // A queue like an operator's, with another binding name: only its own tests send to it.
               queueProducers: { OPERATOR_QUEUE: { queueName: "operator" } },
               serviceBindings: { OPERATOR: "operator" },
               workers: [OPERATOR],
@@ -109,13 +109,13 @@ export default defineConfig({
             "test/*.test.ts",
           ],
           exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**"],
-          // An alias reaches only what Vite resolves.
+          // An alias applies only to modules that Vite resolves.
           server: { deps: { inline: ["drizzle-orm"] } },
           globalSetup: ["test/support/start-receiver.ts"],
           setupFiles: ["test/support/count-d1-calls.ts", "test/support/apply-migrations.ts"],
-          // One isolate for all files: each test makes rows with names of its own.
+          // One isolate for all files: each test creates rows with unique names.
           isolate: false,
-          // A busy machine takes its time; what has a bound of its own says so itself.
+          // A busy machine is slow; tests of a time limit set their own timeout.
           testTimeout: 30_000,
         },
       },

@@ -1,49 +1,49 @@
 /**
- * `npm run bench:content`: what the API answers from git data, beside git run on the bare repository.
+ * `npm run bench:content`: response times of the API for git data, compared with git on the bare repository.
  *
- * The service is the one of `npm start`, with its state in a temporary directory. bench/README.md
+ * Runs the service of `npm start`, with its state in a temporary directory. bench/README.md
  * explains the numbers.
  */
 import { join } from "node:path";
 
 import { buildAssets } from "../scripts/build/assets.ts";
 import { buildWorker } from "../scripts/build/worker.ts";
-import { casesOf, findSights, type Case } from "./content/cases.ts";
+import { casesOf, findSamples, type Case } from "./content/cases.ts";
 import { openContentForge, type ContentForge } from "./content/forge.ts";
 import { parseOptions } from "./content/options.ts";
 import { git, stopGit } from "./git/git.ts";
 import { copySource, makeSource } from "./git/source.ts";
 import { describeMachine } from "./support/machine.ts";
-import { onStage, type Stage } from "./support/stage.ts";
-import { formatCells, whole } from "./support/table.ts";
+import { withResources, type Resources } from "./support/resources.ts";
+import { formatCells, formatInteger } from "./support/table.ts";
 
-await onStage(bench);
+await withResources(bench);
 
-async function bench(stage: Stage): Promise<void> {
+async function bench(resources: Resources): Promise<void> {
   const { size, repository, runs, cache } = parseOptions(process.argv.slice(2));
   console.log(describeMachine());
   await buildAssets();
   await buildWorker();
-  const { directory } = stage;
-  await stage.opened({ close: stopGit });
+  const { directory } = resources;
+  await resources.track({ close: stopGit });
   const source = repository
     ? await copySource(size, repository, directory)
     : await makeSource(size, cache, directory);
-  // A copy: a case adds commits to it.
+  // A copy, because a case adds commits to it.
   const bare = join(directory, "bare.git");
   await git(directory, ["clone", "--quiet", "--bare", "--no-local", `file://${source.path}`, bare]);
-  const forge = await stage.opened(openContentForge(join(directory, "data"), source.branch));
+  const forge = await resources.track(openContentForge(join(directory, "data"), source.branch));
   await git(bare, [...forge.git.options, "push", "--quiet", "--mirror", forge.git.url]);
-  // As an operator would: with bitmaps and a commit graph.
+  // As an operator would do: with bitmaps and a commit graph.
   await git(bare, ["gc", "--quiet"]);
   await git(bare, ["commit-graph", "write", "--reachable", "--changed-paths"]);
 
-  const sights = await findSights(bare, source.branch);
+  const samples = await findSamples(bare, source.branch);
   console.log(
-    `${size}: ${whole(sights.commits)} commits, ${whole(sights.entries)} entries; ${sights.oldFile}; ${sights.farBranch}\n`,
+    `${size}: ${formatInteger(samples.commits)} commits, ${formatInteger(samples.entries)} entries; ${samples.oldFile}; ${samples.farBranch}\n`,
   );
   const rows: string[][] = [];
-  for (const one of casesOf(sights)) {
+  for (const one of casesOf(samples)) {
     rows.push([one.name, ...(await measure(forge, bare, one, runs))]);
     console.log(`measured: ${one.name}`);
   }
@@ -58,7 +58,7 @@ async function measure(
   runsAsked: number,
 ): Promise<string[]> {
   const runs = Math.max(1, Math.round(runsAsked * (one.share ?? 1)));
-  await forge.chill();
+  await forge.restartCold();
   const cold = await askAll(forge, one, 0);
   const [warm, theirs]: [Asked[], number[]] = [[], []];
   for (let run = 1; run <= runs; run += 1) {
@@ -69,10 +69,10 @@ async function measure(
   const gitSeconds = middle(theirs);
   return [
     milliseconds(cold.seconds),
-    whole(cold.r2Calls),
+    formatInteger(cold.r2Calls),
     milliseconds(warmSeconds),
-    whole(middle(warm.map(({ r2Calls }) => r2Calls))),
-    whole(cold.bytes),
+    formatInteger(middle(warm.map(({ r2Calls }) => r2Calls))),
+    formatInteger(cold.bytes),
     milliseconds(gitSeconds),
     (warmSeconds / gitSeconds).toFixed(2),
   ];
@@ -91,7 +91,7 @@ async function askAll(forge: ContentForge, one: Case, run: number): Promise<Aske
   return sum;
 }
 
-/** Seconds until git was through, its start included. */
+/** Seconds until git has finished, including the start of its processes. */
 async function runAll(bare: string, one: Case, run: number): Promise<number> {
   let seconds = 0;
   for (const { args, input } of one.commands(run)) {

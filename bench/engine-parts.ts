@@ -1,7 +1,7 @@
 /**
- * `npm run bench:engine`: the parts of the engine that are written by hand, beside what the platform offers instead.
+ * `npm run bench:engine`: the hand-written parts of the engine, compared with the platform's equivalents.
  *
- * docs/architecture.md says what follows from the numbers. It runs in Node, whose zlib and crypto workerd has too.
+ * docs/architecture.md states the conclusions. Runs in Node, whose zlib and crypto workerd has too.
  */
 import { createHash } from "node:crypto";
 import { deflateRawSync, deflateSync, inflateSync } from "node:zlib";
@@ -13,7 +13,7 @@ import { Sha1 } from "../src/git/hash/sha1.ts";
 import { Inflater } from "../src/git/zlib/inflate.ts";
 import { compressor } from "../src/storage/compressor.ts";
 import { describeMachine } from "./support/machine.ts";
-import { formatCells, whole } from "./support/table.ts";
+import { formatCells, formatInteger } from "./support/table.ts";
 
 const SIZES_BYTES = [100, 300, 1000, 2048, 4096, 16_384, 65_536, 1_048_576];
 const MEASUREMENT_MS = 60;
@@ -25,7 +25,7 @@ const WORDS =
   "const await return export function readonly string number undefined import from of".split(" ");
 
 console.log(describeMachine());
-console.log("\ninflating one object, as its stream stands in a pack with more behind it\n");
+console.log("\ninflating one object from a pack, where other bytes follow its stream\n");
 console.log(
   formatCells(["bytes", "ours MB/s", "zlib MB/s", "ours/zlib"], SIZES_BYTES.map(inflating)),
 );
@@ -33,13 +33,15 @@ console.log("\nSHA-1 of one object\n");
 console.log(
   formatCells(["bytes", "ours MB/s", "node MB/s", "ours/node"], SIZES_BYTES.map(hashing)),
 );
-console.log(`\na zip of ${whole(ZIP_FILES)} files of ${whole(ZIP_FILE_BYTES)} bytes\n`);
-console.log(formatCells(["way", "MB/s", "held kB"], await zipping()));
+console.log(
+  `\na zip of ${formatInteger(ZIP_FILES)} files of ${formatInteger(ZIP_FILE_BYTES)} bytes\n`,
+);
+console.log(formatCells(["method", "MB/s", "memory kB"], await zipping()));
 
 function inflating(sizeBytes: number): string[] {
   const content = makeText(sizeBytes);
   const stream = deflateSync(content);
-  // What the next entry of the pack might be: zlib alone does not say where the stream before it ends.
+  // Bytes of a next entry: zlib alone does not report where the stream ends.
   const pack = Buffer.concat([stream, Buffer.alloc(64, 0x9c)]);
   const inflater = new Inflater();
   const output = new Uint8Array(sizeBytes);
@@ -48,12 +50,12 @@ function inflating(sizeBytes: number): string[] {
     inflater.reset();
     const status = inflater.run(pack, 0, pack.length, output, 0, sizeBytes);
     if (status !== "done" || inflater.inputOffset !== stream.length)
-      throw new Error("inflated badly");
+      throw new Error("the inflated length is wrong");
   };
   const host = (): Buffer => inflateSync(stream, { chunkSize: sizeBytes + 1 });
   ours();
   if (!content.equals(output) || !content.equals(host()))
-    throw new Error("inflated to something else");
+    throw new Error("the inflated content is wrong");
   return compare(sizeBytes, ours, host);
 }
 
@@ -65,11 +67,11 @@ function hashing(sizeBytes: number): string[] {
   const ours = (): void => hasher.update(content).digestInto(digest);
   const host = (): Buffer => createHash("sha1").update(content).digest();
   ours();
-  if (!host().equals(digest)) throw new Error("hashed to something else");
+  if (!host().equals(digest)) throw new Error("the hashes differ");
   return compare(sizeBytes, ours, host);
 }
 
-/** Ours, and the least that a writer could do who holds all files: deflate them one after another. */
+/** Measures the engine's zip writer, and the minimum of a writer with all files in memory: deflating them in turn. */
 async function zipping(): Promise<string[][]> {
   const files = Array.from({ length: ZIP_FILES }, (_, at) => makeText(ZIP_FILE_BYTES, at));
   const totalBytes = ZIP_FILES * ZIP_FILE_BYTES;
@@ -95,7 +97,7 @@ async function zipping(): Promise<string[][]> {
   )) {
     pieceBytesMax = Math.max(pieceBytesMax, piece.length);
   }
-  // Of each file, until the end, its header for the central directory: about 70 bytes and its path.
+  // The writer keeps a central directory header per file until the end: about 70 bytes and the path.
   const headersBytes = ZIP_FILES * (70 + "top/file-1000.txt".length);
   const ours = [cpuMs(from), pieceBytesMax + headersBytes] as const;
 
@@ -103,23 +105,23 @@ async function zipping(): Promise<string[][]> {
   const heldBytes = files.reduce((sum, file) => sum + deflateRawSync(file).length, 0);
   const least = [cpuMs(from), totalBytes + heldBytes] as const;
 
-  const line = (way: string, [ms, bytes]: readonly [number, number]): string[] => [
-    way,
+  const line = (method: string, [ms, bytes]: readonly [number, number]): string[] => [
+    method,
     (totalBytes / 1e3 / ms).toFixed(0),
-    whole(bytes / 1000),
+    formatInteger(bytes / 1000),
   ];
-  return [line("ours, as it is sent", ours), line("deflating alone, all files held", least)];
+  return [line("engine, streaming", ours), line("deflate only, all files in memory", least)];
 }
 
 function compare(sizeBytes: number, ours: () => unknown, host: () => unknown): string[] {
-  // By turns, so that whatever else the machine does falls on both.
+  // Alternating, so that other load on the machine affects both.
   const rates = Array.from({ length: ROUNDS }, () => [rateOf(ours), rateOf(host)] as const);
   const [own, other] = [median(rates.map(([rate]) => rate)), median(rates.map(([, rate]) => rate))];
   const megabytes = (rate: number): string => ((rate * sizeBytes) / 1e3).toFixed(0);
-  return [whole(sizeBytes), megabytes(own), megabytes(other), (own / other).toFixed(2)];
+  return [formatInteger(sizeBytes), megabytes(own), megabytes(other), (own / other).toFixed(2)];
 }
 
-/** Calls for each millisecond of processor time. */
+/** Calls per millisecond of CPU time. */
 function rateOf(work: () => unknown): number {
   const from = process.cpuUsage();
   let calls = 0;

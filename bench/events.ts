@@ -1,7 +1,7 @@
 /**
- * `npm run bench:events`: how long it takes from a change until webhooks are told of it.
+ * `npm run bench:events`: the delay from a change until its webhooks arrive.
  *
- * The service is the one of `npm start`, with its state in a temporary directory. bench/README.md
+ * Runs the service of `npm start`, with its state in a temporary directory. bench/README.md
  * explains the numbers.
  */
 import { join } from "node:path";
@@ -10,8 +10,8 @@ import { buildAssets } from "../scripts/build/assets.ts";
 import { buildWorker } from "../scripts/build/worker.ts";
 import { openEventForge } from "./events/forge.ts";
 import {
-  inLanes,
-  makeHooked,
+  mapConcurrently,
+  makeRepositoryWithHooks,
   type Measured,
   measureAlone,
   measureCrowd,
@@ -24,20 +24,20 @@ import { openReceiver } from "./events/receiver.ts";
 import { compare, formatReports, type Report } from "./events/report.ts";
 import { stopGit } from "./git/git.ts";
 import { describeMachine } from "./support/machine.ts";
-import { onStage, type Stage } from "./support/stage.ts";
-import { whole } from "./support/table.ts";
+import { withResources, type Resources } from "./support/resources.ts";
+import { formatInteger } from "./support/table.ts";
 
-await onStage(bench);
+await withResources(bench);
 
-async function bench({ directory, opened }: Stage): Promise<void> {
+async function bench({ directory, track }: Resources): Promise<void> {
   const { sizes, crowd, hanging } = parseOptions(process.argv.slice(2));
   console.log(describeMachine());
   await buildAssets();
   await buildWorker();
-  await opened({ close: stopGit });
-  const receiver = await opened(openReceiver());
-  const forge = await opened(openEventForge(join(directory, "data")));
-  const stand = { forge, receiver };
+  await track({ close: stopGit });
+  const receiver = await track(openReceiver());
+  const forge = await track(openEventForge(join(directory, "data")));
+  const setup = { forge, receiver };
 
   const reports: Report[] = [];
   const ratios: string[] = [];
@@ -47,21 +47,21 @@ async function bench({ directory, opened }: Stage): Promise<void> {
     return measured;
   };
 
-  await makeHooked(stand, "warm-up", 1);
-  await warmUp(stand, "warm-up");
-  // What a change takes where nobody is told of it.
-  await makeHooked(stand, "hooks-0", 0);
-  const silent = { events: sizes[0]?.events ?? 0, deliveries: 0 };
-  note("no hook, in a row", await measureRow(stand, "hooks-0", silent));
+  await makeRepositoryWithHooks(setup, "warm-up", 1);
+  await warmUp(setup, "warm-up");
+  // The cost of a change without hooks.
+  await makeRepositoryWithHooks(setup, "hooks-0", 0);
+  const withoutHooks = { events: sizes[0]?.events ?? 0, deliveries: 0 };
+  note("no hook, in a row", await measureRow(setup, "hooks-0", withoutHooks));
 
   let first: Measured | undefined;
   for (const { hooks, events } of sizes) {
     const repository = `hooks-${hooks}`;
-    const name = hooks === 1 ? "1 hook" : `${whole(hooks)} hooks`;
-    await makeHooked(stand, repository, hooks);
+    const name = hooks === 1 ? "1 hook" : `${formatInteger(hooks)} hooks`;
+    await makeRepositoryWithHooks(setup, repository, hooks);
     const count = { events, deliveries: hooks };
-    const alone = note(`${name}, alone`, await measureAlone(stand, repository, count));
-    note(`${name}, in a row`, await measureRow(stand, repository, count));
+    const alone = note(`${name}, alone`, await measureAlone(setup, repository, count));
+    note(`${name}, in a row`, await measureRow(setup, repository, count));
     if (first) ratios.push(compare(`${name}, alone, to 1 hook, alone`, alone, first));
     first ??= alone;
   }
@@ -69,8 +69,10 @@ async function bench({ directory, opened }: Stage): Promise<void> {
   const names = (prefix: string, count: number): string[] =>
     Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
   const repositories = names("crowd", crowd.repositories);
-  await inLanes(repositories, 4, (repository) => makeHooked(stand, repository, 1));
-  const crowded = await measureCrowd(stand, repositories, crowd.events);
+  await mapConcurrently(repositories, 4, (repository) =>
+    makeRepositoryWithHooks(setup, repository, 1),
+  );
+  const crowded = await measureCrowd(setup, repositories, crowd.events);
   note(`${crowd.repositories} repositories at once`, crowded);
   if (first) {
     ratios.push(
@@ -78,18 +80,24 @@ async function bench({ directory, opened }: Stage): Promise<void> {
     );
   }
   const pushed = names("pushed", crowd.pushes);
-  await inLanes(pushed, 4, (repository) => makeHooked(stand, repository, 1));
-  note(`${crowd.pushes} pushes by git at once`, await measurePushes(stand, pushed, directory));
+  await mapConcurrently(pushed, 4, (repository) => makeRepositoryWithHooks(setup, repository, 1));
+  note(`${crowd.pushes} pushes by git at once`, await measurePushes(setup, pushed, directory));
 
-  // The same number of receivers that answer, on both sides.
+  // The same number of responding receivers in both cases.
   const { hooks, events } = hanging;
   const count = { events, deliveries: hooks - 1 };
-  await makeHooked(stand, "all-answer", hooks - 1);
-  await makeHooked(stand, "one-hangs", hooks, true);
-  const calm = note(`${hooks - 1} hooks`, await measureAlone(stand, "all-answer", count));
-  const hung = await measureAlone(stand, "one-hangs", count);
-  note(`${hooks - 1} hooks beside one that hangs`, hung);
-  ratios.push(compare(`${hooks - 1} hooks beside one that hangs, to without it`, hung, calm));
+  await makeRepositoryWithHooks(setup, "all-answer", hooks - 1);
+  await makeRepositoryWithHooks(setup, "one-hangs", hooks, true);
+  const withoutHanging = note(`${hooks - 1} hooks`, await measureAlone(setup, "all-answer", count));
+  const withHanging = await measureAlone(setup, "one-hangs", count);
+  note(`${hooks - 1} hooks beside one that hangs`, withHanging);
+  ratios.push(
+    compare(
+      `${hooks - 1} hooks beside one that hangs, to the same without it`,
+      withHanging,
+      withoutHanging,
+    ),
+  );
 
   console.log(`\n${formatReports(reports)}\n`);
   for (const ratio of ratios) console.log(ratio);

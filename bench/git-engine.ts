@@ -1,9 +1,9 @@
-// Measures the engine against git on a repository of your choice:
+// Compares the engine with git on a given repository:
 //
 //   node bench/git-engine.ts <path of a repository>
 //
 // Packs everything reachable, indexes it with `git index-pack` and with the engine, and prints
-// seconds, objects/s and MB/s of both, with the most bytes the engine held for bases.
+// seconds, objects/s and MB/s of both, and the peak memory of the engine for delta bases.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -61,18 +61,18 @@ show("git index-pack", (performance.now() - started) / 1000, count);
 rmSync(directory, { recursive: true });
 
 for (let round = 0; round < 2; round++) {
-  const whole = process.cpuUsage();
+  const start = process.cpuUsage();
   let inspector: PackInspector | undefined;
   const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
     inspector?.onWhole(entry, kind, content);
   });
-  // The first round measures the passes alone, the second one all that a push takes.
+  // The first round measures only the passes, the second one everything that a push requires.
   if (round === 1) inspector = new PackInspector(scanner.table, false);
   for (let at = 0; at < pack.length; at += CHUNK_BYTES) {
     scanner.push(pack.subarray(at, at + CHUNK_BYTES));
   }
   const { table, checksum } = scanner.finish();
-  show("first pass (CPU)", cpuSeconds(whole), count);
+  show("first pass (CPU)", cpuSeconds(start), count);
 
   const second = process.cpuUsage();
   const files = new Map<number, Uint8Array>();
@@ -104,7 +104,7 @@ for (let round = 0; round < 2; round++) {
     const introduced = sidecar.introduced.length;
     console.log(`idx ${idx.length} B, sidecar ${bytes} B, ${introduced} objects introduced`);
   }
-  show("all (CPU)", cpuSeconds(whole), count);
+  show("all (CPU)", cpuSeconds(start), count);
   const held = (report.peakBytes / 1e6).toFixed(1);
   console.log(
     `bases held: ${held} MB at most, ${(report.spilledBytes / 1e6).toFixed(1)} MB spilled`,

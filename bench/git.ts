@@ -1,8 +1,8 @@
 /**
- * `npm run bench:git`: git against the service, and against `git http-backend` behind a plain web
- * server, in turn.
+ * `npm run bench:git`: compares the service with `git http-backend` behind a plain web
+ * server, with git as the client of both.
  *
- * The service is the one of `npm start`, with its state in a temporary directory. bench/README.md
+ * Runs the service of `npm start`, with its state in a temporary directory. bench/README.md
  * explains the numbers.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,29 +15,29 @@ import { CASES, push, type Case, type Side } from "./git/cases.ts";
 import { openEdgeforge, type Edgeforge } from "./git/edgeforge.ts";
 import { measureFork } from "./git/fork.ts";
 import { stopGit } from "./git/git.ts";
-import { formatVerdicts } from "./git/goals.ts";
+import { formatGoals } from "./git/goals.ts";
 import { openHttpBackend } from "./git/http-backend.ts";
 import { measure, summarize, type Measurement } from "./git/measure.ts";
 import { parseOptions, type Options } from "./git/options.ts";
 import { formatTable, type Row } from "./git/report.ts";
 import { copySource, makeSource, type Source } from "./git/source.ts";
 import { describeMachine } from "./support/machine.ts";
-import { onStage, type Stage } from "./support/stage.ts";
+import { withResources, type Resources } from "./support/resources.ts";
 
-await onStage(bench);
+await withResources(bench);
 
-async function bench(stage: Stage): Promise<void> {
+async function bench(resources: Resources): Promise<void> {
   const options = parseOptions(process.argv.slice(2));
   if (process.platform !== "linux") {
-    throw new Refusal("processor time and memory are read from /proc, which only Linux has");
+    throw new Refusal("this benchmark needs Linux: it reads CPU time and memory from /proc");
   }
   console.log(describeMachine());
   await buildAssets();
   await buildWorker();
-  const { directory } = stage;
-  await stage.opened({ close: stopGit });
-  const theirs = await stage.opened(openHttpBackend(join(directory, "http-backend")));
-  const ours = await stage.opened(openEdgeforge(join(directory, "data")));
+  const { directory } = resources;
+  await resources.track({ close: stopGit });
+  const theirs = await resources.track(openHttpBackend(join(directory, "http-backend")));
+  const ours = await resources.track(openEdgeforge(join(directory, "data")));
 
   const rows: Row[] = [];
   for (const { size, path } of options.repositories) {
@@ -53,11 +53,13 @@ async function bench(stage: Stage): Promise<void> {
     rows.push(...measured);
     console.log(`\n${formatTable(measured)}`);
   }
-  console.log(`\n${formatVerdicts(rows)}`);
+  console.log(`\n${formatGoals(rows)}`);
 
-  const unlike = rows.find(({ objects }) => objects && objects.ours !== objects.theirs);
-  if (!unlike) return;
-  console.error(`\n${unlike.name} of ${unlike.size} brought other objects than git's own`);
+  const mismatch = rows.find(({ objects }) => objects && objects.ours !== objects.theirs);
+  if (!mismatch) return;
+  console.error(
+    `\n${mismatch.name} of ${mismatch.size} received a different number of objects than from git`,
+  );
   process.exitCode = 1;
 }
 
@@ -85,13 +87,13 @@ async function runCases(
       const { fork, creation } = measured;
       rows.push({ size, name: "fork", ours: fork, theirs: creation, objects: undefined });
     } else {
-      console.log("not measured: fork, which the service does not have");
+      console.log("not measured: fork, because the service has no forks");
     }
   }
   return rows;
 }
 
-/** Runs a case on both sides in turn, another one first each time. */
+/** Runs a case on both sides, starting with the other side in each run. */
 async function runCase(
   directory: string,
   sides: Side[],

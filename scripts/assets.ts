@@ -1,7 +1,7 @@
-/** Lays out dist/assets, for those who run wrangler or vitest without our scripts. */
+/** Builds dist/assets, for runs of wrangler or vitest without these scripts. */
 import { buildAssets } from "./build/assets.ts";
-import { tell } from "./refusal.ts";
+import { runScript } from "./refusal.ts";
 
-await tell(async () => {
-  console.log((await buildAssets()) ? "dist/assets is new" : "dist/assets is as it was");
+await runScript(async () => {
+  console.log((await buildAssets()) ? "dist/assets was built" : "dist/assets is up to date");
 });

@@ -1,9 +1,9 @@
 /**
- * `npm run deploy`: creates what the account lacks, applies the migrations, deploys.
+ * `npm run deploy`: creates missing resources of the account, applies the migrations, and deploys.
  * `npm run deploy -- --dry-run` only prints the commands.
  *
- * wrangler.toml stays as it is: with the ids of the account it becomes wrangler.deploy.toml, which is written anew
- * each time and which git ignores. So any account can deploy the same checkout.
+ * wrangler.toml stays unchanged: a copy with the ids of the account is wrangler.deploy.toml, which is rewritten
+ * each time and ignored by git. So any account can deploy the same checkout.
  */
 import { readFile, writeFile } from "node:fs/promises";
 
@@ -11,17 +11,17 @@ import { buildAssets } from "./build/assets.ts";
 import { withDatabaseIds } from "./deploy/database-ids.ts";
 import { resourcesOf } from "./deploy/resources.ts";
 import { inProject } from "./project.ts";
-import { Refusal, tell } from "./refusal.ts";
+import { Refusal, runScript } from "./refusal.ts";
 import { run, show } from "./tools/run.ts";
 import { readWranglerToml } from "./tools/wrangler-toml.ts";
 
 const config = "wrangler.deploy.toml";
 
-await tell(async () => {
+await runScript(async () => {
   const { toml } = readWranglerToml();
   const resources = resourcesOf(toml);
   const listDatabases = ["d1", "list", "--json"];
-  // The schema first: a migration keeps the Worker that still runs working, a new Worker needs its schema.
+  // The schema comes first: the running Worker works with the new schema, and the new Worker requires it.
   const commands = [
     ...toml.d1_databases.map(({ database_name: name }) => [
       "d1",
@@ -36,16 +36,16 @@ await tell(async () => {
   ];
 
   if (process.argv.includes("--dry-run")) {
-    for (const { look, create } of resources)
-      print(`${look.join(" ")} || wrangler ${create.join(" ")}`);
+    for (const { find, create } of resources)
+      print(`${find.join(" ")} || wrangler ${create.join(" ")}`);
     print(`${listDatabases.join(" ")}  # its ids and wrangler.toml make ${config}`);
     for (const command of commands) print(command.join(" "));
     return;
   }
 
   await buildAssets();
-  for (const { look, create } of resources) {
-    if ((await run("wrangler", look)).code !== 0) await wrangler(create);
+  for (const { find, create } of resources) {
+    if ((await run("wrangler", find)).code !== 0) await wrangler(create);
   }
   const text = await readFile(inProject("wrangler.toml"), "utf8");
   const listing = await run("wrangler", listDatabases);
@@ -59,7 +59,7 @@ function print(command: string): void {
 }
 
 async function wrangler(args: string[]): Promise<void> {
-  // With CI it asks nothing: who deploys has already said what they want.
+  // With CI, wrangler does not prompt: running this command is the confirmation.
   const code = await show("wrangler", args, { env: { CI: "true" } });
   if (code !== 0) throw new Refusal(`wrangler ${args.join(" ")} failed`);
 }

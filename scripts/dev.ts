@@ -1,17 +1,17 @@
 /**
- * `npm run dev`: wrangler dev, which rebuilds with every change. Arguments are passed on to it.
+ * `npm run dev`: runs wrangler dev, which rebuilds on every change. Arguments are passed to it.
  *
- * Its state is wrangler's own directory, .wrangler/state: what an unfinished change does to it is never
- * done to the data of `npm start`.
+ * Its state is in wrangler's own directory, .wrangler/state, so that an unfinished change never damages
+ * the data of `npm start`.
  */
 import { buildAssets } from "./build/assets.ts";
-import { Refusal, tell } from "./refusal.ts";
+import { Refusal, runScript } from "./refusal.ts";
 import { run, show } from "./tools/run.ts";
 
-await tell(async () => {
+await runScript(async () => {
   await buildAssets();
 
-  // Without CI it asks before each migration, and waits for ever where nobody can answer.
+  // Without CI, wrangler prompts before each migration, and waits for ever without a terminal.
   const migrations = ["d1", "migrations", "apply", "DB", "--local"];
   const { code, output } = await run("wrangler", migrations, { env: { CI: "true" } });
   if (code !== 0) throw new Refusal(`the migrations cannot be applied:\n${output.trim()}`);

@@ -1,13 +1,13 @@
 /**
- * What the person at the terminal can put right: shown as one line, without a stack trace.
- * Anything else thrown by a script is a bug and keeps its trace.
+ * An error that the user can correct: it is shown as one line, without a stack trace.
+ * Any other error in a script is a bug, and is shown with its trace.
  */
 export class Refusal extends Error {}
 
-/** Runs a script's story and turns a {@link Refusal} into one line and exit code 1. */
-export async function tell(story: () => Promise<void>): Promise<void> {
+/** Runs a script's main function and turns a {@link Refusal} into one line and exit code 1. */
+export async function runScript(main: () => Promise<void>): Promise<void> {
   try {
-    await story();
+    await main();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     console.error(error.message);
@@ -15,7 +15,7 @@ export async function tell(story: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The first line of whatever was thrown: for messages of tools that go on with their trace. */
+/** The first line of an error's message, for errors of tools whose message includes a trace. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.trim().split("\n")[0] ?? "";

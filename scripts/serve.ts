@@ -1,15 +1,15 @@
 /**
- * `npm start`: Edgeforge on one machine.
+ * `npm start`: runs Edgeforge on one machine.
  *
  * The same Worker and the same wrangler.toml as on Cloudflare, in workerd, with its state in files.
- * Nothing is reachable before the schema is current; `listening on` is the last line of a start.
+ * The service accepts requests only once the schema is current; `listening on` is the last line of a start.
  */
 import { buildAssets } from "./build/assets.ts";
 import { buildWorker } from "./build/worker.ts";
 import { inProject } from "./project.ts";
-import { tell } from "./refusal.ts";
+import { runScript } from "./refusal.ts";
 import { createFirstAdministrator } from "./serve/first-administrator.ts";
-import { announce, greeting } from "./serve/greeting.ts";
+import { describeAdministrator, greeting } from "./serve/greeting.ts";
 import { takeLock } from "./serve/lock.ts";
 import { migrate } from "./serve/migrate.ts";
 import { refuseTakenPort } from "./serve/port.ts";
@@ -26,7 +26,7 @@ let stopSchedule = (): void => {};
 
 onStopSignal(() => void stop());
 
-await tell(async () => {
+await runScript(async () => {
   try {
     await start();
   } catch (error) {
@@ -52,18 +52,18 @@ async function start(): Promise<void> {
   runtime = await openRuntime({ ...worker, vars }, data, (pid) => lock.setRuntime(pid));
   const applied = await migrate(await runtime.database(), inProject("migrations"));
   if (applied.length > 0) console.log(`applied migrations: ${applied.join(", ")}`);
-  const first = await createFirstAdministrator(await runtime.setup(), administrator);
-  if (first) console.log(announce(first));
+  const administratorCreated = await createFirstAdministrator(await runtime.setup(), administrator);
+  if (administratorCreated) console.log(describeAdministrator(administratorCreated));
 
   const { listen, fire } = runtime;
   const url = await listen(host, port).catch(async (error: unknown) => {
-    // Somebody else may have taken the port while we were getting ready.
+    // Another process may have taken the port in the meantime.
     await refuseTakenPort(host, port);
     throw error;
   });
   stopSchedule = startSchedule(worker.crons, fire);
 
-  for (const line of greeting(url, administrator.name, first)) console.log(line);
+  for (const line of greeting(url, administrator.name, administratorCreated)) console.log(line);
   console.log(`listening on ${url.origin}`);
 }
 

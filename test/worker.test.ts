@@ -2,14 +2,14 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { emailAddresses, events, users } from "../src/db/schema/index.ts";
-import { openAlone } from "./support/alone.ts";
+import { openIsolatedService } from "./support/isolated-service.ts";
 import { freshName, make } from "./support/make.ts";
 
 const ROOT = { name: "root", password: "correct horse", email: "root@example.com" };
 
 describe("Setup.createFirstAdministrator", () => {
   it("creates an administrator who can sign in, if there is none", async () => {
-    const { db, setup, call } = await openAlone(env.SETUP_DB);
+    const { db, setup, call } = await openIsolatedService(env.SETUP_DB);
 
     expect(await setup().createFirstAdministrator(ROOT)).toEqual({ created: true });
 
@@ -30,7 +30,7 @@ describe("Setup.createFirstAdministrator", () => {
   });
 
   it("creates only one, since every start of the service calls it", async () => {
-    const { db, setup } = await openAlone(env.SETUP_DB);
+    const { db, setup } = await openIsolatedService(env.SETUP_DB);
     await setup().createFirstAdministrator(ROOT);
 
     const other = { ...ROOT, name: "other", email: "other@example.com" };
@@ -41,7 +41,7 @@ describe("Setup.createFirstAdministrator", () => {
   });
 
   it("creates one if there are only users without admin rights", async () => {
-    const { db, setup } = await openAlone(env.SETUP_DB);
+    const { db, setup } = await openIsolatedService(env.SETUP_DB);
     await db.insert(users).values({
       kind: "user",
       name: "ada",
@@ -67,7 +67,7 @@ describe("Setup.createFirstAdministrator", () => {
     ["a reserved name", { name: "api" }, "name is reserved"],
     ["an invalid e-mail address", { email: "root" }, "[Email]: Email"],
   ])("refuses %s on the first start, and creates no account", async (_, fields, message) => {
-    const { db, setup } = await openAlone(env.SETUP_DB);
+    const { db, setup } = await openIsolatedService(env.SETUP_DB);
     const eventCount = await db.$count(events);
 
     const creation = setup().createFirstAdministrator({ ...ROOT, ...fields });

@@ -6,7 +6,7 @@ import { Miniflare } from "miniflare";
 import { builtModules } from "../../scripts/build/modules.ts";
 import { Refusal } from "../../scripts/refusal.ts";
 import { miniflareOptions } from "../../scripts/serve/runtime.ts";
-import { keepSignals } from "../../scripts/serve/signals.ts";
+import { withoutSignalHandlers } from "../../scripts/serve/signals.ts";
 import { run } from "../../scripts/tools/run.ts";
 import type { Server } from "../support/service.ts";
 
@@ -14,10 +14,10 @@ const NAME = "bare";
 const HOST = "127.0.0.1";
 
 /**
- * Starts the bare Hono route (bare/worker.ts) as the service is started: bundled and minified, in
+ * Starts the bare Hono route (bare/worker.ts) like the service: bundled and minified, in
  * a workerd of its own, on a direct socket.
  *
- * @param directory Where its bundle and its state may be left.
+ * @param directory Directory for its bundle and its state.
  */
 export async function openBare(directory: string): Promise<Server> {
   const modulesRoot = join(directory, "worker");
@@ -33,7 +33,7 @@ export async function openBare(directory: string): Promise<Server> {
     compatibilityFlags: ["nodejs_compat"],
     unsafeDirectSockets: [{ host: HOST, port: 0 }],
   };
-  const mf = keepSignals(
+  const mf = withoutSignalHandlers(
     () => new Miniflare(miniflareOptions(join(directory, "state"), [worker], () => {})),
   );
   return { origin: await mf.unsafeGetDirectURL(NAME), close: () => mf.dispose() };

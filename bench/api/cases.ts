@@ -12,24 +12,24 @@ import {
   type Population,
 } from "./population.ts";
 
-/** A request, without the address of the server. */
+/** A request, without the server's origin. */
 export type Request = { method: string; path: string; token?: string; body?: string };
 
-/** Something that clients ask of the API. */
+/** A measured request of the API. */
 export type Case = {
   name: string;
-  /** Whether it may read more rows the further it reaches; all others may not. */
+  /** Whether it may read more rows from larger tables; all other cases may not. */
   isDeep?: boolean;
-  /** The status of each answer. */
+  /** The expected status. */
   status: number;
-  /** The next request: of those that name a repository, each names another. */
+  /** The next request; requests for a repository name a different one each time. */
   next: () => Request;
 };
 
-/** The page of the collector's stars that is the last full one: page 1,000 at full scale. */
+/** The last full page of the collector's stars: page 1,000 at full scale. */
 const lastPage = ({ repositories }: Population): number => Math.floor((repositories * 0.3) / 30);
 
-/** In the order in which they run: the one that writes comes last. */
+/** In the order in which they run: the case that writes comes last. */
 export function casesOf(population: Population): Case[] {
   const reader = tokens[COLLECTOR];
   const get = (name: string, path: string, more: Partial<Case> = {}): Case => ({
@@ -41,7 +41,7 @@ export function casesOf(population: Population): Case[] {
   const deep = lastPage(population);
 
   return [
-    // Whoever asks for it has no account yet: it is how clients find out what they talk to.
+    // Anonymous, because clients use it to identify the server.
     { name: "version", status: 200, next: () => ({ method: "GET", path: "/api/v1/version" }) },
     { name: "user", status: 200, next: () => ({ method: "GET", path: nextUser(population) }) },
     get("current user", "/user"),
@@ -68,7 +68,7 @@ function nextUser({ users }: Population): string {
 
 function nextRepository({ repositories }: Population): string {
   turn += 1;
-  // A step that has no divisor in common with the number of repositories comes by all of them.
+  // A step that is coprime to the number of repositories reaches all of them.
   const at = (turn * 7919) % repositories;
   const repository = isPrivate(at) ? (at + 1) % repositories : at;
   return `/api/v1/repos/${userName(ownerOf(repository))}/${repositoryName(repository)}`;

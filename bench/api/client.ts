@@ -4,7 +4,7 @@ import type { Request } from "./cases.ts";
 
 export type Answer = { status: number; requestId: string; bytes: number; durationMs: number };
 
-/** One server, over connections that stay open. Functions rather than methods: they may be handed on. */
+/** A client of one server with persistent connections. Functions, not methods, so that callers can pass them on. */
 export type Client = { send: (request: Request) => Promise<Answer>; close: () => void };
 
 export function openClient(origin: URL): Client {
@@ -35,7 +35,7 @@ export function openClient(origin: URL): Client {
   return { send, close: () => agent.destroy() };
 }
 
-/** @throws Error when a case does not answer as it should: then its numbers mean nothing. */
+/** @throws Error if the status is not the expected one, because the measurement would be meaningless. */
 export async function ask(
   { send }: Client,
   { name, status, next }: { name: string; status: number; next: () => Request },

@@ -6,20 +6,20 @@ import {
 } from "../../src/domain/repos/default-settings.ts";
 import { repositoryRow, starRows, tokens, userRow, type Population } from "./population.ts";
 
-/** Rows of one statement: a few megabytes of JSON at most. */
+/** Rows per statement: a few megabytes of JSON at most. */
 const CHUNK = 20_000;
 
 const EMPTY: Population = { users: 0, repositories: 0, stars: 0 };
 
 /**
- * Lets the tables of a database grow, through the same triggers that the service's own writes pass.
+ * Grows the tables of a database, through the same triggers as the service's own writes.
  *
- * The rows go past the API: creating them one request at a time would take an hour.
+ * The rows are inserted without the API: one request each would take an hour.
  *
- * @param from What is there already.
+ * @param from The existing population.
  */
 export async function load(db: Database, to: Population, from = EMPTY): Promise<void> {
-  // What the API created meanwhile has the ids of the rows to come.
+  // Repositories that the API created in the meantime have the ids of the rows to insert.
   await db.prepare("DELETE FROM repositories WHERE id > ?").bind(from.repositories).run();
   await insert(db, USERS, rows(userRow, from.users, to.users));
   await insert(db, EMAIL_ADDRESSES, rows(userRow, from.users, to.users));

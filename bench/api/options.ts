@@ -2,17 +2,17 @@ import { parseArgs } from "node:util";
 
 import { numberOption, refusingUnknown } from "../support/options.ts";
 
-/** What the benchmark is told on its command line. */
+/** Command-line options of the benchmark. */
 export type Options = {
   /** Size of the tables: 1 is 100,000 users, 100,000 repositories and 1,000,000 stars. */
   scale: number;
-  /** How long each of a case's measurements lasts. */
+  /** Duration of each measurement of a case. */
   seconds: number;
 };
 
 const SCALE_MIN = 0.01;
 
-/** @throws Refusal naming the option and what it allows. */
+/** @throws Refusal with the name of the option and its allowed values. */
 export function parseOptions(args: string[]): Options {
   return refusingUnknown(() => {
     const { values } = parseArgs({

@@ -1,7 +1,7 @@
 import { makeSecret } from "../../src/auth/secret.ts";
 
 /**
- * What the tables hold, computed from the number of a row: the same in every run, and a smaller
+ * The content of the tables, computed from row numbers: the same in every run, and a smaller
  * population is the beginning of a larger one, so that tables can grow between two measurements.
  */
 export type Population = { users: number; repositories: number; stars: number };
@@ -13,20 +13,20 @@ export function populationOf(scale: number): Population {
 
 /** A word in the names of half of the repositories. */
 export const COMMON_WORD = "service";
-/** A word in the names of five repositories, however many there are. */
+/** A word in the names of five repositories, at every scale. */
 export const RARE_WORD = "quetzal";
 
-/** Who has starred three repositories of ten, so that there is a page 1,000 of thirty. */
+/** A user who has starred 30% of the repositories, so that page 1,000 of 30 items exists. */
 export const COLLECTOR = 0;
-/** Who creates repositories, and has none at first. */
+/** A user who creates repositories, and initially has none. */
 export const CREATOR = 1;
 
-/** The secrets of their tokens: they open nothing but the tables of one run. */
+/** The secrets of their tokens, which are valid in one run only. */
 export const tokens = { [COLLECTOR]: makeSecret(), [CREATOR]: makeSecret() };
 
 const RARE = new Set([11, 22, 34, 45, 56]);
 const STARS_PER_USER = 10;
-/** Private repositories below it were starred by the collector, who no longer sees them: ten. */
+/** Private repositories below this number were starred by the collector, who can no longer see them: ten. */
 const LOST_MAX = 200;
 const MINUTE_MS = 60_000;
 const EPOCH_MS = Date.UTC(2020, 0, 1);
@@ -50,10 +50,10 @@ export function userRow(user: number) {
   };
 }
 
-/** Whom only those see who have signed in. */
+/** Whether only authenticated users can see a user. */
 export const isLimited = (user: number): boolean => user % 100 === 99;
 
-/** Every fourth user owns four repositories; the creator, as most people, owns none. */
+/** Every fourth user owns four repositories; the creator, like most users, owns none. */
 export const ownerOf = (repository: number): number => repository - (repository % 4);
 
 export const isPrivate = (repository: number): boolean => repository % 20 === 7;
@@ -78,24 +78,24 @@ export function repositoryRow(repository: number) {
 }
 
 /**
- * The stars that come when a population grows: each user gives about ten, the collector three
- * for every ten repositories there are.
+ * The stars that are added when a population grows: about ten by each user, and by the collector three
+ * for every ten repositories.
  *
- * @param from The size before, of users and of repositories alike.
- * @param to   The size after.
+ * @param from The number of users, and of repositories, before.
+ * @param to   The number after.
  */
 export function* starRows(from: number, to: number) {
   for (let repository = from; repository < to; repository += 1) {
     const isLost = isPrivate(repository) && repository < LOST_MAX;
     if (repository % 10 < 3 || isLost) yield starRow(COLLECTOR, repository);
   }
-  // What the collector takes of the total, the others give less: 9.7 stars each.
+  // Other users have 9.7 stars each, so that the total includes the collector's.
   for (let user = Math.max(from, 1); user < to; user += 1) {
     const count = user % 10 < 7 ? STARS_PER_USER : STARS_PER_USER - 1;
     for (let star = 0; star < count; star += 1) {
-      // Neighbours star neighbours: pages of the tables are filled one after another, which loads faster.
+      // Adjacent users star adjacent repositories: table pages fill sequentially, which loads faster.
       const repository = (user + star * 10_007) % to;
-      // Nobody stars what they don't see; those next to a private repository are not.
+      // Users star visible repositories only; the repository after a private one is public.
       yield starRow(user, isPrivate(repository) ? (repository + 1) % to : repository);
     }
   }

@@ -1,8 +1,8 @@
-import { formatCells, whole } from "../support/table.ts";
+import { formatCells, formatInteger } from "../support/table.ts";
 import type { Growth } from "./growth.ts";
 import type { Timing } from "./timing.ts";
 
-/** A case with all that was measured of it, beside the bare route answering as many bytes. */
+/** The measurements of a case, and of the bare route with responses of the same size. */
 export type Row = { name: string; bytes: number; timing: Timing; bare: Timing; growth: Growth };
 
 const COLUMNS = [
@@ -21,23 +21,23 @@ const COLUMNS = [
   "of bare",
 ];
 
-/** The rows as a table that is Markdown too. */
+/** The rows as a Markdown table. */
 export const formatTable = (rows: Row[]): string => formatCells(COLUMNS, rows.map(formatRow));
 
 function formatRow({ name, bytes, timing, bare, growth: { small, full } }: Row): string[] {
   return [
     name,
-    whole(timing.perSecond),
+    formatInteger(timing.perSecond),
     Number.isNaN(timing.cpuMs) ? "-" : timing.cpuMs.toFixed(2),
     timing.p50Ms.toFixed(2),
     timing.p99Ms.toFixed(2),
-    whole(full.calls),
-    whole(full.rounds),
-    whole(full.rowsRead),
-    whole(small.rowsRead),
+    formatInteger(full.calls),
+    formatInteger(full.rounds),
+    formatInteger(full.rowsRead),
+    formatInteger(small.rowsRead),
     small.rowsRead === 0 ? "-" : (full.rowsRead / small.rowsRead).toFixed(2),
-    whole(bytes),
-    whole(bare.perSecond),
+    formatInteger(bytes),
+    formatInteger(bare.perSecond),
     `${((100 * timing.perSecond) / bare.perSecond).toFixed(1)} %`,
   ];
 }

@@ -3,38 +3,38 @@ import { ask, type Client } from "./client.ts";
 
 export type Timing = {
   perSecond: number;
-  /** Processor time that the server took for each answer, in milliseconds. */
+  /** CPU time of the server per response, in milliseconds. */
   cpuMs: number;
   p50Ms: number;
   p99Ms: number;
 };
 
-/** Requests under way at once while the rate is measured. */
+/** Concurrent requests while the rate is measured. */
 export const CONCURRENCY = 16;
-/** Share of a measurement that goes before it uncounted: until the code is compiled. */
+/** Warm-up before a measurement, as a share of its duration: until the code is compiled. */
 const WARM_UP = 0.25;
 
-type Story = Pick<Case, "name" | "status" | "next">;
+type TimedCase = Pick<Case, "name" | "status" | "next">;
 
 /**
- * Measures a case twice: how long one request takes while nothing else happens, and how many are
- * answered in a second when there is always another one waiting.
+ * Measures a case twice: the latency of sequential requests, and the rate of responses under
+ * constant concurrency.
  *
- * @param cpuSeconds Processor time of the server until now.
+ * @param cpuSeconds CPU time of the server so far.
  */
 export async function time(
   client: Client,
-  story: Story,
+  apiCase: TimedCase,
   seconds: number,
   cpuSeconds: () => number = () => Number.NaN,
 ): Promise<Timing> {
-  await repeat(client, story, seconds * WARM_UP);
-  const alone = (await repeat(client, story, seconds)).toSorted((a, b) => a - b);
+  await repeat(client, apiCase, seconds * WARM_UP);
+  const alone = (await repeat(client, apiCase, seconds)).toSorted((a, b) => a - b);
 
   const from = performance.now();
   const cpuFrom = cpuSeconds();
-  const lanes = Array.from({ length: CONCURRENCY }, () => repeat(client, story, seconds));
-  const count = (await Promise.all(lanes)).flat().length;
+  const loops = Array.from({ length: CONCURRENCY }, () => repeat(client, apiCase, seconds));
+  const count = (await Promise.all(loops)).flat().length;
   return {
     perSecond: count / ((performance.now() - from) / 1000),
     cpuMs: (1000 * (cpuSeconds() - cpuFrom)) / count,
@@ -43,11 +43,11 @@ export async function time(
   };
 }
 
-/** @returns How long each request took, in milliseconds. */
-async function repeat(client: Client, story: Story, seconds: number): Promise<number[]> {
+/** @returns The duration of each request, in milliseconds. */
+async function repeat(client: Client, apiCase: TimedCase, seconds: number): Promise<number[]> {
   const end = performance.now() + seconds * 1000;
   const durationsMs: number[] = [];
-  while (performance.now() < end) durationsMs.push((await ask(client, story)).durationMs);
+  while (performance.now() < end) durationsMs.push((await ask(client, apiCase)).durationMs);
   return durationsMs;
 }
 

@@ -5,12 +5,12 @@ import type { Case } from "./cases.ts";
 import { ask, type Client } from "./client.ts";
 
 /**
- * What a request of a case asks of D1: medians, since one request a minute also notes that its
+ * The D1 usage of a request of a case: medians, since one request per minute also records that its
  * token was used.
  */
 export type Usage = { calls: number; rounds: number; rowsRead: number };
 
-/** As much of the service's log line (src/app.ts) as counts here. */
+/** The fields of the service's log line (src/app.ts) that are read here. */
 const RequestLine = z.object({
   event: z.literal("request"),
   id: z.string(),
@@ -23,10 +23,10 @@ type RequestLine = z.infer<typeof RequestLine>;
 const REQUESTS = 15;
 const LINE_WAIT_MS = 5000;
 
-/** The lines of a service's log, by the id of their request. */
+/** The log lines of a service, by request id. */
 export type Journal = {
   note: (line: LogLine) => void;
-  /** Waits for the line, which comes a little after its answer. */
+  /** Waits for the line, which is logged shortly after the response. */
   find: (requestId: string) => Promise<RequestLine>;
 };
 
@@ -48,11 +48,11 @@ export function openJournal(): Journal {
   };
 }
 
-/** Asks a service that logs the rows it reads (LOG_D1_ROWS), one request after another. */
-export async function countUsage(client: Client, journal: Journal, story: Case): Promise<Usage> {
+/** Sends sequential requests to a service that logs the rows it reads (LOG_D1_ROWS). */
+export async function countUsage(client: Client, journal: Journal, apiCase: Case): Promise<Usage> {
   const lines: RequestLine[] = [];
   for (let sent = 0; sent < REQUESTS; sent += 1) {
-    lines.push(await journal.find((await ask(client, story)).requestId));
+    lines.push(await journal.find((await ask(client, apiCase)).requestId));
   }
   const median = (of: (line: RequestLine) => number): number =>
     lines.map(of).toSorted((a, b) => a - b)[REQUESTS >> 1] ?? Number.NaN;

@@ -1,34 +1,34 @@
 import { git } from "../git/git.ts";
 import type { Request } from "./forge.ts";
 
-/** One thing that clients ask for, and what git is asked for the same. */
+/** A query of clients, and the equivalent git commands. */
 export type Case = {
   name: string;
-  /** One after the other, where it takes several. Another one each time, where it changes something. */
+  /** Sequential requests; different ones in each run if they change the repository. */
   requests: (run: number) => Request[];
-  /** The commands, run in the bare repository one after the other; each is a process of its own. */
+  /** The commands, run sequentially in the bare repository, each in its own process. */
   commands: (run: number) => Command[];
-  /** How often each side is measured, of the runs that were asked for: 1, or less for what is slow. */
+  /** The share of the requested runs that is measured: 1, or less for slow cases. */
   share?: number;
 };
 
 type Command = { args: string[]; input?: string };
 
-/** What the cases are about, in the repository that was pushed. */
-export type Sights = {
+/** The objects in the pushed repository that the cases use. */
+export type Samples = {
   branch: string;
-  /** A file that was there early, and lies deepest of those. */
+  /** The most deeply nested of the early files. */
   oldFile: string;
-  /** The branch whose common past with the default branch is the furthest away. */
+  /** The branch with the most distant merge base with the default branch. */
   farBranch: string;
-  /** A commit of the default branch that many came after, and not too many files changed since. */
+  /** A commit of the default branch with many later commits, but not too many files changed since. */
   earlier: string;
   entries: number;
   commits: number;
 };
 
-/** Looks for what the cases need. */
-export async function findSights(path: string, branch: string): Promise<Sights> {
+/** Finds the objects that the cases need. */
+export async function findSamples(path: string, branch: string): Promise<Samples> {
   const list = async (...args: string[]): Promise<string[]> => (await git(path, args)).split("\n");
   const commits = Number(await git(path, ["rev-list", "--count", branch]));
   const [early = ""] = await list("rev-list", "--max-count=1", `--skip=${commits - 100}`, branch);
@@ -56,8 +56,15 @@ const TREE_PAGE = 1000;
 
 const command = (...args: string[]): Command => ({ args });
 
-/** What is listed light, git lists as it stores it; what is listed whole, with the lines of each file. */
-export function casesOf({ branch, oldFile, farBranch, earlier, entries, commits }: Sights): Case[] {
+/** For light lists, git prints stored data only; for full lists, also the line counts of each file. */
+export function casesOf({
+  branch,
+  oldFile,
+  farBranch,
+  earlier,
+  entries,
+  commits,
+}: Samples): Case[] {
   const deepPage = Math.min(200, Math.floor(commits / PAGE));
   const read = (name: string, path: string, ...commands: Command[]): Case => ({
     name,

@@ -6,33 +6,33 @@ import { z } from "zod";
 
 import { openService, type Service } from "../support/service.ts";
 
-/** The service with one repository in it. Functions rather than methods: they may be handed on. */
+/** The service with one repository. Functions rather than methods, so that callers can pass them on. */
 export type ContentForge = {
-  /** Requests a path below the repository, and reads the answer to its end. */
+  /** Requests a path below the repository, and reads the response to its end. */
   ask: (request: Request) => Promise<Answer>;
-  /** Address of the repository for git, and what git needs on its command line to push there. */
+  /** URL of the repository for git, and the command-line options that git needs to push. */
   git: { url: string; options: string[] };
-  /** Starts anew with nothing in memory, and nothing near by: only the bucket has the packs. */
-  chill: () => Promise<void>;
+  /** Restarts the service with empty caches: only the bucket has the packs. */
+  restartCold: () => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** `status` is that of the answer that is wanted: 200 if it does not say. */
+/** `status` is the expected status, by default 200. */
 export type Request = { method?: "POST"; path: string; json?: object; status?: number };
 
 type Answer = {
-  /** Of the body. */
+  /** Size of the body. */
   bytes: number;
   seconds: number;
   /** Calls to the bucket. */
   r2Calls: number;
 };
 
-/** As much of the log as counts here: the line of a request, and that of a streamed answer's end. */
+/** The fields of the log that are read here: of the request's line, and of the line at the end of a stream. */
 const Line = z.looseObject({ id: z.string(), r2Calls: z.number() });
 
 const REPOSITORY = "content";
-/** How long the log may lag behind an answer, in milliseconds. */
+/** Maximum delay of the log after a response, in milliseconds. */
 const LOG_WAIT_MS = 2000;
 
 /** Starts the service as `npm start` does, with its state in `data`, and creates an empty repository. */
@@ -65,7 +65,7 @@ export async function openContentForge(data: string, branch: string): Promise<Co
     method: "POST",
     json: { name: REPOSITORY, default_branch: branch },
   });
-  if (created.status !== 201) throw new Error(`no repository was made: ${created.status}`);
+  if (created.status !== 201) throw new Error(`the repository was not created: ${created.status}`);
 
   const callsOf = async (id: string): Promise<number> => {
     const end = Date.now() + LOG_WAIT_MS;
@@ -91,7 +91,7 @@ export async function openContentForge(data: string, branch: string): Promise<Co
       url: new URL(`/root/${REPOSITORY}.git`, service.origin).href,
       options: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
     },
-    chill: async () => {
+    restartCold: async () => {
       await service.close();
       rmSync(join(data, "cache"), { recursive: true, force: true });
       service = await start();

@@ -6,17 +6,17 @@ import { Refusal } from "../../scripts/refusal.ts";
 import { SIZES, type Size } from "../git/sizes.ts";
 import { numberOption, refusingUnknown } from "../support/options.ts";
 
-/** What the benchmark is told on its command line. */
+/** Command-line options of the benchmark. */
 export type Options = {
   size: Size;
-  /** A repository to be read, if it is not to be made. */
+  /** An existing repository to use; undefined to generate one. */
   repository: string | undefined;
   runs: number;
-  /** Where repositories that were made are kept for the next time. */
+  /** Cache directory for generated repositories. */
   cache: string;
 };
 
-/** @throws Refusal naming the option and what it allows. */
+/** @throws Refusal with the name of the option and its allowed values. */
 export function parseOptions(args: string[]): Options {
   return refusingUnknown(() => {
     const { values } = parseArgs({
@@ -30,7 +30,7 @@ export function parseOptions(args: string[]): Options {
     });
     const size = SIZES.find((each) => each === values.size);
     if (!size)
-      throw new Refusal(`--size: there is no "${values.size}"; there are ${SIZES.join(", ")}`);
+      throw new Refusal(`--size: unknown size "${values.size}"; the sizes are ${SIZES.join(", ")}`);
     return {
       size,
       repository: values.repository === undefined ? undefined : resolve(values.repository),

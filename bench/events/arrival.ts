@@ -1,15 +1,15 @@
-/** A delivery of a push, as the receiver saw it come. */
+/** The arrival of a push delivery at the receiver. */
 export type Arrival = {
-  /** Path of the hook's address. */
+  /** Path of the hook's URL. */
   path: string;
-  /** What the push moved the branch to. */
+  /** The new commit of the branch. */
   commit: string;
-  /** By the clock of clock.ts. */
+  /** Time by the clock of clock.ts. */
   atMs: number;
 };
 
-/** What the receiver's process says. */
+/** Messages of the receiver's process. */
 export type ReceiverMessage = { port: number } | Arrival;
 
-/** Path of an address that takes everything and answers nothing. */
+/** Path that accepts every request and never responds. */
 export const HANGING = "/hanging";

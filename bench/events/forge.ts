@@ -7,20 +7,20 @@ import { readCpuTime } from "../support/process.ts";
 import { openService } from "../support/service.ts";
 import { nowMs } from "./clock.ts";
 
-/** The service, with what the cases ask of it. Functions rather than methods: they may be handed on. */
+/** The service, with the operations of the cases. Functions rather than methods, so that callers can pass them on. */
 export type EventForge = {
-  /** Makes a repository with one commit. */
+  /** Creates a repository with one commit. */
   makeRepository: (name: string) => Promise<void>;
-  /** Makes a hook of it that is told of pushes. */
+  /** Creates a hook of the repository for pushes. */
   makeHook: (repository: string, url: string) => Promise<void>;
   /** Commits a file to its branch. */
   write: (repository: string, file: string) => Promise<Written>;
-  /** Address of a repository for git, and what git needs on its command line to push there. */
+  /** URL of a repository for git, and the command-line options that git needs to push. */
   gitUrl: (repository: string) => string;
   gitOptions: string[];
-  /** Waits until nothing is logged any more, and tells what was asked of D1 since the last call. */
+  /** Waits until the service logs nothing more, and returns the D1 calls since the last call. */
   takeUsage: () => Promise<D1Calls>;
-  /** Processor time of workerd so far. */
+  /** CPU time of workerd so far. */
   cpuSeconds: () => number;
   close: () => Promise<void>;
 };
@@ -28,28 +28,28 @@ export type EventForge = {
 /** A change, by the clock of clock.ts. */
 export type Written = { commit: string; startedAtMs: number; answeredAtMs: number };
 
-/** Calls of D1: of requests, of what hands events out, of what delivers them. */
-export type D1Calls = { request: number; tell: number; deliver: number };
+/** D1 calls by requests, by the dispatch of events, and by deliveries. */
+export type D1Calls = { request: number; dispatch: number; deliver: number };
 
-/** As much of the service's log as counts here. */
+/** The fields of the service's log that are read here. */
 const Line = z.discriminatedUnion("event", [
   z.object({ event: z.literal("request"), d1Calls: z.number() }),
   z.object({ event: z.literal("jobs"), queue: z.string(), d1Calls: z.number() }),
 ]);
 
 const KINDS: Readonly<Record<string, keyof D1Calls>> = {
-  "edgeforge-events": "tell",
+  "edgeforge-events": "dispatch",
   "edgeforge-deliveries": "deliver",
 };
 
-/** Nothing more is logged once there was nothing for so long. */
+/** The log counts as quiet after this time without a line. */
 const REST_MS = 400;
 const REST_WAIT_MS = 5000;
 
 /** Starts the service as `npm start` does, with its state in `data`. */
 export async function openEventForge(data: string): Promise<EventForge> {
   const password = randomBytes(18).toString("base64url");
-  let calls: D1Calls = { request: 0, tell: 0, deliver: 0 };
+  let calls: D1Calls = { request: 0, dispatch: 0, deliver: 0 };
   let loggedAtMs = nowMs();
   const service = await openService(data, {
     administrator: { name: "root", password, email: "root@example.com" },
@@ -75,7 +75,7 @@ export async function openEventForge(data: string): Promise<EventForge> {
     });
     const text = await answer.text();
     if (answer.status === 201) return JSON.parse(text);
-    throw new Error(`POST ${path} was answered ${answer.status}: ${text.slice(0, 300)}`);
+    throw new Error(`POST ${path}: unexpected status ${answer.status}:  ${text.slice(0, 300)}`);
   };
   const basic = `Basic ${Buffer.from(`root:${password}`).toString("base64")}`;
   const wanted = { name: "bench", scopes: ["all"] };
@@ -109,7 +109,7 @@ export async function openEventForge(data: string): Promise<EventForge> {
       const end = nowMs() + REST_WAIT_MS;
       while (nowMs() < end && nowMs() < loggedAtMs + REST_MS) await pause(REST_MS / 4);
       const taken = calls;
-      calls = { request: 0, tell: 0, deliver: 0 };
+      calls = { request: 0, dispatch: 0, deliver: 0 };
       return taken;
     },
     cpuSeconds: () => readCpuTime(service.pid()).own,

@@ -7,27 +7,27 @@ import { nowMs } from "./clock.ts";
 import type { D1Calls, EventForge, Written } from "./forge.ts";
 import type { Receiver } from "./receiver.ts";
 
-/** What was measured of some events, one after another or many at once. */
+/** The measurements of a series of events, sequential or concurrent. */
 export type Measured = {
   events: number;
   deliveries: number;
   /** From the first request to the last arrival. */
   seconds: number;
-  /** Of each delivery, sorted: from the answer, and from the start of the request, to its arrival. */
+  /** Delays of all deliveries, sorted: from the response, and from the start of the request, to the arrival. */
   fromAnswerMs: number[];
   fromRequestMs: number[];
   d1: D1Calls;
-  /** Processor time of workerd, until all was logged. */
+  /** CPU time of workerd, until the log is quiet. */
   cpuSeconds: number;
 };
 
 const WARM_UP_EVENTS = 20;
 
-type Stand = { forge: EventForge; receiver: Receiver };
+type Setup = { forge: EventForge; receiver: Receiver };
 
-/** Makes a repository and so many hooks of it, of which the one in the middle may never answer. */
-export async function makeHooked(
-  { forge, receiver }: Stand,
+/** Creates a repository with `hooks` hooks, of which the middle one may hang. */
+export async function makeRepositoryWithHooks(
+  { forge, receiver }: Setup,
   repository: string,
   hooks: number,
   isOneHanging = false,
@@ -36,20 +36,22 @@ export async function makeHooked(
   const paths = Array.from({ length: hooks }, (_, at) =>
     isOneHanging && at === hooks >> 1 ? HANGING : `/${repository}/${at}`,
   );
-  await inLanes(paths, 8, (path) => forge.makeHook(repository, `${receiver.origin}${path}`));
+  await mapConcurrently(paths, 8, (path) =>
+    forge.makeHook(repository, `${receiver.origin}${path}`),
+  );
 }
 
-/** Goes the whole way a few times: until the code is compiled, and connections are made. */
-export async function warmUp({ forge, receiver }: Stand, repository: string): Promise<void> {
+/** Runs the full path a few times, until the code is compiled and connections are open. */
+export async function warmUp({ forge, receiver }: Setup, repository: string): Promise<void> {
   for (let at = 0; at < WARM_UP_EVENTS; at += 1) {
     await forge.write(repository, `warm-up/${at}`);
     await receiver.take(1);
   }
 }
 
-/** Events one at a time: the next one when all deliveries of the one before have come. */
+/** Sequential events: each starts after all deliveries of the previous one have arrived. */
 export async function measureAlone(
-  { forge, receiver }: Stand,
+  { forge, receiver }: Setup,
   repository: string,
   { events, deliveries }: { events: number; deliveries: number },
 ): Promise<Measured> {
@@ -64,9 +66,9 @@ export async function measureAlone(
   return summarize(written, arrivals, await usage());
 }
 
-/** Events in a row: each as soon as the one before it is answered. */
+/** Events in a row: each starts after the response of the previous one. */
 export async function measureRow(
-  { forge, receiver }: Stand,
+  { forge, receiver }: Setup,
   repository: string,
   { events, deliveries }: { events: number; deliveries: number },
 ): Promise<Measured> {
@@ -79,14 +81,14 @@ export async function measureRow(
   return summarize(written, arrivals, await usage());
 }
 
-/** Many repositories at once, each of which has one hook and goes on as soon as it is answered. */
+/** Many repositories concurrently, each with one hook and with events in a row. */
 export async function measureCrowd(
-  { forge, receiver }: Stand,
+  { forge, receiver }: Setup,
   repositories: readonly string[],
   events: number,
 ): Promise<Measured> {
   const usage = await openUsage(forge);
-  const written = await inLanes(repositories, repositories.length, async (repository) => {
+  const written = await mapConcurrently(repositories, repositories.length, async (repository) => {
     const own: Written[] = [];
     for (let at = 0; at < events; at += 1) own.push(await forge.write(repository, `crowd/${at}`));
     return own;
@@ -95,13 +97,13 @@ export async function measureCrowd(
   return summarize(written.flat(), arrivals, await usage());
 }
 
-/** Pushes by git, all at once, each to a repository of its own with one hook. */
+/** Concurrent pushes by git, each to its own repository with one hook. */
 export async function measurePushes(
-  { forge, receiver }: Stand,
+  { forge, receiver }: Setup,
   repositories: readonly string[],
   directory: string,
 ): Promise<Measured> {
-  const works = await inLanes(repositories, 1, async (repository) => {
+  const works = await mapConcurrently(repositories, 1, async (repository) => {
     const work = join(directory, repository);
     mkdirSync(work);
     await git(work, ["init", "--quiet", "--initial-branch=pushed"]);
@@ -109,7 +111,7 @@ export async function measurePushes(
     return { work, url: forge.gitUrl(repository), commit: await git(work, ["rev-parse", "HEAD"]) };
   });
   const usage = await openUsage(forge);
-  const written = await inLanes(works, works.length, async ({ work, url, commit }) => {
+  const written = await mapConcurrently(works, works.length, async ({ work, url, commit }) => {
     const startedAtMs = nowMs();
     await git(work, [...forge.gitOptions, "push", "--quiet", url, "pushed"]);
     return { commit, startedAtMs, answeredAtMs: nowMs() };
@@ -124,12 +126,12 @@ function summarize(written: Written[], arrivals: Arrival[], { d1, cpuSeconds }: 
     arrivals
       .map(({ commit, atMs }) => {
         const one = byCommit.get(commit);
-        if (!one) throw new Error(`something else was delivered: ${commit}`);
+        if (!one) throw new Error(`unexpected delivery of ${commit}`);
         return atMs - from(one);
       })
       .toSorted((a, b) => a - b);
   const firstMs = Math.min(...written.map(({ startedAtMs }) => startedAtMs));
-  // The last answer, where nobody is told.
+  // Without hooks, the series ends with the last response.
   const ends =
     arrivals.length > 0
       ? arrivals.map(({ atMs }) => atMs)
@@ -148,24 +150,24 @@ function summarize(written: Written[], arrivals: Arrival[], { d1, cpuSeconds }: 
 
 type Usage = Pick<Measured, "d1" | "cpuSeconds">;
 
-/** Begins to count what the service takes, and returns what tells it at the end. */
+/** Starts to measure the usage of the service; the returned function ends the measurement. */
 async function openUsage({ takeUsage, cpuSeconds }: EventForge): Promise<() => Promise<Usage>> {
   await takeUsage();
   const before = cpuSeconds();
   return async () => ({ d1: await takeUsage(), cpuSeconds: cpuSeconds() - before });
 }
 
-/** Works on a list, so many items at a time. */
-export async function inLanes<Item, Result>(
+/** Processes a list, with at most `concurrency` items at a time. */
+export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
-  lanes: number,
+  concurrency: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const rest = items.entries();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [at, item] of rest) results[at] = await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
   return results;
 }

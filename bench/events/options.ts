@@ -2,13 +2,13 @@ import { parseArgs } from "node:util";
 
 import { refusingUnknown } from "../support/options.ts";
 
-/** How much is measured. */
+/** The extent of the measurement. */
 export type Plan = {
-  /** Hooks of a repository, and how many events each way of measuring it has. */
+  /** Numbers of hooks of a repository, and of events for each measurement. */
   sizes: { hooks: number; events: number }[];
-  /** Repositories that are pushed to at once, how often each, and those that git pushes to. */
+  /** Repositories with concurrent events, events of each, and the number of concurrent pushes by git. */
   crowd: { repositories: number; events: number; pushes: number };
-  /** Hooks of a repository of which one never answers, and events. */
+  /** Hooks of a repository with one hanging receiver, and events. */
   hanging: { hooks: number; events: number };
 };
 
@@ -31,7 +31,7 @@ const QUICK: Plan = {
   hanging: { hooks: 20, events: 3 },
 };
 
-/** @throws Refusal naming the option and what it allows. */
+/** @throws Refusal with the name of the option and its allowed values. */
 export function parseOptions(args: string[]): Plan {
   return refusingUnknown(() => {
     const options = { quick: { type: "boolean", default: false } } as const;

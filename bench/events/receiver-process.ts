@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks that says when each delivery came, in a process of its own: what the benchmark
- * does meanwhile keeps nothing waiting here.
+ * A receiver of webhooks that reports the arrival of each delivery. It has its own process, so that the
+ * benchmark's other work does not delay it.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { HANGING, type ReceiverMessage } from "./arrival.ts";
 import { nowMs } from "./clock.ts";
 
-const say = (message: ReceiverMessage): void => void process.send?.(message);
+const report = (message: ReceiverMessage): void => void process.send?.(message);
 
 const server = createServer((request, response) => {
   const atMs = nowMs();
@@ -19,9 +19,9 @@ const server = createServer((request, response) => {
     if (path === HANGING) return;
     const [, commit = ""] = /"after": "([0-9a-f]+)"/.exec(Buffer.concat(pieces).toString()) ?? [];
     response.writeHead(204).end();
-    say({ path, commit, atMs });
+    report({ path, commit, atMs });
   });
 });
-server.listen(0, "127.0.0.1", () => say({ port: (server.address() as AddressInfo).port }));
+server.listen(0, "127.0.0.1", () => report({ port: (server.address() as AddressInfo).port }));
 
 process.once("disconnect", () => process.exit());

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { inProject } from "../../scripts/project.ts";
 import type { Arrival, ReceiverMessage } from "./arrival.ts";
 
-/** Functions rather than methods: they may be handed on. */
+/** Functions rather than methods, so that callers can pass them on. */
 export type Receiver = {
   origin: string;
-  /** Waits until so many deliveries have come since the last call, repeats not counted, and returns them. */
+  /** Waits for `count` deliveries since the last call, not counting repeats, and returns them. */
   take: (count: number) => Promise<Arrival[]>;
   close: () => Promise<void>;
 };
@@ -15,7 +15,7 @@ export type Receiver = {
 const WAIT_MS = 90_000;
 const LOOK_MS = 2;
 
-/** Starts the receiver on a port that is free. */
+/** Starts the receiver on a free port. */
 export async function openReceiver(): Promise<Receiver> {
   const child = fork(inProject("bench/events/receiver-process.ts"), { stdio: "inherit" });
   let arrivals = new Map<string, Arrival>();
@@ -23,11 +23,11 @@ export async function openReceiver(): Promise<Receiver> {
     child.once("error", reject);
     child.once("exit", () => reject(new Error("the receiver ended")));
     child.on("message", (message) => {
-      const said = message as ReceiverMessage;
-      if ("port" in said) return resolve(said.port);
-      const key = `${said.path} ${said.commit}`;
-      // What comes again was there the first time.
-      if (!arrivals.has(key)) arrivals.set(key, said);
+      const parsed = message as ReceiverMessage;
+      if ("port" in parsed) return resolve(parsed.port);
+      const key = `${parsed.path} ${parsed.commit}`;
+      // A repeated delivery keeps its first arrival.
+      if (!arrivals.has(key)) arrivals.set(key, parsed);
     });
   });
 
@@ -36,7 +36,7 @@ export async function openReceiver(): Promise<Receiver> {
     take: async (count) => {
       for (const end = Date.now() + WAIT_MS; arrivals.size < count;) {
         if (Date.now() > end) {
-          throw new Error(`${arrivals.size} of ${count} deliveries came in ${WAIT_MS / 1000} s`);
+          throw new Error(`${arrivals.size} of ${count} deliveries arrived in ${WAIT_MS / 1000} s`);
         }
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       }

@@ -1,4 +1,4 @@
-/** What is measured, in this order: what changes a repository comes last. */
+/** The measured cases, in order: cases that change a repository come last. */
 export const CASE_NAMES = [
   "push",
   "clone",

@@ -6,32 +6,32 @@ import { git } from "./git.ts";
 import { drainPack } from "./pack-drain.ts";
 import { listRefs, type Source } from "./source.ts";
 
-/** One of the two sides of a comparison, in front of one repository. */
+/** One side of the comparison, with one repository. */
 export type Side = {
   forge: Forge;
   source: Source;
-  /** The repository's name there, and its address; another after each push. */
+  /** Name and URL of the repository on this side; they change with each push. */
   name: string;
   url: string;
 };
 
-/** One run of a case. What comes before and after its work is not measured. */
+/** One run of a case. Only `work` is measured. */
 type Trial = {
   work: () => Promise<void>;
-  /** How many objects came. */
+  /** The number of received objects. */
   countObjects?: () => Promise<number>;
-  /** Throws when the outcome is not what it should be; called once for each repository. */
+  /** Throws if the result is wrong; called once for each repository. */
   verify?: () => Promise<void>;
 };
 
-/** Something that git's users do. */
+/** An operation of git's users. */
 export type Case = {
   name: CaseName;
-  /** Runs for each one that is asked for: what is soon over is done more often. */
+  /** Runs per requested run: short cases run more often. */
   repeat: number;
-  /** What changes the repository before the first run. */
+  /** Changes the repository before the first run. */
   setUp?: (side: Side) => Promise<void>;
-  /** @param directory An empty one, which goes after the run. */
+  /** @param directory An empty directory that is removed after the run. */
   prepare: (side: Side, directory: string) => Promise<Trial>;
 };
 
@@ -64,7 +64,7 @@ export const push: Case = {
 };
 let pushes = 0;
 
-/** All but `push`, which makes the repository that these work with, and `fork`. */
+/** All cases except `push`, which creates the repository for these, and `fork`. */
 export const CASES: readonly Case[] = [
   {
     ...clone("clone", 1),
@@ -96,7 +96,7 @@ export const CASES: readonly Case[] = [
     prepare: async ({ url, source }, directory) => {
       await git(directory, ["clone", "--quiet", "--bare", "--shared", source.path, "clone"]);
       const path = join(directory, "clone");
-      // Kept loose, what came can be counted.
+      // Received objects stay loose, so that they can be counted.
       const options = ["-c", "fetch.unpackLimit=1000000"];
       return {
         work: async () => {
@@ -119,7 +119,7 @@ function packsAtOnce(name: CaseName, count: number): Case {
           const drains = Array.from({ length: count }, () => drainPack(url, wantOids));
           const bytes = await Promise.all(drains);
           const least = Math.min(...bytes);
-          // A pack may be made smaller on the way, but not by much.
+          // The sent pack may be smaller than the source's, but not by much.
           if (least < source.packBytes / 2) throw new Error(`${url} sent ${least} bytes only`);
         },
       };
@@ -134,5 +134,5 @@ async function verifyClone({ refs, branch, size }: Source, path: string): Promis
     .map((ref) => ref.replace(" refs/remotes/origin/", " refs/heads/"));
   const tags = (await listRefs(path)).filter((ref) => ref.includes(" refs/tags/"));
   if ([...cloned, ...tags].toSorted().join("\n") === refs.toSorted().join("\n")) return;
-  throw new Error(`a clone of ${size} (${branch}) has other refs than what was pushed`);
+  throw new Error(`a clone of ${size} (${branch}) has other refs than the pushed repository`);
 }

@@ -1,9 +1,9 @@
 /**
- * A plain web server in front of `git http-backend`, in a process of its own: what the service is
- * compared with. It does nothing but hand bytes on.
+ * A plain web server in front of `git http-backend`, in its own process: the reference for the
+ * service. It only forwards bytes.
  *
- * Started by http-backend.ts with the directory of the repositories; tells its port, and on each
- * message that all processes it had started have ended.
+ * Started by http-backend.ts with the directory of the repositories. It reports its port, and on each
+ * message waits until all processes that it started have ended, and reports that.
  */
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -20,9 +20,9 @@ server.listen(0, "127.0.0.1", () => {
 });
 process.on("message", () => {
   waiting.push(() => process.send?.({ isIdle: true }));
-  tellIfIdle();
+  reportIfIdle();
 });
-// Whoever started this is gone.
+// The parent process has ended.
 process.on("disconnect", () => process.exit(0));
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
@@ -33,11 +33,11 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   running += 1;
   child.once("close", () => {
     running -= 1;
-    tellIfIdle();
+    reportIfIdle();
   });
   response.once("close", () => child.kill());
   child.stdin.on("error", () => {
-    // It does not read what it does not need.
+    // git does not read input that it does not need.
   });
   request.pipe(child.stdin);
 
@@ -73,7 +73,7 @@ function variablesOf({ method, url = "/", headers }: IncomingMessage): Record<st
     REMOTE_ADDR: "127.0.0.1",
   };
   return Object.fromEntries(
-    Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    Object.entries(variables).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
 }
 
@@ -88,7 +88,7 @@ function writeHead(response: ServerResponse, head: string): void {
   response.writeHead(status);
 }
 
-function tellIfIdle(): void {
+function reportIfIdle(): void {
   if (running > 0) return;
-  for (const tell of waiting.splice(0)) tell();
+  for (const report of waiting.splice(0)) report();
 }

@@ -7,14 +7,14 @@ import { openService } from "../support/service.ts";
 import type { Forge, Usage } from "./forge.ts";
 import { readCpuTime } from "../support/process.ts";
 
-/** The service, with what the cases need of its API. */
+/** The service, with the API operations of the cases. */
 export type Edgeforge = Forge & {
   owner: string;
-  /** Makes another user. */
+  /** Creates another user. */
   makeUser: (name: string) => Promise<User>;
 };
 
-/** Somebody who calls the API. */
+/** An account that calls the API. */
 type User = {
   name: string;
   call: (method: string, path: string, body?: object) => Promise<ApiAnswer>;
@@ -23,8 +23,8 @@ type User = {
 export type ApiAnswer = { status: number; text: string };
 
 /**
- * As much of the service's log lines as counts here: of every request, and once more of one whose
- * answer was streamed, when that has ended.
+ * The fields of the service's log lines that are read here: a line for each request, and another one at the
+ * end of a streamed response.
  */
 const RequestLine = z.looseObject({
   event: z.enum(["request", "git:sent"]),
@@ -35,7 +35,7 @@ const RequestLine = z.looseObject({
 });
 type RequestLine = z.infer<typeof RequestLine>;
 
-/** The service rests once its processor time stood still for so long. */
+/** The service counts as idle after this time without CPU use. */
 const REST_MS = 60;
 const REST_WAIT_MS = 20_000;
 
@@ -46,7 +46,7 @@ export async function openEdgeforge(data: string): Promise<Edgeforge> {
     password: randomBytes(18).toString("base64url"),
     email: "root@example.com",
   };
-  // By request: the later line counts what the earlier one does.
+  // By request id: the later line includes the counts of the earlier one.
   let lines = new Map<string, RequestLine>();
   const service = await openService(data, {
     administrator,
@@ -71,7 +71,7 @@ export async function openEdgeforge(data: string): Promise<Edgeforge> {
     });
     return { status: response.status, text: await response.text() };
   };
-  // Passwords are slow on purpose, tokens are not.
+  // Password verification is slow on purpose; tokens are fast.
   const login = async (name: string, password: string): Promise<User & { token: string }> => {
     const basic = `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
     const wanted = { name: "bench", scopes: ["all"] };
@@ -98,9 +98,9 @@ export async function openEdgeforge(data: string): Promise<Edgeforge> {
       expect(201, await root.call("POST", "/user/repos", { name, default_branch: branch }));
       return new URL(`/${root.name}/${name}.git`, origin).href;
     },
-    // Sent at once: a first try without would cost an answer more than git's side gives.
+    // Sent with the first request: an unauthenticated first attempt would cost an additional round trip.
     writeOptions: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
-    // A repository that was pushed at once is one pack already.
+    // A repository that was pushed in one push is one pack already.
     compact: async () => {},
     settle: async () => {
       const cpu = (): number => readCpuTime(service.pid()).own;
@@ -136,5 +136,5 @@ function sum(lines: Iterable<RequestLine>): Usage {
 /** @throws Error for another status. */
 export function expect(status: number, answer: ApiAnswer): ApiAnswer {
   if (answer.status === status) return answer;
-  throw new Error(`the API answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+  throw new Error(`unexpected status ${answer.status} from the API: ${answer.text.slice(0, 300)}`);
 }

@@ -1,27 +1,27 @@
-/** What a forge asked of its own storage while it was measured; git has nothing to count there. */
+/** The storage calls of a forge during a measurement; git has none to count. */
 export type Usage = {
   r2Calls: number;
   objectCalls: number;
-  /** The most that a request held in its buffers, in bytes; undefined if the service does not say. */
+  /** Peak size of a request's buffers, in bytes; undefined if the service does not report it. */
   bufferedBytes: number | undefined;
 };
 
-/** One of the two programs that are compared. Functions rather than methods: they may be handed on. */
+/** One of the two compared programs. Functions rather than methods, so that callers can pass them on. */
 export type Forge = {
   name: string;
-  /** Makes an empty repository that everybody may read, with this default branch; returns its address. */
+  /** Creates an empty public repository with this default branch; returns its URL. */
   create: (name: string, branch: string) => Promise<string>;
-  /** What git needs on its command line to write. */
+  /** Command-line options that git needs to push. */
   writeOptions: string[];
-  /** Puts a repository into the best order for reading that its operator can bring about. */
+  /** Optimizes a repository for reading, as far as an operator can. */
   compact: (name: string) => Promise<void>;
-  /** Waits until nothing is under way. */
+  /** Waits until the server is idle. */
   settle: () => Promise<void>;
-  /** Processor time of the server so far, in seconds. */
+  /** CPU time of the server so far, in seconds. */
   cpuSeconds: () => number;
-  /** Process whose memory is watched; undefined for one that starts a process a request. */
+  /** The process whose memory is measured; undefined for a server that starts a process per request. */
   pid: () => number | undefined;
-  /** What requests asked of the storage since the last call. */
+  /** The storage calls of requests since the last call. */
   takeUsage: () => Usage | undefined;
   close: () => Promise<void>;
 };

@@ -7,7 +7,7 @@ export type ForkMeasurement = { fork: Measurement; creation: Measurement };
 let users = 0;
 
 /**
- * Forks a repository, once for each run by a user of its own: nobody forks a repository twice.
+ * Forks a repository, with a new user in each run, because a user can fork a repository only once.
  *
  * @returns Undefined if the service has no forks.
  */
@@ -29,12 +29,12 @@ export async function measureFork(
     const fork = async (): Promise<void> => {
       ({ status } = await user.call("POST", path, {}));
     };
-    // Whichever comes first also notes that the user's token is used.
+    // The first request of a user also records the use of the token, so it is not a measured one.
     expect(200, await user.call("GET", "/user"));
     if (run % 2 === 0) creations.push(await measure(edgeforge, create));
     const measured = await measure(edgeforge, fork);
     if (status === 404) return undefined;
-    if (status !== 202) throw new Error(`a fork was answered ${status}`);
+    if (status !== 202) throw new Error(`unexpected status ${status} for a fork`);
     forks.push(measured);
     if (run % 2 === 1) creations.push(await measure(edgeforge, create));
   }

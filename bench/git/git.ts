@@ -2,7 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { devNull } from "node:os";
 
-/** A world of its own for git: no user's configuration, nobody to ask, no work on its own account. */
+/** An isolated environment for git: no user configuration, no prompts, no automatic maintenance. */
 export const GIT_ENVIRONMENT: Record<string, string | undefined> = {
   PATH: process.env["PATH"],
   HOME: "/nonexistent",
@@ -15,7 +15,7 @@ export const GIT_ENVIRONMENT: Record<string, string | undefined> = {
   GIT_COMMITTER_NAME: "C O Mitter",
   GIT_COMMITTER_EMAIL: "committer@example.com",
   LC_ALL: "C.UTF-8",
-  // git gc would start on its own after a push, on one of the two sides only.
+  // git gc would start automatically after a push, on one of the two sides only.
   GIT_CONFIG_COUNT: "2",
   GIT_CONFIG_KEY_0: "gc.auto",
   GIT_CONFIG_VALUE_0: "0",
@@ -23,7 +23,7 @@ export const GIT_ENVIRONMENT: Record<string, string | undefined> = {
   GIT_CONFIG_VALUE_1: "false",
 };
 
-/** Bytes for the standard input of a process, as they are wanted. */
+/** Bytes for the standard input of a process, produced on demand. */
 type Input = Iterable<Buffer | string>;
 
 const INPUT_CHUNK_BYTES = 1024 * 1024;
@@ -31,12 +31,12 @@ const INPUT_CHUNK_BYTES = 1024 * 1024;
 const running = new Set<ChildProcessWithoutNullStreams>();
 
 /**
- * Runs git to its end and returns what it printed, without its last line feed.
+ * Runs git to its end and returns its output, without the last line feed.
  *
- * @throws Error with what it said when it fails.
+ * @throws Error with git's error output if it fails.
  */
 export async function git(directory: string, args: string[], input: Input = []): Promise<string> {
-  // A group of its own: git starts others, which would go on without it.
+  // Its own process group: git starts child processes, which would outlive it.
   const options = { cwd: directory, env: GIT_ENVIRONMENT, detached: true };
   const child = spawn("git", args, options);
   running.add(child);
@@ -49,7 +49,7 @@ export async function git(directory: string, args: string[], input: Input = []):
   });
   try {
     child.stdin.on("error", () => {
-      // Git may end before it has read all; its code says whether that is right.
+      // Git may exit before it has read its input; the exit code shows whether that is an error.
     });
     await feed(child, input);
     if ((await ended) === 0) return stdout.replace(/\n$/, "");
@@ -76,7 +76,7 @@ async function feed({ stdin }: ChildProcessWithoutNullStreams, input: Input): Pr
   stdin.end(Buffer.concat(pieces));
 }
 
-/** Ends every git that still runs. */
+/** Stops every git process that still runs. */
 export async function stopGit(): Promise<void> {
   const ends = [...running].map((child) => once(child, "close"));
   for (const { pid } of running) if (pid !== undefined) process.kill(-pid, "SIGTERM");

@@ -3,15 +3,15 @@ import type { CaseName } from "./case-names.ts";
 import type { Row } from "./report.ts";
 import type { Size } from "./sizes.ts";
 
-/** What a case must reach. */
+/** A goal of a case. */
 type Goal = {
   text: string;
   name: CaseName;
-  /** The repositories it is meant for; all, if it says none. */
+  /** The repositories to which it applies; all if undefined. */
   sizes?: readonly Size[];
-  /** What is compared with the limit; undefined if it was not measured. */
+  /** The value that is compared with the limit; undefined if not measured. */
   value: (row: Row, rows: Row[]) => number | undefined;
-  /** At most this, or with `isFloor` at least. */
+  /** Upper bound of the value; with `isFloor`, lower bound. */
   limit: number;
   isFloor?: boolean;
 };
@@ -58,25 +58,25 @@ const GOALS: readonly Goal[] = [
     limit: 1,
     isFloor: true,
   },
-  // A tenth above is the same time, as far as it can be measured.
+  // A difference of 10% is within the measurement error.
   { text: "fork: time of creating", name: "fork", value: wall, limit: 1.1 },
 ];
 
-/** What was reached of each goal that was measured, as a table. */
-export function formatVerdicts(rows: Row[]): string {
+/** A table of all measured goals and their results. */
+export function formatGoals(rows: Row[]): string {
   const lines = GOALS.flatMap((goal) =>
-    rows.filter((row) => row.name === goal.name).map((row) => formatVerdict(goal, row, rows)),
+    rows.filter((row) => row.name === goal.name).map((row) => formatGoal(goal, row, rows)),
   );
-  return formatCells(["goal", "repository", "is", "wanted", "verdict"], lines);
+  return formatCells(["goal", "repository", "value", "limit", "result"], lines);
 }
 
-function formatVerdict(goal: Goal, row: Row, rows: Row[]): string[] {
+function formatGoal(goal: Goal, row: Row, rows: Row[]): string[] {
   const { text, sizes, limit, isFloor = false } = goal;
   const value = goal.value(row, rows);
-  const wanted = `${isFloor ? "≥" : "≤"} ${limit}`;
+  const shownLimit = `${isFloor ? "≥" : "≤"} ${limit}`;
   const isMet = value !== undefined && (isFloor ? value >= limit : value <= limit);
-  const isMeant = sizes === undefined || sizes.includes(row.size);
-  const verdict = value === undefined ? "not measured" : isMet ? "held" : "MISSED";
-  const said = isMeant ? verdict : `(${verdict})`;
-  return [text, row.size, value === undefined ? "-" : value.toFixed(2), wanted, said];
+  const applies = sizes === undefined || sizes.includes(row.size);
+  const result = value === undefined ? "not measured" : isMet ? "met" : "MISSED";
+  const shownResult = applies ? result : `(${result})`;
+  return [text, row.size, value === undefined ? "-" : value.toFixed(2), shownLimit, shownResult];
 }

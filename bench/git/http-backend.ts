@@ -14,7 +14,7 @@ const Ready = z.object({ port: z.number() });
 /**
  * Starts `git http-backend` behind a web server.
  *
- * @param root Where its repositories come to lie.
+ * @param root Directory for its repositories.
  */
 export async function openHttpBackend(root: string): Promise<Forge> {
   mkdirSync(root);
@@ -22,12 +22,12 @@ export async function openHttpBackend(root: string): Promise<Forge> {
   const server = fork(new URL("cgi-server.ts", import.meta.url), [root, program], {
     env: GIT_ENVIRONMENT,
   });
-  const answer = async (): Promise<unknown> => {
+  const nextMessage = async (): Promise<unknown> => {
     const ended = new AbortController();
     try {
       const { signal } = ended;
       const exit = once(server, "exit", { signal }).then(() => {
-        throw new Error("the web server before git ended");
+        throw new Error("the web server in front of git has ended");
       });
       const [message]: unknown[] = await Promise.race([once(server, "message", { signal }), exit]);
       return message;
@@ -35,7 +35,7 @@ export async function openHttpBackend(root: string): Promise<Forge> {
       ended.abort();
     }
   };
-  const { port } = Ready.parse(await answer());
+  const { port } = Ready.parse(await nextMessage());
   const pid = server.pid ?? 0;
 
   return {
@@ -50,11 +50,11 @@ export async function openHttpBackend(root: string): Promise<Forge> {
       await git(join(root, `${name}.git`), ["gc", "--quiet"]);
     },
     settle: async () => {
-      const idle = answer();
+      const idle = nextMessage();
       server.send("settle");
       await idle;
     },
-    // Its children alone: what the web server itself takes is a matter of the web server.
+    // Only child processes: the CPU time of the web server itself does not count for git.
     cpuSeconds: () => readCpuTime(pid).children,
     pid: () => undefined,
     takeUsage: () => undefined,

@@ -1,13 +1,13 @@
 import type { Forge, Usage } from "./forge.ts";
 import { readMemory, resetPeak } from "../support/process.ts";
 
-/** What one run of a case took. */
+/** The measurements of one run of a case. */
 export type Measurement = {
-  /** Until the client was through. */
+  /** Time until the client has finished. */
   seconds: number;
-  /** Processor time of the server, with what it did after its answer. */
+  /** CPU time of the server, including its work after the response. */
   cpuSeconds: number;
-  /** How far the server's resident memory rose above where it was; undefined for git. */
+  /** Increase of the server's resident memory to its peak, in bytes; undefined for git. */
   riseBytes: number | undefined;
   usage: Usage | undefined;
 };
@@ -34,7 +34,7 @@ export async function measure(forge: Forge, work: () => Promise<void>): Promise<
   };
 }
 
-/** The middle of each number; of what storage was asked for, the last, and of memory the most. */
+/** The median of each measurement; for storage calls the last value, for memory the maximum. */
 export function summarize(runs: Measurement[]): Measurement {
   const middle = (of: (run: Measurement) => number): number =>
     runs.map(of).toSorted((a, b) => a - b)[runs.length >> 1] ?? Number.NaN;

@@ -7,17 +7,17 @@ import { numberOption, refusingUnknown } from "../support/options.ts";
 import { CASE_NAMES, type CaseName } from "./case-names.ts";
 import { SIZES, type Size } from "./sizes.ts";
 
-/** What the benchmark is told on its command line. */
+/** Command-line options of the benchmark. */
 export type Options = {
-  /** The repositories to run with: of each its size, and where it is if it is not to be made. */
+  /** The repositories to use: the size of each, and the path of an existing one. */
   repositories: { size: Size; path: string | undefined }[];
   cases: CaseName[];
   runs: number;
-  /** Where repositories that were made are kept for the next time. */
+  /** Cache directory for generated repositories. */
   cache: string;
 };
 
-/** @throws Refusal naming the option and what it allows. */
+/** @throws Refusal with the name of the option and its allowed values. */
 export function parseOptions(args: string[]): Options {
   return refusingUnknown(() => {
     const { values } = parseArgs({
@@ -48,7 +48,7 @@ export function parseOptions(args: string[]): Options {
   });
 }
 
-/** Those of `all` that a list separated by commas names. */
+/** The names of `all` that are in a comma-separated list. */
 function choose<Name extends string>(
   option: string,
   text: string | undefined,
@@ -59,5 +59,5 @@ function choose<Name extends string>(
   const names = text.split(",");
   const unknown = names.find((name) => !all.some((known) => known === name));
   if (unknown === undefined) return all.filter((known) => names.includes(known));
-  throw new Refusal(`${option}: there is no "${unknown}"; there are ${all.join(", ")}`);
+  throw new Refusal(`${option}: unknown value "${unknown}"; the values are ${all.join(", ")}`);
 }

@@ -1,11 +1,11 @@
 /**
- * Asks for all objects of a repository as `git clone` does, and lets the pack go: what git makes of
- * a pack takes longer than sending it, and would be what is measured.
+ * Requests all objects of a repository as `git clone` does, and discards the pack: git's processing of
+ * the pack takes longer than sending it, and would dominate the measurement.
  *
- * @param url      Address of the repository.
- * @param wantOids What the clone wants: the targets of all refs.
- * @returns Bytes of the answer.
- * @throws Error for another answer than a pack that is whole.
+ * @param url      URL of the repository.
+ * @param wantOids The wanted objects: the targets of all refs.
+ * @returns The size of the response in bytes.
+ * @throws Error if the response is not a complete pack.
  */
 export async function drainPack(url: string, wantOids: Iterable<string>): Promise<number> {
   const lines = ["ofs-delta", "no-progress", ...[...wantOids].map((oid) => `want ${oid}`), "done"];
@@ -24,9 +24,11 @@ export async function drainPack(url: string, wantOids: Iterable<string>): Promis
     bytes += chunk.length;
     tail = Buffer.concat([tail, chunk.subarray(-4)]).subarray(-4);
   }
-  // An answer that broke off, or tells of an error, ends in something else than a flush.
+  // An incomplete response, or an error, does not end in a flush packet.
   if (response.status === 200 && tail.toString() === "0000") return bytes;
-  throw new Error(`${url} answered ${response.status} with ${bytes} bytes, which are no pack`);
+  throw new Error(
+    `${url}: status ${response.status} with ${bytes} bytes that are no complete pack`,
+  );
 }
 
 /** @see gitprotocol-common(5), "pkt-line Format". */

@@ -1,15 +1,15 @@
-import { formatCells, whole } from "../support/table.ts";
+import { formatCells, formatInteger } from "../support/table.ts";
 import type { CaseName } from "./case-names.ts";
 import type { Measurement } from "./measure.ts";
 import type { Size } from "./sizes.ts";
 
-/** A case on both sides: of `fork`, the other side is the creation of an empty repository. */
+/** Measurements of a case on both sides; for `fork`, the other side is the creation of an empty repository. */
 export type Row = {
   size: Size;
   name: CaseName;
   ours: Measurement;
   theirs: Measurement;
-  /** Objects that came, where they are counted. */
+  /** The number of received objects; undefined if not counted. */
   objects: { ours: number; theirs: number } | undefined;
 };
 
@@ -40,14 +40,14 @@ function formatRow({ name, ours, theirs, objects }: Row): string[] {
     (ours.seconds / theirs.seconds).toFixed(2),
     ours.cpuSeconds.toFixed(2),
     theirs.cpuSeconds.toFixed(2),
-    // Below a few ticks of the clock a ratio says nothing.
+    // Below a few clock ticks, a ratio is meaningless.
     theirs.cpuSeconds < 0.05 ? "-" : (ours.cpuSeconds / theirs.cpuSeconds).toFixed(2),
     megabytes(ours.riseBytes),
     megabytes(usage?.bufferedBytes),
-    usage ? whole(usage.r2Calls) : "-",
-    usage ? whole(usage.objectCalls) : "-",
-    objects ? whole(objects.ours) : "-",
-    objects ? whole(objects.theirs) : "-",
+    usage ? formatInteger(usage.r2Calls) : "-",
+    usage ? formatInteger(usage.objectCalls) : "-",
+    objects ? formatInteger(objects.ours) : "-",
+    objects ? formatInteger(objects.theirs) : "-",
   ];
 }
 

@@ -3,7 +3,7 @@ import type { Dimensions } from "./history/plan.ts";
 export const SIZES = ["small", "medium", "wide"] as const;
 export type Size = (typeof SIZES)[number];
 
-/** The histories that are made where no repository is given. bench/README.md says what comes of them. */
+/** The generated histories, used if no repository is given. bench/README.md lists the resulting sizes. */
 export const DIMENSIONS: Readonly<Record<Size, Dimensions>> = {
   small: {
     seed: 1,

@@ -16,29 +16,29 @@ import { planHistory } from "./history/plan.ts";
 import { streamHistory } from "./history/stream.ts";
 import { DIMENSIONS, type Size } from "./sizes.ts";
 
-/** A repository that is pushed and cloned. */
+/** The repository that is pushed and cloned. */
 export type Source = {
   size: Size;
   /** A bare repository of one pack. */
   path: string;
   branch: string;
-  /** Its branches and tags, as `<oid> <name>`, in ascending order of their names. */
+  /** Its branches and tags as `<oid> <name>`, sorted by name. */
   refs: string[];
-  /** A repository with one commit more, whose other objects are those of `path`. */
+  /** A repository with one more commit, which shares its other objects with `path`. */
   nextPath: string;
   objects: number;
   packBytes: number;
 };
 
-/** Copies a repository's branches and tags, so that all that is measured is a pack of these. */
+/** Copies a repository's branches and tags into a repository with a single pack of their objects. */
 export async function copySource(size: Size, from: string, directory: string): Promise<Source> {
   const path = join(directory, `${size}.git`);
-  if (!existsSync(from)) throw new Refusal(`there is no repository ${from}`);
+  if (!existsSync(from)) throw new Refusal(`the repository ${from} does not exist`);
   await git(directory, ["clone", "--quiet", "--bare", "--no-local", `file://${from}`, path]);
   return describeSource(size, path, directory);
 }
 
-/** Makes the repository of a size, unless it was made before. */
+/** Generates the repository of a size, unless it is cached. */
 export async function makeSource(size: Size, cache: string, directory: string): Promise<Source> {
   const path = join(cache, `${size}-${fingerprint(size)}.git`);
   if (!existsSync(path)) {
@@ -57,7 +57,7 @@ export async function makeSource(size: Size, cache: string, directory: string): 
   return describeSource(size, path, directory);
 }
 
-/** Says whether a repository in the cache is the one that would be made now. */
+/** Identifies the generator's version and input, so that an outdated repository in the cache is not used. */
 function fingerprint(size: Size): string {
   const hash = createHash("sha256").update(JSON.stringify(DIMENSIONS[size]));
   const directory = new URL("history/", import.meta.url);
@@ -105,7 +105,7 @@ async function addCommit(path: string, branch: string): Promise<void> {
   const listing = await git(path, ["ls-tree", "-r", "--name-only", branch]);
   const names = listing.split("\n").filter((name) => /^[\w./-]+$/.test(name));
   const name = names[names.length >> 1];
-  if (name === undefined) throw new Refusal("the repository has no file that could be edited");
+  if (name === undefined) throw new Refusal("the repository has no file to edit");
   const text = `${await git(path, ["show", `${branch}:${name}`])}\nOne line more.\n`;
   const message = "Edit one file\n";
   await git(

@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
 
-/** The machine, in a line, and how busy it is before anything is measured. */
+/** Describes the machine and its current load in one line. */
 export function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? "unknown processor";
   const memory = Math.round(totalmem() / 2 ** 30);

@@ -1,9 +1,9 @@
 import { Refusal } from "../../scripts/refusal.ts";
 
 /**
- * Runs what reads a command line.
+ * Runs a parser of the command line.
  *
- * @throws Refusal for what `parseArgs` does not know.
+ * @throws Refusal for an option that `parseArgs` does not know.
  */
 export function refusingUnknown<Options>(parse: () => Options): Options {
   try {
@@ -14,7 +14,7 @@ export function refusingUnknown<Options>(parse: () => Options): Options {
   }
 }
 
-/** @throws Refusal naming the option and what it allows. */
+/** @throws Refusal with the name of the option and its allowed values. */
 export function numberOption(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (text !== "" && value >= min && value <= max) return value;

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** Clock ticks a second in /proc: USER_HZ, which is 100 on every Linux that Node runs on. */
+/** Clock ticks per second in /proc: USER_HZ, which is 100 on every Linux that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/** Processor time in seconds: of the process itself, and of its children that have ended. */
+/** CPU time in seconds: of the process itself, and of its children that have ended. */
 export type CpuTime = { own: number; children: number };
 
-/** @see proc_pid_stat(5): fields 14 to 17; the name before them may hold spaces. */
+/** @see proc_pid_stat(5): fields 14 to 17; the name before them may contain spaces. */
 export function readCpuTime(pid: number): CpuTime {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -14,7 +14,7 @@ export function readCpuTime(pid: number): CpuTime {
   return { own: seconds(14) + seconds(15), children: seconds(16) + seconds(17) };
 }
 
-/** Resident memory now, and the most of it since `resetPeak`, in bytes. */
+/** Current resident memory, and its peak since `resetPeak`, in bytes. */
 export function readMemory(pid: number): { residentBytes: number; peakBytes: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const bytes = (name: string): number =>

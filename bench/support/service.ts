@@ -15,14 +15,14 @@ export type Service = Server & {
 type ServiceOptions = {
   /** Settings that differ from wrangler.toml's. */
   vars?: Record<string, string>;
-  /** Given each line of its log. */
+  /** Called with each line of its log. */
   onLog?: (line: LogLine) => void;
-  /** Somebody who may do everything; nobody is there otherwise. */
+  /** An administrator to create; without it, the service has no accounts. */
   administrator?: Settings["administrator"];
 };
 
 /**
- * Starts the service as `npm start` does, on a port that is free.
+ * Starts the service as `npm start` does, on a free port.
  *
  * @param data Directory for its state.
  */
@@ -31,7 +31,7 @@ export async function openService(
   { vars = {}, onLog = () => {}, administrator }: ServiceOptions = {},
 ): Promise<Service> {
   let pid = 0;
-  // The environment is left out: a setting of somebody's shell would change what is measured.
+  // Without the process's environment: settings of the user's shell would change the results.
   const described = describeWorker({});
   const worker = { ...described, vars: { ...described.vars, ...vars } };
   const runtime = await openRuntime(worker, data, (spawned) => (pid = spawned), onLog);

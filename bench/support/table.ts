@@ -1,4 +1,4 @@
-/** Lines of cells as a table that is Markdown too: the first column is text, the others are numbers. */
+/** Formats a Markdown table: the first column is text, the others are numbers. */
 export function formatCells(head: string[], lines: string[][]): string {
   const cells = [head, ...lines];
   const widths = head.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
@@ -12,4 +12,4 @@ export function formatCells(head: string[], lines: string[][]): string {
 const pad = (cell: string, width: number, at: number): string =>
   at === 0 ? cell.padEnd(width) : cell.padStart(width);
 
-export const whole = (value: number): string => Math.round(value).toLocaleString("en");
+export const formatInteger = (value: number): string => Math.round(value).toLocaleString("en");

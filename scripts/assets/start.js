@@ -4,9 +4,9 @@ SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#viewer",
   deepLinking: true,
-  // Several hundred operations: open none, and let the reader search.
+  // With several hundred operations, none is expanded; the reader searches.
   docExpansion: "none",
   filter: true,
-  // The viewer would otherwise ask a public validator about each document it shows.
+  // By default, the viewer sends each document to a public validator.
   validatorUrl: null,
 });

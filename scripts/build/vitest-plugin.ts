@@ -15,14 +15,14 @@ const COPY = "node_modules/.cache/vitest-plugin";
 /**
  * Imports a copy of the Vitest plugin with the patches of plugin-patches.ts.
  *
- * @throws Refusal when the plugin is no longer as they expect it.
+ * @throws Refusal if a patch does not apply to the plugin.
  */
 export async function openVitestPlugin(): Promise<typeof plugin> {
   await buildVitestPlugin();
   return await import(pathToFileURL(inProject(`${COPY}/dist/pool/index.mjs`)).href);
 }
 
-/** Makes the patched copy of the plugin, unless it is there. Before processes that use it start beside each other. */
+/** Builds the patched copy of the plugin if needed. Call it before starting concurrent processes that use the copy. */
 export async function buildVitestPlugin(): Promise<void> {
   const own = ["vitest-plugin", "plugin-patches"].map((name) => `scripts/build/${name}.ts`);
   const sources = [`${PACKAGE}/package.json`, `${PACKAGE}/dist`, ...own];
@@ -30,7 +30,7 @@ export async function buildVitestPlugin(): Promise<void> {
     for (const part of ["package.json", "dist"]) {
       await cp(inProject(`${PACKAGE}/${part}`), join(directory, part), { recursive: true });
     }
-    // Versions of its own, where npm could not share them.
+    // The plugin's own versions of packages, if npm could not share them.
     const versions = inProject(`${PACKAGE}/node_modules`);
     if (existsSync(versions)) await symlink(versions, join(directory, "node_modules"));
     for (const { module, patch } of PATCHES) {

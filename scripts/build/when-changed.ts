@@ -7,16 +7,16 @@ import { inProject } from "../project.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
 
 /**
- * Makes a directory from its sources, unless it was already made from the same bytes.
+ * Builds a directory from its sources, unless it was already built from the same bytes.
  *
- * Bytes are compared, not times: an unpacked release or a checkout may bring files that are
- * older than what was built before. The new directory takes the place of the old one only when it is
- * whole, so neither a failing build nor a second one at the same time leaves half of one behind.
+ * Bytes are compared, not times: an unpacked release or a checkout may contain files that are
+ * older than the last build. The new directory replaces the old one only when it is
+ * complete, so neither a failing build nor a concurrent one leaves an incomplete directory.
  *
- * @param output  The directory to make, inside the project.
- * @param sources Files and directories inside the project that decide what is in it.
- * @param build   Fills the directory it is given.
- * @returns Whether there was anything to do.
+ * @param output  The directory to build, inside the project.
+ * @param sources Files and directories inside the project that determine its content.
+ * @param build   Writes the content into the given directory.
+ * @returns Whether the directory was built.
  */
 export async function whenChanged(
   output: string,

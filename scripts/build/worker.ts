@@ -5,10 +5,10 @@ import { Refusal } from "../refusal.ts";
 import { run } from "../tools/run.ts";
 import { whenChanged } from "./when-changed.ts";
 
-/** Where {@link buildWorker} leaves the modules of the Worker. */
+/** The directory into which {@link buildWorker} writes the Worker's modules. */
 export const workerDirectory = "dist/worker";
 
-// Anything that changes what the bundler sees; the lock file stands for node_modules.
+// Everything that the bundler reads; the lock file stands for node_modules.
 const sources = [
   "src",
   "dist/templates",
@@ -19,9 +19,9 @@ const sources = [
 ];
 
 /**
- * Bundles the Worker as a deployment would. The assets must be there: wrangler counts them.
+ * Bundles the Worker as a deployment does. The assets must be built first, because wrangler reads them.
  *
- * @returns Whether there was anything to do.
+ * @returns Whether the Worker was built.
  */
 export function buildWorker(): Promise<boolean> {
   return whenChanged(workerDirectory, sources, async (directory) => {

@@ -2,57 +2,57 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { projectRoot } from "../project.ts";
-import { type Check, verdictOf } from "./check.ts";
+import { type Check, toResult } from "./check.ts";
 
-/** Who may do what is decided in one place, where SQL as text is hidden from the linter, too. */
+/** Access is decided in src/auth/access only. This check also sees names in SQL text, which the linter does not. */
 export const access: Check = {
   name: "access",
-  run: async () => verdictOf(judgeAccess(projectRoot)),
+  run: async () => toResult(findForbiddenNames(projectRoot)),
 };
 
 interface Reserved {
-  words: RegExp;
-  /** Paths that may use them, or the beginnings of paths. */
-  places: string[];
+  names: RegExp;
+  /** Paths, or prefixes of paths, that may use the names. */
+  allowedPaths: string[];
   reason: string;
 }
 
 const RESERVED: Reserved[] = [
   {
-    words:
+    names:
       /\b(?:collaborations|organization_members|team_members|team_repositories|(?:from|join|into|update) teams)\b/,
-    places: ["src/auth/access/", "src/db/schema/"],
-    reason: "who belongs where is asked of src/auth/access",
+    allowedPaths: ["src/auth/access/", "src/db/schema/"],
+    reason: "use src/auth/access for membership",
   },
   {
-    words: /\bhas(?:Code|Issues|PullRequests|Releases|Wiki|Projects|Packages|Actions)\b/,
-    places: [
+    names: /\bhas(?:Code|Issues|PullRequests|Releases|Wiki|Projects|Packages|Actions)\b/,
+    allowedPaths: [
       "src/auth/access/",
       "src/db/schema/",
-      // These set and show the switches.
+      // These set and show the flags.
       "src/api/repos/edit-repository-body.ts",
       "src/domain/repos/edit-repository.ts",
       "src/domain/repos/fork-repository.ts",
       "src/domain/repos/insert-repository.ts",
       "src/shapes/repos/repository.ts",
     ],
-    reason: "whether a unit is there for somebody is asked of src/auth/access",
+    reason: "use src/auth/access for the availability of a unit",
   },
 ];
 
-/** @returns One complaint per line that names what another part of the program is to be asked for. */
-export function judgeAccess(root: string): string[] {
+/** @returns One complaint per line that uses a name reserved for other paths. */
+export function findForbiddenNames(root: string): string[] {
   return globSync("src/**/*.ts", { cwd: root })
     .toSorted()
     .flatMap((path) => {
       const forbidden = RESERVED.filter(
-        ({ places }) => !places.some((place) => path.startsWith(place)),
+        ({ allowedPaths }) => !allowedPaths.some((allowedPath) => path.startsWith(allowedPath)),
       );
       const lines = readFileSync(join(root, path), "utf8").split("\n");
       return lines.flatMap((line, at) =>
         forbidden
-          .filter(({ words }) => words.test(line))
-          .map(({ words, reason }) => `${path}:${at + 1}: ${words.exec(line)?.[0]}: ${reason}`),
+          .filter(({ names }) => names.test(line))
+          .map(({ names, reason }) => `${path}:${at + 1}: ${names.exec(line)?.[0]}: ${reason}`),
       );
     });
 }

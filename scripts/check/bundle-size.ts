@@ -7,7 +7,7 @@ import { buildWorker, workerDirectory } from "../build/worker.ts";
 import { inProject } from "../project.ts";
 import type { Check } from "./check.ts";
 
-// The smallest plan takes 3 MB: the rest is room for a release to be mended in.
+// The smallest plan allows 3 MB: the rest is reserved for fixes of a release.
 const sizeMaxBytes = 2_500_000;
 
 /** The Worker's modules, minified and compressed as they are uploaded. */

@@ -1,20 +1,20 @@
 import { run as runTool } from "../tools/run.ts";
 
-export type Check = { name: string; run(): Promise<Verdict> };
+export type Check = { name: string; run(): Promise<CheckResult> };
 
-export type Verdict = {
+export type CheckResult = {
   isOk: boolean;
-  /** What is wrong; or, of a check that measures, what it found. */
+  /** The faults; or, for a check that measures, the measurement. */
   detail: string;
 };
 
-/** The verdict of a tool: its exit code, and on failure all it said. */
-export async function judge(tool: string, args: string[]): Promise<Verdict> {
+/** Runs a tool as a check: fails with the tool's output if its exit code is not 0. */
+export async function runCheckTool(tool: string, args: string[]): Promise<CheckResult> {
   const { code, output } = await runTool(tool, args);
   return { isOk: code === 0, detail: code === 0 ? "" : output.trim() };
 }
 
-/** Ok when there are no complaints. */
-export function verdictOf(complaints: string[]): Verdict {
+/** The result of a check with these complaints: ok if there are none. */
+export function toResult(complaints: string[]): CheckResult {
   return { isOk: complaints.length === 0, detail: complaints.join("\n") };
 }

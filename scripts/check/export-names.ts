@@ -2,33 +2,33 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { projectRoot } from "../project.ts";
-import { type Check, verdictOf } from "./check.ts";
+import { type Check, toResult } from "./check.ts";
 
 /**
- * An exported name means one thing.
+ * Each exported name has one meaning.
  *
- * A noun is shared by a thing, its JSON in `shapes` and the list of its endpoints in `api`. Doors do not
- * know each other, and name the steps that each of them takes alike.
+ * A noun may be shared by a domain type, its JSON in `shapes` and the list of its endpoints in `api`. The entry
+ * folders do not import each other, and may use the same names for their own steps.
  */
 export const exportNames: Check = {
   name: "names",
-  run: async () => verdictOf(judgeExportNames(readSources(join(projectRoot, "src")))),
+  run: async () => toResult(findNameClashes(readSources(join(projectRoot, "src")))),
 };
 
 /** @param sources Texts of files by their paths below `src`. */
-export function judgeExportNames(sources: ReadonlyMap<string, string>): string[] {
-  const places = new Map<string, Map<string, string[]>>();
+export function findNameClashes(sources: ReadonlyMap<string, string>): string[] {
+  const pathsByName = new Map<string, Map<string, string[]>>();
   for (const [path, text] of sources) {
     for (const [, name = "", rest = ""] of text.matchAll(EXPORT)) {
       const part = partOf(path, rest);
-      const byPart = places.get(name) ?? new Map<string, string[]>();
-      places.set(name, byPart);
+      const byPart = pathsByName.get(name) ?? new Map<string, string[]>();
+      pathsByName.set(name, byPart);
       const paths = byPart.get(part) ?? [];
-      // A schema and its type have one name.
+      // A schema and its type have the same name.
       byPart.set(part, paths.includes(path) ? paths : [...paths, path]);
     }
   }
-  return [...places]
+  return [...pathsByName]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([name, byPart]) => {
       const paths = findClash(byPart)?.map((path) => `src/${path}`);
@@ -39,20 +39,21 @@ export function judgeExportNames(sources: ReadonlyMap<string, string>): string[]
 const EXPORT =
   /^export (?:declare |abstract |async )*(?:const|let|function\*?|class|interface|type|enum) (\w+)(.*)$/gm;
 
-const DOORS = /^(api|git-http|jobs|registries|web)\//;
+const ENTRY_FOLDERS = /^(api|git-http|jobs|registries|web)\//;
 
-/** Where a name means something of its own. */
+/** The part of the program within which a name must be unique. */
 function partOf(path: string, rest: string): string {
   if (path.startsWith("shapes/")) return "shapes";
   if (/^ = (?:endpoints\(|new Hono\b)/.test(rest)) return "endpoints";
-  return DOORS.exec(path)?.[1] ?? "rest";
+  return ENTRY_FOLDERS.exec(path)?.[1] ?? "rest";
 }
 
-/** The paths that use one name for different things; undefined if they do not. */
+/** The paths that export one name with different meanings; undefined if there is no clash. */
 function findClash(byPart: ReadonlyMap<string, string[]>): string[] | undefined {
   const rest = byPart.get("rest") ?? [];
   const groups = [byPart.get("shapes") ?? [], rest];
-  for (const [part, paths] of byPart) if (DOORS.test(`${part}/`)) groups.push(rest.concat(paths));
+  for (const [part, paths] of byPart)
+    if (ENTRY_FOLDERS.test(`${part}/`)) groups.push(rest.concat(paths));
   return groups.find((paths) => paths.length > 1);
 }
 

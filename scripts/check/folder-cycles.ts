@@ -2,44 +2,47 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { inProject } from "../project.ts";
-import { type Check, verdictOf } from "./check.ts";
+import { type Check, toResult } from "./check.ts";
 import { stronglyConnected } from "./strongly-connected.ts";
 
 /**
- * Folders that import one another today, written as {@link nameOf} does. The check fails where one is not in this
- * list, and where one in it is gone: so the list only shrinks.
+ * Known cycles of folders, in the form of {@link nameOf}. The check fails for a cycle that is not listed, and
+ * for a listed cycle that no longer exists, so that the list only shrinks.
  */
 const KNOWN: readonly string[] = [];
 
-/** An import of one file by another. Type imports count: they tie folders together as well. */
+/** An import of one file by another. Type imports count too, because they couple folders. */
 export type Import = { from: string; line: number; to: string };
 
-/** Members of a folder (files, and folders that end in a slash) that import each other in a circle. */
+/** Members of a folder (files, and folders with a final slash) whose imports form a cycle. */
 export type FolderCycle = { folder: string; members: string[]; shortest: Import[] };
 
 /**
  * No folder takes part in a cycle of imports.
  *
- * In each folder, what is directly in it counts as one each: a file, or a folder with all it holds. Imports among
- * these must not form a circle. So siblings have an order; and a folder's own files stand above a folder in it
- * (`index.ts`, which lists routes) or below it (`env.ts`, which routes import), but none is both, directly or by
- * way of others.
+ * The members of a folder are its files and its direct subfolders, each with all its content. Imports between
+ * members must not form a cycle. So siblings have an order; and a folder's own files are above a subfolder
+ * (`index.ts`, which lists routes) or below it (`env.ts`, which routes import), but no file is both, directly or
+ * through other files.
  */
 export const folderCycles: Check = {
   name: "cycles",
-  run: async () => verdictOf(judgeFolders(readImports(inProject("."), "src"), KNOWN)),
+  run: async () => toResult(findCycleFaults(readImports(inProject("."), "src"), KNOWN)),
 };
 
-/** @returns A complaint for each cycle that is not known, and for each known one that is gone. */
-export function judgeFolders(imports: Import[], known: readonly string[]): string[] {
+/** @returns A complaint for each unknown cycle, and for each known cycle that no longer exists. */
+export function findCycleFaults(imports: Import[], known: readonly string[]): string[] {
   const cycles = findFolderCycles(imports);
   const names = new Set(cycles.map(nameOf));
-  const fresh = cycles.filter((cycle) => !known.includes(nameOf(cycle))).map(describe);
-  const gone = known.filter((name) => !names.has(name));
-  return [...fresh, ...gone.map((name) => `no longer a cycle, remove it from the list: ${name}`)];
+  const unknown = cycles.filter((cycle) => !known.includes(nameOf(cycle))).map(describe);
+  const resolved = known.filter((name) => !names.has(name));
+  return [
+    ...unknown,
+    ...resolved.map((name) => `no longer a cycle, remove it from the list: ${name}`),
+  ];
 }
 
-/** The cycles of all folders, by folder. Each group of members that reach one another is one cycle. */
+/** The cycles of all folders, by folder. Each strongly connected group of members is one cycle. */
 export function findFolderCycles(imports: Import[]): FolderCycle[] {
   const folders = new Set(
     imports.flatMap(({ from, to }) => [...ancestorsOf(from), ...ancestorsOf(to)]),
@@ -50,7 +53,7 @@ export function findFolderCycles(imports: Import[]): FolderCycle[] {
       const to = memberOf(folder, one.to);
       return from && to && from !== to ? [{ from, to, import: one }] : [];
     });
-    // The linter finds cycles of files alone, and says more of them.
+    // The linter reports cycles of files only, in more detail.
     const groups = stronglyConnected(between).filter((group) =>
       group.some((name) => name.endsWith("/")),
     );
@@ -66,29 +69,29 @@ const nameOf = ({ folder, members }: FolderCycle): string => `${folder}: ${membe
 
 function describe(cycle: FolderCycle): string {
   const lines = cycle.shortest.map(({ from, line, to }) => `  ${from}:${line} imports ${to}`);
-  return [`${nameOf(cycle)} import one another; the shortest way round:`, ...lines].join("\n");
+  return [`${nameOf(cycle)} import one another; the shortest cycle:`, ...lines].join("\n");
 }
 
 type Edge = { from: string; to: string; import: Import };
 
-/** The imports of the shortest circle within a group, found by a search from each member in turn. */
+/** The imports of the shortest cycle within a group, found by a search from each member. */
 function shortestCycle(members: string[], edges: Edge[]): Import[] {
-  const circles = members.map((start) =>
-    circleFrom(
+  const cycles = members.map((start) =>
+    cycleFrom(
       start,
       edges.filter(({ from, to }) => members.includes(from) && members.includes(to)),
     ),
   );
-  return circles.reduce((best, circle) => (circle.length < best.length ? circle : best));
+  return cycles.reduce((best, cycle) => (cycle.length < best.length ? cycle : best));
 }
 
-function circleFrom(start: string, edges: Edge[]): Import[] {
-  const ways = new Map<string, Import[]>([[start, []]]);
-  for (const [at, way] of ways) {
+function cycleFrom(start: string, edges: Edge[]): Import[] {
+  const paths = new Map<string, Import[]>([[start, []]]);
+  for (const [at, path] of paths) {
     for (const edge of edges) {
       if (edge.from !== at) continue;
-      if (edge.to === start) return [...way, edge.import];
-      if (!ways.has(edge.to)) ways.set(edge.to, [...way, edge.import]);
+      if (edge.to === start) return [...path, edge.import];
+      if (!paths.has(edge.to)) paths.set(edge.to, [...path, edge.import]);
     }
   }
   throw new Error(`${start} is in no cycle`);
@@ -99,7 +102,7 @@ function ancestorsOf(file: string): string[] {
   return parent === "." ? [] : [parent, ...ancestorsOf(parent)];
 }
 
-/** What is directly in a folder, and is or holds a file; undefined for a file elsewhere. */
+/** The member of a folder that is or contains a file; undefined if the file is elsewhere. */
 function memberOf(folder: string, file: string): string | undefined {
   if (!file.startsWith(`${folder}/`)) return undefined;
   const [first = "", ...rest] = file.slice(folder.length + 1).split("/");
@@ -108,7 +111,7 @@ function memberOf(folder: string, file: string): string | undefined {
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g;
 
-/** The imports among the files below `folder`, given and told by paths from `root`. */
+/** The imports between the files below `folder`; all paths are relative to `root`. */
 export function readImports(root: string, folder: string): Import[] {
   const files = readdirSync(join(root, folder), { recursive: true })
     .map((name) => `${folder}/${String(name)}`)

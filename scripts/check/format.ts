@@ -1,6 +1,6 @@
-import { type Check, judge } from "./check.ts";
+import { type Check, runCheckTool } from "./check.ts";
 
 export const format: Check = {
   name: "format",
-  run: () => judge("oxfmt", ["--check", "."]),
+  run: () => runCheckTool("oxfmt", ["--check", "."]),
 };

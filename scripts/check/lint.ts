@@ -1,6 +1,6 @@
-import { type Check, judge } from "./check.ts";
+import { type Check, runCheckTool } from "./check.ts";
 
 export const lint: Check = {
   name: "lint",
-  run: () => judge("oxlint", ["--type-aware", "--deny-warnings"]),
+  run: () => runCheckTool("oxlint", ["--type-aware", "--deny-warnings"]),
 };

@@ -1,4 +1,4 @@
-// A page of regular expressions instead of a parser: our own documents, written in one style.
+// Regular expressions suffice instead of a parser, since the project's documents have one style.
 
 /** The links of a document, without its code. */
 export function linksOf(markdown: string): string[] {
@@ -8,12 +8,12 @@ export function linksOf(markdown: string): string[] {
   return [...inline, ...references].map((match) => match[1] ?? "");
 }
 
-/** The anchors that a forge makes of the headings: lower case, hyphens, numbered when repeated. */
+/** The anchors that a forge generates from the headings: lower case, hyphens, numbered when repeated. */
 export function anchorsOf(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of withoutFences(markdown).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
-    const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
-    const slug = words.replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(/\s/g, "-");
+    const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+    const slug = text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(/\s/g, "-");
     let anchor = slug;
     for (let count = 1; anchors.has(anchor); count++) anchor = `${slug}-${count}`;
     anchors.add(anchor);
@@ -25,12 +25,12 @@ export function anchorsOf(markdown: string): Set<string> {
 const sourceFile = /\.(?:ts|tsx|js|json|toml|md|sql|sh|html|css|yml|yaml)$/;
 
 /**
- * The code spans that name a path of this repository: they begin with one of its top-level names, or have
- * a slash and the ending of a source file. Patterns and placeholders (`src/<noun>.ts`) name no one file.
+ * The code spans that name a path of this repository: they begin with a top-level name, or have
+ * a slash and the extension of a source file. Patterns and placeholders (`src/<noun>.ts`) are skipped.
  */
 export function namedPathsOf(
   markdown: string,
-  { tracked, made }: { tracked: Set<string>; made: Set<string> },
+  { tracked, generated }: { tracked: Set<string>; generated: Set<string> },
 ): string[] {
   const spans = [...withoutFences(markdown).matchAll(/`([^`\n]+)`/g)].map(
     (match) => match[1] ?? "",
@@ -40,13 +40,13 @@ export function namedPathsOf(
     .filter((path) => /^[\w.@-]+(?:\/[\w.@-]+)+\/?$/.test(path) && !path.includes(".."))
     .filter((path) => {
       const first = path.split("/")[0] ?? "";
-      return !made.has(first) && (tracked.has(first) || sourceFile.test(path));
+      return !generated.has(first) && (tracked.has(first) || sourceFile.test(path));
     });
 }
 
 /**
- * The paths of the tree that a README shows: the first fenced block in which `src/` stands at the start of a line.
- * A level is two spaces or a branch drawn in lines; a name is what stands alone between wider gaps.
+ * The paths of the directory tree in a README: the first fenced block in which a line starts with `src/`.
+ * A level is two spaces or a drawn branch; names are separated from other text by two or more spaces.
  */
 export function treeOf(markdown: string): string[] {
   const block = fencesOf(markdown).find((fence) => /^src\/(?:\s|$)/m.test(fence)) ?? "";

@@ -4,16 +4,16 @@ import { join, relative } from "node:path";
 import drizzle from "../../drizzle.config.ts";
 import { inProject, projectRoot } from "../project.ts";
 import { run } from "../tools/run.ts";
-import { type Check, judge } from "./check.ts";
+import { type Check, runCheckTool } from "./check.ts";
 
-/** The migrations follow from one another, and lead to the schema. */
+/** The migrations are consistent, and result in the schema. */
 export const migrations: Check = {
   name: "migrations",
   run: async () => {
-    const consistent = await judge("drizzle-kit", ["check"]);
+    const consistent = await runCheckTool("drizzle-kit", ["check"]);
     if (!consistent.isOk) return consistent;
 
-    // drizzle-kit cannot say what it would generate, so it generates beside a copy.
+    // drizzle-kit has no dry run, so it generates into a copy.
     const parent = inProject("node_modules/.cache");
     await mkdir(parent, { recursive: true });
     const copy = await mkdtemp(join(parent, "migrations-"));

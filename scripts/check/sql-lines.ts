@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { projectRoot } from "../project.ts";
-import { type Check, verdictOf } from "./check.ts";
+import { type Check, toResult } from "./check.ts";
 import { templateEnd } from "./template-end.ts";
 
 const LENGTH_MAX = 100;
 
-/** A template that is tagged `sql`, or that D1 or a Durable Object is given to run. */
+/** A template that is tagged `sql`, or passed to D1 or to a Durable Object's storage. */
 const SQL_START = /(?:\bsql(?:<[^`;]*?>)?|\b(?:exec|prepare)(?:<[^`;]*?>)?\(\s*)`/g;
 
-/** SQL is laid out in lines that can be read: the formatter leaves what is in templates alone. */
+/** SQL is written in short lines: the formatter does not format templates. */
 export const sqlLines: Check = {
   name: "sql",
-  run: async () => verdictOf(findLongSql(join(projectRoot, "src"))),
+  run: async () => toResult(findLongSql(join(projectRoot, "src"))),
 };
 
 function findLongSql(root: string): string[] {
@@ -23,12 +23,12 @@ function findLongSql(root: string): string[] {
     .toSorted()
     .flatMap((name) =>
       longLinesOf(readFileSync(join(root, name), "utf8")).map(
-        (line) => `src/${name}:${line}: a line of SQL has ${LENGTH_MAX} characters at most`,
+        (line) => `src/${name}:${line}: a line of SQL may have at most ${LENGTH_MAX} characters`,
       ),
     );
 }
 
-/** @returns The numbers, from 1, of too long lines on which SQL stands. */
+/** @returns The numbers, from 1, of lines of SQL that are too long. */
 export function longLinesOf(source: string): number[] {
   const lines = source.split("\n");
   const lineAt = (at: number): number => source.slice(0, at).split("\n").length;

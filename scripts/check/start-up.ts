@@ -8,14 +8,14 @@ import { run } from "../tools/run.ts";
 import { activeMs, Profile } from "./active-time.ts";
 import type { Check } from "./check.ts";
 
-// The platform gives a Worker one second. A cold request waits for all of it. A hundred operations of
+// The platform allows one second for the start-up, and a cold request waits for it. A hundred operations of
 // the API take about 40 ms, and a busy machine half as much again.
 const startUpMaxMs = 300;
 const rounds = 5;
 
 /**
  * Processor time of the first evaluation of the bundle, in workerd: the median of five profiles.
- * What is imported while a request is answered is not part of it.
+ * Modules that are imported during a request are not included.
  */
 export const startUp: Check = {
   name: "start-up",

@@ -1,5 +1,5 @@
 /**
- * The groups of nodes that reach one another, of two or more each.
+ * The strongly connected components of two or more nodes.
  *
  * @see Tarjan, "Depth-first search and linear graph algorithms" (1972)
  */

@@ -1,4 +1,4 @@
-/** Where the template whose text starts at `start` ends: the index of its closing backtick. */
+/** The index of the closing backtick of the template whose text starts at `start`. */
 export function templateEnd(source: string, start: number): number {
   let at = start;
   for (; at < source.length && source[at] !== "`"; at++) {

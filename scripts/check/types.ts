@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 
 import { inProject } from "../project.ts";
-import { type Check, judge, verdictOf } from "./check.ts";
+import { type Check, runCheckTool, toResult } from "./check.ts";
 
-// Each is a world of its own: the Worker, Node, and the engine, which may name neither.
+// Each project has its own globals: the Worker, Node, and the engine, which may use neither's.
 const projects = [
   "tsconfig.json",
   "scripts/tsconfig.json",
@@ -16,17 +16,17 @@ export const types: Check = {
   run: async () => {
     const complaints: string[] = [];
     for (const project of projects.filter((path) => existsSync(inProject(path)))) {
-      const memory = `node_modules/.cache/tsbuildinfo/${project.replaceAll("/", "-")}`;
-      // One thread takes less time and memory than several on the two cores of a CI machine.
+      const buildInfo = `node_modules/.cache/tsbuildinfo/${project.replaceAll("/", "-")}`;
+      // One thread uses less time and buildInfo than several on the two cores of a CI machine.
       const args = ["-p", project, "--noEmit", "--singleThreaded"];
-      const { isOk, detail } = await judge("tsc", [
+      const { isOk, detail } = await runCheckTool("tsc", [
         ...args,
         "--incremental",
         "--tsBuildInfoFile",
-        memory,
+        buildInfo,
       ]);
       if (!isOk) complaints.push(`${project}:\n${detail}`);
     }
-    return verdictOf(complaints);
+    return toResult(complaints);
   },
 };

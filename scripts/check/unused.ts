@@ -1,18 +1,18 @@
-import { type Check, judge, verdictOf } from "./check.ts";
+import { type Check, runCheckTool, toResult } from "./check.ts";
 
 /**
- * Files, exports and packages that nobody uses (knip.json says where use begins), and files and exports of
- * the Worker, the scripts and the benchmarks that only tests use (knip.production.jsonc).
+ * No file, export or package is unused (knip.json lists the entry points), and no file or export of
+ * the Worker, the scripts and the benchmarks is used by tests only (knip.production.jsonc).
  */
 export const unused: Check = {
   name: "unused",
   run: async () => {
-    const all = await judge("knip", ["--no-progress"]);
+    const all = await runCheckTool("knip", ["--no-progress"]);
     const config = ["--config", "knip.production.jsonc"];
-    const production = await judge("knip", ["--no-progress", "--production", ...config]);
-    return verdictOf([
+    const production = await runCheckTool("knip", ["--no-progress", "--production", ...config]);
+    return toResult([
       ...(all.isOk ? [] : [all.detail]),
-      ...(production.isOk ? [] : [`but for tests, nobody uses:\n${production.detail}`]),
+      ...(production.isOk ? [] : [`used by tests only:\n${production.detail}`]),
     ]);
   },
 };

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { inProject } from "../project.ts";
 import { Refusal } from "../refusal.ts";
 import { run } from "../tools/run.ts";
-import { type Check, verdictOf } from "./check.ts";
+import { type Check, toResult } from "./check.ts";
 
 const file = "worker-configuration.d.ts";
 
-/** What the generator reads beside the file that it writes. */
+/** The files and folders that the generator reads. */
 const sources = ["wrangler.toml", "package.json", "tsconfig.json", "src"];
 
 /**
- * worker-configuration.d.ts is what its generator writes today. The generator's own `--check` only compares a hash
- * in the first lines of the file with wrangler.toml, and passes whatever stands below.
+ * worker-configuration.d.ts matches the generator's output. The generator's own `--check` only compares a hash
+ * in the first lines of the file with wrangler.toml, and ignores the rest of the file.
  */
 export const workerTypes: Check = {
   name: "worker-types",
@@ -26,10 +26,10 @@ export const workerTypes: Check = {
       const args = ["types", "--include-runtime=false"];
       const { code, output } = await run("wrangler", args, { cwd: directory });
       if (code !== 0) throw new Refusal(output.trim());
-      const [generated, kept] = await Promise.all(
+      const [generated, stored] = await Promise.all(
         [join(directory, file), inProject(file)].map((path) => readFile(path, "utf8")),
       );
-      return verdictOf(generated === kept ? [] : [`${file} is behind: npm run generate`]);
+      return toResult(generated === stored ? [] : [`${file} is out of date: run npm run generate`]);
     } finally {
       await rm(directory, { recursive: true });
     }

@@ -5,14 +5,14 @@ import { Refusal } from "../refusal.ts";
 const Listing = z.array(z.object({ name: z.string(), uuid: z.string() }));
 
 /**
- * wrangler.toml with the ids of an account in place of its own.
+ * Replaces the database ids in wrangler.toml by those of an account.
  *
- * @param listing What `wrangler d1 list --json` says.
+ * @param listing The output of `wrangler d1 list --json`.
  * @throws Refusal for a database that the account does not have.
  */
 export function withDatabaseIds(toml: string, listing: string): string {
   const ids = new Map(Listing.parse(JSON.parse(listing)).map(({ name, uuid }) => [name, uuid]));
-  // A section of the file at a time: the name and the id stand in the same one, in any order.
+  // Section by section, since the name and the id of a database are in the same section, in any order.
   const sections = toml.split(/^(?=\[)/m).map((section) => {
     if (!section.startsWith("[[d1_databases]]")) return section;
     const name = /^database_name\s*=\s*"([^"]*)"/m.exec(section)?.[1] ?? "";

@@ -2,14 +2,14 @@ import type { z } from "zod";
 
 import type { WranglerToml } from "../tools/wrangler-toml.ts";
 
-/** Something that has to exist on the account before the Worker can be bound to it. */
+/** A resource that must exist in the account before the Worker can be bound to it. */
 export type Resource = {
-  /** The wrangler command that fails when there is none. */
-  look: string[];
+  /** The wrangler command that fails if the resource does not exist. */
+  find: string[];
   create: string[];
 };
 
-/** Durable Objects, crons and assets are not here: a deployment makes them itself. */
+/** Durable Objects, crons and assets are not included: the deployment creates them. */
 export function resourcesOf(toml: z.infer<typeof WranglerToml>): Resource[] {
   const { producers, consumers } = toml.queues;
   const queues = [...producers, ...consumers].map(({ queue }) => queue);
@@ -22,5 +22,5 @@ export function resourcesOf(toml: z.infer<typeof WranglerToml>): Resource[] {
 }
 
 function resource(kind: string[], name: string): Resource {
-  return { look: [...kind, "info", name], create: [...kind, "create", name] };
+  return { find: [...kind, "info", name], create: [...kind, "create", name] };
 }

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { reasonOf, Refusal } from "../refusal.ts";
 import type { Settings } from "./settings.ts";
 
-/** The Worker's own entrypoint for this (src/worker.ts): passwords are hashed where they are checked. */
+/** The Worker's entrypoint for the first start (src/worker.ts): the Worker that verifies passwords also hashes them. */
 export type Setup = {
-  /** Does nothing when there is an administrator. */
+  /** Does nothing if an administrator exists. */
   createFirstAdministrator(account: {
     name: string;
     password: string;
@@ -13,14 +13,14 @@ export type Setup = {
   }): Promise<{ created: boolean }>;
 };
 
-/** An administrator made by this start. */
+/** An administrator created by this start. */
 export type FirstAdministrator = {
   name: string;
-  /** Only a password made here: nobody else knows it, so it has to be shown. */
+  /** The generated password, which must be shown; undefined if the operator provided one. */
   generatedPassword: string | undefined;
 };
 
-/** @returns undefined when there was an administrator already. */
+/** @returns undefined if an administrator already exists. */
 export async function createFirstAdministrator(
   setup: Setup,
   { name, password, email }: Settings["administrator"],

@@ -4,28 +4,28 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { reasonOf, Refusal } from "../refusal.ts";
-import { isRunning, markOf, ProcessMark } from "./process.ts";
+import { isRunning, identityOf, ProcessIdentity } from "./process.ts";
 
-/** Who uses a data directory: the service, and the runtime that it started. */
-const Holder = z.object({ service: ProcessMark, runtime: ProcessMark.optional() });
+/** The processes that use a data directory: the service, and the runtime that it started. */
+const Holder = z.object({ service: ProcessIdentity, runtime: ProcessIdentity.optional() });
 type Holder = z.infer<typeof Holder>;
 
 export type Lock = {
-  /** Notes the runtime, which goes on when the service is killed without a chance to stop it. */
+  /** Records the runtime, which keeps running if the service is killed. */
   setRuntime(pid: number): void;
   release(): void;
 };
 
 /**
- * Takes the data directory for this process, and makes it if need be.
+ * Locks the data directory for this process; creates the directory if it does not exist.
  *
- * A lock left behind by a service that was killed is taken over once nothing of that service runs any more.
+ * A lock of a killed service is taken over once neither that service nor its runtime runs.
  *
- * @throws Refusal when another service, or the runtime of one that was killed, still uses it.
+ * @throws Refusal if another service, or the runtime of a killed one, still uses it.
  */
 export function takeLock(data: string): Lock {
   const path = join(data, "lock");
-  const service = markOf(process.pid);
+  const service = identityOf(process.pid);
   if (!service) throw new Error("this process cannot be found in the list of processes");
 
   try {
@@ -41,7 +41,7 @@ export function takeLock(data: string): Lock {
   }
 
   return {
-    setRuntime: (pid) => write(path, { service, runtime: markOf(pid) }),
+    setRuntime: (pid) => write(path, { service, runtime: identityOf(pid) }),
     release: () => rmSync(path, { force: true }),
   };
 }
@@ -60,7 +60,7 @@ function refuseIfHeld(data: string, holder: Holder | undefined): void {
   }
 }
 
-/** @returns false when the lock exists. A link appears with its contents, so nobody reads half a lock. */
+/** @returns false if the lock exists. A link appears with its complete content, so no reader sees a partial lock. */
 function create(path: string, holder: Holder): boolean {
   const draft = writeDraft(path, holder);
   try {
@@ -84,7 +84,7 @@ function writeDraft(path: string, holder: Holder): string {
   return draft;
 }
 
-/** Removes a lock by moving it away first: of two services that find it stale, one succeeds. */
+/** Removes a lock by renaming it first: of two services that find it stale, one succeeds. */
 function discard(path: string): void {
   const aside = `${path}.stale-${process.pid}`;
   renameSync(path, aside);
@@ -95,6 +95,6 @@ function readHolder(path: string): Holder | undefined {
   try {
     return Holder.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch {
-    return undefined; // a damaged lock, as a full disk leaves it, names nobody
+    return undefined; // a damaged lock, for example after a full disk, has no holder
   }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { reasonOf, Refusal } from "../refusal.ts";
 
-/** As much of a D1 database as migrations need. */
+/** The methods of a D1 database that migrations need. */
 export type Database = {
   prepare(sql: string): Statement;
   batch(statements: Statement[]): Promise<unknown>;
@@ -14,7 +14,7 @@ type Statement = {
   run(): Promise<unknown>;
 };
 
-// The table of `wrangler d1 migrations apply`, so that either may continue where the other stopped.
+// The table of `wrangler d1 migrations apply`, so that each tool continues after the migrations of the other.
 const bookkeeping = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT UNIQUE,
@@ -22,12 +22,12 @@ const bookkeeping = `CREATE TABLE IF NOT EXISTS d1_migrations(
 )`;
 
 /**
- * Applies the migrations that a database has not seen, in the order of their names.
+ * Applies the pending migrations of a database, in the order of their names.
  *
- * Each is one batch with its bookkeeping row: it is applied and noted, or neither.
+ * Each is one batch with its bookkeeping row: both are written or neither.
  *
- * @returns The names of those applied.
- * @throws Refusal naming the migration that failed. Those before it stay applied.
+ * @returns The names of the applied migrations.
+ * @throws Refusal with the name of the migration that failed. Earlier migrations stay applied.
  */
 export async function migrate(db: Database, directory: string): Promise<string[]> {
   await db.prepare(bookkeeping).run();
@@ -53,7 +53,7 @@ export async function migrate(db: Database, directory: string): Promise<string[]
 /**
  * The statements of a migration, separated as drizzle-kit separates them.
  *
- * A semicolon says nothing about where a statement ends: the body of a trigger is full of them.
+ * A semicolon does not always end a statement: the body of a trigger contains several.
  */
 export function splitStatements(migration: string): string[] {
   return migration

@@ -5,9 +5,9 @@ import { createServer } from "node:net";
 import { Refusal } from "../refusal.ts";
 
 /**
- * Makes sure that the service can listen, before anything else is done.
+ * Checks that the service can listen, before any other step of the start.
  *
- * @throws Refusal saying who holds the port, as far as the system tells, or why it cannot be used.
+ * @throws Refusal with the process that uses the port, if known, or with the reason why it cannot be used.
  */
 export async function refuseTakenPort(host: string, port: number): Promise<void> {
   const code = await tryListen(host, port);
@@ -33,7 +33,7 @@ function tryListen(host: string, port: number): Promise<string | undefined> {
 function describe(pid: number): string {
   try {
     const command = execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" });
-    // Arguments may be secret, and the name that ps has of a Node process is that of a thread.
+    // Only the program: arguments may be secret, and ps's `comm` of a Node process is a thread name.
     const program = command.trim().split(/\s/)[0]?.split("/").at(-1);
     return program ? `${program} (process ${pid})` : `process ${pid}`;
   } catch {
@@ -41,12 +41,12 @@ function describe(pid: number): string {
   }
 }
 
-/** The process that listens on a TCP port, if we may know it. */
+/** The process that listens on a TCP port; undefined if it is not visible. */
 function findListener(port: number): number | undefined {
   try {
     return process.platform === "linux" ? findInProc(port) : findWithLsof(port);
   } catch {
-    return undefined; // other people's processes are not always ours to see
+    return undefined; // processes of other users may be invisible
   }
 }
 
@@ -75,6 +75,6 @@ function openFiles(pid: string): string[] {
     const directory = `/proc/${pid}/fd`;
     return readdirSync(directory).map((fd) => readlinkSync(`${directory}/${fd}`));
   } catch {
-    return []; // ended meanwhile, or somebody else's
+    return []; // ended in the meantime, or owned by another user
   }
 }

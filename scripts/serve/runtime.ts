@@ -8,36 +8,36 @@ import {
 import { builtModules } from "../build/modules.ts";
 import type { Setup } from "./first-administrator.ts";
 import type { Database } from "./migrate.ts";
-import { keepSignals } from "./signals.ts";
+import { withoutSignalHandlers } from "./signals.ts";
 import { drain, watchWorkerd } from "./workerd.ts";
 import type { WorkerDescription } from "./worker.ts";
 
-/** Functions rather than methods: they may be handed on. */
+/** Functions rather than methods, so that callers can pass them on. */
 export type Runtime = {
   /** The database bound as DB. */
   database: () => Promise<Database>;
-  /** The Worker's entrypoint for the first administrator, which no socket leads to. */
+  /** The Worker's entrypoint for the first administrator, which no socket exposes. */
   setup: () => Promise<Setup>;
-  /** Opens the public socket, and closes the way to `setup`. */
+  /** Opens the public socket; `setup` is unavailable from then on. */
   listen: (host: string, port: number) => Promise<URL>;
   fire: (cron: string, at: Date) => Promise<unknown>;
-  /** Answers the requests that have begun, within ten seconds, then stops. */
+  /** Finishes the requests in progress, within ten seconds, then stops. */
   close: () => Promise<void>;
 };
 
 /** The name of the Worker that holds the public socket. */
 const SOCKET = "socket";
 
-/** A line that a Worker wrote, and whether it is about something that went wrong. */
+/** A log line of a Worker. */
 export type LogLine = { level: string; message: string };
 
 /**
- * Starts workerd with the built Worker, and without a public socket: a request that came
- * before the migrations would meet an older schema.
+ * Starts workerd with the built Worker, and without a public socket: a request
+ * before the migrations would use an older schema.
  *
  * @param data    Directory for the state of all bindings.
- * @param onSpawn Told the process id of each workerd.
- * @param onLog   Given each line that the Worker writes.
+ * @param onSpawn Called with the process id of each workerd.
+ * @param onLog   Called with each log line of the Worker.
  */
 export async function openRuntime(
   { name, vars, options }: WorkerDescription,
@@ -47,7 +47,7 @@ export async function openRuntime(
 ): Promise<Runtime> {
   const workerd = watchWorkerd(onSpawn);
   const worker = { ...options, ...(await builtModules()), name, bindings: vars };
-  const mf = keepSignals(
+  const mf = withoutSignalHandlers(
     () => new Miniflare(miniflareOptions(data, [worker, callerOf(name)], onLog)),
   );
   await mf.ready;
@@ -65,7 +65,7 @@ export async function openRuntime(
   };
 }
 
-/** A Worker whose only use is its binding: through it this process reaches the entrypoint of the other. */
+/** A Worker that only provides a binding, through which this process calls the service's entrypoint. */
 function callerOf(name: string): object {
   return {
     name: "setup",
@@ -76,8 +76,9 @@ function callerOf(name: string): object {
 }
 
 /**
- * A Worker whose only use is its socket, which leads to the service's default entrypoint. On a socket of its own,
- * Miniflare puts two Workers before a Worker that has assets, though ours is asked first anyway; they take longer than a small request.
+ * A Worker that only provides a socket to the service's default entrypoint. On a socket of the service itself,
+ * Miniflare would put two Workers before it, because it has assets, although the service runs before its assets
+ * anyway; they take longer than a small request.
  */
 function socketOf(service: string, host: string, port: number): object {
   return {
@@ -93,7 +94,7 @@ function printLog({ level, message }: LogLine): void {
   stream.write(`${message}\n`);
 }
 
-/** How every runtime of this project is started, for Miniflare. */
+/** Miniflare's options for every runtime of this project. */
 export function miniflareOptions(
   data: string,
   workers: object[],
@@ -102,7 +103,7 @@ export function miniflareOptions(
   const options: Record<string, unknown> = {
     workers,
     resourcePersistencePath: data,
-    // Miniflare's own socket, which we do not use: on a port that is free.
+    // Miniflare's own socket, which is unused: on a free port.
     host: "127.0.0.1",
     port: 0,
     cf: false,
@@ -112,7 +113,7 @@ export function miniflareOptions(
       console.error("workerd ended unexpectedly and was started again"),
     handleStructuredLogs: onLog,
   };
-  // Miniflare checks the shape when it starts; its types only know one Worker written out by hand.
+  // Miniflare checks the shape when it starts; its types only cover the options of a single Worker.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return convertV4MiniflareOptions(options as V4MiniflareOptions);
 }

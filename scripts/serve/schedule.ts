@@ -1,13 +1,13 @@
 import { parseCron } from "./cron.ts";
 
 /**
- * Fires cron triggers at the start of each minute, as the platform does; the local runtime has no clock
- * of its own. Each is fired once at the beginning, too: queues of one machine forget what waited when the
- * process stopped, and the triggers find it again. A trigger whose last run has not ended is left out: on one machine, runs that pile up
- * only slow each other down.
+ * Fires cron triggers at the start of each minute, as the platform does; the local runtime has no scheduler
+ * of its own. Each trigger also fires once at the start: local queues lose their pending messages when the
+ * process stops, and the triggers requeue them. A trigger whose last run has not ended is skipped: on one machine,
+ * concurrent runs only slow each other down.
  *
- * @param fire Runs one trigger to its end. What it throws is reported and changes nothing.
- * @returns Stops the clock.
+ * @param fire Runs one trigger to its end. Its errors are logged and have no other effect.
+ * @returns A function that stops the schedule.
  */
 export function startSchedule(
   crons: string[],
@@ -35,7 +35,7 @@ export function startSchedule(
   }
 }
 
-/** A little past the minute: a timer that fires early would otherwise run the minute before again. */
+/** Milliseconds until shortly after the next minute: a timer that fires early would run the previous minute again. */
 function untilNextMinute(): number {
   return 60_000 - (Date.now() % 60_000) + 20;
 }

@@ -4,14 +4,14 @@ import { join } from "node:path";
 
 import type { Vars } from "./vars.ts";
 
-/** Beside the state: what it opens is of no use without it, so that they are saved together. */
+/** Stored with the state, so that a backup contains both: sealed secrets are useless without their key. */
 const FILE = "sealing-keys";
 
 /**
- * The Worker's settings with a key that seals secrets: where the operator gives none, the one that an
- * earlier start has made, or a new one.
+ * The Worker's settings with a key that seals secrets: the operator's, otherwise the key that an
+ * earlier start generated, or a new one.
  *
- * @param data Directory of the state, which is there. A new key is stored in it, for its owner alone.
+ * @param data Directory of the state, which must exist. A new key is stored in it, readable by its owner only.
  */
 export function withSealingKeys(vars: Vars, data: string): Vars {
   if (vars["SEALING_KEYS"]) return vars;

@@ -3,19 +3,19 @@ import { resolve } from "node:path";
 import { inProject } from "../project.ts";
 import { Refusal } from "../refusal.ts";
 
-/** What the service itself is told; the settings of the forge are the Worker's (src/config.ts). */
+/** Settings of the local service; the settings of the forge belong to the Worker (src/config.ts). */
 export type Settings = {
   host: string;
-  /** 0 lets the system choose one. */
+  /** 0 lets the system choose a port. */
   port: number;
-  /** Absolute path of the directory that holds the state. */
+  /** Absolute path of the state directory. */
   data: string;
   administrator: { name: string; password: string | undefined; email: string };
 };
 
 type Environment = Record<string, string | undefined>;
 
-/** @throws Refusal naming the variable and what it allows. */
+/** @throws Refusal with the name of the variable and its allowed values. */
 export function parseSettings(env: Environment): Settings {
   const name = env["EDGEFORGE_ADMIN_USER"] || "root";
   return {

@@ -1,25 +1,25 @@
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Calls `stop` at the first signal to end. */
+/** Calls `stop` at the first termination signal. */
 export function onStopSignal(stop: () => void): void {
   let isStopping = false;
   for (const signal of signals) {
     process.on(signal, () => {
-      // More than one comes: a terminal sends Ctrl-C to npm and to us, and npm passes it on.
+      // There may be several: a terminal sends Ctrl-C to npm and to this process, and npm forwards it.
       if (!isStopping) stop();
       isStopping = true;
     });
   }
 }
 
-/** Removes the signal handlers that `make` installs: Miniflare's end the process before it can finish. */
-export function keepSignals<Made>(make: () => Made): Made {
+/** Calls `make` and removes the signal handlers that it installs: Miniflare's end the process too early. */
+export function withoutSignalHandlers<Result>(make: () => Result): Result {
   const before = signals.map((signal) => new Set(process.listeners(signal)));
-  const made = make();
+  const result = make();
   for (const [index, signal] of signals.entries()) {
     for (const listener of process.listeners(signal)) {
       if (!before[index]?.has(listener)) process.off(signal, listener);
     }
   }
-  return made;
+  return result;
 }

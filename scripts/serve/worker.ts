@@ -1,19 +1,19 @@
 import { readWranglerToml } from "../tools/wrangler-toml.ts";
 import { overlayVars, type Vars } from "./vars.ts";
 
-/** The Worker as this machine runs it. */
+/** The Worker's configuration on this machine. */
 export type WorkerDescription = {
   name: string;
   vars: Vars;
   crons: string[];
-  /** All other bindings, as Miniflare takes them. */
+  /** All other bindings, in Miniflare's format. */
   options: Record<string, unknown>;
 };
 
-/** Secrets that a service does well without: wrangler.toml can name only those it must have. */
+/** Optional secrets: wrangler.toml can list only required ones. */
 const OPTIONAL_SECRETS = ["SIGNING_KEY", "SEALING_KEYS"];
 
-/** Settings that on one machine are others than on Cloudflare: whoever receives webhooks may run beside it. */
+/** Settings that differ from those on Cloudflare: webhook receivers may run on the same machine. */
 const LOCAL_VARS: Vars = { ALLOWED_HOST_LIST: "external, loopback" };
 
 export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
@@ -28,7 +28,7 @@ export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
     crons: toml.triggers.crons,
     options: {
       ...miniflare,
-      // On disk they are found by id. The ids of an account may change; the name of a binding stays.
+      // The id determines the path on disk. Account ids may change; the name of a binding does not.
       d1Databases: named(toml.d1_databases),
       kvNamespaces: named(toml.kv_namespaces),
     },

@@ -4,10 +4,10 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 const drainTimeoutMs = 10_000;
 
 /**
- * Learns of each workerd that is started from now on: Miniflare keeps the process to itself, and starts
- * another when one crashes.
+ * Reports each workerd that is started from now on: Miniflare does not expose the process, and starts
+ * another one after a crash.
  *
- * @returns The latest, and how to learn of no more.
+ * @returns The latest process, and a function that stops the reports.
  */
 export function watchWorkerd(onSpawn: (pid: number) => void): {
   latest: () => ChildProcess | undefined;
@@ -29,8 +29,8 @@ export function watchWorkerd(onSpawn: (pid: number) => void): {
 }
 
 /**
- * Lets workerd finish: on SIGTERM it takes no more connections and ends with its last answer. Miniflare would
- * take that end for a crash and start another, unless it is being disposed of at that moment.
+ * Lets workerd finish: on SIGTERM it accepts no more connections and exits after its last response. Miniflare would
+ * treat the exit as a crash and start another process, unless it is disposed of at that moment.
  */
 export async function drain(
   workerd: ChildProcess | undefined,

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { divide } from "./divide.ts";
 import { readLedger } from "./ledger.ts";
 
-/** Shards of a run take about as long as one another, by the ledger. */
+/** Divides a run into shards of about the same CPU time, according to the ledger. */
 export class BalancedSequencer extends BaseSequencer {
   override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { root, shard } = this.ctx.config;

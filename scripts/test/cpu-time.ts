@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A tick of the kernel's clock: Linux counts a hundred a second, whatever the machine. */
+/** A tick of the kernel's clock: Linux reports 100 per second on every machine. */
 const TICK_MS = 10;
 
-/** Processor time of this process and all below it so far, in milliseconds; undefined where there is no /proc. */
+/** CPU time of this process and its descendants so far, in milliseconds; undefined without /proc. */
 export function cpuTimeMs(): number | undefined {
   const processes = new Map<number, { parent: number; ticks: number }>();
   for (const name of directoriesOf("/proc")) {
-    // The second field, the command, is in parentheses and may hold anything.
+    // The second field, the command, is in parentheses and may contain any character.
     const fields = statOf(name)?.split(") ").at(-1)?.split(" ");
     if (!fields) continue;
     const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number);
@@ -15,11 +15,11 @@ export function cpuTimeMs(): number | undefined {
   }
   if (!processes.has(process.pid)) return undefined;
   let ticks = 0;
-  for (const [pid, each] of processes) if (isBelow(pid, processes)) ticks += each.ticks;
+  for (const [pid, each] of processes) if (isDescendant(pid, processes)) ticks += each.ticks;
   return ticks * TICK_MS;
 }
 
-function isBelow(pid: number, processes: ReadonlyMap<number, { parent: number }>): boolean {
+function isDescendant(pid: number, processes: ReadonlyMap<number, { parent: number }>): boolean {
   for (let at: number | undefined = pid; at; at = processes.get(at)?.parent) {
     if (at === process.pid) return true;
   }
@@ -34,7 +34,7 @@ function directoriesOf(path: string): string[] {
   }
 }
 
-/** @returns undefined for a process that has ended meanwhile. */
+/** @returns undefined for a process that has ended in the meantime. */
 function statOf(pid: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,8 +1,8 @@
 /**
- * Divides things into parts of about the same weight: the heaviest first, each to the part that is lightest.
+ * Divides names into parts of about the same weight: heaviest first, each into the lightest part so far.
  *
- * @param weights What is known; a thing of unknown weight counts as the median, and all alike where nothing is known.
- * @returns As many parts as `count`, the same for the same things in any order.
+ * @param weights The known weights; a name without one counts as the median, or all equally if no weight is known.
+ * @returns `count` parts, which do not depend on the order of `names`.
  */
 export function divide(
   names: readonly string[],

@@ -4,31 +4,31 @@ import { z } from "zod";
 
 import { inProject } from "../project.ts";
 
-/** Beside the tests, by the path of each file in the project. */
+/** The costs of test files, by path in the project. */
 export const LEDGER = "test/ledger.json";
 
 const Cost = z.object({
-  /** Processor time of everything that runs the file: what files are balanced by, and no bound. */
+  /** CPU time of all processes that run the file. It balances the shards, and is not bounded. */
   cpuMs: z.number(),
-  /** Calls of D1, by whoever sent them; of files that run in workerd. */
+  /** D1 calls, from the tests or from the service; only for files that run in workerd. */
   d1Calls: z.number().optional(),
-  /** Those of the test with the most. */
+  /** D1 calls of the file's most expensive test. */
   d1CallsOfTest: z.number().optional(),
 });
 
-/** What a test file takes. */
+/** The cost of a test file. */
 export type Cost = z.infer<typeof Cost>;
 
 export const Costs = z.record(z.string(), Cost);
 
-/** What test files take, by their paths. */
+/** The costs of test files, by path. */
 export type Costs = z.infer<typeof Costs>;
 
 export async function readLedger(): Promise<Costs> {
   return Costs.parse(JSON.parse(await readFile(inProject(LEDGER), "utf8")));
 }
 
-/** Writes files into the ledger in the place of what it held of them, a line each. */
+/** Writes the ledger, one line per file. */
 export async function writeLedger(ledger: Costs): Promise<void> {
   const lines = Object.keys(ledger)
     .toSorted()
@@ -39,17 +39,17 @@ export async function writeLedger(ledger: Costs): Promise<void> {
 const lineOf = (cost: Cost | undefined): string =>
   JSON.stringify(cost).replaceAll(/[:,]/g, "$& ").replaceAll(/[{}]/g, " $& ").trim();
 
-/** Jobs that an earlier file left behind may run meanwhile, and races may take a call more. */
+/** With a margin: jobs of an earlier file may still run, and races may need an additional call. */
 const boundOf = (calls = 0): number => Math.ceil(calls * 1.2) + 10;
 
-/** The files in workerd that the ledger has no line for: they have no bound yet. */
+/** The files in workerd that are missing in the ledger, and so have no bound. */
 export function findUnknown(ledger: Costs, costs: Costs): string[] {
   return Object.entries(costs).flatMap(([file, { d1Calls }]) =>
     d1Calls === undefined || ledger[file] ? [] : [file],
   );
 }
 
-/** Says of each file that took more calls of D1 than the ledger allows. */
+/** A message for each file that made more D1 calls than the ledger allows. */
 export function findOverruns(ledger: Costs, costs: Costs): string[] {
   const overruns: string[] = [];
   for (const [file, { d1Calls, d1CallsOfTest }] of Object.entries(costs)) {
@@ -57,9 +57,10 @@ export function findOverruns(ledger: Costs, costs: Costs): string[] {
     if (!known || d1Calls === undefined || d1CallsOfTest === undefined) continue;
     const fileMax = boundOf(known.d1Calls);
     const testMax = boundOf(known.d1CallsOfTest);
-    if (d1Calls > fileMax) overruns.push(`${file} took ${d1Calls} calls of D1, ${fileMax} at most`);
+    if (d1Calls > fileMax)
+      overruns.push(`${file} made ${d1Calls} D1 calls, the limit is ${fileMax}`);
     if (d1CallsOfTest > testMax) {
-      overruns.push(`a test of ${file} took ${d1CallsOfTest} calls of D1, ${testMax} at most`);
+      overruns.push(`a test of ${file} made ${d1CallsOfTest} D1 calls, the limit is ${testMax}`);
     }
   }
   return overruns;

@@ -6,10 +6,10 @@ import { cpuTimeMs } from "./cpu-time.ts";
 import type { Cost, Costs } from "./ledger.ts";
 import type { Tally } from "./tally.ts";
 
-/** Counts a vitest run into the file that the environment names (scripts/test.ts), and what each of its files took. */
+/** Writes the counts of a vitest run and the costs of its files into the file EDGEFORGE_TALLY (scripts/test.ts). */
 export default class TallyReporter implements Reporter {
   readonly #costs: Costs = {};
-  /** Files run one after another, so that what was used since the last is what this one took. */
+  /** CPU time at the end of the last file. Files run sequentially, so the difference is the cost of one file. */
   #cpuMs = cpuTimeMs();
 
   onTestModuleEnd(module: TestModule): void {
@@ -30,7 +30,7 @@ export default class TallyReporter implements Reporter {
         else tally[state]++;
         hasFailure ||= state === "failed";
       }
-      // A file that cannot be loaded, or whose hooks fail, has no test to show for it.
+      // A file that cannot be loaded, or whose hooks fail, has no failed test.
       if (!hasFailure && !module.ok()) tally.failed++;
     }
     const file = process.env["EDGEFORGE_TALLY"];
@@ -38,7 +38,7 @@ export default class TallyReporter implements Reporter {
   }
 }
 
-/** What test/support/count-d1-calls.ts leaves with tests and files. */
+/** The metadata that test/support/count-d1-calls.ts sets on tests and files. */
 interface Counted {
   d1Calls?: number;
 }

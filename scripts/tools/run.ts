@@ -7,7 +7,7 @@ export type Outcome = { code: number; output: string };
 
 type Options = { env?: Record<string, string | undefined>; cwd?: string };
 
-/** Runs a tool of node_modules/.bin to its end and keeps what it says. */
+/** Runs a tool of node_modules/.bin to its end and returns its output. */
 export async function run(tool: string, args: string[], options: Options = {}): Promise<Outcome> {
   const env = { NO_COLOR: "1", FORCE_COLOR: undefined, ...options.env };
   const child = start(tool, args, ["ignore", "pipe", "pipe"], { ...options, env });
@@ -18,10 +18,10 @@ export async function run(tool: string, args: string[], options: Options = {}): 
   return { code: await exitOf(child), output };
 }
 
-/** Runs a tool to its end and lets it speak for itself. */
+/** Runs a tool to its end, with its output on the terminal. */
 export async function show(tool: string, args: string[], options: Options = {}): Promise<number> {
   const child = start(tool, args, "inherit", options);
-  // A signal to the terminal's group reaches the tool as well: its exit decides, not ours.
+  // A signal to the terminal's process group reaches the tool too, and this process waits for its exit.
   process.on("SIGINT", ignore);
   const forward = () => child.kill("SIGTERM");
   process.on("SIGTERM", forward);

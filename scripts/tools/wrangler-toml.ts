@@ -10,7 +10,7 @@ const Queues = z.object({
     .default([]),
 });
 
-/** As much of wrangler.toml as the scripts need to know, under the names it has there. */
+/** The fields of wrangler.toml that the scripts need, under their own names. */
 export const WranglerToml = z.object({
   name: z.string(),
   triggers: z.object({ crons: z.array(z.string()).default([]) }),
@@ -30,9 +30,9 @@ export function readWranglerToml() {
   } = unstable_getMiniflareWorkerOptions(config).workerOptions;
   return {
     toml: WranglerToml.parse(config),
-    /** The settings, of .dev.vars too. */
+    /** The settings, including those of .dev.vars. */
     vars: z.record(z.string(), z.unknown()).parse(bindings ?? {}),
-    /** All other bindings, as Miniflare takes them. */
+    /** All other bindings, in Miniflare's format. */
     miniflare: { ...miniflare },
   };
 }

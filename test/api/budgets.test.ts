@@ -5,7 +5,7 @@ import { byId, isRead, sampled } from "../support/samples/gather.ts";
 import { requestMaker } from "../support/samples/request.ts";
 import { logged } from "../support/usage.ts";
 
-/** D1 calls that may wait for one another: each is a trip to a database that may be far away. */
+/** Upper bound of sequential D1 calls: each is a round trip to a database that may be far away. */
 const READ_ROUNDS_MAX = 2;
 const WRITE_ROUNDS_MAX = 3;
 
@@ -14,15 +14,18 @@ const makeRequest = requestMaker();
 const outcomeOf = ({ status }: Answer) => (status < 300 ? "success" : status);
 
 describe("round trips to D1", () => {
-  it.each(byId(sampled))("stay within the budget, signed in: %s", async (_, operation) => {
-    const { method, path, content, caller } = await makeRequest(operation);
-    const { answer, line } = await logged(() => call(method, path, { as: caller, ...content }));
-    const { refusal, extraRound } = operation.sample;
-    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500);
-    expect(outcomeOf(answer), JSON.stringify(answer.body)).toBe(refusal?.status ?? "success");
-    const roundsMax = isRead(operation) ? READ_ROUNDS_MAX : WRITE_ROUNDS_MAX;
-    expect(line.d1Rounds).toBeLessThanOrEqual(roundsMax + (extraRound === undefined ? 0 : 1));
-  });
+  it.each(byId(sampled))(
+    "stay within the budget for authenticated callers: %s",
+    async (_, operation) => {
+      const { method, path, content, caller } = await makeRequest(operation);
+      const { answer, line } = await logged(() => call(method, path, { as: caller, ...content }));
+      const { refusal, extraRound } = operation.sample;
+      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500);
+      expect(outcomeOf(answer), JSON.stringify(answer.body)).toBe(refusal?.status ?? "success");
+      const roundsMax = isRead(operation) ? READ_ROUNDS_MAX : WRITE_ROUNDS_MAX;
+      expect(line.d1Rounds).toBeLessThanOrEqual(roundsMax + (extraRound === undefined ? 0 : 1));
+    },
+  );
 
   it.each(byId(sampled.filter(({ allowsAnonymous }) => allowsAnonymous)))(
     "stay within the budget for anonymous callers: %s",

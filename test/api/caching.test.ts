@@ -15,18 +15,18 @@ interface Described {
   get?: { responses: Record<string, { content?: Record<string, unknown> }> };
 }
 
-/** What is read of a repository and comes whole: as a record, or as text. */
+/** The reads of a repository that return a complete JSON or text response, not a stream. */
 const reads = sampled.filter(({ method, path, sample }) => {
   const { get } = (description.paths?.[path] ?? {}) as Described;
   const types = Object.keys(get?.responses["200"]?.content ?? {});
-  const comesWhole = types.some((type) => /^(?:application\/json|text\/plain)$/.test(type));
-  const isAnswered = sample.refusal === undefined;
-  return method === "GET" && path.startsWith("/repos/{owner}/{repo}/") && comesWhole && isAnswered;
+  const isComplete = types.some((type) => /^(?:application\/json|text\/plain)$/.test(type));
+  const isSupported = sample.refusal === undefined;
+  return method === "GET" && path.startsWith("/repos/{owner}/{repo}/") && isComplete && isSupported;
 });
 const makeRequest = requestMaker();
 
-/** A repository of three commits, the later one of `side` by its owner's address. */
-async function makeStory(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
+/** A repository of three commits on `main` and `side`; the head of `main` has its owner as author. */
+async function makeRepository(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
   const repo = await make.repo(owner, fields);
   const history = new History();
   const blob = "one\ntwo\n";
@@ -46,7 +46,7 @@ const pathOf = ({ owner, name }: TestRepo, rest: string) => `/repos/${owner}/${n
 const ask = (repo: TestRepo, rest: string, sending: Sending = {}) =>
   call("GET", pathOf(repo, rest), sending);
 
-/** What is read by the whole id of a commit or an object. */
+/** Reads that name a commit or an object by its full id. */
 async function listPinned(repo: TestRepo, oid: string, sending: Sending) {
   const { body: commit } = await ask(repo, `git/commits/${oid}`, sending);
   const { body: tree } = await ask(repo, `git/trees/${commit.commit.tree.sha}`, sending);
@@ -65,8 +65,8 @@ async function listPinned(repo: TestRepo, oid: string, sending: Sending) {
   ];
 }
 
-/** What tells of people too, named by the whole id of a commit. */
-const tellOfPeople = (oid: string) => [
+/** Reads that name a commit by its full id and whose response contains accounts. */
+const readsWithAccounts = (oid: string) => [
   `commits?sha=${oid}`,
   `commits?sha=${oid}&path=a`,
   `git/commits/${oid}`,
@@ -75,27 +75,30 @@ const tellOfPeople = (oid: string) => [
 
 const REVALIDATED = "max-age=0, private, must-revalidate, no-transform";
 
-describe("what is read of a repository", () => {
-  it("is more than a few operations", () => {
+describe("reads of a repository", () => {
+  it("are more than 30 operations", () => {
     expect(reads.length).toBeGreaterThan(30);
   });
 
-  it.each(byId(reads))("is tagged, and not sent again to who has it: %s", async (_, operation) => {
-    const { caller, path } = await makeRequest(operation);
-    const { status, headers } = await call("GET", path, { as: caller });
-    const tag = headers.get("ETag") ?? "";
-    expect([status, tag]).toEqual([200, expect.stringMatching(/^"[^"]+"$/)]);
-    const condition = { "If-None-Match": `"x", W/${tag}` };
-    const again = await call("GET", path, { as: caller, headers: condition });
-    expect([again.status, again.body]).toEqual([304, ""]);
-    expect(again.headers.get("Content-Type")).toBeNull();
-    for (const name of ["ETag", "Cache-Control", "X-Total-Count", "Link"]) {
-      expect([name, again.headers.get(name)]).toEqual([name, headers.get(name)]);
-    }
-  });
+  it.each(byId(reads))(
+    "has an ETag, and answers 304 to a client that has it: %s",
+    async (_, operation) => {
+      const { caller, path } = await makeRequest(operation);
+      const { status, headers } = await call("GET", path, { as: caller });
+      const tag = headers.get("ETag") ?? "";
+      expect([status, tag]).toEqual([200, expect.stringMatching(/^"[^"]+"$/)]);
+      const condition = { "If-None-Match": `"x", W/${tag}` };
+      const again = await call("GET", path, { as: caller, headers: condition });
+      expect([again.status, again.body]).toEqual([304, ""]);
+      expect(again.headers.get("Content-Type")).toBeNull();
+      for (const name of ["ETag", "Cache-Control", "X-Total-Count", "Link"]) {
+        expect([name, again.headers.get(name)]).toEqual([name, headers.get(name)]);
+      }
+    },
+  );
 
-  it("is sent to who has something else, and its headers alone to HEAD", async () => {
-    const { repo, head } = await makeStory(await make.user());
+  it("sends the full response for another ETag, and only headers for HEAD", async () => {
+    const { repo, head } = await makeRepository(await make.user());
     for (const rest of [`git/commits/${head}`, `git/commits/${head}.diff`, "contents"]) {
       const { headers, body } = await ask(repo, rest);
       const tag = headers.get("ETag") ?? "";
@@ -112,14 +115,17 @@ describe("what is read of a repository", () => {
     }
   });
 
-  it("is kept for ever where the whole id of an object names it, for others only where all may see it", async () => {
+  it("are immutable if they name an object by its full id, and shared only if everyone may read", async () => {
     const owner = await make.user();
-    const [open, closed] = [await makeStory(owner), await makeStory(owner, { isPrivate: true })];
-    const kept = "max-age=604800, immutable, no-transform";
+    const [publicRepo, privateRepo] = [
+      await makeRepository(owner),
+      await makeRepository(owner, { isPrivate: true }),
+    ];
+    const immutable = "max-age=604800, immutable, no-transform";
     for (const [{ repo, head }, sending, control] of [
-      [open, {}, `public, s-maxage=60, ${kept}`],
-      [open, { as: owner }, `private, ${kept}`],
-      [closed, { as: owner }, `private, ${kept}`],
+      [publicRepo, {}, `public, s-maxage=60, ${immutable}`],
+      [publicRepo, { as: owner }, `private, ${immutable}`],
+      [privateRepo, { as: owner }, `private, ${immutable}`],
     ] as const) {
       for (const rest of await listPinned(repo, head, sending)) {
         const { status, headers } = await ask(repo, rest, sending);
@@ -128,15 +134,17 @@ describe("what is read of a repository", () => {
       }
     }
     const limited = await make.user({ visibility: "limited" });
-    const story = await makeStory(limited);
-    const { headers } = await ask(story.repo, `raw/a?ref=${story.head}`, { as: owner });
-    expect(headers.get("Cache-Control")).toBe(`private, ${kept}`);
+    const limitedRepository = await makeRepository(limited);
+    const { headers } = await ask(limitedRepository.repo, `raw/a?ref=${limitedRepository.head}`, {
+      as: owner,
+    });
+    expect(headers.get("Cache-Control")).toBe(`private, ${immutable}`);
   });
 
-  it("is asked for again where it tells of people, or a name or a part of an id leads to it", async () => {
+  it("must be revalidated if they contain accounts, or name an object by ref or abbreviated id", async () => {
     const owner = await make.user();
-    const { repo, first, head } = await makeStory(owner);
-    // A branch may be called like a commit, and goes where it likes.
+    const { repo, first, head } = await makeRepository(owner);
+    // A branch may have the name of a commit id, and can move.
     const ref = `refs/heads/${first}`;
     await pushCommands(owner, repo, [{ ref, new: head }], { pack: makeEmptyPack() });
     const named = [first, "main", head.slice(0, 20), "HEAD"].flatMap((name) => [
@@ -146,16 +154,23 @@ describe("what is read of a repository", () => {
       `contents/a?ref=${name}`,
       `raw/a?ref=${name}`,
     ]);
-    for (const rest of [...named, ...tellOfPeople(head), "contents", "raw/a", "branches", "tags"]) {
+    for (const rest of [
+      ...named,
+      ...readsWithAccounts(head),
+      "contents",
+      "raw/a",
+      "branches",
+      "tags",
+    ]) {
       const { status, headers } = await ask(repo, rest);
       expect([rest, status, headers.get("Cache-Control")]).toEqual([rest, 200, REVALIDATED]);
     }
   });
 
-  it("is sent anew once the account that it names has changed", async () => {
+  it("are sent again after an account in the response has changed", async () => {
     const owner = await make.user();
-    const { repo, head } = await makeStory(owner);
-    for (const rest of tellOfPeople(head)) {
+    const { repo, head } = await makeRepository(owner);
+    for (const rest of readsWithAccounts(head)) {
       const { headers } = await ask(repo, rest, { as: owner });
       const condition = { "If-None-Match": headers.get("ETag") ?? "" };
       expect((await ask(repo, rest, { as: owner, headers: condition })).status).toBe(304);
@@ -168,11 +183,11 @@ describe("what is read of a repository", () => {
   });
 });
 
-// SECURITY: whoever may not read gets the answer of what does not exist, whatever was kept before.
-describe("what was kept is never given to somebody who may not read it", () => {
-  /** Reads everything, and whatever is kept of it is then kept. */
+// SECURITY: a caller without read access gets the response for a missing object, whatever was cached before.
+describe("cached responses are never sent to a caller without read access", () => {
+  /** Sends all reads, so that cacheable responses are cached. Returns their ETags. */
   async function warm(repo: TestRepo, oid: string, sending: Sending) {
-    const rests = [...(await listPinned(repo, oid, sending)), ...tellOfPeople(oid)];
+    const rests = [...(await listPinned(repo, oid, sending)), ...readsWithAccounts(oid)];
     const tags = new Map<string, string>();
     for (const rest of rests) {
       const { status, headers } = await ask(repo, rest, sending);
@@ -181,80 +196,80 @@ describe("what was kept is never given to somebody who may not read it", () => {
     }
     return tags;
   }
-  /** What is answered by more than that it does not exist. */
-  async function listGiven(repo: TestRepo, tags: Map<string, string>, sending: Sending = {}) {
-    const given: string[] = [];
+  /** The reads whose response differs from that for a missing object. */
+  async function listLeaks(repo: TestRepo, tags: Map<string, string>, sending: Sending = {}) {
+    const leaks: string[] = [];
     for (const [rest, tag] of tags) {
       const condition = { "If-None-Match": `${tag}, *` };
       const { status, headers } = await ask(repo, rest, { ...sending, headers: condition });
-      // An id that nothing has is no id, to the routes of objects.
+      // The object routes answer 400 for an id that does not exist.
       const isObject = rest.startsWith("git/blobs") || rest.startsWith("git/trees");
       const isHidden = status === 404 || (isObject && status === 400);
-      const isKept = headers.has("ETag") || headers.get("Cache-Control") !== REVALIDATED;
-      if (!isHidden || isKept) given.push(`${status} ${rest}`);
+      const isCacheable = headers.has("ETag") || headers.get("Cache-Control") !== REVALIDATED;
+      if (!isHidden || isCacheable) leaks.push(`${status} ${rest}`);
     }
-    return given;
+    return leaks;
   }
 
   it("of a repository that became private", async () => {
     const [owner, stranger] = [await make.user(), await make.user()];
-    const { repo, head } = await makeStory(owner);
+    const { repo, head } = await makeRepository(owner);
     const tags = await warm(repo, head, {});
     const json = { private: true };
     expect(
       (await call("PATCH", `/repos/${repo.owner}/${repo.name}`, { as: owner, json })).status,
     ).toBe(200);
-    expect(await listGiven(repo, tags)).toEqual([]);
-    expect(await listGiven(repo, tags, { as: stranger })).toEqual([]);
+    expect(await listLeaks(repo, tags)).toEqual([]);
+    expect(await listLeaks(repo, tags, { as: stranger })).toEqual([]);
     const { headers } = await ask(repo, `raw/a?ref=${head}`, { as: owner });
     expect(headers.get("Cache-Control")).toMatch(/^private,/);
   });
 
-  it("to a collaborator who is none any more", async () => {
+  it("to a removed collaborator", async () => {
     const [owner, friend] = [await make.user(), await make.user()];
-    const { repo, head } = await makeStory(owner, { isPrivate: true });
+    const { repo, head } = await makeRepository(owner, { isPrivate: true });
     await make.collaborator(repo, friend, ACCESS.read);
     const tags = await warm(repo, head, { as: friend });
     await db.delete(collaborations).where(eq(collaborations.repoId, repo.id));
-    expect(await listGiven(repo, tags, { as: friend })).toEqual([]);
+    expect(await listLeaks(repo, tags, { as: friend })).toEqual([]);
     await warm(repo, head, { as: owner });
   });
 
-  it("of a repository whose code was switched off", async () => {
+  it("of a repository whose code unit was disabled", async () => {
     const owner = await make.user();
-    const { repo, head } = await makeStory(owner);
+    const { repo, head } = await makeRepository(owner);
     const tags = await warm(repo, head, { as: owner });
     await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
-    expect(await listGiven(repo, tags, { as: owner })).toEqual([]);
+    expect(await listLeaks(repo, tags, { as: owner })).toEqual([]);
   });
 
-  it("of a repository that was deleted, by another one of its name", async () => {
+  it("of a deleted repository, through a new one of the same name", async () => {
     const owner = await make.user();
-    const { repo, head } = await makeStory(owner);
+    const { repo, head } = await makeRepository(owner);
     const tags = await warm(repo, head, {});
     await call("DELETE", `/repos/${repo.owner}/${repo.name}`, { as: owner });
-    expect(await listGiven(repo, tags)).toEqual([]);
+    expect(await listLeaks(repo, tags)).toEqual([]);
     const json = { name: repo.name, auto_init: true, readme: "Default" };
     expect((await call("POST", "/user/repos", { as: owner, json })).status).toBe(201);
-    expect(await listGiven(repo, tags)).toEqual([]);
-    expect(await listGiven(repo, tags, { as: owner })).toEqual([]);
+    expect(await listLeaks(repo, tags)).toEqual([]);
+    expect(await listLeaks(repo, tags, { as: owner })).toEqual([]);
   });
 
-  it("of commits that a forced push took away", async () => {
+  it("of commits that a forced push removed", async () => {
     const owner = await make.user();
-    const { repo, first, side } = await makeStory(owner);
+    const { repo, first, side } = await makeRepository(owner);
     const tags = await warm(repo, side, { as: owner });
     const aside = [{ ref: "refs/heads/side", old: side, new: first }];
     expect((await pushCommands(owner, repo, aside, { pack: makeEmptyPack() })).body).toContain(
       "ok refs/heads/side",
     );
-    expect(await listGiven(repo, tags, { as: owner })).toEqual([]);
+    expect(await listLeaks(repo, tags, { as: owner })).toEqual([]);
     await warm(repo, first, { as: owner });
   });
 
-  it("of one fork by another", async () => {
+  it("of a repository, through its fork", async () => {
     const [owner, forker] = [await make.user(), await make.user()];
-    const { repo } = await makeStory(owner);
+    const { repo } = await makeRepository(owner);
     const { body } = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, {
       as: forker,
       json: {},
@@ -266,7 +281,7 @@ describe("what was kept is never given to somebody who may not read it", () => {
       pack: history.build(),
     });
     const tags = await warm(repo, own, {});
-    expect(await listGiven(fork, tags)).toEqual([]);
-    expect(await listGiven(fork, tags, { as: forker })).toEqual([]);
+    expect(await listLeaks(fork, tags)).toEqual([]);
+    expect(await listLeaks(fork, tags, { as: forker })).toEqual([]);
   });
 });

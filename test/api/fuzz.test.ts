@@ -9,7 +9,7 @@ import { World } from "../support/samples/world.ts";
 
 const LONG = "x".repeat(5000);
 
-/** Values that a field may be sent by mistake or on purpose. */
+/** Wrong values for a field, accidental or hostile. */
 const WRONG: readonly unknown[] = [
   null,
   "",
@@ -38,14 +38,14 @@ const WRONG: readonly unknown[] = [
 /** The fields of a body, by their path: `a`, `b` for the field `b` of an object `a`. */
 const fieldsBelow = (
   fields: Readonly<Record<string, Schema>>,
-  above: string[] = [],
+  parentPath: string[] = [],
 ): { path: string[]; schema: Schema }[] =>
   Object.entries(fields).flatMap(([name, schema]) => {
-    const path = above.concat(name);
+    const path = parentPath.concat(name);
     return [{ path, schema }].concat(fieldsBelow(schema.properties ?? {}, path));
   });
 
-/** Whether an answer is one that a client may get for what it sent. */
+/** Whether a response is a success, an empty 404, or a client error in the API's form. */
 const isWellFormed = ({ status, body }: Answer): boolean =>
   status < 400 ||
   (status === 404 && body === "") ||
@@ -62,7 +62,7 @@ const replaced = (json: object, [name = "", ...rest]: string[], value: unknown):
 const bodies = sampled.filter(({ body }) => body !== undefined);
 const valuesFor = matrixOf(WRONG);
 
-/** What each operation is sent, in tests of about a hundred requests. */
+/** The values for each operation, in tests of about a hundred requests. */
 const cases = bodies.flatMap((operation) => {
   const fields = fieldsBelow(operation.body ?? {});
   const sent = fields.flatMap(({ path, schema }) =>
@@ -71,7 +71,7 @@ const cases = bodies.flatMap((operation) => {
   return chunksOf(sent).map((requests, at) => [`${operation.id} ${at + 1}`, operation, requests]);
 }) as [string, SampledOperation, { path: string[]; value: unknown }[]][];
 
-/** One request of each operation, of which every value is a variation. */
+/** One valid request per operation; each case replaces one field of its body. */
 const requests = new Map<string, Promise<ReadyRequest>>();
 function requestOf(operation: SampledOperation): Promise<ReadyRequest> {
   const request = requests.get(operation.id) ?? requestIn(new World(), operation);
@@ -80,22 +80,24 @@ function requestOf(operation: SampledOperation): Promise<ReadyRequest> {
 }
 
 describe("each field of each JSON body", () => {
-  it("is sent something", () => {
-    const silent = bodies.filter(({ id }) => !cases.some(([, operation]) => operation.id === id));
-    expect(silent.map(({ id }) => id)).toEqual([]);
+  it("is covered by a case", () => {
+    const uncovered = bodies.filter(
+      ({ id }) => !cases.some(([, operation]) => operation.id === id),
+    );
+    expect(uncovered.map(({ id }) => id)).toEqual([]);
     expect(bodies.length).toBeGreaterThan(40);
   });
 
   it.each(cases)(
-    "never makes the service fail, whatever is sent for it: %s",
+    "never causes a server error, whatever its value: %s",
     async (_, operation, variations) => {
       const { method, path, caller, content } = await requestOf(operation);
       const faults: string[] = [];
       for (const { path: field, value } of variations) {
         const sent = replaced(content.json ?? {}, field, value);
         const answer = await call(method, path, { as: caller, json: sent });
-        const what = `${field.join(".")} = ${JSON.stringify(value).slice(0, 40)}`;
-        if (!isWellFormed(answer)) faults.push(`${answer.status} for ${what}`);
+        const assignment = `${field.join(".")} = ${JSON.stringify(value).slice(0, 40)}`;
+        if (!isWellFormed(answer)) faults.push(`${answer.status} for ${assignment}`);
       }
       expect(variations.length).toBeGreaterThan(0);
       expect(faults).toEqual([]);

@@ -8,7 +8,7 @@ import { chunksOf, isText, matrixOf } from "../support/samples/matrix.ts";
 import { requestIn } from "../support/samples/request.ts";
 import { World } from "../support/samples/world.ts";
 
-/** What anybody may read below a public repository. */
+/** The reads of a public repository that accept anonymous callers. */
 const readable = sampled.filter(
   (operation) =>
     operation.allowsAnonymous &&
@@ -25,7 +25,7 @@ const reads = readable.filter((operation) => namingOf(operation).length > 0);
 /** Text in files that the caller may not read. */
 const SECRET = "the-secret-of-somebody-else";
 
-/** Names that mean something to git's command line, to a file system, to HTTP, or to nobody. */
+/** Names with a meaning to git's command line, to a file system or to HTTP, and meaningless ones. */
 const SUFFIXES = [
   "~1",
   "^",
@@ -70,7 +70,7 @@ const OTHERS = [
   "a/".repeat(2500),
   "\u00e9".repeat(2000),
 ];
-/** As they stand in an address, where that is no encoding of a text. */
+/** Raw URL text that is not the encoding of a string. */
 const RAW = [
   "%2e%2e%2fa %252e%252e%252fa %2F %5c..%5ca %c0%ae%c0%ae/ %FF %ED%A0%80 %0a %00 % %u0041",
   "main+ main;x=1 main%3Fref=x a&ref=b",
@@ -78,8 +78,8 @@ const RAW = [
 const NAMES = SUFFIXES.map((suffix) => `main${suffix}`).concat(OTHERS);
 const VALUES = NAMES.map(encodeURIComponent).concat(RAW);
 
-/** A public repository, and what nobody may read of it or of another that its owner has. */
-async function makeScene() {
+/** A public repository, and two unreachable commits: one removed from it, one in a private repository of the owner. */
+async function makeFixture() {
   const world = new World();
   const [owner, repo] = [await world.user(), await world.repo()];
   await world.code();
@@ -103,17 +103,17 @@ async function makeScene() {
   return { world, hiddenWorld, owner, hidden, gone, secret };
 }
 
-let scene: Awaited<ReturnType<typeof makeScene>>;
+let fixture: Awaited<ReturnType<typeof makeFixture>>;
 beforeAll(async () => {
-  scene = await makeScene();
+  fixture = await makeFixture();
 });
 
-/** The address of an operation's sample, with something else for one of its parameters. */
-async function addressWith(
+/** The URL path of an operation's sample, with another value for one parameter. */
+async function pathWith(
   operation: SampledOperation,
   { name, in: where, value }: { name: string; in: string; value: string },
 ): Promise<string> {
-  const { path, values } = await requestIn(scene.world, operation);
+  const { path, values } = await requestIn(fixture.world, operation);
   if (where === "query") {
     const [pathname, query = ""] = path.split("?");
     const others = new URLSearchParams(query);
@@ -130,7 +130,7 @@ async function addressWith(
 
 const valuesFor = matrixOf(VALUES);
 
-/** What each operation is sent, in tests of about a hundred requests. */
+/** The values for each operation, in tests of about a hundred requests. */
 const cases = reads.flatMap((operation) => {
   const sent = namingOf(operation).flatMap((parameter) =>
     valuesFor(parameter).map((value) => ({ name: parameter.name, in: parameter.in, value })),
@@ -138,11 +138,11 @@ const cases = reads.flatMap((operation) => {
   return chunksOf(sent).map((list, at) => [`${operation.id} ${at + 1}`, operation, list] as const);
 });
 
-/** What is wrong with an answer to something that nobody should ask; undefined for nothing. */
+/** The fault of a response to a hostile request; undefined if there is none. */
 function faultOf({ status, headers, body }: Answer): string | undefined {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  if (text.includes(SECRET)) return "tells what is hidden";
-  if (headers.has("X-Injected")) return "takes a header along";
+  if (text.includes(SECRET)) return "reveals hidden content";
+  if (headers.has("X-Injected")) return "contains an injected header";
   if (status < 300) return undefined;
   if (status === 404) return text === "" ? undefined : `404 with ${text}`;
   const isRefusal =
@@ -150,35 +150,35 @@ function faultOf({ status, headers, body }: Answer): string | undefined {
   return isRefusal ? undefined : `${status} ${text}`;
 }
 
-/** Everything that is wrong with the answers of an operation to some values of its parameters. */
+/** The faults of an operation's responses to a list of parameter values. */
 async function faultsOf(
   operation: SampledOperation,
   list: readonly { name: string; in: string; value: string }[],
 ): Promise<string[]> {
   const faults: string[] = [];
-  const json = (await requestIn(scene.world, operation)).content;
+  const json = (await requestIn(fixture.world, operation)).content;
   for (const each of list) {
-    const address = await addressWith(operation, each);
-    const fault = faultOf(await call(operation.method, address, json));
-    if (fault !== undefined) faults.push(`${address.slice(0, 200)}: ${fault.slice(0, 200)}`);
+    const requestPath = await pathWith(operation, each);
+    const fault = faultOf(await call(operation.method, requestPath, json));
+    if (fault !== undefined) faults.push(`${requestPath.slice(0, 200)}: ${fault.slice(0, 200)}`);
   }
   return faults;
 }
 
 describe("each read of a public repository by a name", () => {
   it.each(cases)(
-    "answers whatever name it is sent, and with nothing that is hidden: %s",
+    "responds to any name without a server error and without hidden content: %s",
     async (_, operation, list) => {
       expect(await faultsOf(operation, list)).toEqual([]);
       expect(list.length).toBeGreaterThan(0);
     },
   );
 
-  // SECURITY: neither what a forced push took away, nor what another repository has.
+  // SECURITY: commits that a forced push removed and commits of other repositories must stay unreachable.
   it.each(byId(reads))(
-    "finds nothing hidden by its id, its name, or a way to it: %s",
+    "does not find hidden objects by id, by name or by path: %s",
     async (_, operation) => {
-      const { owner, hiddenWorld, hidden, gone, secret } = scene;
+      const { owner, hiddenWorld, hidden, gone, secret } = fixture;
       const shown = await requestIn(hiddenWorld, operation);
       const seen = await call(shown.method, shown.path, { as: owner, ...shown.content });
       expect(seen.status, "its owner sees it").toBeLessThan(300);

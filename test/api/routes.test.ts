@@ -8,7 +8,7 @@ import { byId, sampled } from "../support/samples/gather.ts";
 import { chunksOf, matrixOf } from "../support/samples/matrix.ts";
 import { requestMaker } from "../support/samples/request.ts";
 
-/** What may follow a slash in a path when somebody probes: nothing of it exists. */
+/** Path segments that a probing client may send; none of them exists. */
 const JUNK = [
   "0",
   "-1",
@@ -40,14 +40,14 @@ const queryJunkFor = matrixOf(QUERY_JUNK);
 const inPath = ({ parameters }: Operation) => parameters.filter((each) => each.in === "path");
 const inQuery = ({ parameters }: Operation) => parameters.filter((each) => each.in === "query");
 
-/** The junk for each operation's path: all of it where one of its parameters is met first. */
+/** The junk for each operation's path: all values if one of its parameters is the first of its class. */
 const pathCases = operations.map((operation) => {
   const lists = inPath(operation).map(pathJunkFor);
   const longest = lists.toSorted((a, b) => b.length - a.length)[0];
   return [operation.id, operation, longest ?? [""]] as const;
 });
 
-/** The junk for each operation's queries, in tests of about a hundred requests. */
+/** The junk for each operation's query, in tests of about a hundred requests. */
 const queryCases = sampled.flatMap((operation) => {
   const sent = inQuery(operation).flatMap((parameter) =>
     queryJunkFor(parameter).map((junk) => ({ name: parameter.name, junk })),
@@ -57,28 +57,28 @@ const queryCases = sampled.flatMap((operation) => {
 const makeRequest = requestMaker();
 
 describe("each operation of the API", () => {
-  it("has an id of its own", () => {
+  it("has a unique id", () => {
     const ids = operations.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThan(70);
   });
 
-  it("declares the scopes a token needs for it, or its sample says that it needs none", () => {
+  it("declares the scopes it requires, or its sample declares that it requires none", () => {
     for (const { id, scopes } of operations) expect(scopes, id).toBeInstanceOf(Array);
     const unscoped = sampled.filter(({ scopes }) => scopes?.length === 0);
     const declared = sampled.filter(({ sample }) => sample.needsNoScope);
     expect(unscoped.map(({ id }) => id)).toEqual(declared.map(({ id }) => id));
   });
 
-  it("needs a write scope where it writes, and only a read scope where it reads", () => {
+  it("requires write scopes if it writes, and read scopes if it reads", () => {
     for (const { id, method, scopes = [] } of operations) {
       const level = method === "GET" ? "read" : "write";
       for (const scope of scopes) expect(scope.split(":")[0], id).toBe(level);
     }
   });
 
-  // Of two paths that fit, the one registered first answers: a sibling with a parameter can hide it.
-  it.each(byId(operations))("is answered by itself at its own path: %s", (id, operation) => {
+  // Of two matching paths, the one registered first wins: a sibling with a parameter can hide a literal path.
+  it.each(byId(operations))("is the operation that its path routes to: %s", (id, operation) => {
     const { method, path } = operation;
     expect(routeAt(method, fillPath(path, neutralValues(operation)))).toBe(path);
     expect(operations.filter((each) => each.method === method && each.path === path)).toMatchObject(
@@ -87,7 +87,7 @@ describe("each operation of the API", () => {
   });
 
   it.each(pathCases)(
-    "never fails for anonymous callers who send junk: %s",
+    "never answers 5xx to junk from anonymous callers: %s",
     async (_, operation, list) => {
       for (const junk of list) {
         const values = Object.fromEntries(inPath(operation).map(({ name }) => [name, junk]));
@@ -101,7 +101,7 @@ describe("each operation of the API", () => {
     },
   );
 
-  it.each(queryCases)("never fails for a junk query: %s", async (_, operation, list) => {
+  it.each(queryCases)("never answers 5xx to a junk query: %s", async (_, operation, list) => {
     const { method, path, content, caller } = await makeRequest(operation);
     for (const { name, junk } of list) {
       const { pathname, searchParams } = new URL(path, "https://forge.example");
@@ -112,15 +112,15 @@ describe("each operation of the API", () => {
     }
   });
 
-  // An address with broken escapes is a client's mistake like any other.
-  it("takes paths that can't be decoded for paths of nothing", async () => {
+  // A URL with broken escapes is a client error like any other.
+  it("answers 404 to paths that can't be decoded", async () => {
     for (const path of ["/users/%", "/users/%E0%A4%A", "/repos/%00/%", "/users/%C3%28/repos"]) {
       expect(await call("GET", path), path).toMatchObject({ status: 404, body: "" });
     }
   });
 });
 
-/** Values that are no literal segment of any path, of several segments where a parameter takes them. */
+/** Values that equal no literal segment of any path, with a slash if the parameter accepts one. */
 function neutralValues(operation: Operation): Record<string, string | number> {
   const pattern = api.routes.find(
     (route) => route.method === operation.method && inBraces(route.path) === operation.path,
@@ -138,13 +138,13 @@ for (const route of api.routes) {
   if (route.path !== "/*") router.add(route.method, route.path, route.path);
 }
 
-/** The path, in braces, of the route that answers a request. */
+/** The path, in braces, of the route that handles a request. */
 function routeAt(method: string, path: string): string | undefined {
   const [[first]] = router.match(method, path);
   return first && inBraces(first[0]);
 }
 
-/** A route's pattern as the interface description writes it. */
+/** A route's pattern in the notation of the interface description. */
 function inBraces(pattern: string): string {
   return pattern
     .replace(/:(\w+)\{\.\+\\\.\(.*\)\}$/, "{$1}.{diffType}")

@@ -12,7 +12,7 @@ async function testSample(name: string) {
     "sample",
     name,
   ];
-  // Of the run around this one; vitest would take itself for a worker of it.
+  // Clears the variables of the outer run: vitest would treat itself as a worker of that run.
   const env = { VITEST: "", VITEST_POOL_ID: "", VITEST_WORKER_ID: "", NODE_ENV: "" };
   const { code, output } = await run("node", args, { env });
   return { code, lastLine: output.trimEnd().split("\n").at(-1) };
@@ -25,7 +25,7 @@ describe("the last line of npm test", () => {
     ["unloadable", 1, "0 passed, 1 failed"],
     ["rejecting", 1, "1 passed, 1 failed"],
     ["of-no-such-name", 1, "0 passed, 1 failed"],
-  ])("counts a run that is %s", async (name, code, lastLine) => {
+  ])("counts the tests of a run that is %s", async (name, code, lastLine) => {
     expect(await testSample(name)).toEqual({ code, lastLine });
   });
 });

@@ -5,7 +5,7 @@ import { resourcesOf } from "../../scripts/deploy/resources.ts";
 import { run } from "../../scripts/tools/run.ts";
 
 describe("npm run deploy -- --dry-run", () => {
-  it("prints what it would run, the schema before the Worker", async () => {
+  it("prints its commands, the migrations before the Worker", async () => {
     const { code, output } = await run("node", ["scripts/deploy.ts", "--dry-run"]);
 
     const lines = output.trim().split("\n");
@@ -19,7 +19,7 @@ describe("npm run deploy -- --dry-run", () => {
 });
 
 describe("resourcesOf", () => {
-  it("names every database, bucket and queue once, dead letters included", () => {
+  it("lists every database, bucket and queue once, including dead letter queues", () => {
     const resources = resourcesOf({
       name: "forge",
       triggers: { crons: [] },
@@ -51,7 +51,7 @@ database_name = "forge"
 database_id = "not this one"
 `;
 
-  it("fills in the id of the account and leaves the rest", () => {
+  it("fills in the database id of the account and changes nothing else", () => {
     const filled = withDatabaseIds(
       toml,
       '[{"name":"forge","uuid":"1234"},{"name":"x","uuid":"9"}]',

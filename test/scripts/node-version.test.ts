@@ -2,14 +2,14 @@ import { expect, it } from "vitest";
 
 import { run } from "../../scripts/tools/run.ts";
 
-/** Loads the guard in a process that takes itself for another Node. */
+/** Loads the guard in a process that reports another Node version. */
 function runOn(version: string) {
-  const disguise = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
-  const disguised = ["--import", `data:text/javascript,${disguise}`];
-  return run("node", [...disguised, "--import", "./scripts/node-version.js", "-e", "0"]);
+  const override = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+  const imports = ["--import", `data:text/javascript,${override}`];
+  return run("node", [...imports, "--import", "./scripts/node-version.js", "-e", "0"]);
 }
 
-it("says in one line what to do on an older Node", async () => {
+it("prints one line with an instruction on an older Node", async () => {
   const { code, output } = await runOn("20.19.4");
 
   expect(code).toBe(1);
@@ -18,6 +18,6 @@ it("says in one line what to do on an older Node", async () => {
   );
 });
 
-it("is silent on a Node that reads TypeScript", async () => {
+it("prints nothing on a Node that runs TypeScript", async () => {
   expect(await runOn("22.18.0")).toEqual({ code: 0, output: "" });
 });

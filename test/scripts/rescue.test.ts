@@ -38,7 +38,7 @@ const git = (directory: string, ...args: string[]): string =>
     },
   });
 
-/** A working copy with some history, which pushes every branch by itself: each is a pack. */
+/** A working copy with some history. Pushes each branch separately, so that each is a pack. */
 function pushHistory(url: string): string {
   const work = makeDirectory();
   git(work, "init", "-q", "-b", "main");
@@ -54,7 +54,7 @@ function pushHistory(url: string): string {
   return work;
 }
 
-/** Writes what the bucket holds of the only network where git looks for it. */
+/** Downloads the files of the only network in the bucket into the layout of a git repository. */
 async function downloadNetwork(data: string): Promise<string> {
   const directory = makeDirectory();
   mkdirSync(join(directory, "objects/pack"), { recursive: true });
@@ -82,7 +82,7 @@ async function downloadNetwork(data: string): Promise<string> {
   }
 }
 
-it("what the bucket holds is a repository for git alone, with its refs", async () => {
+it("the files in the bucket are a repository that git reads, with its refs", async () => {
   const data = makeDirectory();
   const service = await startService(checkout, { EDGEFORGE_DATA: data, ...root });
   const created = await fetch(`${service.url}/api/v1/user/repos`, {
@@ -91,9 +91,9 @@ it("what the bucket holds is a repository for git alone, with its refs", async (
     body: JSON.stringify({ name: "engine" }),
   });
   expect(created.status).toBe(201);
-  const address = service.url.replace("://", "://root:correct%20horse%20battery@");
-  const work = pushHistory(`${address}/root/engine.git`);
-  // The fourth push has the packs merged and the refs saved behind its answer.
+  const authenticatedUrl = service.url.replace("://", "://root:correct%20horse%20battery@");
+  const work = pushHistory(`${authenticatedUrl}/root/engine.git`);
+  // The fourth push triggers a merge of the packs and a backup of the refs after its response.
   await vi.waitFor(() => expect(service.output()).toContain('"maintenance:merged"'), {
     timeout: 20_000,
   });
@@ -105,7 +105,7 @@ it("what the bucket holds is a repository for git alone, with its refs", async (
   expect(head).toBe("refs/heads/main");
   const refsOf = (directory: string): string[] =>
     git(directory, "for-each-ref", "--format=%(objectname) %(refname)").trim().split("\n");
-  // What was pushed after the merge is in the packs, and its refs are saved by the next tending.
+  // Later pushes are in the packs too, and the next maintenance saves their refs.
   expect(refsOf(rescued).length).toBeGreaterThanOrEqual(4);
   expect(refsOf(work)).toEqual(expect.arrayContaining(refsOf(rescued)));
   for (const line of refsOf(work)) {

@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => checkout.remove());
 
-/** Starts a service that ends with the test, however that goes. */
+/** Starts a service that is stopped at the end of the test, also if it fails. */
 async function start(data: string, env: Record<string, string> = {}): Promise<Service> {
   const service = await startService(checkout, { EDGEFORGE_DATA: data, ...env });
   onTestFinished(async () => void (await service.stop()));
@@ -39,10 +39,10 @@ function addMigration(name: string, sql: string): void {
 const root = { EDGEFORGE_ADMIN_USER: "root", EDGEFORGE_ADMIN_PASSWORD: "correct horse battery" };
 
 describe("the first start", () => {
-  it("builds, migrates and serves a forge that its first administrator can enter", async () => {
+  it("builds, migrates and serves a forge, and lets its first administrator authenticate", async () => {
     const data = makeDirectory();
     const service = await start(data);
-    // Later come the lines of the log.
+    // Log lines may follow later.
     const started = service.output().trim().split("\n");
 
     const password = /administrator: root, password (\S+)/.exec(service.output())?.[1] ?? "";
@@ -55,7 +55,7 @@ describe("the first start", () => {
     expect(started.at(-1)).toBe(`listening on ${service.url}`);
   });
 
-  it("serves the interface description and the page that shows it", async () => {
+  it("serves the interface description and its viewer", async () => {
     const { url } = await start(makeDirectory());
 
     const description = await fetch(`${url}/openapi.json`);
@@ -69,7 +69,7 @@ describe("the first start", () => {
     expect(files.map((file) => file.status)).toEqual([200, 200, 200, 200]);
   });
 
-  it("makes the administrator that the environment names, and keeps the password to itself", async () => {
+  it("creates the administrator that the environment names, and does not print the password", async () => {
     const env = { EDGEFORGE_ADMIN_USER: "ada", EDGEFORGE_ADMIN_PASSWORD: "correct horse battery" };
     const service = await start(makeDirectory(), env);
 
@@ -83,7 +83,7 @@ describe("the first start", () => {
 });
 
 describe("a stop", () => {
-  it("ends with 0 and gives the data directory back", async () => {
+  it("exits with 0 and unlocks the data directory", async () => {
     const data = makeDirectory();
     const service = await start(data);
 
@@ -93,7 +93,7 @@ describe("a stop", () => {
 });
 
 describe("a later start", () => {
-  it("finds everything as it was", async () => {
+  it("finds the data of the earlier one", async () => {
     const data = makeDirectory();
     const before = await start(data, root);
     const headers = {
@@ -101,8 +101,12 @@ describe("a later start", () => {
       "content-type": "application/json",
     };
     const body = JSON.stringify({ name: "kept" });
-    const made = await fetch(`${before.url}/api/v1/user/repos`, { method: "POST", headers, body });
-    expect(made.status).toBe(201);
+    const created = await fetch(`${before.url}/api/v1/user/repos`, {
+      method: "POST",
+      headers,
+      body,
+    });
+    expect(created.status).toBe(201);
     await before.stop();
 
     const after = await start(data, { ...root, EDGEFORGE_ADMIN_PASSWORD: "not used any more" });
@@ -112,7 +116,7 @@ describe("a later start", () => {
     expect(after.output()).not.toMatch(/built|applied|created/);
   });
 
-  it("applies what an upgrade brings, and only that", async () => {
+  it("applies only the new migrations of an upgrade", async () => {
     const data = makeDirectory();
     await (await start(data)).stop();
     addMigration("9000_upgrade.sql", "CREATE TABLE upgraded (id INTEGER);");
@@ -122,7 +126,7 @@ describe("a later start", () => {
     expect(after.output()).toContain("applied migrations: 9000_upgrade.sql\n");
   });
 
-  it("stops at a migration that fails, leaves nothing of it, and goes on when it is mended", async () => {
+  it("stops at a failing migration, rolls it back, and applies it once it is corrected", async () => {
     const data = makeDirectory();
     await (await start(data)).stop();
     const good = "CREATE TABLE halfway (id INTEGER);\n--> statement-breakpoint\n";
@@ -134,15 +138,15 @@ describe("a later start", () => {
       /^migration 9001_broken\.sql failed and was not applied: .*nowhere.*\n$/,
     );
 
-    // If the first half had stayed, this would say that the table exists.
+    // If the first statement had been kept, this would fail because the table exists.
     writeFileSync(join(checkout.path, "migrations", "9001_broken.sql"), good);
     const after = await start(data);
     expect(after.output()).toContain("applied migrations: 9001_broken.sql\n");
   });
 });
 
-describe("a start that cannot be", () => {
-  it("names the process that runs on the same data directory", async () => {
+describe("a start that fails", () => {
+  it("reports the process that uses the same data directory", async () => {
     const data = makeDirectory();
     const service = await start(data);
 
@@ -155,7 +159,7 @@ describe("a start that cannot be", () => {
     expect((await fetch(`${service.url}/api/v1/version`)).status).toBe(200);
   });
 
-  it("names the process that holds the port", async () => {
+  it("reports the process that uses the port", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
@@ -171,7 +175,7 @@ describe("a start that cannot be", () => {
     expect(refusal.output).toContain(`process ${process.pid}`);
   });
 
-  it("says where it may not write", async () => {
+  it("reports the directory that it cannot write to", async () => {
     // A file in the way stops every user, the superuser of a container included.
     const data = join(makeDirectory({ file: "" }), "file", "data");
 
@@ -181,7 +185,7 @@ describe("a start that cannot be", () => {
     expect(refusal.output).toMatch(/^cannot write to the data directory .*ENOTDIR.*\n$/);
   });
 
-  it("says which setting is invalid", async () => {
+  it("reports the invalid setting", async () => {
     const refusal = await refuse(makeDirectory(), { EDGEFORGE_PORT: "http" });
 
     expect(refusal).toEqual({
@@ -192,7 +196,7 @@ describe("a start that cannot be", () => {
 });
 
 describe("after kill -9", () => {
-  it("reports the runtime that still runs, and finds everything once that is gone", async () => {
+  it("reports the runtime that still runs, and finds the data once it has ended", async () => {
     const data = makeDirectory();
     const killed = await start(data, root);
     expect(await killed.stop("SIGKILL")).toBe("SIGKILL");

@@ -6,9 +6,9 @@ import type { TestRepo } from "./make.ts";
 let lastAt = Date.now() - 1_000_000;
 
 /**
- * Inserts an event of a repository as if it had happened; each is a second later than the one before.
+ * Inserts an event of a repository. By default, each event is created one second after the previous one.
  *
- * @param dispatchAt When hooks are to be told of it, in milliseconds; they are not, where it says nothing.
+ * @param dispatchAt When the event is due for dispatch to hooks, in milliseconds; null for never.
  */
 export async function tell(
   repo: TestRepo,
@@ -33,7 +33,7 @@ export async function tell(
   return only(rows).id;
 }
 
-/** The payload of a push of some refs; those whose last word is `gone` were removed. */
+/** The payload of a push that updates `refs`; the suffix ` gone` marks a ref that the push deletes. */
 export const pushOf = (...refs: string[]): Record<string, unknown> => ({
   pushId: crypto.randomUUID(),
   part: 0,

@@ -3,5 +3,5 @@ import { env } from "cloudflare:workers";
 
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
 
-// Hooks that other files left behind would be told of whatever this one does.
+// System hooks that earlier test files left behind would receive the events of this file.
 await env.DB.prepare("delete from hooks where level in ('system', 'default')").run();

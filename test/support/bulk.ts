@@ -5,9 +5,9 @@ import { db } from "./db.ts";
 import { make } from "./make.ts";
 
 /**
- * Inserts many public repositories like the first of `owner`, in one statement.
+ * Inserts `n` public repositories of `owner` with default settings, in one statement.
  *
- * @returns Their ids are those whose owner is `owner`.
+ * Creates one more repository of `owner` as the template of their rows. Tests select the rows by `owner_id`.
  */
 export async function makeManyRepositories(owner: User, prefix: string, n: number): Promise<void> {
   const { id } = await make.repo(owner, { name: `${prefix}-model` });
@@ -21,11 +21,11 @@ export async function makeManyRepositories(owner: User, prefix: string, n: numbe
 }
 
 /**
- * Has somebody create a repository that many times, in one statement, each a second after the one before.
+ * Inserts `n` `repository.created` events by `actor` in one statement, each one second after the previous one.
  *
- * @param firstAt When, in milliseconds.
+ * @param firstAt Time of the first event, in milliseconds.
  */
-export async function tellMany(
+export async function insertManyEvents(
   { id, ownerId }: Repository,
   actor: Pick<User, "id">,
   n: number,

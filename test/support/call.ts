@@ -4,9 +4,9 @@ import { env } from "cloudflare:workers";
 import worker from "../../src/worker.ts";
 import type { TestUser } from "./make.ts";
 
-/** How a request is sent: by whom, and with what. */
+/** Credential, headers and body of a request. */
 export interface Sending {
-  /** Sends this user's token. */
+  /** Authenticates with this user's token. */
   as?: Pick<TestUser, "token">;
   token?: string;
   headers?: Record<string, string>;
@@ -14,15 +14,15 @@ export interface Sending {
   body?: BodyInit;
 }
 
-/** What came back. The body is parsed where it is JSON, and "" where there is none. */
+/** A response. A JSON body is parsed; a missing body is "". */
 export interface Answer {
   status: number;
   headers: Headers;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests match whatever shape they expect
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests match the shape that they expect
   body: any;
 }
 
-/** Requests a path of the API, as a client would. */
+/** Requests a path below `/api/v1`. */
 export function call(method: string, path: string, sending: Sending = {}): Promise<Answer> {
   return visit(method, `/api/v1${path}`, sending);
 }
@@ -33,10 +33,10 @@ export function visit(method: string, path: string, sending: Sending = {}): Prom
 }
 
 /**
- * Answers a request with the Worker's own handler, in the test's isolate.
+ * Calls the Worker's own fetch handler, in the test's isolate.
  *
- * The way through the runtime costs a millisecond more: tests of what the runtime adds take `exports.default.fetch`.
- * As there, nobody waits for `waitUntil` but the end of the test file.
+ * A request through the runtime costs a millisecond more; tests of the runtime use `exports.default.fetch`.
+ * As with the runtime, `waitUntil` work is awaited only at the end of the test file.
  */
 export function answer(request: Request): Promise<Response> {
   return Promise.resolve(
@@ -44,7 +44,7 @@ export function answer(request: Request): Promise<Response> {
   );
 }
 
-/** Sends a request to whatever answers requests: the service, or one that is configured otherwise. */
+/** Sends a request to a fetch function: the service's own, or that of a service with other settings. */
 export async function send(
   answerTo: (request: Request) => Promise<Response>,
   method: string,
@@ -62,7 +62,7 @@ export async function send(
     redirect: "manual",
   });
   const response = await answerTo(request);
-  // Not `text()`, of which the runtime warns where the type is none of text.
+  // Not `text()`: the runtime logs a warning if the content type is not textual.
   const text = new TextDecoder().decode(await response.arrayBuffer());
   const isJson = response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
   return {
@@ -72,7 +72,7 @@ export async function send(
   };
 }
 
-/** Basic, as a header. */
+/** The `Authorization` header for Basic credentials. */
 export const basic = (name: string, password: string): Record<string, string> => ({
   Authorization: `Basic ${btoa(`${name}:${password}`)}`,
 });

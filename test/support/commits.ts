@@ -4,23 +4,23 @@ import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
 import { joinBytes } from "../../src/git/wire/pkt-line.ts";
 import { codec } from "../../src/storage/codec.ts";
 
-/** What a commit is made of; a name with slashes is a path. */
+/** The parts of a commit; the keys of `files` are paths. */
 export interface CommitFields {
   files?: Readonly<Record<string, string>>;
   parents?: readonly string[];
   message?: string;
   author?: string;
   committer?: string;
-  /** Lines behind the committer's, each with its line feed. */
+  /** Header lines after the committer line, each with its line feed. */
   headers?: string;
 }
 
-/** A pack that is made commit by commit. */
+/** Builds a pack commit by commit. */
 export class History {
   private readonly builder = new PackBuilder(codec);
   private seconds = 1_700_000_000;
 
-  /** Adds a commit, a minute after the one before, and returns its id. */
+  /** Adds a commit dated one minute after the previous one, and returns its id. */
   commit({ files = {}, parents = [], message = "Change\n", ...rest }: CommitFields = {}): string {
     this.seconds += 60;
     const { author = "A <a@nobody.example>", committer = author, headers = "" } = rest;
@@ -45,16 +45,17 @@ export class History {
 
   private tree(files: Readonly<Record<string, string>>): string {
     const entries = new Map<string, { mode: string; oid: string }>();
-    const below = new Map<string, Record<string, string>>();
+    const directories = new Map<string, Record<string, string>>();
     for (const [path, text] of Object.entries(files)) {
       const [name = "", ...rest] = path.split("/");
       if (rest.length === 0) {
         entries.set(name, { mode: "100644", oid: this.builder.add("blob", encodeUtf8(text)) });
       } else {
-        below.set(name, { ...below.get(name), [rest.join("/")]: text });
+        directories.set(name, { ...directories.get(name), [rest.join("/")]: text });
       }
     }
-    for (const [name, inner] of below) entries.set(name, { mode: "40000", oid: this.tree(inner) });
+    for (const [name, inner] of directories)
+      entries.set(name, { mode: "40000", oid: this.tree(inner) });
     const key = ([name, { mode }]: [string, { mode: string }]): string =>
       mode === "40000" ? `${name}/` : name;
     const sorted = [...entries].toSorted((a, b) => (key(a) < key(b) ? -1 : 1));

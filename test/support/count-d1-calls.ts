@@ -3,17 +3,17 @@ import { afterEach, beforeEach } from "vitest";
 
 declare module "vitest" {
   interface TaskMeta {
-    /** Calls of D1 while a test or a file ran, whoever sent them: what the ledger bounds. */
+    /** D1 calls while a test or a file ran, from the test or from the service. The ledger bounds them. */
     d1Calls?: number;
   }
 }
 
 declare global {
-  /** Of the isolate, which outlives the files that run in it. */
+  /** Total of the isolate, which outlives the test files that run in it. */
   var d1Calls: number | undefined;
 }
 
-/** What the runtime's own sessions send every call through: the one by HTTP, the other by RPC. */
+/** The methods of a D1 session that every call passes through: the first by HTTP, the second by RPC. */
 const SENDERS = ["_send", "_queryOrThrow"];
 
 if (globalThis.d1Calls === undefined) {

@@ -2,17 +2,17 @@ import { encodeUtf8 } from "../../src/git/byte-text.ts";
 import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
 import { codec } from "../../src/storage/codec.ts";
 
-/** What of a commit without files matters to a test. */
+/** The fields of a commit that a test sets. */
 interface Fields {
-  /** Of the committer, in seconds. */
+  /** Time of the committer, in seconds. */
   at?: number;
   author?: string;
   authorAt?: number;
-  /** Lines behind the committer, each with its end. */
+  /** Header lines after the committer line, each with its line feed. */
   headers?: string;
 }
 
-/** A commit without files, and a pack of it. */
+/** A commit with an empty tree, and a pack that contains it. */
 export function makeDatedCommit(
   message: string,
   {

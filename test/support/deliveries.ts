@@ -23,24 +23,25 @@ import { make } from "./make.ts";
 import { makeOccasion } from "./payload-contexts.ts";
 import { systemCtx } from "./system.ts";
 
-const [here] = inject("receivers");
+const [receiverOrigin] = inject("receivers");
 const SEALING_KEYS = `one:${"A".repeat(43)}=`;
 export const SECRET = "s3cret é";
 
-/** Settings of what delivers here. */
+/** Settings of the service that delivers. */
 export const SETTINGS = { SEALING_KEYS, DELIVER_TIMEOUT: "1" };
 
-/** A receiver that answers as planned, and what it got so far. */
-export function openReceiver(plan: string, origin = here) {
+/** A receiver that responds as `plan` lists, and the requests it has received so far. */
+export function openReceiver(plan: string, origin = receiverOrigin) {
   const id = crypto.randomUUID();
   const query = new URLSearchParams({ id, plan, secret: SECRET });
   return {
     url: `${origin}/hook?${query.toString()}`,
-    received: async (): Promise<ReceivedHook[]> => (await fetch(`${here}/journal?of=${id}`)).json(),
+    received: async (): Promise<ReceivedHook[]> =>
+      (await fetch(`${receiverOrigin}/journal?of=${id}`)).json(),
   };
 }
 
-/** A hook of a repository of its own, with a secret, whose receiver answers as planned. */
+/** A hook with a secret, on a fresh repository, whose receiver responds as `plan` lists. */
 export async function makeReceivedHook(plan: string, fields: Partial<Hook> = {}) {
   const owner = await make.user();
   const repo = await make.repo(owner);
@@ -59,7 +60,7 @@ export async function makeReceivedHook(plan: string, fields: Partial<Hook> = {})
 
 let lastEventId = 1_000_000;
 
-/** Something that happened in the hook's repository, for it to be told by now. */
+/** A webhook event of the hook's repository with a delivery that is due. */
 export async function makeDelivery(
   hook: Hook,
   fields: Partial<HookDelivery> & { repoId?: number; payload?: object } = {},
@@ -67,7 +68,7 @@ export async function makeDelivery(
   const { repoId = hook.repoId ?? 1, payload, ...columns } = fields;
   const body = payload ?? toRepositoryPayload(await makeOccasion({}), "created");
   const event = columns.event ?? "repository";
-  const [announcement] = await db
+  const [webhookEvent] = await db
     .insert(webhookEvents)
     .values({ eventId: ++lastEventId, part: 0, event, repoId, payload: body, createdAt: 1000 })
     .returning();
@@ -75,7 +76,7 @@ export async function makeDelivery(
     .insert(hookDeliveries)
     .values({
       hookId: hook.id,
-      webhookEventId: announcement?.id ?? 0,
+      webhookEventId: webhookEvent?.id ?? 0,
       uuid: crypto.randomUUID(),
       event,
       nextAttemptAt: 1000,
@@ -87,13 +88,13 @@ export async function makeDelivery(
   return only(rows);
 }
 
-/** The next of a list each time; the rest of the time goes by as it does. */
+/** A clock that stands still at `now` and returns a fixed random number. */
 export const clockAt = (now: number, random = 0.5): Clock => ({
   now: () => now,
   random: () => random,
 });
 
-/** Delivers, and gives the messages that it leaves behind. */
+/** Delivers what is due to the hooks, and returns the queue messages that the run sends. */
 export async function deliver(
   hookIds: readonly number[],
   clock: Clock = SYSTEM_CLOCK,
@@ -130,7 +131,7 @@ export const deliveryOf = async (hook: Hook): Promise<HookDelivery> =>
 export const hookAfter = async ({ id }: Hook): Promise<Hook> =>
   only(await db.select().from(hooks).where(eq(hooks.id, id)));
 
-/** The Worker's database, which counts the calls that are made to it. */
+/** The Worker's database with a counter of its batch calls. */
 export function countingDatabase() {
   const counted = { calls: 0 };
   const DB = new Proxy(env.DB, {

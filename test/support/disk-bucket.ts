@@ -2,18 +2,18 @@ import { copyFile, mkdtemp, open, readdir, rename, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** As many keys as one call lists or deletes. */
+/** Upper bound of the keys that one call lists or deletes. */
 const KEYS_MAX = 1000;
-/** The least that a part of an upload may have, but for the last one. */
+/** Lower bound of the size of an upload part; the last part may be smaller. */
 const PART_BYTES_MIN = 5 * 1024 * 1024;
 
 /**
- * As much of R2 as the storage uses, with the files in a directory: for Node, where there is no R2.
+ * The subset of R2 that the storage uses, with files in a directory: for Node, which has no R2.
  *
- * What is written stays on disk, so that the memory of what uses it can be measured.
+ * Written content stays on disk, so that the memory of the code under test can be measured.
  */
 export class DiskBucket {
-  /** Told of each call as it begins. */
+  /** Called with the method name as each call begins. */
   onCall: (name: string) => void = () => {};
   private readonly directory: string;
   private uploads = 0;
@@ -26,7 +26,7 @@ export class DiskBucket {
     return new DiskBucket(await mkdtemp(join(tmpdir(), "edgeforge-bucket-")));
   }
 
-  /** The same for what takes a bucket of the platform. */
+  /** The same bucket typed as the platform's. */
   get r2(): R2Bucket {
     return this as unknown as R2Bucket;
   }
@@ -36,7 +36,7 @@ export class DiskBucket {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  /** Another file with the same bytes. */
+  /** Copies a file. */
   async copy(from: string, to: string): Promise<void> {
     await copyFile(this.pathOf(from), this.pathOf(to));
   }
@@ -139,5 +139,5 @@ export class DiskBucket {
   }
 }
 
-/** What the names of files begin with that are no upload. */
+/** Prefix of the names of stored files; upload parts have other names. */
 const KEY_MARK = "file-";

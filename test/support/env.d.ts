@@ -11,21 +11,21 @@ declare global {
     /** Bindings that vitest.config.ts adds for tests. */
     interface Env {
       TEST_MIGRATIONS: D1Migration[];
-      /** Matrices send each value for each field, not for each class of fields alone. */
+      /** Matrices send every value for every field, not only once per class of fields. */
       TEST_ALL: boolean;
       ALLOWED_HOST_LIST: string;
       DNS_RESOLVER_URL: string;
       WEBHOOKS_MAX: string;
-      /** Databases of their own, for the few stories about every row there is. */
+      /** Databases of their own, for the few tests about all rows of a table. */
       SETUP_DB: D1Database;
       ADMINISTRATORS_DB: D1Database;
       FORWARDING_DB: D1Database;
-      /** A queue of an operator's, and the Worker that reads it: asked, it says what came since the last time. */
+      /** An operator's queue, and its consumer: a Worker that responds with the messages since the last request. */
       OPERATOR_QUEUE: Queue<object>;
       OPERATOR: Fetcher;
       /** A database for the test of the migrations alone. */
       MIGRATED_DB: D1Database;
-      /** A database without a table: whatever is asked of it fails. */
+      /** A database without tables: every query fails. */
       BARE_DB: D1Database;
     }
     interface GlobalProps {

@@ -4,11 +4,11 @@ import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Outgoing } from "../../src/outgoing/outgoing.ts";
 
-/** How storage fails: at which call, whether that call is carried out all the same, and what comes after. */
+/** How a call fails: which call, whether it takes effect, and whether the Worker survives it. */
 export interface Fault {
-  /** From 0. */
+  /** Index of the call, from 0. */
   at: number;
-  /** The call is carried out, and its answer is lost. */
+  /** The call takes effect, and its response is lost. */
   isDone: boolean;
   /** The Worker dies: no later call is made. */
   isDeath: boolean;
@@ -17,9 +17,9 @@ export interface Fault {
 type Call = (...args: unknown[]) => unknown;
 
 /**
- * The bindings of the Worker, one of whose calls fails. Queue messages are counted, not sent.
+ * The Worker's bindings, with one call that fails. Queue messages are counted, not sent.
  *
- * A call is whatever leaves the Worker: to D1, to the bucket, to an object, to a queue, to other hosts.
+ * A call is a request from the Worker to D1, to the bucket, to an object, to a queue, or to another host.
  */
 export function failing(fault: Fault) {
   const calls: string[] = [];
@@ -43,7 +43,7 @@ export function failing(fault: Fault) {
       get: (_, key) => {
         const value: unknown = Reflect.get(target, key, target);
         if (typeof value !== "function") return value;
-        // Stubs of objects have no methods of their own: theirs take no `apply`.
+        // The methods of object stubs are proxies without `apply`.
         const method: Call = (...args) => (target as Record<string, Call>)[String(key)]?.(...args);
         return replace(String(key), method);
       },
@@ -56,7 +56,7 @@ export function failing(fault: Fault) {
       return replaced(result as object, (part, call) => attempt(`upload.${part}`, call));
     }),
   );
-  // A batch takes the statements themselves.
+  // The real batch takes the original statements, not their wrappers.
   const statements = new WeakMap<object, unknown>();
   const wrapped = (statement: object): object => {
     const wrapper = replaced(statement, (name, method) =>
@@ -103,21 +103,21 @@ export function failing(fault: Fault) {
   } as unknown as Partial<Env>;
   return {
     bindings,
-    /** The way to other hosts, which fails as well. */
+    /** An `Outgoing` whose calls are counted and fail as well. */
     outgoingOf: (outgoing: Outgoing): Outgoing =>
       replaced(outgoing, (name, method) => attempt(`outgoing.${name}`, method)),
-    /** What was called so far, in order. */
+    /** The calls so far, in order. */
     calls,
-    /** Objects that were asked for. */
+    /** Names of the objects that were opened. */
     objectNames,
-    /** True once the call that was to fail was made. */
+    /** True once the failing call was made. */
     hasFailed: (): boolean => calls.length > fault.at,
   };
 }
 
 const app = createApp(parseConfig({}));
 
-/** The service with bindings of one's own. What goes on behind an answer has ended when it resolves. */
+/** Serves a request with other bindings. All `waitUntil` work has ended when the promise resolves. */
 export async function serveFailing(
   request: Request,
   bindings: Partial<Env>,
@@ -140,7 +140,7 @@ const MODES = [
   { isDone: true, isDeath: true },
 ] as const;
 
-/** Runs a story with each of its calls failing in turn, in every way, until none fails. */
+/** Runs `story` once for each of its calls and each failure mode. Returns the highest number of calls. */
 export async function failEveryCall(story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) {
   let most = 0;
   for (const mode of MODES) {

@@ -4,18 +4,18 @@ import type { Oid } from "../../src/git/oid.ts";
 import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
 import { codec } from "../../src/storage/codec.ts";
 
-/** What stands at a path: the text of a file, or what is no plain file; an id for a submodule. */
+/** The content of a path: the text or bytes of a file, or an entry of another mode, such as a submodule's id. */
 export type TestFile = string | Uint8Array | { mode: number; content: string };
 
 export interface MadeFiles {
   oid: Oid;
   treeOid: Oid;
   pack: Uint8Array;
-  /** The id of what stands at each path, directories too. */
+  /** The object id of each path, directories included. */
   oids: Record<string, Oid>;
 }
 
-/** A commit of files by their paths, and a pack of it and of what it builds on. */
+/** A commit of files by path, and a pack that contains it and its parents. */
 export function makeFiles(
   files: Record<string, TestFile>,
   { seconds = 1_700_000_000, before }: { seconds?: number; before?: MadeFiles } = {},

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 
-/** The steps that the database takes for a statement. */
+/** The query plan of a statement, step by step. */
 export async function planOf(statement: string): Promise<string[]> {
   const values = Array.from({ length: (statement.match(/\?/g) ?? []).length }, () => 1);
   const { results } = await env.DB.prepare(`explain query plan ${statement}`)
@@ -20,7 +20,7 @@ async function readTables(): Promise<ReadonlySet<string>> {
   return new Set(results.map(({ name }) => name));
 }
 
-/** What may follow a table in a statement and is no alias of it. */
+/** Keywords that may follow a table name and are not an alias. */
 const KEYWORDS = new Set(
   (
     "where on set left right full join inner outer cross natural order group having limit offset using " +
@@ -28,7 +28,7 @@ const KEYWORDS = new Set(
   ).split(" "),
 );
 
-/** The tables that each name in a statement may stand for: its own, or those it is an alias of. */
+/** The tables that each name in a statement may refer to: the table of that name, or aliased tables. */
 function tablesByName(statement: string, tables: ReadonlySet<string>): Map<string, Set<string>> {
   const byName = new Map([...tables].map((table) => [table, new Set([table])]));
   const uses = statement.matchAll(/(?<![.\w])"?(\w+)"?(?=\s+(?:as\s+)?"?(\w+)"?)/gi);
@@ -53,30 +53,30 @@ function isDerived(name: string, statement: string, plan: readonly string[]): bo
 async function scansOf(statement: string): Promise<string[]> {
   const plan = await planOf(statement);
   const byName = tablesByName(statement, await knownTables());
-  // A condition that is false reads nothing, though its plan walks an index.
+  // `where 0` reads no rows, although its plan scans an index.
   let emptyCount = [...statement.matchAll(/\bfrom "?\w+"? where 0(?![\w.])/gi)].length;
   return plan.flatMap((step) => {
     const [, name = ""] = /^SCAN (\([^)]*\)|\S+)/.exec(step) ?? [];
     if (name === "" || / VIRTUAL TABLE INDEX /.test(step)) return [];
-    // An index is walked in its order, as far as a limit goes.
+    // With a limit, an index is scanned in order only as far as the limit.
     if (/ USING /.test(step) && (/\blimit\b/i.test(statement) || emptyCount-- > 0)) return [];
     if (name === "CONSTANT" || isDerived(name, statement, plan)) return [];
     const tables = byName.get(name);
-    if (!tables) return [`${step}, which is no table that is known: ${statement}`];
+    if (!tables) return [`${step}, an unknown table: ${statement}`];
     return [`${step} of ${[...tables].join(" or ")}: ${statement}`];
   });
 }
 
-const judged = new Map<string, Promise<string[]>>();
+const scansByStatement = new Map<string, Promise<string[]>>();
 
-/** What of these statements reads a whole table that grows: neither by an index nor by its key. */
+/** The full table scans of `statements`: plan steps that use neither an index nor a key. */
 export async function fullScans(statements: readonly string[]): Promise<string[]> {
   const planned = statements.filter((each) =>
     /^\s*(?:with|select|delete|update|insert)/i.test(each),
   );
   const scans = planned.map((statement) => {
-    const found = judged.get(statement) ?? scansOf(statement);
-    judged.set(statement, found);
+    const found = scansByStatement.get(statement) ?? scansOf(statement);
+    scansByStatement.set(statement, found);
     return found;
   });
   return (await Promise.all(scans)).flat();

@@ -16,7 +16,7 @@ import { db } from "./db.ts";
 /** The same storage that the Worker uses. */
 export const git = new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache);
 
-/** Where the git data of a repository is. */
+/** The storage location of a repository. */
 export async function placeOf(repoId: number): Promise<RepositoryLocation> {
   const { objectName, networkName } = repositories;
   const rows = await db
@@ -26,14 +26,14 @@ export async function placeOf(repoId: number): Promise<RepositoryLocation> {
   return only(rows);
 }
 
-/** What a branch holds, read from storage: its commit, and the files at its root by name. */
+/** Reads a branch from storage: its commit, and the text of the files in its root directory by name. */
 export async function readBranch(repoId: number, branch: string) {
   const stored = git.repository(await placeOf(repoId));
   const snapshot = await stored.snapshot();
   const { objects } = await stored.open(snapshot);
   const read = async (oid: string) => {
     const found = await objects.readObject(oid);
-    if (!found) throw new Error(`${oid} is not there`);
+    if (!found) throw new Error(`${oid} does not exist`);
     return found.content;
   };
   const ref = snapshot.refs.find(({ name }) => text(name) === `refs/heads/${branch}`);
@@ -49,8 +49,8 @@ export async function readBranch(repoId: number, branch: string) {
 const text = (bytes: string): string => decodeText(bytes as ByteText);
 
 /**
- * Reads everything that the refs of a repository lead to, as `git fsck` would: each object must be
- * there and be what its id says. Returns how many there are.
+ * Reads every object reachable from the refs of a repository, as `git fsck` does: each object must exist
+ * and match its id. Returns the number of objects.
  */
 export async function readAllObjects(location: RepositoryLocation): Promise<number> {
   const stored = git.repository(location);

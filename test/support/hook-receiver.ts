@@ -1,15 +1,15 @@
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** A request that a receiver of webhooks got. */
+/** A request that the webhook receiver got. */
 export interface ReceivedHook {
   method: string;
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** Whether all its signatures are those of its payload by the secret of its address. */
+  /** Whether all signature headers match the payload, by the secret in the query of its URL. */
   isSigned: boolean;
-  /** By the receiver's clock, in milliseconds: when it had all of it, and when it had answered. */
+  /** By the receiver's clock, in milliseconds: when the request was complete, and when the response was sent. */
   at: number;
   answeredAt: number | undefined;
 }
@@ -17,9 +17,9 @@ export interface ReceivedHook {
 const journals = new Map<string, ReceivedHook[]>();
 
 /**
- * Answers as `plan` says, one item between bars for each request, the last one for all that come later: a status,
- * `hang`, `break`, `garbage`, `large`, and behind a colon what is waited for in milliseconds or what
- * `Retry-After` says. All is written down under `id`.
+ * Responds as `plan` lists: one item per request, separated by bars; the last item repeats. Items: a status,
+ * `hang`, `break`, `garbage`, `large`, `slow` or `odd`; after a colon follow the delay in milliseconds, or the
+ * value of `Retry-After`. Each request is recorded under `id`.
  */
 export async function receiveHook(
   request: IncomingMessage,
@@ -45,8 +45,8 @@ export async function receiveHook(
   response.on("finish", () => (entry.answeredAt = Date.now()));
 
   const plan = query("plan").split("|");
-  const [what = "", detail = ""] = (plan[journal.length - 1] ?? plan.at(-1) ?? "").split(/:(.*)/);
-  switch (what) {
+  const [item = "", detail = ""] = (plan[journal.length - 1] ?? plan.at(-1) ?? "").split(/:(.*)/);
+  switch (item) {
     case "hang":
       return;
     case "break":
@@ -68,7 +68,7 @@ export async function receiveHook(
     }
     default:
       return void response
-        .writeHead(Number(what || 200), detail === "" ? {} : { "Retry-After": detail })
+        .writeHead(Number(item || 200), detail === "" ? {} : { "Retry-After": detail })
         .end("as planned");
   }
 }

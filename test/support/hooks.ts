@@ -12,7 +12,7 @@ import { db } from "./db.ts";
 import type { TestRepo } from "./make.ts";
 import { storePush } from "./push.ts";
 
-/** An active hook for pushes; what matters to a test it says itself. */
+/** Inserts an active hook for pushes; `fields` overrides the defaults. */
 export async function makeHook(
   fields: Pick<Hook, "level" | "approverId"> & Partial<Hook>,
 ): Promise<Hook> {
@@ -33,21 +33,21 @@ export async function makeHook(
   return only(rows);
 }
 
-/** A push, as much of it as most tests need. */
+/** The part of a push payload that most tests need. */
 export const PUSHED = { ref: "refs/heads/main", commits: [] };
 
-/** A delivery to a hook that nothing is due of, of an announcement of its own. */
+/** A stored delivery without a next attempt, with a webhook event of its own. */
 export async function makeKeptDelivery(
   { id: hookId }: Pick<Hook, "id">,
   fields: Partial<HookDelivery> = {},
-  announced: Partial<WebhookEventRow> = {},
+  eventFields: Partial<WebhookEventRow> = {},
 ): Promise<HookDelivery & { eventId: number }> {
   const { event = "push", createdAt = Date.now() } = fields;
   const eventId = nextEventId--;
   const { id: webhookEventId } = only(
     await db
       .insert(webhookEvents)
-      .values({ eventId, part: 0, event, repoId: 0, payload: PUSHED, createdAt, ...announced })
+      .values({ eventId, part: 0, event, repoId: 0, payload: PUSHED, createdAt, ...eventFields })
       .returning({ id: webhookEvents.id }),
   );
   const rows = await db
@@ -66,7 +66,7 @@ export async function makeKeptDelivery(
   return { ...only(rows), eventId };
 }
 
-/** Below 0, where no event is. */
+/** Negative, so that it never equals the id of a recorded event. */
 let nextEventId = -1_000_000;
 
 /** Two branches, `main` and `some/branch`, of one commit each. */

@@ -14,7 +14,7 @@ import {
   type Subkey,
 } from "openpgp";
 
-/** A new SSH key: tests share one database, in which a key is there once. */
+/** A new SSH key for each test: tests share one database, in which keys are unique. */
 export function makeSshKey(comment = "made@example.org") {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const point = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
@@ -24,7 +24,7 @@ export function makeSshKey(comment = "made@example.org") {
     line: `ssh-ed25519 ${blob.toString("base64")} ${comment}`,
     fingerprint: `SHA256:${digest}`,
 
-    /** What `ssh-keygen -Y sign` makes. */
+    /** Signs like `ssh-keygen -Y sign`. */
     sign: (bytes: Uint8Array, { namespace = "git", hashName = "sha512" } = {}): Promise<string> => {
       const hash = createHash("sha512").update(bytes).digest();
       const purpose = [field(namespace), field(""), field(hashName)];
@@ -57,11 +57,11 @@ export interface TestGpgKey {
   privateKey: PrivateKey;
 }
 
-/** When keys are made and commits are signed: some time ago, so that a key may have ended since. */
+/** Creation time of keys and time of signatures: in the past, so that a key may have expired since. */
 const MADE_AT = new Date("2023-11-01T00:00:00Z");
 const SIGNED_AT = new Date("2023-11-20T00:00:00Z");
 
-/** @param lifetimeSeconds How long the key is valid; for ever where it is missing. */
+/** @param lifetimeSeconds How long the key is valid; 0 for ever. */
 export async function makeGpgKey(
   email: string,
   lifetimeSeconds = 0,
@@ -77,22 +77,22 @@ export async function makeGpgKey(
   return { armored: publicKey.armor(), keyId, privateKey };
 }
 
-/** A key that was made some time ago. */
+/** A key that was created at `MADE_AT`. */
 export const makeOldGpgKey = (
   email: string,
   { lifetimeSeconds = 0, subkeys = [] as { sign: boolean }[] } = {},
 ) => makeGpgKey(email, lifetimeSeconds, { date: MADE_AT, subkeys });
 
-/** What `echo <text> | gpg --armor --detach-sign` prints. */
+/** The output of `echo <text> | gpg --armor --detach-sign`. */
 export async function signText({ privateKey }: TestGpgKey, text: string): Promise<string> {
   const message = await createMessage({ binary: new TextEncoder().encode(`${text}\n`) });
   return signMessage({ message, signingKeys: privateKey, detached: true, format: "armored" });
 }
 
 /**
- * A signature packet by a key, whatever the library thinks of it.
+ * A signature packet by a key, without the library's checks.
  *
- * @param keyId Of the subkey that signs; the key itself signs, if it is missing.
+ * @param options.subkey Index of the subkey that signs; the primary key signs if it is missing.
  */
 export async function signWith(
   { privateKey }: TestGpgKey,
@@ -115,19 +115,19 @@ export async function signWith(
   }
   const message = await createMessage({ binary: bytes });
   const literal = message.packets.findPacket(enums.packet.literalData);
-  // The library wants its configuration told; its types know nothing of that.
+  // The library's `sign` needs its configuration as an argument, which its types omit.
   const signPacket = packet.sign.bind(packet) as (...args: unknown[]) => Promise<void>;
   await signPacket(keyPacket, literal, at, true, config);
   return packet;
 }
 
-/** What gpg would print of signature packets. */
+/** Signature packets armored as gpg prints them. */
 export function armorSignatures(...packets: SignaturePacket[]): string {
   const list = new PacketList<SignaturePacket>();
   list.push(...packets);
   return new Signature(list).armor();
 }
 
-/** What `gpg --armor --detach-sign` prints for bytes. */
+/** The output of `gpg --armor --detach-sign` for bytes. */
 export const signBytes = async (key: TestGpgKey, bytes: Uint8Array): Promise<string> =>
   armorSignatures(await signWith(key, bytes));

@@ -14,7 +14,7 @@ import { filesOf } from "./push.ts";
 
 export const MEDIA_TYPE = "application/vnd.git-lfs+json";
 
-/** A large file, however small. */
+/** A file for Git LFS. */
 export interface TestFile {
   bytes: Uint8Array<ArrayBuffer>;
   oid: string;
@@ -26,15 +26,15 @@ export function makeLargeFile(content: string | Uint8Array): TestFile {
   return { bytes, oid: createHash("sha256").update(bytes).digest("hex"), size: bytes.length };
 }
 
-type Place = Pick<TestRepo, "owner" | "name">;
+type RepoPath = Pick<TestRepo, "owner" | "name">;
 
-export const pathTo = ({ owner, name }: Place, rest: string): string =>
+export const pathTo = ({ owner, name }: RepoPath, rest: string): string =>
   `/${owner}/${name}.git/info/lfs/${rest}`;
 
-/** Asks what clients of Git LFS ask, and reads the answer as they do. */
+/** Sends a request of a Git LFS client, and parses its response. */
 export async function askLfs(
   method: string,
-  repo: Place,
+  repo: RepoPath,
   rest: string,
   { json, headers, ...sending }: Sending = {},
   visit = visitAsIs,
@@ -49,7 +49,7 @@ export async function askLfs(
 }
 
 export const askBatch = (
-  repo: Place,
+  repo: RepoPath,
   operation: string,
   objects: object[],
   sending: Sending = {},
@@ -59,30 +59,34 @@ export const askBatch = (
 
 export const upload = (
   as: Pick<TestUser, "token">,
-  repo: Place,
+  repo: RepoPath,
   file: TestFile,
   visit = visitAsIs,
 ): Promise<Answer> =>
   askLfs("PUT", repo, `objects/${file.oid}/${file.size}`, { as, body: file.bytes }, visit);
 
-/** Gets any path as bytes. */
+/** Gets a path as bytes. */
 export async function fetchBytes(path: string, init: RequestInit = {}, as?: { token: string }) {
   const headers = new Headers(init.headers);
   if (as) headers.set("Authorization", `token ${as.token}`);
   const request = new Request(`https://forge.example${path}`, { ...init, headers });
-  const { status, headers: answered, body } = await exports.default.fetch(request);
+  const { status, headers: responseHeaders, body } = await exports.default.fetch(request);
   const bytes = new Uint8Array(await new Response(body).arrayBuffer());
-  return { status, headers: answered, bytes };
+  return { status, headers: responseHeaders, bytes };
 }
 
-export const fetchObject = (repo: Place, oid: string, init?: RequestInit, as?: { token: string }) =>
-  fetchBytes(pathTo(repo, `objects/${oid}`), init, as);
+export const fetchObject = (
+  repo: RepoPath,
+  oid: string,
+  init?: RequestInit,
+  as?: { token: string },
+) => fetchBytes(pathTo(repo, `objects/${oid}`), init, as);
 
-/** Large files that a repository has, by id. */
+/** The LFS objects of a repository, ordered by oid. */
 export const objectsOf = ({ id }: { id: number }) =>
   db.select().from(lfsObjects).where(eq(lfsObjects.repoId, id)).orderBy(asc(lfsObjects.oid));
 
-/** Notes of files of a network that no repository has. */
+/** The loose files of a network, which no repository references. */
 export const looseOf = ({ networkName }: RepositoryLocation) =>
   db.select().from(lfsLooseFiles).where(eq(lfsLooseFiles.networkName, networkName));
 
@@ -90,7 +94,7 @@ export const looseOf = ({ networkName }: RepositoryLocation) =>
 export const largeFilesOf = async (repo: RepositoryLocation): Promise<string[]> =>
   (await filesOf(repo)).filter((key) => key.includes("/lfs/"));
 
-/** Bytes of large files that the row of a repository counts. */
+/** The size of LFS objects in a repository's row, in bytes. */
 export async function lfsSizeOf({ id }: { id: number }): Promise<number> {
   const { lfsSizeBytes } = repositories;
   return only(await db.select({ lfsSizeBytes }).from(repositories).where(eq(repositories.id, id)))

@@ -10,13 +10,13 @@ const KIND_NAMES = ["", "commit", "tree", "blob"];
 /** Longest chain of deltas. */
 const DEPTH_MAX = 40;
 
-/** Bytes that no compressor makes shorter, the same in every run. */
+/** A generator of incompressible bytes, the same in every run. */
 export function makeNoise(): (bytes: number) => Buffer {
   const cipher = createCipheriv("aes-128-ctr", Buffer.alloc(16, 7), Buffer.alloc(16));
   return (bytes) => cipher.update(Buffer.alloc(bytes));
 }
 
-/** A pack that is written to a file as it is made. */
+/** A pack that is streamed to a file. */
 class PackFile {
   offset = 0;
   private readonly file: number;
@@ -67,7 +67,7 @@ const commitOf = (tree: Buffer, parent: Buffer | undefined, at: number): Buffer 
   );
 };
 
-/** A pack of a commit of blobs that can't be compressed. Returns the commit's id. */
+/** Writes a pack of one commit with incompressible blobs. Returns the commit's id. */
 export function writeBlobPack(path: string, blobSizes: readonly number[]): string {
   const pack = new PackFile(path, blobSizes.length + 2);
   const noise = makeNoise();
@@ -86,11 +86,11 @@ export function writeBlobPack(path: string, blobSizes: readonly number[]): strin
   return oid.toString("hex");
 }
 
-/** An object of which the next version is a delta. */
+/** The current version of an object; its next version is a delta against it. */
 interface Version {
   content: Buffer;
   oid: Buffer;
-  /** Where it starts in the pack that is written; undefined if it lies in an older one. */
+  /** Where it starts in the current pack; undefined if it is in an older pack. */
   offset: number | undefined;
   depth: number;
 }
@@ -107,7 +107,7 @@ const sizeBytesOf = (size: number): number[] => {
 const copyOf = (start: number, length: number): number[] =>
   length === 0 ? [] : [0xb3, start & 255, start >>> 8, length & 255, length >>> 8];
 
-/** A delta that puts other bytes, fewer than 128, into a place of the base. */
+/** A delta that overwrites fewer than 128 bytes of the base at `at`. */
 const deltaOf = (base: Buffer, at: number, bytes: Buffer): Buffer =>
   Buffer.from([
     ...sizeBytesOf(base.length),
@@ -119,8 +119,8 @@ const deltaOf = (base: Buffer, at: number, bytes: Buffer): Buffer =>
   ]);
 
 /**
- * A long history of small changes, written as one pack after the other: each commit changes one
- * file, and brings four objects, of which three are deltas.
+ * A long history of small changes, written as a series of packs: each commit changes one
+ * file and adds four objects, of which three are deltas.
  */
 export class LargeHistory {
   private readonly noise = makeNoise();
@@ -149,9 +149,9 @@ export class LargeHistory {
   }
 
   /**
-   * Writes a pack of `count` more commits. The first also holds the files as they were before.
+   * Writes a pack of `count` more commits. The first pack also contains the initial files.
    *
-   * @returns The last commit's id, and how many objects the pack holds.
+   * @returns The last commit's id, and the number of objects in the pack.
    */
   writePack(path: string, count: number): { oid: string; objects: number } {
     const isFirst = this.root === undefined;
@@ -179,8 +179,8 @@ export class LargeHistory {
     const files = this.files[directoryAt] as Version[];
     const fileAt = this.below(files.length);
     const file = files[fileAt] as Version;
-    const words = Buffer.from(this.noise(30).toString("base64"));
-    this.edit(pack, BLOB, file, this.below(file.content.length - words.length), words);
+    const bytes = Buffer.from(this.noise(30).toString("base64"));
+    this.edit(pack, BLOB, file, this.below(file.content.length - bytes.length), bytes);
 
     const directory = this.directories[directoryAt] as Version;
     this.edit(pack, TREE, directory, fileAt * 32 + 12, file.oid);
@@ -199,7 +199,7 @@ export class LargeHistory {
     this.commitOid = commit.oid;
   }
 
-  /** The next version of an object: a delta of it, or now and then whole. */
+  /** Writes the next version of an object: a delta, or the full object once the chain is `DEPTH_MAX` long. */
   private edit(pack: PackFile, kind: number, version: Version, at: number, bytes: Buffer): void {
     const { content, oid, offset, depth } = version;
     const delta = deltaOf(content, at, bytes);
@@ -233,7 +233,7 @@ export class LargeHistory {
     return { content, oid: hashOf(kind, content), offset: undefined, depth: 0 };
   }
 
-  /** A number that looks random, and is the same in every run. */
+  /** A pseudorandom number below `bound`, the same in every run. */
   private below(bound: number): number {
     this.state = Math.imul(this.state, 1_664_525) + 1_013_904_223;
     return Math.floor(((this.state >>> 0) / 2 ** 32) * bound);

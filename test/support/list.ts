@@ -2,7 +2,7 @@ import { call, type Answer, type Sending } from "./call.ts";
 
 type Call = (method: string, path: string, sending?: Sending) => Promise<Answer>;
 
-/** Reads a list to its end, page by page along `Link`, as a client does. */
+/** Reads all pages of a list by following the `Link` headers. */
 export async function readAll(
   path: string,
   sending: Sending = {},
@@ -22,5 +22,5 @@ export async function readAll(
   return { pages, ids: pages.flat().map(({ id }) => id), totals: [...totals] };
 }
 
-/** Ids in their own order, where a list has another or none. */
+/** Ids sorted in ascending order, to compare lists that have another order or none. */
 export const ascending = (ids: number[]): number[] => ids.toSorted((a, b) => a - b);

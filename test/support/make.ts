@@ -27,18 +27,18 @@ import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 
 const PASSWORD = "correct horse";
-/** Argon2id of it at the cheapest parameters, which a hash names itself: the service's own take 90 ms of CPU. */
+/** Argon2id of `PASSWORD` at the cheapest parameters, which the hash contains: the service's take 90 ms of CPU. */
 const PASSWORD_HASH =
   "$argon2id$v=19$m=64,t=1,p=1$AwoRGB8mLTQ7QklQV15lbA$jP2x3tCN6CqGb0kTZEfl+TZD+UmYEdXCBJ8hdIOzD4Q";
 
 let serial = 0;
-/** A name nobody else has: tests share one database. */
+/** A unique name: tests share one database. */
 export function freshName(prefix: string): string {
   serial += 1;
   return `${prefix}-${serial.toString(36)}${Math.floor(Math.random() * 1e8).toString(36)}`;
 }
 
-/** A user with a token that may do everything. */
+/** A user with a token of all scopes. */
 export interface TestUser extends User {
   token: string;
   password: string;
@@ -49,7 +49,7 @@ export interface TestRepo extends Repository {
   owner: string;
 }
 
-/** An account that is inserted, and what else of its batch asks for its id. */
+/** The insert of an account, and a subquery for its id in the same batch. */
 function account(kind: User["kind"], fields: Partial<User>) {
   const name = fields.name ?? freshName(kind === "user" ? "user" : "org");
   const lowerName = name.toLowerCase();
@@ -68,7 +68,7 @@ interface TokenFields {
   repos?: Repository[];
 }
 
-/** A token's secret, and what inserts it. */
+/** A token's secret, and the statements that insert it. */
 async function token(
   userId: number | SQL<number>,
   { scopes = "all", expiresAt = null, repos }: TokenFields = {},
@@ -128,7 +128,7 @@ const insertMember = (
     db.insert(teamMembers).values({ teamId, userId }),
   ] as const;
 
-/** Inserts rows with fresh names, in one batch each; what matters to a test it says itself. */
+/** Inserts rows with fresh names, in one batch each; `fields` overrides the defaults. */
 export const make = {
   async user(fields: Partial<User> = {}): Promise<TestUser> {
     const { insert, id: userId, email } = account("user", fields);
@@ -148,7 +148,7 @@ export const make = {
 
   admin: (fields: Partial<User> = {}): Promise<TestUser> => make.user({ isAdmin: true, ...fields }),
 
-  /** A token's secret. */
+  /** Inserts a token and returns its secret. */
   async token({ id }: Pick<User, "id">, fields: TokenFields = {}): Promise<string> {
     const { secret, insert, bindings } = await token(id, fields);
     await db.batch([insert, ...bindings]);
@@ -174,7 +174,7 @@ export const make = {
     await db.batch(insertMember(org.id, team.id, user));
   },
 
-  /** Lets a team that does not reach all repositories reach this one. */
+  /** Adds a repository to a team that does not include all repositories. */
   async teamRepo(team: { id: number }, repo: Repository): Promise<void> {
     await db.insert(teamRepositories).values({ teamId: team.id, repoId: repo.id });
   },

@@ -4,18 +4,18 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Bytes of all buffers of this isolate that something still refers to. */
+/** Bytes of all reachable buffers of this isolate. */
 function measure(): number {
-  // What the first finds, the second has given back.
+  // The first collection finds the garbage, the second one frees it.
   collect();
   collect();
   return process.memoryUsage().arrayBuffers;
 }
 
-/** Between two looks, in milliseconds: a look takes longer than most of what is looked at. */
+/** Minimum time between measurements, in milliseconds: one takes longer than most of the measured steps. */
 const PAUSE_MS = 50;
 
-/** Watches how much memory buffers take beyond what they took at first. */
+/** Records the peak of buffer memory above the level at the start. */
 export class MemoryWatch {
   peakBytes = 0;
   private readonly idleBytes: number;
@@ -25,7 +25,7 @@ export class MemoryWatch {
     this.idleBytes = idleBytes;
   }
 
-  /** Begins when all is freed that was used before. */
+  /** Starts once earlier buffers are freed. */
   static async make(): Promise<MemoryWatch> {
     let idleBytes = measure();
     for (let quiet = 0; quiet < 3;) {
@@ -37,13 +37,13 @@ export class MemoryWatch {
     return new MemoryWatch(idleBytes);
   }
 
-  /** Looks now. Cost: a full collection, some milliseconds. */
+  /** Measures now. Cost: a full garbage collection, some milliseconds. */
   look(): void {
     this.peakBytes = Math.max(this.peakBytes, measure() - this.idleBytes);
     this.lookedAt = performance.now();
   }
 
-  /** Looks unless it did so just now. */
+  /** Measures, unless the last measurement is less than `PAUSE_MS` ago. */
   glance(): void {
     if (performance.now() - this.lookedAt > PAUSE_MS) this.look();
   }

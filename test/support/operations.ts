@@ -1,6 +1,6 @@
 import { describeApi } from "../../src/api/document.ts";
 
-/** A schema of the interface description, as far as tests look into it. */
+/** The parts of an OpenAPI schema that tests read. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -16,18 +16,18 @@ export interface Parameter {
   schema: Schema;
 }
 
-/** One operation of the API, as its description tells it. */
+/** One operation of the API, from the interface description. */
 export interface Operation {
   id: string;
   method: string;
-  /** Below `/api/v1`, with its parameters in braces. */
+  /** Path below `/api/v1`, with parameters in braces. */
   path: string;
-  /** Undefined where the description declares none. */
+  /** Undefined if the description declares none. */
   scopes: readonly string[] | undefined;
-  /** Whether anonymous callers may enter. */
+  /** Whether the operation accepts anonymous callers. */
   allowsAnonymous: boolean;
   parameters: readonly Parameter[];
-  /** The fields of its JSON body, where it takes one. */
+  /** The fields of its JSON body; undefined if it takes none. */
   body: Readonly<Record<string, Schema>> | undefined;
 }
 
@@ -39,10 +39,10 @@ interface Described {
   requestBody?: { content: Record<string, { schema: Schema }> };
 }
 
-/** The interface description as it would be published. */
+/** The interface description as it is published. */
 export const description = describeApi();
 
-/** Every operation of the API, in the order of their registration. */
+/** Every operation of the API, in order of registration. */
 export const operations: readonly Operation[] = Object.entries(description.paths ?? {}).flatMap(
   ([path, methods]) =>
     Object.entries(methods as Record<string, Described>).map(([method, described]) => ({
@@ -50,7 +50,8 @@ export const operations: readonly Operation[] = Object.entries(description.paths
       method: method.toUpperCase(),
       path,
       scopes: described["x-scopes"],
-      allowsAnonymous: described.security?.some((way) => Object.keys(way).length === 0) ?? false,
+      allowsAnonymous:
+        described.security?.some((requirement) => Object.keys(requirement).length === 0) ?? false,
       parameters: described.parameters ?? [],
       body: fieldsOf(described.requestBody?.content["application/json"]?.schema),
     })),
@@ -63,7 +64,7 @@ function fieldsOf(schema: Schema | undefined): Record<string, Schema> | undefine
   return fieldsOf(components?.[name]);
 }
 
-/** The path of an operation with values for its parameters; each must have one. */
+/** Fills in the parameters of an operation's path. @throws if a value is missing. */
 export function fillPath(path: string, values: Readonly<Record<string, string | number>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

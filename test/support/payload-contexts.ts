@@ -10,7 +10,7 @@ import { make } from "./make.ts";
 
 export const ROOT_URL = "https://forge.example";
 
-/** Something happens in a repository, by its owner unless `sender` is somebody else. */
+/** The payload context of an event in a fresh repository, caused by its owner. */
 export async function makeOccasion({
   owner: ownerFields = {},
   repo: repoFields = {},
@@ -24,10 +24,10 @@ export async function makeOccasion({
   };
 }
 
-/** The id that ends in this number. */
+/** The object id that ends in `number`, in hexadecimal. */
 export const oidOf = (number: number): string => number.toString(16).padStart(40, "0");
 
-/** A commit as it is read, with one file of each kind. */
+/** A pushed commit as the service reads it; by default, with one file of each status. */
 export function makeCommit(
   number: number,
   {

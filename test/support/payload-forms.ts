@@ -1,4 +1,4 @@
-/** What kind of JSON each field of an object is. */
+/** The JSON type of each field of an object. */
 export type Form = Record<string, Kind>;
 type Kind = "string" | "number" | "boolean" | "array" | "object" | "null";
 
@@ -23,7 +23,7 @@ export const USER: Form = {
   ),
 };
 
-/** Of a repository that keeps its issues and its wiki itself. */
+/** A repository with its own issues and its own wiki. */
 export const REPOSITORY: Form = {
   ...fields(
     "number",
@@ -41,7 +41,7 @@ export const REPOSITORY: Form = {
   ...fields("object", "owner permissions internal_tracker"),
 };
 
-/** Of a commit that was pushed. */
+/** A pushed commit. */
 export const COMMIT: Form = {
   ...fields("string", "id message url timestamp"),
   ...fields("object", "author committer"),
@@ -51,7 +51,7 @@ export const COMMIT: Form = {
 
 export const COMMIT_USER: Form = fields("string", "name email username");
 
-/** The same of all that is inside, too: of a list of objects, one form of them all. */
+/** The JSON types of nested objects too; a list of objects has one form for all its items. */
 export type DeepForm = Kind | { [key: string]: DeepForm } | DeepForm[];
 
 export function deepFormOf(value: unknown): DeepForm {

@@ -16,7 +16,7 @@ import type { TestRepo, TestUser } from "./make.ts";
 
 export const NULL = "0".repeat(40);
 
-/** A commit of one file, and packs of it: whole, and without the file. */
+/** A commit of one file, a complete pack of it, and a pack that lacks the blob (`holed`). */
 export function makeCommit(text: string, content = encodeUtf8(text)) {
   const build = (hasBlob: boolean) => {
     const builder = new PackBuilder(codec);
@@ -33,31 +33,31 @@ export function makeCommit(text: string, content = encodeUtf8(text)) {
   return { ...build(true), holed: build(false).pack };
 }
 
-/** One ref to move. */
+/** One ref update of a push. */
 export interface Command {
   ref: string;
   old?: string;
   new?: string;
 }
 
-/** What a push may have beside its commands. */
+/** The parts of a push besides its commands. */
 export interface PushExtras {
   pack?: Uint8Array;
-  /** Words of the client's, beside `report-status`. */
+  /** Capabilities of the client besides `report-status`, separated by spaces. */
   capabilities?: string;
-  /** Sent where the capabilities hold `push-options`. */
+  /** Push options; sent if the capabilities contain `push-options`. */
   options?: string[];
   visit?: typeof visitAsIs;
 }
 
-/** What a client sends for a ref to an object that is there. */
+/** The pack that a client sends if the server already has all objects. */
 export const makeEmptyPack = (): Uint8Array => new PackBuilder(codec).build();
 
 const HEADERS = { "Content-Type": "application/x-git-receive-pack-request" };
 const pathOf = ({ owner, name }: Pick<TestRepo, "owner" | "name">): string =>
   `/${owner}/${name}.git/git-receive-pack`;
 
-/** Pushes whatever a client could send. */
+/** Sends a push with any commands, as a client could. */
 export const pushCommands = (
   as: TestUser,
   repo: Pick<TestRepo, "owner" | "name">,
@@ -75,8 +75,8 @@ function pushBody(
     return `${length.toString(16).padStart(4, "0")}${line}`;
   };
   const lines = commands.map((command, at) => {
-    const words = at === 0 ? `\0report-status ${capabilities}` : "";
-    return pkt(`${command.old ?? NULL} ${command.new ?? NULL} ${command.ref}${words}`);
+    const capabilityList = at === 0 ? `\0report-status ${capabilities}` : "";
+    return pkt(`${command.old ?? NULL} ${command.new ?? NULL} ${command.ref}${capabilityList}`);
   });
   const isWithOptions = capabilities.split(" ").includes("push-options");
   const tail = isWithOptions ? `${options.map(pkt).join("")}0000` : "";
@@ -84,7 +84,7 @@ function pushBody(
   return joinBytes(pack ? [head, pack] : [head]) as Uint8Array<ArrayBuffer>;
 }
 
-/** Pushes a pack to `ref`, which is not there yet. */
+/** Pushes a pack and creates `ref`. */
 export const push = (
   as: TestUser,
   repo: Pick<TestRepo, "owner" | "name">,
@@ -93,7 +93,7 @@ export const push = (
   ref = "refs/heads/main",
 ): Promise<Answer> => pushCommands(as, repo, [{ ref, new: oid }], { pack });
 
-/** The same as a request, to be sent elsewhere. */
+/** The request of `push`, to be sent by other means. */
 export function pushRequest(
   as: TestUser,
   repo: Pick<TestRepo, "owner" | "name">,
@@ -109,11 +109,11 @@ export function pushRequest(
 export const refsOf = async (repo: RepositoryLocation) =>
   (await env.REPOSITORY.getByName(repo.objectName).snapshot()).refs;
 
-/** Keys of all files of a network. */
+/** Keys of all stored files of a network. */
 export const filesOf = async (repo: RepositoryLocation) =>
   (await env.PACKS.list({ prefix: networkPrefix(repo.networkName) })).objects.map(({ key }) => key);
 
-/** Stores a pack and makes a ref of it, past the service. */
+/** Stores a pack and creates a ref, without the HTTP service. */
 export const storePush = (
   repo: TestRepo,
   ref: string,
@@ -122,7 +122,7 @@ export const storePush = (
   peeledOid: string | null = null,
 ): Promise<void> => storeRefs(repo, [{ ref, oid, peeledOid }], pack);
 
-/** Stores a pack and creates refs of its objects in one push, past the service. */
+/** Stores a pack and creates refs to its objects in one push, without the HTTP service. */
 export async function storeRefs(
   repo: TestRepo,
   refs: readonly { ref: string; oid: string; peeledOid?: string | null }[],
@@ -140,7 +140,7 @@ export async function storeRefs(
     newOid: oid,
     peeledOid,
   }));
-  const { summary, entry } = await stored.commitPush({
+  const { summary, entry: journalEntry } = await stored.commitPush({
     id: crypto.randomUUID(),
     actorId: repo.ownerId,
     at: Date.now(),
@@ -151,8 +151,15 @@ export async function storeRefs(
     isAtomic: true,
     defaultBranch: repo.defaultBranch,
   });
-  if (!entry) throw new Error(`the push was refused: ${JSON.stringify(summary)}`);
-  const bringsNothing = () => Promise.resolve(new Map());
-  await recordPush(systemCtx({}, Date.now()), repo, entry, summary, [updates], bringsNothing);
-  await stored.settle(entry.pushId);
+  if (!journalEntry) throw new Error(`the push was refused: ${JSON.stringify(summary)}`);
+  const findNoCommits = () => Promise.resolve(new Map());
+  await recordPush(
+    systemCtx({}, Date.now()),
+    repo,
+    journalEntry,
+    summary,
+    [updates],
+    findNoCommits,
+  );
+  await stored.settle(journalEntry.pushId);
 }

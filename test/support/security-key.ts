@@ -10,9 +10,9 @@ const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes
 const number = (bytes: Uint8Array) => formatNatural(bytes);
 
 /**
- * A security key that needs no hand: it signs with whatever flags it is told.
+ * A software security key that signs with any flags.
  *
- * A test of the clients has ssh-keygen verify what it makes.
+ * A client test verifies its signatures with ssh-keygen.
  */
 export async function makeSecurityKey(kind: Kind) {
   const isEd25519 = kind.includes("ed25519");
@@ -38,12 +38,12 @@ export async function makeSecurityKey(kind: Kind) {
       ]);
       const deed = Uint8Array.of(flags, 0, 0, 0, 7);
       const signed = Buffer.concat([sha256(APPLICATION), deed, sha256(message)]);
-      const made = new Uint8Array(
+      const rawSignature = new Uint8Array(
         await crypto.subtle.sign(algorithm, privateKey, new Uint8Array(signed)),
       );
       const value = isEd25519
-        ? made
-        : formatSshWire([number(made.subarray(0, 32)), number(made.subarray(32))]);
+        ? rawSignature
+        : formatSshWire([number(rawSignature.subarray(0, 32)), number(rawSignature.subarray(32))]);
       const inner = Buffer.concat([formatSshWire([kind, value]), deed]);
       const fields = formatSshWire([blob, "git", "", "sha512", inner]);
       const all = Buffer.concat([Buffer.from("SSHSIG"), Uint8Array.of(0, 0, 0, 1), fields]);

@@ -7,11 +7,11 @@ import { TEST_SETTINGS } from "./system.ts";
 import { send, type Answer, type Sending } from "./call.ts";
 
 /**
- * The service as an operator could have configured it, on the same bindings.
+ * The service with another configuration, on the same bindings.
  *
  * @param vars     Variables of the Worker.
- * @param bindings Bindings that take the place of the Worker's own.
- * @returns What `call` is for the service as it is.
+ * @param bindings Bindings that replace the Worker's own.
+ * @returns A function like `call` for this service.
  */
 export function serviceWith(vars: Record<string, string>, bindings: Partial<Env> = {}) {
   const visit = doorsWith(vars, bindings);
@@ -19,7 +19,7 @@ export function serviceWith(vars: Record<string, string>, bindings: Partial<Env>
     visit(method, `/api/v1${path}`, sending);
 }
 
-/** The same for all its doors: what `visit` is for the service as it is. */
+/** Like `serviceWith`, for all paths: returns a function like `visit`. */
 export function doorsWith(vars: Record<string, string>, bindings: Partial<Env> = {}) {
   const app = createApp(parseConfig({ ...TEST_SETTINGS, ...vars }));
   return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>

@@ -2,7 +2,7 @@ import { encodeUtf8 } from "../../src/git/byte-text.ts";
 import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
 import { codec } from "../../src/storage/codec.ts";
 
-/** Signs bytes as a program that git calls would: armored. */
+/** Signs bytes and returns the armored signature, like the signing program that git runs. */
 export type Signer = (bytes: Uint8Array) => Promise<string>;
 
 interface Fields {
@@ -10,11 +10,11 @@ interface Fields {
   committer: string;
   message?: string;
   sign: Signer;
-  /** What is stored of what was signed, if it is not all of it. */
+  /** Makes the stored commit from the signed content and the signature header; by default, `git commit -S`'s form. */
   store?: (content: string, signatureHeader: string) => string;
 }
 
-/** A commit as `git commit -S` makes it, and a pack of it. */
+/** A commit as `git commit -S` creates it, and a pack that contains it. */
 export async function makeSignedCommit({
   committer,
   message = "Change\n",
@@ -38,7 +38,7 @@ export async function makeSignedCommit({
 export const signatureHeader = (signature: string): string =>
   `gpgsig ${signature.replaceAll("\n", "\n ")}\n`;
 
-/** An annotated tag as `git tag -s` makes it, and a pack of it. */
+/** An annotated tag as `git tag -s` creates it, and a pack that contains it. */
 export async function makeSignedTag(
   commitOid: string,
   { tagger, sign, append = "" }: { tagger: string; sign: Signer; append?: string | undefined },

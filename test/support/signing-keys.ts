@@ -4,7 +4,7 @@ import { generateKey } from "openpgp";
 
 import { formatNatural, formatSshWire } from "../../src/domain/keys/ssh-wire.ts";
 
-/** An armored OpenPGP key of the service's, that signs with a subkey if it is told to. */
+/** An armored OpenPGP key for the service; with `hasSubkey`, a subkey signs. */
 export async function makeOpenPgpSigningKey({
   hasSubkey = false,
   passphrase = "",
@@ -38,7 +38,7 @@ const KINDS = {
 } as const;
 export const SSH_KINDS = Object.keys(KINDS) as (keyof typeof KINDS)[];
 
-/** A private key of OpenSSH's form, as `ssh-keygen -N ''` writes it. */
+/** A private key in OpenSSH's format, as `ssh-keygen -N ''` writes it. */
 export async function makeSshSigningKey(kind: keyof typeof KINDS = "ssh-ed25519") {
   const pair = await crypto.subtle.generateKey(KINDS[kind], true, ["sign", "verify"]);
   if (!("publicKey" in pair)) throw new Error("one key where there should be two");
@@ -47,7 +47,7 @@ export async function makeSshSigningKey(kind: keyof typeof KINDS = "ssh-ed25519"
   const natural = (name: string) => formatNatural(field(name));
   const point = Buffer.concat([Uint8Array.of(4), field("x"), field("y")]);
   const curve = kind.replace("ecdsa-sha2-", "");
-  const [open, secret] = {
+  const [publicFields, secretFields] = {
     OKP: [[field("x")], [field("x"), Buffer.concat([field("d"), field("x")])]],
     EC: [
       [curve, point],
@@ -55,19 +55,19 @@ export async function makeSshSigningKey(kind: keyof typeof KINDS = "ssh-ed25519"
     ],
     RSA: [[natural("e"), natural("n")], ["n", "e", "d", "qi", "p", "q"].map(natural)],
   }[jwk["kty"] as "OKP" | "EC" | "RSA"] as [(string | Uint8Array)[], (string | Uint8Array)[]];
-  const publicKey = formatSshWire([kind, ...open]);
+  const publicKey = formatSshWire([kind, ...publicFields]);
   const body = Buffer.concat([
     Buffer.from([1, 2, 3, 4, 1, 2, 3, 4]),
-    formatSshWire([kind, ...secret, "made@example.org"]),
+    formatSshWire([kind, ...secretFields, "made@example.org"]),
     Uint8Array.of(1, 2, 3),
   ]);
-  const whole = Buffer.concat([
+  const keyFile = Buffer.concat([
     Buffer.from("openssh-key-v1\0"),
     formatSshWire(["none", "none", ""]),
     Uint8Array.of(0, 0, 0, 1),
     formatSshWire([publicKey, body]),
   ]);
-  const lines = whole.toString("base64").match(/.{1,70}/g) ?? [];
+  const lines = keyFile.toString("base64").match(/.{1,70}/g) ?? [];
   const digest = createHash("sha256").update(publicKey).digest("base64").replace(/=+$/, "");
   return {
     armored: [

@@ -14,7 +14,7 @@ import { codec } from "../../src/storage/codec.ts";
 import { visit } from "./call.ts";
 import type { TestRepo, TestUser } from "./make.ts";
 
-/** Bytes of a file that can't be compressed. */
+/** Size of each incompressible file. */
 export const BLOB_BYTES = 2 * 1024 * 1024;
 export const BLOBS = 5;
 
@@ -26,7 +26,7 @@ function makeNoise(): Uint8Array {
   return bytes;
 }
 
-/** Pushes a commit of large files without parents to a branch of its own, and returns its id. */
+/** Pushes a root commit of large files to a branch of its own, and returns its id. */
 export async function pushLarge(owner: TestUser, repo: TestRepo, branch: string): Promise<string> {
   const builder = new PackBuilder({ ...codec, deflate: storeOnly });
   const entries: Uint8Array[] = [];
@@ -49,17 +49,17 @@ export async function pushLarge(owner: TestUser, repo: TestRepo, branch: string)
   return oid;
 }
 
-/** Deflate without compressing, which is quick. */
+/** Deflate without compression, which is fast. */
 const storeOnly = (bytes: Uint8Array): Uint8Array => deflateSync(bytes, { level: 0 });
 
-/** How much has been read from the bucket. */
+/** Counts the reads from the bucket. */
 export interface Meter {
   bytes: number;
-  /** Reads that have started and not ended. */
+  /** Reads in progress. */
   open: number;
 }
 
-/** The bucket, with a meter on all that is read from it. */
+/** Wraps the bucket so that `meter` counts all reads. */
 function meterReads(bucket: R2Bucket, meter: Meter): R2Bucket {
   const metered = async <T>(read: Promise<T>, bytesOf: (value: T) => number): Promise<T> => {
     meter.open++;
@@ -71,8 +71,11 @@ function meterReads(bucket: R2Bucket, meter: Meter): R2Bucket {
       meter.open--;
     }
   };
-  /** The same object, but for the methods given. */
-  const instead = <T extends object>(object: T, methods: Partial<Record<keyof T, unknown>>): T =>
+  /** The same object with some of its methods replaced. */
+  const withMethods = <T extends object>(
+    object: T,
+    methods: Partial<Record<keyof T, unknown>>,
+  ): T =>
     new Proxy(object, {
       get(target, name) {
         if (name in methods) return methods[name as keyof T];
@@ -81,20 +84,20 @@ function meterReads(bucket: R2Bucket, meter: Meter): R2Bucket {
       },
     });
   const meterReader = (reader: ReadableStreamBYOBReader) =>
-    instead(reader as ReadableStreamBYOBReader & { readAtLeast: BoundedRead }, {
+    withMethods(reader as ReadableStreamBYOBReader & { readAtLeast: BoundedRead }, {
       readAtLeast: (minBytes: number, view: Uint8Array) =>
         metered(
           (reader as unknown as { readAtLeast: BoundedRead }).readAtLeast(minBytes, view),
           ({ value }) => value?.length ?? 0,
         ),
     });
-  return instead(bucket, {
+  return withMethods(bucket, {
     get: async (key: string, options?: R2GetOptions) => {
       const object = await metered(bucket.get(key, options), () => 0);
       if (!object || !("body" in object)) return object;
-      return instead(object, {
+      return withMethods(object, {
         arrayBuffer: () => metered(object.arrayBuffer(), ({ byteLength }) => byteLength),
-        body: instead(object.body, {
+        body: withMethods(object.body, {
           getReader: () => meterReader(object.body.getReader({ mode: "byob" })),
         }),
       });
@@ -107,7 +110,7 @@ type BoundedRead = (
   view: Uint8Array,
 ) => Promise<{ value?: Uint8Array; done: boolean }>;
 
-/** Waits until nothing is read any more, though nobody takes anything. */
+/** Waits until the service stops reading from the bucket, while no one reads the response. */
 export async function settle(meter: Meter): Promise<void> {
   for (let quiet = 0; quiet < 20;) {
     const before = meter.bytes;
@@ -116,21 +119,21 @@ export async function settle(meter: Meter): Promise<void> {
   }
 }
 
-/** Sends a request, and gives the answer as a stream that nobody reads yet. */
+/** Sends a request, and returns the response body as an unread stream. */
 export async function startReading(request: Request) {
   const meter: Meter = { bytes: 0, open: 0 };
   const bindings = { ...env, PACKS: meterReads(env.PACKS, meter) };
   const app = createApp(parseConfig({}));
   const response = await app.fetch(request, bindings, createExecutionContext());
-  if (!response.body) throw new Error("an answer without a body");
+  if (!response.body) throw new Error("the response has no body");
   return { meter, reader: response.body.getReader() };
 }
 
 /**
- * Reads an answer to its end, and stops for good a few times, at the beginning and later.
+ * Reads a response to its end, and pauses several times until the service has settled.
  *
- * @param totalBytes About as long as it is.
- * @returns How much was taken, and how much more than that had been read from the bucket at most.
+ * @param totalBytes Approximate size of the response.
+ * @returns The bytes read from the response, and the maximum by which the reads from the bucket were ahead.
  */
 export async function readSlowly(
   { meter, reader }: Awaited<ReturnType<typeof startReading>>,

@@ -8,12 +8,12 @@ import { readJournal, receiveHook } from "./hook-receiver.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Two origins of one host on this machine, outside of the Worker. */
+    /** Two origins on this machine, outside the Worker. */
     receivers: [string, string];
   }
 }
 
-/** What a receiver tells of the request it got. */
+/** A request as the receiver's `/echo` returns it. */
 export interface Received {
   method: string;
   path: string;
@@ -21,7 +21,7 @@ export interface Received {
   body: string;
 }
 
-/** DNS answers by name: codes and the addresses of both families. */
+/** DNS responses by name: response codes and the addresses of both families. */
 const ZONE: Readonly<Record<string, { status: number; a?: string[]; aaaa?: string[] }>> = {
   "public.zone": { status: 0, a: ["93.184.216.34"], aaaa: ["2606:4700::1111"] },
   "six.zone": { status: 0, aaaa: ["2606:4700::1111"] },
@@ -31,7 +31,7 @@ const ZONE: Readonly<Record<string, { status: number; a?: string[]; aaaa?: strin
   "odd.zone": { status: 0, a: ["0x7f.1"] },
 };
 
-/** Starts an HTTP server on two ports, which does what the path says. */
+/** Starts HTTP servers on two ports, whose behaviour depends on the request's path. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const counts = new Map<string, number>();
   const servers = [1, 2].map(() =>
@@ -107,7 +107,7 @@ async function answer(
   }
 }
 
-/** With the alias that most names are, before their addresses. */
+/** A DNS response with an alias record before the addresses, as for most names. */
 function dnsAnswer(name: string, type: string): object {
   const { status, a = [], aaaa = [] } = ZONE[name] ?? { status: 3 };
   const code = Number(type);

@@ -1,5 +1,5 @@
 import type { Answer } from "./call.ts";
 
-/** The statuses of requests that raced, in numeric order: which one won is nobody's to say. */
+/** The statuses of concurrent requests, sorted, because the order in which they finish is undefined. */
 export const statusesOf = (answers: readonly Answer[]): number[] =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);

@@ -10,7 +10,7 @@ import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
 
-/** Settings of all tests that vitest.config.ts makes. */
+/** Settings for all tests, from vitest.config.ts. */
 export const TEST_SETTINGS = {
   ALLOWED_HOST_LIST: env.ALLOWED_HOST_LIST,
   DNS_RESOLVER_URL: env.DNS_RESOLVER_URL,
@@ -18,9 +18,9 @@ export const TEST_SETTINGS = {
 };
 
 /**
- * What jobs act on.
+ * The context of jobs, on the bindings of the Worker.
  *
- * @param bindings Bindings that take the place of the Worker's own.
+ * @param bindings Bindings that replace the Worker's own.
  * @param now In milliseconds.
  * @param settings Variables of the configuration.
  */

@@ -2,7 +2,7 @@ import { encodeUtf8 } from "../../src/git/byte-text.ts";
 import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
 import { codec } from "../../src/storage/codec.ts";
 
-/** An annotated tag of an object, and a pack of it. */
+/** An annotated tag of an object, and a pack that contains the tag. */
 export function makeTag(
   targetOid: string,
   name: string,

@@ -2,7 +2,7 @@ import { vi } from "vitest";
 
 import type { Answer } from "./call.ts";
 
-/** The log line of a request, as operators read it. */
+/** The log line of a request. */
 export interface RequestLine {
   event: "request";
   id: string;
@@ -18,7 +18,7 @@ export interface RequestLine {
   r2Rounds: number;
 }
 
-/** The log line of a streamed answer that has ended. */
+/** The log line of a finished streamed response. */
 export interface SentLine {
   event: "git:sent";
   id: string;
@@ -28,7 +28,7 @@ export interface SentLine {
   sentBytes: number;
 }
 
-/** Sends a request and reads what the service logged of it, and everything else it logged meanwhile. */
+/** Sends a request and returns its log lines, and the full text of the log meanwhile. */
 export async function logged(send: () => Promise<Answer>) {
   const spy = vi.spyOn(console, "log").mockImplementation(() => {});
   try {

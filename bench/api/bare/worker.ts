@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 
 /**
- * What Hono does when it has nothing to do: one route, which answers JSON of the size asked for.
- * A case of the benchmark can't be faster than this on the same machine.
+ * The minimal work of Hono: one route that returns JSON of the requested size.
+ * No case of the benchmark can be faster on the same machine.
  */
 const app = new Hono();
 

@@ -1,19 +1,19 @@
 import { Random } from "./random.ts";
 
-/** How large a history is. */
+/** The size of a history. */
 export type Dimensions = {
   seed: number;
   commits: number;
-  /** Files in the end; the first commit has a tenth of them. */
+  /** Number of files at the end; the first commit has a tenth of them. */
   files: number;
-  /** Directories that all but a few of them lie in, and how far these are below the root. */
+  /** Number of directories, which contain all but a few files, and their depth below the root. */
   directories: number;
   depth: 1 | 2;
-  /** How many changes of all are to the few files of the root. */
+  /** Share of changes that edit the few files in the root. */
   rootShare: number;
-  /** Lines of a file, on average. */
+  /** Average number of lines of a file. */
   lines: number;
-  /** Branches beside `main`, and annotated tags. */
+  /** Number of branches besides `main`, and of annotated tags. */
   branches: number;
   tags: number;
 };
@@ -21,9 +21,9 @@ export type Dimensions = {
 /** A version of a file. */
 type Change = { file: number; version: number };
 
-/** A commit, by its place in the plan. */
+/** A commit, identified by its index in the plan. */
 type PlannedCommit = {
-  /** The branch of a side line, by its number; undefined on `main`. */
+  /** Number of the side branch; undefined on `main`. */
   branch: number | undefined;
   parents: number[];
   changes: Change[];
@@ -31,18 +31,18 @@ type PlannedCommit = {
 
 export type Plan = {
   commits: PlannedCommit[];
-  /** Versions of each file. */
+  /** Number of versions of each file. */
   versions: number[];
 };
 
-/** Files that lie in the root: the first. */
+/** Number of files in the root: the first ones. */
 export const ROOT_FILES = 20;
-/** Commits of a side line at most. */
+/** Maximum number of commits of a side branch. */
 const SIDE_LINE_MAX = 6;
 
 /**
- * Decides what happens in a history: a main line with side lines that are merged, each of whose
- * commits edits one to three files, mostly of one directory, or adds one.
+ * Plans a history: a main branch with side branches that are merged. Each commit
+ * edits one to three files, mostly of one directory, or adds a file.
  */
 export function planHistory(dimensions: Dimensions): Plan {
   const random = new Random(dimensions.seed);
@@ -64,7 +64,7 @@ export function planHistory(dimensions: Dimensions): Plan {
     const first = pickFile(random, versions.length, dimensions.rootShare);
     const count = random.next() < 0.75 ? 1 : 2 + random.below(2);
     for (let at = changes.size; at < count; at += 1) {
-      // Files of one directory are as many apart as there are directories.
+      // The numbers of files in one directory differ by the number of directories.
       const file = (first + at * dimensions.directories) % versions.length;
       if (!changes.has(file)) changes.set(file, { file, version: versions[file] ?? 0 });
     }
@@ -90,7 +90,7 @@ export function planHistory(dimensions: Dimensions): Plan {
     }
     const meanwhile = commits.push({ branch: undefined, parents: [head], changes: change() }) - 1;
     for (const { file } of commits[meanwhile]?.changes ?? []) merged.delete(file);
-    // One side line of five is still open.
+    // One side branch of five stays unmerged.
     head = meanwhile;
     if (random.next() < 0.8) {
       const parents = [meanwhile, tip];
@@ -100,7 +100,7 @@ export function planHistory(dimensions: Dimensions): Plan {
   return { commits, versions };
 }
 
-/** A file to be edited: few are edited often, most seldom. */
+/** Chooses a file to edit: a few are edited often, most rarely. */
 const pickFile = (random: Random, files: number, rootShare: number): number =>
   random.next() < rootShare
     ? random.below(Math.min(files, ROOT_FILES))

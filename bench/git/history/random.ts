@@ -1,4 +1,4 @@
-/** A source of numbers that is the same for the same seed. */
+/** A pseudorandom generator with a seed. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** From 0 to less than 1. Mulberry32. */
+  /** A number from 0 to less than 1, by Mulberry32. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -14,12 +14,12 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to less than `end`. */
+  /** An integer from 0 to less than `end`. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 
-  /** One of a list that is not empty. */
+  /** A random element of a list. @throws Error if it is empty. */
   pick<Item>(items: readonly Item[]): Item {
     const item = items[this.below(items.length)];
     if (item === undefined) throw new Error("nothing to pick from");

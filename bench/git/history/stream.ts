@@ -6,11 +6,11 @@ const PEOPLE = 60;
 const EPOCH_SECONDS = Date.UTC(2015, 0, 1) / 1000;
 
 /**
- * A planned history as `git fast-import` reads it.
+ * A planned history as input for `git fast-import`.
  *
- * The blobs of a file follow each other, from its first version to its last: fast-import makes each
- * a delta of the one before it. Between two files stands a blob of a few bytes that nothing refers
- * to and that is no base for anything.
+ * The blobs of a file are consecutive, from the first version to the last: fast-import stores each
+ * as a delta against the previous one. A blob of a few bytes separates two files: it is unreferenced
+ * and too small to be a delta base.
  *
  * @see git-fast-import(1), "INPUT FORMAT".
  */
@@ -74,7 +74,7 @@ function* streamBlobs(
   let mark = 1;
   for (const count of versions) {
     yield `blob\ndata 8\n${String(mark).padStart(8)}\n`;
-    // A few files are long: a tenth of them hold half of the lines.
+    // A few files are long: a tenth of them contains half of the lines.
     const length = Math.ceil((average / 10) * (0.5 + 1 / (0.03 + random.next())));
     const lines = Array.from({ length }, newLine);
     for (let version = 0; version < count; version += 1) {
@@ -90,13 +90,13 @@ function* streamBlobs(
 
 /** Changes a few lines in one to three places. */
 function edit(lines: number[], random: Random, newLine: () => number): void {
-  for (let place = random.below(3); place >= 0; place -= 1) {
+  for (let remaining = random.below(3); remaining >= 0; remaining -= 1) {
     const fresh = Array.from({ length: random.below(24) + 1 }, newLine);
     lines.splice(random.below(lines.length), random.below(23), ...fresh);
   }
 }
 
-/** The mark of each file's first version, and the first mark behind all of them. */
+/** The fast-import mark of each file's first version, and the first mark after all blobs. */
 function markBlobs({ versions }: Plan): { starts: number[]; end: number } {
   let end = 1;
   const starts = versions.map((count) => {

@@ -5,11 +5,11 @@ const SYLLABLES =
 const WORDS = 4000;
 const LINES = 30_000;
 
-/** What files and messages are made of: words, and lines that look like those of a program. */
+/** Generates the content of files and messages: words, and lines that look like code. */
 export class Vocabulary {
   readonly words: readonly string[];
   private readonly bytes: Buffer;
-  /** Where each line starts, and one more for the end. */
+  /** Start offset of each line, and the end offset. */
   private readonly starts: number[] = [0];
 
   constructor(random: Random) {
@@ -36,7 +36,7 @@ export class Vocabulary {
     return Array.from({ length: words }, () => random.pick(this.words)).join(" ");
   }
 
-  /** The text that lines make, given by their numbers. */
+  /** The text of a list of line numbers. */
   text(lines: readonly number[]): Buffer {
     let length = 0;
     for (const line of lines) length += this.end(line) - this.start(line);

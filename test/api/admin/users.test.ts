@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { emailAddresses, users } from "../../../src/db/schema/index.ts";
-import { openAlone } from "../../support/alone.ts";
+import { openIsolatedService } from "../../support/isolated-service.ts";
 import { basic, call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
@@ -326,7 +326,7 @@ describe("the last administrator", () => {
   const second = { name: "second", password: PASSWORD };
 
   async function openWithRoot() {
-    const alone = await openAlone(env.ADMINISTRATORS_DB);
+    const alone = await openIsolatedService(env.ADMINISTRATORS_DB);
     await alone.setup().createFirstAdministrator({ ...root, email: "root@example.com" });
     const administrators = async () => {
       const rows = await alone.db.select().from(users).where(eq(users.isAdmin, true));

@@ -5,7 +5,7 @@ import { collaborations, users, watches } from "../../../src/db/schema/index.ts"
 import { countContributions } from "../../../src/domain/activities/list-activities.ts";
 import { only } from "../../../src/lib/only.ts";
 import { pushOf, tell } from "../../support/activities.ts";
-import { makeManyRepositories, tellMany } from "../../support/bulk.ts";
+import { makeManyRepositories, insertManyEvents } from "../../support/bulk.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { readAll } from "../../support/list.ts";
@@ -26,12 +26,12 @@ describe("a feed with many activities", () => {
     const hidden = await make.repo(user, { isPrivate: true });
     const open = await make.repo(user);
     await tell(open, user, "repository.created", {}, 1_000_000);
-    await tellMany(hidden, user, 2998, 2_000_000);
+    await insertManyEvents(hidden, user, 2998, 2_000_000);
     await tell(open, user, "repository.created", {}, 20_000_000);
     const path = `${feedOf(user)}?only-performed-by=true`;
     expect((await call("GET", path)).body).toHaveLength(2);
 
-    await tellMany(hidden, user, 10_000, 30_000_000);
+    await insertManyEvents(hidden, user, 10_000, 30_000_000);
     await tell(open, user, "repository.created", {}, 60_000_000);
     const { answer, line } = await logged(() => call("GET", path));
     expect(answer.body).toHaveLength(1);
@@ -43,7 +43,7 @@ describe("a feed with many activities", () => {
   it("reads only the rows it returns where all are visible", async () => {
     const user = await make.user();
     const open = await make.repo(user);
-    await tellMany(open, user, 4000, 1_000_000);
+    await insertManyEvents(open, user, 4000, 1_000_000);
     const { answer, line } = await logged(() => call("GET", `${feedOf(user)}?limit=10`));
     const times = answer.body.map(({ created }: { created: string }) => Date.parse(created));
     expect(times).toEqual(Array.from({ length: 10 }, (_, at) => 1_000_000 + (3999 - at) * 1000));

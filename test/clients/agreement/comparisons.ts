@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { EMPTY_TREE_OID } from "../../../src/git/oid.ts";
 import type { Source } from "./source.ts";
 
-/** What a kind of comparison found. */
+/** The result of one kind of comparison. */
 export interface Differences {
   count: number;
   readonly all: string[];
@@ -12,9 +12,9 @@ export interface Differences {
 
 interface Comparing {
   readonly source: Source;
-  /** Of the repository, in the API. */
+  /** URL of the repository in the API. */
   readonly url: string;
-  /** How many of each kind. */
+  /** Number of samples of each kind. */
   readonly samples: number;
   readonly differences: Differences;
 }
@@ -35,20 +35,20 @@ async function readBytes(url: string): Promise<Buffer> {
 function note({ differences }: Comparing, what: string, ours: unknown, theirs: unknown): void {
   differences.count++;
   if (isDeepStrictEqual(ours, theirs)) return;
-  const [mine = "", git = ""] = [ours, theirs].map(tell);
+  const [mine = "", git = ""] = [ours, theirs].map(describeValue);
   let at = 0;
   while (at < mine.length && mine[at] === git[at]) at++;
   const part = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 60), at + 100));
   differences.all.push(`${what}: from ${at}: ours ${part(mine)} git's ${part(git)}`);
 }
 
-const tell = (value: unknown): string =>
+const describeValue = (value: unknown): string =>
   value instanceof Uint8Array ? Buffer.from(value).toString() : JSON.stringify(value);
 
 type CommitList = { sha: string }[];
 const shasOf = (list: CommitList): string[] => list.map(({ sha }) => sha);
 
-/** A list of commits: its first page, its last one, and its total. */
+/** Compares a list of commits: its first page, its last page, and its total. */
 async function compareList(comparing: Comparing, query: string, revisions: string[]) {
   const { source, url } = comparing;
   const theirs = await source.lines("rev-list", ...revisions);
@@ -76,7 +76,7 @@ async function firstParent(source: Source, sha: string): Promise<string> {
   return line.split(" ")[1] ?? EMPTY_TREE_OID;
 }
 
-/** Each compares one kind of answer with what git prints. */
+/** Each function compares one kind of response with git's output. */
 export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>> = {
   log: async (comparing) => {
     const { source, samples } = comparing;
@@ -132,7 +132,7 @@ export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>
         await firstParent(source, sha),
         sha,
       );
-      const countOf = (word: RegExp): number => Number(word.exec(short[0] ?? "")?.[1] ?? 0);
+      const countOf = (pattern: RegExp): number => Number(pattern.exec(short[0] ?? "")?.[1] ?? 0);
       const ours = [
         body.commit.tree.sha,
         shasOf(body.parents).join(" "),
@@ -254,7 +254,7 @@ export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>
   },
 };
 
-/** A patch without the version of the program that made it, and how that compressed binary contents. */
+/** A patch without the version of the program that created it, and without compressed binary contents. */
 function withoutNoise(patch: Buffer): string {
   const text = patch.toString("latin1");
   const end = text.lastIndexOf("\n-- \n");
@@ -263,14 +263,14 @@ function withoutNoise(patch: Buffer): string {
     .replaceAll(/^(?:literal|delta) \d+\n(?:[A-Za-z].+\n)*/gm, "data\n");
 }
 
-/** Added and deleted lines of each file, 0 of a binary one. */
+/** Added and deleted lines of each file, 0 for a binary file. */
 function readNumstat(text: string): [number, number][] {
   const stats: [number, number][] = [];
   const fields = text.split("\0");
   for (let at = 0; at + 1 < fields.length; at++) {
     const [added = "", deleted = "", path = ""] = (fields[at] ?? "").split("\t");
     stats.push([Number(added) || 0, Number(deleted) || 0]);
-    // A rename has both its names behind.
+    // For a rename, both paths follow.
     if (path === "") at += 2;
   }
   return stats;

@@ -1,27 +1,27 @@
 /**
- * `npm run agreement -- <repository>`: pushes a repository to a service of its own, and compares what
- * the API tells of it with what git does, for samples of its commits and paths.
+ * `npm run agreement -- <repository>`: pushes a repository to a fresh service, and compares the
+ * responses of the API with git's output, for samples of its commits and paths.
  *
- * `--samples 20` takes so many of each kind; `--seed 7` takes others; `--only diff,tree` takes some
- * comparisons alone. Ends with code 1 if anything differs.
+ * `--samples 20` sets the number of samples of each kind; `--seed 7` selects others; `--only diff,tree` runs these
+ * comparisons only. Exits with code 1 if there is a difference.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { openEdgeforge } from "../../../bench/git/edgeforge.ts";
 import { numberOption, refusingUnknown } from "../../../bench/support/options.ts";
-import { onStage } from "../../../bench/support/stage.ts";
+import { withResources } from "../../../bench/support/resources.ts";
 import { buildAssets } from "../../../scripts/build/assets.ts";
 import { buildWorker } from "../../../scripts/build/worker.ts";
 import { Refusal } from "../../../scripts/refusal.ts";
 import { COMPARISONS, type Differences } from "./comparisons.ts";
 import { openSource } from "./source.ts";
 
-await onStage(async (stage) => {
+await withResources(async (resources) => {
   const { repository, samples, seed, only } = readOptions(process.argv.slice(2));
   await buildAssets();
   await buildWorker();
-  const forge = await stage.opened(openEdgeforge(stage.directory));
+  const forge = await resources.track(openEdgeforge(resources.directory));
   const url = await forge.create("sample", "main");
   const source = await openSource(repository, seed);
   await source.push(url, forge.writeOptions);
@@ -60,7 +60,8 @@ function readOptions(args: string[]) {
       },
     });
     const [repository] = positionals;
-    if (repository === undefined) throw new Refusal("say which repository: its directory");
+    if (repository === undefined)
+      throw new Refusal("missing argument: the directory of a repository");
     return {
       repository: resolve(repository),
       samples: Math.round(numberOption("--samples", values.samples, 1, 10_000)),

@@ -7,14 +7,14 @@ const run = promisify(execFile);
 
 const OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** A repository, as git itself reads it. */
+/** A repository read by git. */
 export interface Source {
-  /** All that a branch or tag reaches, newest first. */
+  /** All commits that are reachable from a branch or tag, newest first. */
   readonly commits: readonly string[];
   git(...args: string[]): Promise<Buffer>;
-  /** What git printed, as text in UTF-8, by lines. */
+  /** The lines of git's output, as UTF-8 text. */
   lines(...args: string[]): Promise<string[]>;
-  /** So many of a list, the same ones for a seed. */
+  /** Chooses `count` items of a list, the same ones for the same seed. */
   sample<Item>(items: readonly Item[], count: number): Item[];
   push(url: string, options: readonly string[]): Promise<void>;
 }
@@ -60,7 +60,7 @@ export async function openSource(directory: string, seed: number): Promise<Sourc
   };
 }
 
-/** Numbers from 0 to 1, the same ones for a seed. */
+/** A generator of numbers from 0 to less than 1, the same ones for the same seed. */
 function mulberry32(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -20,14 +20,14 @@ const change = (repo: Repo, files: object[], options: object = {}) =>
 const changeOne = (repo: Repo, method: string, path: string, body: object) =>
   callApi<Made>(admin, method, `${repo.path}/contents/${encodeURIComponent(path)}`, body);
 
-describe("a history that is written by API", () => {
-  it("is one that git finds nothing wrong with", async () => {
+describe("a history that is written through the API", () => {
+  it("passes git fsck", async () => {
     const repo = await makeRepo();
     const author = { name: "Ada", email: "ada@example.com" };
     const dates = { author: "2020-01-02T03:04:05+02:00", committer: "2020-01-03T00:00:00Z" };
     await changeOne(repo, "POST", "docs/über.txt", { content: base64("one\n"), author, dates });
     const noise = Uint8Array.from({ length: 100_000 }, (_, at) => (at * at) % 251);
-    const made = await change(
+    const created = await change(
       repo,
       [
         { operation: "create", path: "bin/noise", content: base64(noise) },
@@ -40,23 +40,28 @@ describe("a history that is written by API", () => {
     expect(await git(work, ["log", "-1", "--format=%an %ae %aI %cI %s", "HEAD~"])).toBe(
       "Ada ada@example.com 2020-01-02T03:04:05+02:00 2020-01-03T00:00:00+00:00 Add docs/über.txt",
     );
-    expect(await git(work, ["rev-parse", "HEAD"])).toBe(made.commit.sha);
+    expect(await git(work, ["rev-parse", "HEAD"])).toBe(created.commit.sha);
     const trailers = "--format=%(trailers:only)";
     expect(lines(await git(work, ["log", "-1", trailers]))).toEqual([
       "Acked-by: X <x@example.com>",
       expect.stringMatching(/^Signed-off-by: root <.*>$/),
     ]);
-    expect(await git(work, ["hash-object", "bin/noise"])).toBe(made.files[0]?.sha);
+    expect(await git(work, ["hash-object", "bin/noise"])).toBe(created.files[0]?.sha);
 
-    // What git has made, the service goes on with: modes and links stay what they are.
+    // The service continues on commits of git: modes and links stay unchanged.
     await git(work, ["update-index", "--chmod=+x", "a.txt"]);
-    await git(work, ["update-index", "--add", "--cacheinfo", `120000,${made.files[2]?.sha},link`]);
+    await git(work, [
+      "update-index",
+      "--add",
+      "--cacheinfo",
+      `120000,${created.files[2]?.sha},link`,
+    ]);
     await git(work, ["commit", "--quiet", "-m", "by git"]);
     await git(work, ["push", "--quiet", "origin", "main"]);
     const sha = await git(work, ["rev-parse", "HEAD:a.txt"]);
     await changeOne(repo, "PUT", "bin/a", { content: base64("x"), sha, from_path: "a.txt" });
-    const gone = await git(work, ["rev-parse", "HEAD:a/b/c/d"]);
-    await changeOne(repo, "DELETE", "a/b/c/d", { sha: gone, new_branch: "other" });
+    const deleted = await git(work, ["rev-parse", "HEAD:a/b/c/d"]);
+    await changeOne(repo, "DELETE", "a/b/c/d", { sha: deleted, new_branch: "other" });
 
     await git(work, ["fetch", "--quiet"]);
     await git(work, ["fsck", "--strict", "--full"]);
@@ -76,7 +81,7 @@ describe("a history that is written by API", () => {
     await clone(repo.ownUrl);
   });
 
-  it("loses nothing when pushes and writers race for one branch", async () => {
+  it("loses no change if pushes and API writes race for one branch", async () => {
     const repo = await makeRepo();
     await changeOne(repo, "POST", "start", { content: "" });
     const work = await clone(repo.ownUrl);
@@ -106,24 +111,29 @@ describe("a history that is written by API", () => {
     const files = lines(await git(after, ["ls-tree", "-r", "--name-only", "HEAD"]));
     expect(files).toEqual(["start", ...won].toSorted());
     expect(won.length).toBeGreaterThanOrEqual(4);
-    // One commit for each, one after another.
+    // One commit per change, in a linear history.
     const count = await git(after, ["rev-list", "--count", "HEAD"]);
     expect(Number(count)).toBe(won.length + 1);
     expect(await git(after, ["rev-list", "--merges", "HEAD"])).toBe("");
   });
 
-  it("takes the patches that git makes", async () => {
+  it("accepts patches from git format-patch", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     const text = Array.from({ length: 60 }, (_, at) => `line ${at}\n`).join("");
-    await commit(work, { "a.txt": text, "b.txt": text, gone: "x\n", 'd/\u00fc "q".txt': "1\r\n2" });
+    await commit(work, {
+      "a.txt": text,
+      "b.txt": text,
+      deleted: "x\n",
+      'd/\u00fc "q".txt': "1\r\n2",
+    });
     writeFileSync(
       join(work, "bin"),
       Uint8Array.from({ length: 5000 }, (_, at) => at % 256),
     );
     await commit(work, {}, "bytes");
     await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
-    await git(work, ["rm", "--quiet", "gone"]);
+    await git(work, ["rm", "--quiet", "deleted"]);
     await git(work, ["mv", "b.txt", "c.txt"]);
     writeFileSync(
       join(work, "bin"),

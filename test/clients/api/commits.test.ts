@@ -21,7 +21,7 @@ const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
-/** A history of a fixture, which both git and the service hold. */
+/** Creates the history of a fixture with git, and pushes it to the service. */
 async function publish(directory: string, fixture: string, ...args: string[]): Promise<Repo> {
   execFileSync("sh", [inProject(`test/git/fixtures/${fixture}.sh`), ...args], {
     cwd: directory,
@@ -34,7 +34,7 @@ async function publish(directory: string, fixture: string, ...args: string[]): P
   return repo;
 }
 
-/** All pages of a list of commits, and the length that the service tells. */
+/** All pages of a list of commits, and the total that the service reports. */
 async function listAll(repo: Repo, query: Record<string, string>) {
   const shas: string[] = [];
   for (let page = 1; ; page++) {
@@ -49,7 +49,7 @@ async function listAll(repo: Repo, query: Record<string, string>) {
   }
 }
 
-/** Compressed data are as good as what compressed them: git's are its own. */
+/** Removes compressed data from a patch: git and the service compress differently. */
 const withoutData = (mail: string): string =>
   mail.replaceAll(/^(?:literal|delta) \d+\n(?:[A-Za-z][^\n]+\n)*/gm, "data\n");
 
@@ -87,7 +87,7 @@ describe.each([
     }
   });
 
-  it("commits of a time are those of git log", async () => {
+  it("commits of a time range are those of git log", async () => {
     for (const sha of branches.slice(-3)) {
       const times = lines(await git(directory, ["log", "--format=%ct", sha])).map(Number);
       const sorted = times.toSorted((a, b) => a - b);
@@ -127,7 +127,7 @@ describe.each([
     }
   });
 
-  it("each commit tells what git tells: parents, text, files and lines", async () => {
+  it("each commit has git's parents, message, files and line counts", async () => {
     const [sha = ""] = branches.slice(-1);
     const answer = await callApi<Commit[]>(
       admin,
@@ -181,7 +181,7 @@ describe.each([
     }
   });
 
-  it("the patch of each commit is git's, and of a merge those of what it brought", async () => {
+  it("the patch of each commit is git's, for a merge the patches of the merged commits", async () => {
     const all = lines(await git(directory, ["rev-list", "--all", "--parents"]));
     const merges = all.filter((line) => line.length > 82).slice(0, 6);
     const others = all.filter((line) => line.length <= 82).slice(0, 25);
@@ -201,7 +201,7 @@ describe.each([
   it("a comparison is git's: commits, both counts, the merge base and the lines of files", async () => {
     for (const base of branches.slice(-4)) {
       for (const head of branches.slice(-4)) {
-        const run = (...words: string[]) => git(directory, words);
+        const run = (...args: string[]) => git(directory, args);
         const theirs = lines(await run("rev-list", `${base}..${head}`));
         const [behind, ahead] = (
           await run("rev-list", "--left-right", "--count", `${base}...${head}`)
@@ -215,7 +215,7 @@ describe.each([
             `${repo.path}/compare/${base}${dots}${head}?${query}`,
           );
           const from = dots === ".." ? base : bases || EMPTY_TREE;
-          expect([base, dots, head, tell(ours)]).toEqual([
+          expect([base, dots, head, summarize(ours)]).toEqual([
             base,
             dots,
             head,
@@ -243,7 +243,7 @@ interface Compare {
   files: { filename: string; previous_filename?: string; additions: number; deletions: number }[];
 }
 
-const tell = (compare: Compare) => ({
+const summarize = (compare: Compare) => ({
   total: compare.total_commits,
   commits: compare.commits.map(({ sha }) => sha),
   ahead: compare.ahead_by,
@@ -257,7 +257,7 @@ const tell = (compare: Compare) => ({
   })),
 });
 
-/** What `git diff --numstat -z` prints: of a rename, both names behind the counts. */
+/** Parses the output of `git diff --numstat -z`; for a rename, both paths follow the counts. */
 function readNumstat(text: string) {
   const files = [];
   const parts = text.split("\0");
@@ -272,11 +272,11 @@ function readNumstat(text: string) {
 }
 
 describe("a note", () => {
-  it("is what git notes shows, however many there are", async () => {
+  it("is the one that git notes shows, among any number of notes", async () => {
     const directory = makeDirectory();
     const repo = await publish(directory, "random-history", "6", "30");
     const commits = lines(await git(directory, ["rev-list", "--all"])).slice(0, 8);
-    // So many that git cuts their names into directories.
+    // Enough notes for git to split their names into directories.
     const notes = Array.from({ length: 600 }, (_, at) => {
       const oid = ((at * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, "0").repeat(5);
       return `M 100644 inline ${oid}\ndata 5\nnote\n\n`;

@@ -6,8 +6,8 @@ import { clone, git, makeWork } from "../support/git.ts";
 const REF = "refs/notes/commits";
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
-describe("notes that are written by API", () => {
-  it("lie where git puts them, and git goes on with them", async () => {
+describe("notes that are written through the API", () => {
+  it("have the paths that git uses, and git can edit them", async () => {
     const work = await makeWork();
     const commits = Array.from({ length: 300 }, (_, at) => {
       const from = at === 0 ? "" : `from :${at}\n`;
@@ -27,7 +27,7 @@ describe("notes that are written by API", () => {
     await byGit(...others.slice(0, 59));
     await git(work, ["push", "--quiet", repo.ownUrl, "main", REF]);
     const path = (oid: string) => `${repo.path}/git/notes/${oid}`;
-    // Among them is the one with which git begins to use directories.
+    // The note at which git starts to use directories is among them.
     const added = others.slice(59, 109);
     for (const oid of added) await callApi(admin, "POST", path(oid), { message });
     await byGit(...added.slice(1));

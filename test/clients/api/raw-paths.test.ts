@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { admin, callApi, makeRepo, serviceUrl } from "../support/forge.ts";
 import { git, makeDirectory } from "../support/git.ts";
 
-/** Sends a path as it is: `fetch` would take its dot segments out first. */
+/** Sends a path unchanged: `fetch` would resolve its dot segments. */
 const get = (path: string): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(serviceUrl);
@@ -17,8 +17,8 @@ const get = (path: string): Promise<{ status: number; text: string }> =>
     sent.on("error", reject).end();
   });
 
-// What stands above a repository in an address is a route like any other, and no way around its guard.
-it("a path with dot segments leads nowhere that its plain form does not lead to", async () => {
+// A path with `..` resolves to a normal route, and must not bypass the guard of the repository.
+it("a path with dot segments reaches nothing that its normalized form does not reach", async () => {
   const repo = await makeRepo();
   const directory = makeDirectory();
   await git(directory, ["init", "--quiet", "--initial-branch=main"]);
@@ -42,7 +42,7 @@ it("a path with dot segments leads nowhere that its plain form does not lead to"
     "/compare/main...%2e%2e%2fmain",
   ]) {
     const { status, text } = await get(base + rest);
-    // Nobody is signed in: the user is nobody's to see, and so is all of the repository.
+    // The caller is anonymous, so neither the user nor any of the repository is visible.
     expect([rest, status, text.includes("One")]).toEqual([rest, expect.toSatisfy(isHidden), false]);
   }
 });

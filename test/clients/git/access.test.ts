@@ -14,17 +14,17 @@ import {
 } from "../support/forge.ts";
 import { clone, commit, git, listRemote, makeDirectory, makeWork, tryGit } from "../support/git.ts";
 
-const knock = (url: string, headers: Record<string, string> = {}) =>
+const getInfoRefs = (url: string, headers: Record<string, string> = {}) =>
   fetch(`${url}/info/refs?service=git-upload-pack`, { headers, redirect: "manual" });
 
 describe("git over HTTP", () => {
-  it("opens a private repository to a password and to a token in every form, to nobody else", async () => {
+  it("opens a private repository to a password and to a token in every form only", async () => {
     const owner = await makeUser();
     const stranger = await makeUser();
     const repo = await makeRepo(owner, { private: true });
     const token = await makeToken(owner, "read:repository");
 
-    const closed = await knock(repo.url);
+    const closed = await getInfoRefs(repo.url);
     expect(closed.status).toBe(401);
     expect(closed.headers.get("www-authenticate")).toMatch(/^Basic /);
     expect((await tryGit(makeDirectory(), ["ls-remote", repo.url])).code).not.toBe(0);
@@ -33,7 +33,7 @@ describe("git over HTTP", () => {
     await git(makeDirectory(), ["ls-remote", urlAs(repo.url, owner.name, token)]);
     await git(makeDirectory(), ["ls-remote", urlAs(repo.url, token, "x-oauth-basic")]);
     await git(makeDirectory(), ["ls-remote", urlAs(repo.url, "oauth2", token)]);
-    expect((await knock(repo.url, { Authorization: `Bearer ${token}` })).status).toBe(200);
+    expect((await getInfoRefs(repo.url, { Authorization: `Bearer ${token}` })).status).toBe(200);
 
     const other = urlAs(repo.url, stranger.name, stranger.password);
     expect((await tryGit(makeDirectory(), ["ls-remote", other])).output).toContain("not found");
@@ -41,13 +41,13 @@ describe("git over HTTP", () => {
     expect((await tryGit(makeDirectory(), ["ls-remote", wrong])).code).not.toBe(0);
   });
 
-  // Else the answer would tell which private repositories exist.
-  it("answers for a missing repository as for a private one", async () => {
+  // A different response would reveal which private repositories exist.
+  it("sends the same response for a missing repository as for a private one", async () => {
     const repo = await makeRepo(admin, { private: true });
     const answers = await Promise.all(
       [repo.url, `${serviceUrl}/${admin.name}/nothing.git`, `${serviceUrl}/nobody/nothing`].map(
         async (url) => {
-          const answer = await knock(url);
+          const answer = await getInfoRefs(url);
           return [answer.status, answer.headers.get("www-authenticate"), await answer.text()];
         },
       ),
@@ -56,7 +56,7 @@ describe("git over HTTP", () => {
     expect(answers[2]).toEqual(answers[0]);
   });
 
-  it("lets a token do what its scopes say, however it is sent", async () => {
+  it("limits a token to its scopes, in every form of credentials", async () => {
     const owner = await makeUser();
     const repo = await makeRepo(owner);
     const work = await makeWork();
@@ -68,14 +68,14 @@ describe("git over HTTP", () => {
       expect((await tryGit(work, ["push", url, "main"])).output).toContain("403");
     }
     for (const Authorization of [`token ${elsewhere}`, `Basic ${btoa(`x:${elsewhere}`)}`]) {
-      const answer = await knock(repo.url, { Authorization });
+      const answer = await getInfoRefs(repo.url, { Authorization });
       expect([answer.status, await answer.text()]).toEqual([403, "Forbidden\n"]);
     }
     const writing = await makeToken(owner, "write:repository");
     await git(work, ["push", "--quiet", urlAs(repo.url, owner.name, writing), "main"]);
   });
 
-  it("lets people who may only read clone, and not push", async () => {
+  it("allows readers to clone, but not to push", async () => {
     const reader = await makeUser();
     const repo = await makeRepo();
     const work = await makeWork();
@@ -85,7 +85,7 @@ describe("git over HTTP", () => {
     const copy = await clone(url);
     await commit(copy, { a: "2" });
     expect((await tryGit(copy, ["push", url, "main"])).output).toContain("403");
-    // The service that runs is judged, not the one that was announced.
+    // The guard checks the service in the path, not the one in the query.
     const sent = await fetch(`${repo.url}/git-receive-pack?service=git-upload-pack`, {
       method: "POST",
       headers: { "Content-Type": "application/x-git-receive-pack-request" },
@@ -95,7 +95,7 @@ describe("git over HTTP", () => {
     expect(await listRemote(repo.url)).toHaveLength(2);
   });
 
-  it("keeps an archived repository readable, and as it is", async () => {
+  it("keeps an archived repository readable and unchanged", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });
@@ -108,7 +108,7 @@ describe("git over HTTP", () => {
     expect(await git(await clone(repo.url), ["rev-list", "--count", "HEAD"])).toBe("1");
   });
 
-  it("leads from a repository's earlier name to where it is", async () => {
+  it("redirects from a repository's former name to its current one", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });
@@ -116,10 +116,12 @@ describe("git over HTTP", () => {
     const name = freshName("renamed");
     await callApi(admin, "PATCH", repo.path, { name });
     await clone(repo.url);
-    expect((await knock(repo.url)).headers.get("location")).toContain(`/${name}.git/info/refs?`);
+    expect((await getInfoRefs(repo.url)).headers.get("location")).toContain(
+      `/${name}.git/info/refs?`,
+    );
   });
 
-  it("is the same with and without .git, and with a compressed body", async () => {
+  it("responds identically with and without .git, and to a compressed body", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });
@@ -140,13 +142,13 @@ describe("git over HTTP", () => {
     const answer = await (await ask(plain, {})).text();
     expect(answer).toContain("refs/heads/main");
     expect(await (await ask(zipped, { "Content-Encoding": "gzip" })).text()).toBe(answer);
-    // A body is bounded by what comes out of it.
+    // The size limit applies to the decompressed body.
     const bomb = Uint8Array.from(gzipSync(Buffer.alloc(40_000_000, "0")));
     expect((await ask(bomb, { "Content-Encoding": "gzip" })).status).toBe(413);
     expect((await ask(plain, { "Content-Encoding": "gzip" })).status).toBe(400);
   });
 
-  it("tells clients of the dumb protocol what they need", async () => {
+  it("tells clients of the dumb protocol to use the smart protocol", async () => {
     const repo = await makeRepo();
     for (const path of ["info/refs", "HEAD", "objects/info/packs"]) {
       const answer = await fetch(`${repo.url}/${path}`);
@@ -157,7 +159,7 @@ describe("git over HTTP", () => {
     }
   });
 
-  it("answers a probe with nothing in it, and refuses what is no request", async () => {
+  it("answers an empty probe, and refuses malformed requests", async () => {
     const repo = await makeRepo();
     const send = (body: string, type = "application/x-git-receive-pack-request") =>
       fetch(`${repo.url}/git-receive-pack`, {
@@ -178,14 +180,14 @@ describe("git over HTTP", () => {
     ).toBe(400);
   });
 
-  it("lets a deleted repository's name start anew, with nothing of the old one", async () => {
+  it("allows a deleted repository's name to be used again, without the old content", async () => {
     const owner = await makeUser();
     const repo = await makeRepo(owner);
     const work = await makeWork();
     await commit(work, { a: "1" });
     await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
     await callApi(owner, "DELETE", repo.path);
-    expect((await knock(repo.url)).status).toBe(401);
+    expect((await getInfoRefs(repo.url)).status).toBe(401);
     await callApi(owner, "POST", "/user/repos", { name: repo.name });
     expect(await listRemote(repo.url)).toEqual([]);
   });

@@ -18,7 +18,7 @@ const ATTRIBUTES = [
   "version.txt export-subst",
 ].join("\n");
 
-/** A history with attributes at its end, in a directory and at the service. */
+/** A history with attributes in its last commit, in a directory and on the service. */
 async function publish() {
   const directory = await makeHistory();
   await git(directory, ["checkout", "--quiet", "main"]);
@@ -51,7 +51,7 @@ it("archives of every branch and tag are git's, and bundles can be cloned", asyn
   const listing = await git(bare, ["for-each-ref", shown, "refs/heads", "refs/tags"]);
   const rows = listing.split("\n").map((line) => line.split(" "));
   let compared = 0;
-  /** Of what is no commit. */
+  /** Statuses for refs that do not lead to a commit. */
   const statuses: number[] = [];
   for (const [fullName = "", oid = ""] of rows) {
     const name = fullName.split("/").slice(2).join("/");
@@ -90,7 +90,7 @@ it("archives of every branch and tag are git's, and bundles can be cloned", asyn
   expect(new Set(statuses)).toEqual(new Set([404]));
 });
 
-it("a patch is taken by git am, and leaves the commit's own tree", async () => {
+it("a patch is accepted by git am, and results in the commit's own tree", async () => {
   const { directory, repo } = await publish();
   const copy = makeDirectory();
   await git(copy, ["clone", "--quiet", directory, "."]);
@@ -98,6 +98,6 @@ it("a patch is taken by git am, and leaves the commit's own tree", async () => {
   const path = `/api/v1${repo.path}/git/commits/main.patch`;
   const { code, output } = await tryGit(copy, ["am", "--quiet"], await download(path));
   expect([code, output]).toEqual([0, ""]);
-  const told = ["log", "-1", "--format=%T %an %ae %aI %B"];
-  expect(await git(copy, [...told, "HEAD"])).toBe(await git(directory, [...told, "main"]));
+  const logArgs = ["log", "-1", "--format=%T %an %ae %aI %B"];
+  expect(await git(copy, [...logArgs, "HEAD"])).toBe(await git(directory, [...logArgs, "main"]));
 });

@@ -18,7 +18,7 @@ describe.each([
 ])("with protocol version %i", (version, filter) => {
   const protocol = ["-c", `protocol.version=${version}`];
 
-  it("a mirror is its source, ref for ref and object for object", async () => {
+  it("a mirror has the refs and objects of its source", async () => {
     const repo = await makeRepo();
     const source = await makeHistory();
     await git(source, [...protocol, "push", "--quiet", "--mirror", repo.ownUrl]);
@@ -26,7 +26,7 @@ describe.each([
     await expectMirror(copy, source);
     expect(await git(copy, ["symbolic-ref", "HEAD"])).toBe("refs/heads/main");
 
-    // Not merely stored: each of these must be what it was.
+    // Each of these must resolve to an object of the right type.
     const peeled = ["rev-parse", "of-nested^{commit}", "of-a-blob^{blob}", "of-a-tree^{tree}"];
     expect(await git(copy, peeled)).toBe(await git(source, peeled));
     expect(await git(copy, ["cat-file", "-t", "refs/tags/nested"])).toBe("tag");
@@ -38,7 +38,7 @@ describe.each([
     expect(octopus.split(" ")).toHaveLength(5);
   });
 
-  it("a mirror stays its source while that is changed in every way", async () => {
+  it("a mirror still equals its source after every kind of change", async () => {
     const repo = await makeRepo();
     const source = await makeHistory();
     await git(source, [...protocol, "push", "--quiet", "--mirror", repo.ownUrl]);
@@ -56,7 +56,7 @@ describe.each([
     await expectMirror(await clone(repo.url, ...protocol, "--mirror"), source);
   });
 
-  it("a shallow clone that is deepened in full holds what a whole one does", async () => {
+  it("a shallow clone that is unshallowed has the objects of a full clone", async () => {
     const repo = await makeRepo();
     const source = await makeHistory();
     await git(source, ["push", "--quiet", "--mirror", repo.ownUrl]);
@@ -70,25 +70,25 @@ describe.each([
     expectSameLines(await listObjects(copy), await listReached(source, "--branches", "--tags"));
   });
 
-  it("a partial clone fetches what it lacks when that is looked at, to the last object", async () => {
+  it("a partial clone fetches each missing object on demand", async () => {
     const repo = await makeRepo();
     const source = await makeHistory();
     await git(source, ["push", "--quiet", "--mirror", repo.ownUrl]);
     const copy = await clone(repo.url, ...protocol, `--filter=${filter}`, "--mirror");
     const missing = await git(copy, ["rev-list", "--objects", "--all", "--missing=print"]);
     expect(missing).toMatch(/^\?/m);
-    // Git fetches each of them as it comes to it.
+    // Git fetches each object when it reads it.
     const oids = (await listReached(source)).map((line) => line.split(" ")[0]);
     await git(copy, [...protocol, "cat-file", "--batch-check"], `${oids.join("\n")}\n`);
     await expectMirror(copy, source);
     await git(copy, ["fsck", "--strict", "--full"]);
   });
 
-  it("an empty repository is cloned, filled, and is its source then", async () => {
+  it("an empty repository is cloned and pushed to, and then equals the clone", async () => {
     const repo = await makeRepo();
     const copy = await clone(repo.url, ...protocol);
     expect(await listObjects(copy)).toEqual([]);
-    // Only version 2 tells the name of a branch that is not there yet.
+    // Only version 2 sends the name of a branch that does not exist yet.
     await git(copy, ["symbolic-ref", "HEAD", "refs/heads/main"]);
     await commit(copy, { a: "first\n" });
     await git(copy, [...protocol, "push", "--quiet", repo.ownUrl, "HEAD:main"]);
@@ -97,7 +97,7 @@ describe.each([
 });
 
 describe("git clone", () => {
-  it("brings submodules along that live on the same server, by either kind of address", async () => {
+  it("clones submodules of the same server, by absolute and by relative URL", async () => {
     const [library, project] = [await makeRepo(), await makeRepo()];
     const inner = await makeWork();
     await commit(inner, { "lib.c": "int x;\n" }, "library");
@@ -120,7 +120,7 @@ describe("git clone", () => {
     await git(`${copy}/absolute`, ["fsck", "--strict", "--full"]);
   });
 
-  it("brings a commit that only renames, of which nothing is new but trees", async () => {
+  it("clones a commit that only renames, in which only trees are new", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { "old/name.txt": "the same\n".repeat(100), "stays.txt": "here\n" });
@@ -150,7 +150,7 @@ describe("git clone", () => {
     expect(modes.split("\n").map((line) => line.slice(0, 6))).toEqual(["120000", "100755"]);
   });
 
-  it("of one branch brings that branch and nothing else", async () => {
+  it("of one branch fetches that branch only", async () => {
     const repo = await makeRepo();
     const source = await makeHistory();
     await git(source, ["push", "--quiet", "--mirror", repo.ownUrl]);

@@ -6,7 +6,7 @@ import { expectMirror } from "../support/mirror.ts";
 
 const PUSHERS = 10;
 
-/** A repository of one commit, and as many clones with a commit of their own on top. */
+/** A repository of one commit, and ten clones with one more commit each. */
 async function makeRivals(): Promise<{ repo: Repo; rivals: string[]; oids: string[] }> {
   const repo = await makeRepo();
   const work = await makeWork();
@@ -22,7 +22,7 @@ async function makeRivals(): Promise<{ repo: Repo; rivals: string[]; oids: strin
   return { repo, rivals, oids };
 }
 
-it("of ten pushes at once to one ref exactly one wins, and the others after they fetch and rebase", async () => {
+it("of ten concurrent pushes to one ref exactly one succeeds, and the others after fetch and rebase", async () => {
   const { repo, rivals, oids } = await makeRivals();
   const push = (directory: string) => tryGit(directory, ["push", "origin", "main"]);
   const outcomes = await Promise.all(rivals.map(push));
@@ -46,8 +46,8 @@ it("of ten pushes at once to one ref exactly one wins, and the others after they
   );
 });
 
-// A server that others run refuses all but one of these.
-it("of ten pushes at once to branches of their own all succeed", async () => {
+// Another known server refuses all but one of these pushes.
+it("ten concurrent pushes to different branches all succeed", async () => {
   const { repo, rivals, oids } = await makeRivals();
   await Promise.all(
     rivals.map((directory, at) => git(directory, ["push", "--quiet", "origin", `main:own-${at}`])),
@@ -58,10 +58,10 @@ it("of ten pushes at once to branches of their own all succeed", async () => {
   expect(await git(copy, ["rev-list", "--count", "--all"])).toBe(String(PUSHERS + 1));
 });
 
-it("clones and fetches between pushes are whole, and no tag comes before its commit", async () => {
+it("clones and fetches between pushes are complete, and no tag arrives before its commit", async () => {
   const repo = await makeRepo();
   const work = await makeWork();
-  // A branch and a tag move in one push each time.
+  // Each push updates a branch and a tag.
   const pushNext = async (at: number): Promise<void> => {
     await commit(work, { [`dir/${at % 4}`]: `text ${at}\n`.repeat(50) }, `change ${at}`);
     await git(work, ["tag", "-a", "-m", String(at), `v${at}`]);
@@ -83,7 +83,7 @@ it("clones and fetches between pushes are whole, and no tag comes before its com
       for (const each of [copy, follower]) {
         const tags = (await git(each, ["tag", "--list"])).split("\n").length;
         const commits = Number(await git(each, ["rev-list", "--count", "main"]));
-        // Version 2 asks for a branch by name: it may have moved on since it was listed.
+        // Version 2 fetches a branch by name, which may have advanced since it was listed.
         expect(commits).toBeGreaterThanOrEqual(tags);
         expect(version === 2 || commits === tags).toBe(true);
       }

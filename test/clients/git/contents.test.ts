@@ -19,7 +19,7 @@ interface Tree {
   truncated: boolean;
 }
 
-/** A number from 0 below `limit`, the same in every run. */
+/** A pseudorandom number from 0 to less than `limit`, the same in every run. */
 let seed = 7;
 const draw = (limit: number): number => {
   seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -28,7 +28,7 @@ const draw = (limit: number): number => {
 
 const NAMES = ["a", "a-b", "a.b", "a b", "a+b", "grüße", "日本", "%41", "Ärger.txt", "#1?", "z&z"];
 
-/** Bytes that git stores in no simple way: random, some large, some alike. */
+/** File contents of various kinds: random, some large, some similar to each other. */
 function makeContent(): Buffer {
   const size = draw(20) === 0 ? 700_000 + draw(100_000) : draw(3000);
   const content = Buffer.alloc(size);
@@ -61,12 +61,12 @@ const lsTree = async (work: string, ...args: string[]): Promise<string[]> =>
     .filter((line) => line !== "")
     .map((line) => line.replaceAll(/ +/g, " ").replace(/ -\t/, " 0\t"));
 
-const told = ({ mode, type, sha, size, path }: Entry): string =>
+const toLine = ({ mode, type, sha, size, path }: Entry): string =>
   `${mode} ${type} ${sha} ${size}\t${path}`;
 
 const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 
-/** Reads as anybody may: a password would take longer than the answer. */
+/** Reads anonymously: verifying a password would take longer than the response. */
 async function read<T>(path: string): Promise<T> {
   const response = await fetch(`${serviceUrl}/api/v1${path}`);
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
@@ -74,13 +74,13 @@ async function read<T>(path: string): Promise<T> {
 }
 
 describe("contents through the API are git's", () => {
-  it("in trees, blobs, files and directories of a history at random", async () => {
+  it("in trees, blobs, files and directories of a random history", async () => {
     const repo = await makeRepo();
     const work = await makeHistory();
     await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
 
     const flat = await read<Tree>(`${repo.path}/git/trees/main`);
-    expect(flat.tree.map(told)).toEqual(await lsTree(work, "main"));
+    expect(flat.tree.map(toLine)).toEqual(await lsTree(work, "main"));
 
     const theirs = await lsTree(work, "-r", "-t", "main");
     const ours: Entry[] = [];
@@ -90,7 +90,7 @@ describe("contents through the API are git's", () => {
       ours.push(...tree);
       isMore = truncated;
     }
-    expect(ours.map(told)).toEqual(theirs);
+    expect(ours.map(toLine)).toEqual(theirs);
 
     const sample = ours.filter(() => draw(6) === 0);
     for (const { path } of sample.filter(({ type }) => type === "tree")) {

@@ -5,13 +5,13 @@ import { clone, commit, git, makeWork, tryGit } from "../support/git.ts";
 
 const HISTORY = 8;
 
-/** A repository with a straight history of `HISTORY` commits, the working copy it came from. */
+/** A repository with a linear history of `HISTORY` commits, and the working copy that pushed it. */
 async function makeHistory(): Promise<{ repo: Repo; work: string }> {
   const repo = await makeRepo();
   const work = await makeWork();
   for (let at = 1; at <= HISTORY; at++) {
     await commit(work, { [`dir/${at % 3}.txt`]: `text ${at}\n`.repeat(50) }, `commit ${at}`);
-    // Several packs: what is served is gathered from all of them.
+    // Several packs: a fetch needs objects from all of them.
     if (at % 3 === 0) await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
   }
   await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
@@ -21,7 +21,7 @@ async function makeHistory(): Promise<{ repo: Repo; work: string }> {
 const count = (directory: string, revision = "HEAD"): Promise<string> =>
   git(directory, ["rev-list", "--count", revision]);
 
-/** Objects that a directory holds. */
+/** The number of objects in a repository. */
 async function countObjects(directory: string): Promise<number> {
   const listing = await git(directory, ["cat-file", "--batch-all-objects", "--batch-check"]);
   return listing.split("\n").length;
@@ -30,7 +30,7 @@ async function countObjects(directory: string): Promise<number> {
 describe.each([0, 1, 2])("with protocol version %i", (version) => {
   const protocol = ["-c", `protocol.version=${version}`];
 
-  it("fetches only what is new", async () => {
+  it("fetches only new objects", async () => {
     const { repo, work } = await makeHistory();
     const copy = await clone(repo.url, ...protocol);
     const before = await countObjects(copy);
@@ -56,7 +56,7 @@ describe.each([0, 1, 2])("with protocol version %i", (version) => {
     await git(copy, ["fsck", "--strict", "--full"]);
   });
 
-  it("fetches into a shallow clone, and pushes out of it", async () => {
+  it("fetches into a shallow clone, and pushes from it", async () => {
     const { repo, work } = await makeHistory();
     const copy = await clone(repo.url, ...protocol, "--depth=1");
     const next = await commit(copy, { "dir/new.txt": "from the shallow one\n" });
@@ -70,7 +70,7 @@ describe.each([0, 1, 2])("with protocol version %i", (version) => {
     await git(copy, ["fsck", "--strict", "--full"]);
   });
 
-  it("brings tags along with what they tag", async () => {
+  it("fetches tags together with the tagged commits", async () => {
     const { repo, work } = await makeHistory();
     const copy = await clone(repo.url, ...protocol);
     await commit(work, { tagged: "yes\n" });
@@ -80,7 +80,7 @@ describe.each([0, 1, 2])("with protocol version %i", (version) => {
     expect(await git(copy, ["tag", "--list"])).toBe("v2");
   });
 
-  it("leaves blobs out on request, and gives them when they are needed", async () => {
+  it("omits blobs on request, and sends them on demand", async () => {
     const { repo } = await makeHistory();
     const copy = await clone(repo.url, ...protocol, "--filter=blob:none", "--no-checkout");
     const missing = await git(copy, ["rev-list", "--objects", "--missing=print", "HEAD"]);
@@ -100,7 +100,7 @@ describe("with protocol version 2", () => {
     expect(await count(await clone(repo.url, "--shallow-since=2001-01-01"))).toBe(String(HISTORY));
   });
 
-  it("leaves out trees and large blobs on request", async () => {
+  it("omits trees and large blobs on request", async () => {
     const { repo } = await makeHistory();
     for (const filter of ["tree:0", "blob:limit=100"]) {
       const copy = await clone(repo.url, `--filter=${filter}`, "--no-checkout");

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { makeRepo } from "../support/forge.ts";
 import { clone, commit, git, makeWork } from "../support/git.ts";
 
-/** A text of 20 MB, more than is held in memory, of which some lines say `mark`. */
+/** A text of 20 MB, more than the service holds in memory, in which some lines contain `mark`. */
 function makeText(mark: string): string {
   const parts: string[] = [];
   for (let at = 0; at < 700_000; at++) {
@@ -12,13 +12,13 @@ function makeText(mark: string): string {
   return parts.join("");
 }
 
-it("takes changes of a file that is larger than memory has room for, one push after another", async () => {
+it("accepts changes of a file that is larger than the memory limit, over several pushes", async () => {
   const repo = await makeRepo();
   const work = await makeWork();
   const push = () => git(work, ["push", "--quiet", "--thin", repo.ownUrl, "main"]);
   await commit(work, { text: makeText(""), other: "1" });
   await push();
-  // Each is a delta of the one before, which the server holds as a delta itself in the end.
+  // Each version is a delta against the previous one, which the server finally stores as a delta itself.
   for (const mark of [" one", " two"]) {
     await commit(work, { text: makeText(mark) });
     await push();
@@ -29,14 +29,14 @@ it("takes changes of a file that is larger than memory has room for, one push af
       await git(work, ["rev-parse", `${revision}:text`]),
     );
   }
-  // The newest version is stored as a delta of one that these do not get.
+  // The newest version is stored as a delta against a version that these clones do not receive.
   for (const option of ["--depth=1", "--filter=blob:none"]) {
     const part = await clone(repo.url, option);
     expect(await git(part, ["hash-object", "text"])).toBe(
       await git(work, ["rev-parse", "HEAD:text"]),
     );
   }
-  // The whole history at once, whose deltas have their bases beside them.
+  // The entire history in one push, whose pack contains the delta bases.
   const other = await makeRepo();
   await git(copy, ["push", "--quiet", other.ownUrl, "main"]);
   expect(await git(await clone(other.url, "--bare"), ["rev-parse", "main"])).toBe(

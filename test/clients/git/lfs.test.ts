@@ -21,7 +21,7 @@ import { findGitLfs } from "../support/git-lfs.ts";
 
 const MEDIA_TYPE = "application/vnd.git-lfs+json";
 
-/** Longer than what one part of an upload holds. */
+/** Larger than one part of an upload. */
 const LARGE_BYTES = 30_000_001;
 
 let path = "";
@@ -48,7 +48,7 @@ async function lfs(directory: string, ...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** Bytes that no compressor makes shorter, others for each seed. */
+/** Incompressible bytes, different for each seed. */
 const noise = (bytes: number, seed: number): Buffer =>
   createCipheriv("aes-128-ctr", Buffer.alloc(16, seed), Buffer.alloc(16)).update(
     Buffer.alloc(bytes),
@@ -58,14 +58,14 @@ const basicOf = ({ name, password }: Caller): string => `Basic ${btoa(`${name}:$
 
 const oidOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Compares quickly: what differs in megabytes is not worth showing. */
+/** Compares hashes of files, because a diff of megabytes is useless and slow. */
 const expectSame = (directory: string, files: Record<string, Buffer>): void => {
   for (const [name, bytes] of Object.entries(files)) {
     expect([name, oidOf(readFileSync(join(directory, name)))]).toEqual([name, oidOf(bytes)]);
   }
 };
 
-/** A working tree in which `*.bin` are large files, and whose remote is `repo`. */
+/** A working tree that tracks `*.bin` with Git LFS, with the remote `repo`. */
 async function makeWork(repo: Repo, url?: string): Promise<string> {
   const work = makeDirectory();
   await lfs(work, "init", "--quiet", "--initial-branch=main");
@@ -75,7 +75,7 @@ async function makeWork(repo: Repo, url?: string): Promise<string> {
   return work;
 }
 
-/** The address of a repository with a token of its owner's: a password is hashed for each request. */
+/** The URL of a repository with a token of its owner: a password would be hashed for each request. */
 async function tokenUrl(repo: Repo): Promise<string> {
   const { password } = new URL(repo.ownUrl);
   const owner = { name: repo.owner, password: decodeURIComponent(password) };
@@ -97,7 +97,7 @@ async function cloneFrom(url: string, ...options: string[]): Promise<string> {
   return join(directory, "clone");
 }
 
-/** Files below a directory that hold more than a pointer. */
+/** Counts the files below a directory that are more than a pointer. */
 const countFiles = (directory: string): number =>
   readdirSync(directory, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
     .length;
@@ -144,7 +144,7 @@ describe("git-lfs", () => {
       await lfs(work, "push", "--quiet");
       await lfs(copy, "pull", "--quiet");
       expectSame(copy, { ...files, ...next });
-      // What was there before is there still, for who goes back to it.
+      // Earlier versions are still available for a checkout of an older commit.
       await lfs(copy, "checkout", "--quiet", "HEAD~1");
       expectSame(copy, files);
       const bare = await cloneFrom(repo.url, "--mirror");
@@ -155,11 +155,11 @@ describe("git-lfs", () => {
     },
   );
 
-  it("fetches what is missing of a file where it was cut off", async () => {
+  it("resumes the download of a partial file", async () => {
     const { repo, files } = await makePushed();
     const copy = await cloneFrom(repo.url, "--no-checkout");
     const oid = oidOf(files["a.bin"]);
-    // As the client itself leaves it when the connection breaks.
+    // As the client leaves it when the connection breaks.
     const partial = join(copy, ".git/lfs/incomplete", `${oid}.part`);
     mkdirSync(dirname(partial), { recursive: true });
     writeFileSync(partial, files["a.bin"]);
@@ -177,7 +177,7 @@ describe("git-lfs", () => {
   });
 
   it(
-    "sends many files side by side, and those that are there not again",
+    "sends many files concurrently, and does not send existing files again",
     { timeout: 120_000 },
     async () => {
       const owner = await makeUser();
@@ -202,7 +202,7 @@ describe("git-lfs", () => {
     },
   );
 
-  it("pushes a history that was made of large files afterwards", async () => {
+  it("pushes a history that was migrated to large files", async () => {
     const owner = await makeUser();
     const repo = await makeRepo(owner);
     const work = makeDirectory();
@@ -218,12 +218,12 @@ describe("git-lfs", () => {
     expect(await lfs(copy, "cat-file", "-p", "main~2:old.dat")).toContain(oidOf(versions[0]));
     await lfs(copy, "checkout", "--quiet", "main~2");
     expectSame(copy, { "old.dat": versions[0] });
-    // Each of the three once, and pointers to them.
+    // Each of the three files once, and the pointers to them.
     const { size } = await callApi<{ size: number }>(owner, "GET", repo.path);
     expect([size > 585, size < 600]).toEqual([true, true]);
   });
 
-  it("pushes and fetches with a token, as far as its scopes reach", async () => {
+  it("pushes and fetches with a token, within its scopes", async () => {
     const owner = await makeUser();
     const repo = await makeRepo(owner, { private: true });
     const write = await makeToken(owner, "write:repository");
@@ -238,7 +238,7 @@ describe("git-lfs", () => {
     expect([code === 0, output]).toEqual([false, expect.stringContaining("Forbidden")]);
   });
 
-  it("gives nothing to a stranger, and takes nothing from a reader", async () => {
+  it("sends no file to a stranger, and accepts no file from a reader", async () => {
     const { owner, repo } = await makePushed({ private: true });
     const stranger = await makeUser();
     const reader = await makeUser();
@@ -272,7 +272,7 @@ describe("git-lfs", () => {
     expect(await batch.json()).toMatchObject({ objects: [{ error: { code: 404 } }] });
   });
 
-  it("pushes a pointer whose file it does not send: the service takes it, and has no file", async () => {
+  it("pushes a pointer without its file: the service accepts it, and has no file", async () => {
     const { repo } = await makePushed();
     const work = await makeWork(repo);
     const file = noise(1000, 8);
@@ -291,7 +291,7 @@ describe("git-lfs", () => {
     expectSame(await cloneFrom(repo.url), { "missing.bin": file });
   });
 
-  it("refuses a file of other content than its name, which the client then tells", async () => {
+  it("refuses a file whose content does not match its oid, and the client reports it", async () => {
     const { repo, owner } = await makePushed();
     const oid = oidOf(noise(1000, 20));
     const headers = { Authorization: basicOf(owner) };
@@ -312,7 +312,7 @@ describe("git-lfs", () => {
     expect(oidOf(new Uint8Array(await got.arrayBuffer()))).toBe(oid);
   });
 
-  it("finds the large files of a fork's parent in the fork, and its own there alone", async () => {
+  it("finds the large files of the parent in its fork, but not those of the fork in the parent", async () => {
     const { owner, repo, files } = await makePushed();
     const forker = await makeUser();
     const name = freshName("fork");
@@ -332,7 +332,7 @@ describe("git-lfs", () => {
 });
 
 describe("git lfs lock", () => {
-  it("keeps others from a file until it is unlocked, or by force", async () => {
+  it("protects a file from others until it is unlocked, if need be by force", async () => {
     const { owner, repo, work } = await makePushed();
     const lock = await lfs(work, "lfs", "lock", "a.bin");
     expect(lock).toContain("Locked a.bin");
@@ -345,7 +345,7 @@ describe("git lfs lock", () => {
     await lfs(work, "lfs", "lock", "sub/b c.bin");
     expect(await lfs(work, "lfs", "locks", "--path=sub/b c.bin")).toContain("sub/b c.bin");
     expect(await lfs(work, "lfs", "locks", "--verify")).toMatch(/O a\.bin/);
-    // One's own are no hindrance.
+    // The owner of the lock may push.
     await commitFiles(work, { "a.bin": noise(10, 40) });
     await lfs(work, "push", "--quiet");
 

@@ -1,6 +1,6 @@
 /**
- * What servers have been seen to do wrong, each line a regression test. The rest of the list: pushes
- * at once to different branches (concurrency.test.ts), more than 250,000 objects (size.test.ts), and
+ * Mistakes observed in other servers, one regression test each. The rest of the list: concurrent pushes
+ * to different branches (concurrency.test.ts), more than 250,000 objects (size.test.ts), and
  * buffers that grow with a slow client (test/git-http/slow-reader.test.ts).
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { makeHistory } from "../support/history.ts";
 import { expectMirror, expectSameLines, listObjects } from "../support/mirror.ts";
 import { packOf, sendPack } from "../support/raw-push.ts";
 
-/** A bare repository that git itself serves, to compare with. */
+/** A bare repository that git itself serves, for comparison. */
 async function makeOwn(): Promise<string> {
   const directory = makeDirectory();
   await git(directory, ["init", "--quiet", "--bare", "--initial-branch=main"]);
@@ -23,7 +23,7 @@ async function makeOwn(): Promise<string> {
   return `file://${directory}`;
 }
 
-/** Objects in the pack that a fetch brought. */
+/** The number of objects in the pack of a fetch. */
 async function countFetched(
   directory: string,
   options: readonly string[],
@@ -37,7 +37,7 @@ async function countFetched(
 
 const versions = [0, 1, 2].map((version) => ["-c", `protocol.version=${version}`]);
 
-it("a push that lacks an object is refused, whatever kind the object is of", async () => {
+it("a push that lacks an object is refused, for every kind of object", async () => {
   const repo = await makeRepo();
   const work = await makeWork();
   await commit(work, { "dir/a": "1" });
@@ -62,7 +62,7 @@ it("a push that lacks an object is refused, whatever kind the object is of", asy
   expect(await sendPack(repo, tagOid, packOf(work, all, []), "refs/tags/v1")).toContain("ok refs");
 });
 
-it("refs are never stale: what was pushed is told at once, and what was deleted is not", async () => {
+it("refs are never stale: pushed refs are listed at once, and deleted refs are not", async () => {
   const repo = await makeRepo();
   const work = await makeWork();
   await commit(work, { a: "0" });
@@ -83,7 +83,7 @@ it("refs are never stale: what was pushed is told at once, and what was deleted 
   }
 });
 
-it("a fetch of one commit brings what git itself would send, and no object more", async () => {
+it("a fetch of one commit receives the objects that git itself would send, and no others", async () => {
   const repo = await makeRepo();
   const own = await makeOwn();
   const work = await makeHistory();
@@ -96,7 +96,7 @@ it("a fetch of one commit brings what git itself would send, and no object more"
   await publish("main", "side", "v1");
   const [ours, theirs] = [await clone(repo.url), await clone(own)];
 
-  // Each with the objects that are new in it.
+  // Each change with the number of its new objects.
   const changes: [string, number, () => Promise<unknown>][] = [
     ["a file", 5, () => commit(work, { "many/3/3": "changed\n" })],
     ["a new file", 3, () => commit(work, { "top.txt": "new\n" })],
@@ -119,7 +119,7 @@ it("a fetch of one commit brings what git itself would send, and no object more"
   }
 });
 
-it("nothing is served that no ref reaches: history removed by force, branches and tags deleted", async () => {
+it("unreachable objects are not served: history removed by a forced push, deleted branches and tags", async () => {
   const repo = await makeRepo();
   const work = await makeWork();
   await commit(work, { a: "1" });
@@ -168,12 +168,12 @@ it("nothing is served that no ref reaches: history removed by force, branches an
     ...oids.map((oid) => `oid ${oid}`),
   );
   for (const oid of oids) expect(sizes).toContain(`${oid} \n`);
-  // What is still reachable is served by its id.
+  // Reachable objects are served by id.
   const main = await git(work, ["rev-parse", "main"]);
   await git(await clone(repo.url, "--depth=1"), ["fetch", "--quiet", repo.url, main]);
 });
 
-it("3,500 refs in one push are taken, told, cloned, and fetched one by one", async () => {
+it("3,500 refs in one push are accepted, listed, cloned, and fetched one by one", async () => {
   const repo = await makeRepo();
   const source = await makeManyRefs(3500);
   await git(source, ["push", "--quiet", "--mirror", repo.ownUrl]);
@@ -190,7 +190,7 @@ it("3,500 refs in one push are taken, told, cloned, and fetched one by one", asy
   }
 });
 
-/** A repository of so many branches, each with a commit of its own. */
+/** A repository of `count` branches, each with a commit of its own. */
 async function makeManyRefs(count: number): Promise<string> {
   const work = await makeWork();
   const root = await commit(work, { a: "1\n" });
@@ -208,7 +208,7 @@ async function makeManyRefs(count: number): Promise<string> {
     commits.join(""),
   );
   await git(work, ["update-ref", "-d", "refs/heads/last"]);
-  // By hand: git makes and renames a file for each.
+  // Written directly, because git creates and renames a file for each ref.
   const refs = readFileSync(marks, "utf8")
     .trimEnd()
     .split("\n")
@@ -221,8 +221,8 @@ async function makeManyRefs(count: number): Promise<string> {
 
 const byName = (a: string, b: string): number => (a.slice(41) < b.slice(41) ? -1 : 1);
 
-describe("what is sent is what was asked for", () => {
-  it("of the objects of many packs, and as git itself chooses them", async () => {
+describe("the objects of a fetch are exactly those requested", () => {
+  it("from many packs, as git itself chooses them", async () => {
     const { repo, own } = await publishTwice();
     for (const [at, branch] of ["main", "pages", "left", "topic-b"].entries()) {
       const version = versions[at % versions.length] ?? [];
@@ -234,10 +234,10 @@ describe("what is sent is what was asked for", () => {
     }
   });
 
-  // Each cut and each filter, alone and together; git's own server is right by definition.
-  it("under every depth and every filter, alone and together", async () => {
+  // Each depth and each filter, alone and combined; git's own server is the reference.
+  it("for every depth and every filter, alone and combined", async () => {
     const { repo, own } = await publishTwice();
-    const whole = await listObjects(await clone(own, "--bare"));
+    const all = await listObjects(await clone(own, "--bare"));
     const cuts = [
       ["--depth=1"],
       ["--depth=3", "--no-single-branch"],
@@ -251,10 +251,10 @@ describe("what is sent is what was asked for", () => {
       ["--depth=2", "--filter=blob:none"],
     ];
     for (const cut of cuts) {
-      // Git's own server is right by definition.
+      // Git's own server is the reference.
       const theirs = await clone(own, "--bare", ...cut);
       const expected = await listObjects(theirs);
-      expect(expected.length).toBeLessThan(whole.length);
+      expect(expected.length).toBeLessThan(all.length);
       for (const version of [versions[0] ?? [], versions[2] ?? []]) {
         const ours = await clone(repo.url, ...version, "--bare", ...cut);
         expectSameLines(await listObjects(ours), expected);
@@ -268,7 +268,7 @@ describe("what is sent is what was asked for", () => {
     return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n").toSorted() : [];
   };
 
-  /** The same history with us, in many packs, and with git's own server. */
+  /** The same history on the service, in many packs, and on git's own server. */
   async function publishTwice(): Promise<{ repo: Repo; own: string }> {
     const repo = await makeRepo();
     const own = await makeOwn();

@@ -5,7 +5,7 @@ import { clone, commit, git, listRemote, makeWork, tryGit } from "../support/git
 import { packOf, sendPack } from "../support/raw-push.ts";
 
 describe("git push", () => {
-  it("stores a new history, and a clone brings back every ref and object of it", async () => {
+  it("stores a new history, and a clone has all of its refs and objects", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     for (let at = 0; at < 5; at++) {
@@ -27,7 +27,7 @@ describe("git push", () => {
     );
   });
 
-  it("tells the API that the repository is no longer empty, how large it is, and its default branch", async () => {
+  it("updates the repository in the API: no longer empty, with its size and default branch", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await git(work, ["checkout", "--quiet", "-b", "trunk"]);
@@ -39,7 +39,7 @@ describe("git push", () => {
     expect(await git(await clone(repo.url), ["symbolic-ref", "HEAD"])).toBe("refs/heads/trunk");
   });
 
-  it("follows a default branch that the API changes", async () => {
+  it("respects a default branch that was changed through the API", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });
@@ -50,13 +50,13 @@ describe("git push", () => {
     await callApi(admin, "PATCH", repo.path, { default_branch: "next" });
     expect(await head()).toBe("ref: refs/heads/next\tHEAD");
     expect(await readRepo(repo)).toMatchObject({ default_branch: "next" });
-    // The branch that was the default may go now, and the new one may not.
+    // The former default branch can now be deleted, and the new one cannot.
     await git(work, ["push", "--quiet", repo.ownUrl, "--delete", "main"]);
     expect((await tryGit(work, ["push", repo.ownUrl, "--delete", "next"])).code).not.toBe(0);
     expect(await git(await clone(repo.url), ["symbolic-ref", "HEAD"])).toBe("refs/heads/next");
   });
 
-  it("adds commits to what is there, as a thin pack", async () => {
+  it("adds commits to existing ones, as a thin pack", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     const lines = Array.from({ length: 3000 }, (_, at) => `line ${at} ${(at * 7919) % 10007}`);
@@ -70,7 +70,7 @@ describe("git push", () => {
     expect(await git(copy, ["show", "HEAD:big"])).toBe(lines.join("\n"));
   });
 
-  it("moves a branch by force, and only by force", async () => {
+  it("rewinds a branch only by force", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });
@@ -94,7 +94,7 @@ describe("git push", () => {
     expect(refs.map((line) => line.split("\t")[1])).toEqual(["HEAD", "refs/heads/main"]);
   });
 
-  it("moves the good refs of a push, and none of them with --atomic", async () => {
+  it("updates the valid refs of a push, and none of them with --atomic", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });
@@ -110,7 +110,7 @@ describe("git push", () => {
     expect(refs.map((line) => line.split("\t")[1])).toEqual(["HEAD", "refs/heads/main"]);
   });
 
-  it("keeps paths, branches and contents in any alphabet", async () => {
+  it("preserves paths, branches and contents in any script", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { "ordner/größe.txt": "süß\n", "日本語/ファイル": "内容\n" }, "ümlaut");
@@ -120,7 +120,7 @@ describe("git push", () => {
     expect(await git(copy, ["show", "HEAD:ordner/größe.txt"])).toBe("süß");
   });
 
-  it("moves no ref for a pack that is damaged, cut off, or leads to what is missing", async () => {
+  it("updates no ref for a pack that is damaged, truncated, or refers to missing objects", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });

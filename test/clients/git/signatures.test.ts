@@ -28,7 +28,7 @@ interface Verification {
 
 const emailOf = ({ name }: Caller): string => `${name}@example.com`;
 
-/** A working tree in which git commits in the name of a user, with options. */
+/** A working tree in which git commits as a user, with configuration options. */
 async function makeSigner(user: Caller, config: Record<string, string>, keyring?: Keyring) {
   const work = await makeWork();
   for (const [name, value] of Object.entries(config)) await git(work, ["config", name, value]);
@@ -45,13 +45,13 @@ async function makeSigner(user: Caller, config: Record<string, string>, keyring?
       await run(...options, "commit", "--quiet", "--allow-empty", "-S", "-m", message);
       return run("rev-parse", "HEAD");
     },
-    /** Whether git finds a signature good. */
+    /** Whether git considers a signature valid. */
     trusts: async (oid: string, kind = "commit"): Promise<boolean> =>
       (await tryGit(work, [`verify-${kind}`, oid], "", env)).code === 0,
   };
 }
 
-/** What the service says of all commits of a branch, by their ids. */
+/** The service's verification of all commits of a branch, by id. */
 async function readVerifications(repo: Repo, branch = "main"): Promise<Map<string, Verification>> {
   const query = `sha=${branch}&stat=false&files=false`;
   const response = await fetch(`${serviceUrl}/api/v1${repo.path}/commits?${query}`);
@@ -74,17 +74,17 @@ const good = (user: Caller, keyName: string) => ({
 });
 const bad = (reason: string) => ({ verified: false, reason: `gpg.error.${reason}`, signer: null });
 
-/** A commit that says something else than was signed. */
+/** A commit whose content differs from the signed one. */
 async function forge({ work, run }: Awaited<ReturnType<typeof makeSigner>>, oid: string) {
   const content = await git(work, ["cat-file", "commit", oid]);
   const forged = `${content.replace("well signed", "ill signed")}\n`;
-  const made = await git(work, ["hash-object", "-t", "commit", "-w", "--stdin"], forged);
-  await run("branch", "forged", made);
-  return made;
+  const forgedOid = await git(work, ["hash-object", "-t", "commit", "-w", "--stdin"], forged);
+  await run("branch", "forged", forgedOid);
+  return forgedOid;
 }
 
 describe("the service and git agree", () => {
-  it("on what gpg signs", async () => {
+  it("on signatures of gpg", async () => {
     const user = await makeUser();
     const keyring = makeKeyring();
     const fingerprint = keyring.addKey(`Ada <${emailOf(user)}>`);
@@ -110,7 +110,7 @@ describe("the service and git agree", () => {
     const repo = await makeRepo(user);
     await signer.run("push", "--quiet", repo.ownUrl, "main", "forged", "v1");
 
-    const told = await readVerifications(repo);
+    const verifications = await readVerifications(repo);
     for (const [oid, keyName] of [
       [byKey, key],
       [bySubkey, subkey],
@@ -118,10 +118,10 @@ describe("the service and git agree", () => {
       [asText, subkey],
       [bySha512, subkey],
     ] as const) {
-      expect(told.get(oid)).toMatchObject(good(user, keyName));
+      expect(verifications.get(oid)).toMatchObject(good(user, keyName));
       expect(await signer.trusts(oid)).toBe(true);
     }
-    expect(told.get(bySha1)).toMatchObject(bad("generate_hash"));
+    expect(verifications.get(bySha1)).toMatchObject(bad("generate_hash"));
     const toldForged = (await readVerifications(repo, "forged")).get(forged);
     expect(toldForged).toMatchObject(bad("probable_bad_signature"));
     expect(await signer.trusts(forged)).toBe(false);
@@ -130,7 +130,7 @@ describe("the service and git agree", () => {
     expect(await signer.trusts(tag, "tag")).toBe(true);
   });
 
-  it("on keys that have ended or are revoked", async () => {
+  it("on expired and revoked keys", async () => {
     const user = await makeUser();
     const keyring = makeKeyring();
     const ended = keyring.addKey(
@@ -152,9 +152,9 @@ describe("the service and git agree", () => {
     const repo = await makeRepo(user);
     await signer.run("push", "--quiet", repo.ownUrl, "main");
 
-    const told = await readVerifications(repo);
-    expect(told.get(inTime)).toMatchObject(good(user, ended.slice(-16)));
-    expect(told.get(byLost)).toMatchObject(bad("probable_bad_signature"));
+    const verifications = await readVerifications(repo);
+    expect(verifications.get(inTime)).toMatchObject(good(user, ended.slice(-16)));
+    expect(verifications.get(byLost)).toMatchObject(bad("probable_bad_signature"));
     expect(await signer.trusts(byLost)).toBe(false);
   });
 
@@ -164,7 +164,7 @@ describe("the service and git agree", () => {
     ["ecdsa", 384],
     ["ecdsa", 521],
     ["rsa", 3072],
-  ])("on what ssh-keygen signs: %s of %i bits", async (type, bits) => {
+  ])("on signatures of ssh-keygen: %s of %i bits", async (type, bits) => {
     const user = await makeUser();
     const { path, line } = makeSshPair(type, bits);
     await callApi(user, "POST", "/user/keys", { title: "laptop", key: line });
@@ -184,8 +184,8 @@ describe("the service and git agree", () => {
     const fingerprint = sshKeygen(["-lf", `${path}.pub`]).split(" ")[1] ?? "";
     expect((await readVerifications(repo)).get(signed)).toMatchObject(good(user, fingerprint));
     expect(await signer.trusts(signed)).toBe(true);
-    const told = (await readVerifications(repo, "forged")).get(forged);
-    expect(told).toMatchObject(bad("probable_bad_signature"));
+    const verifications = (await readVerifications(repo, "forged")).get(forged);
+    expect(verifications).toMatchObject(bad("probable_bad_signature"));
     expect(await signer.trusts(forged)).toBe(false);
     const tag = await signer.run("rev-parse", "v1");
     expect(await readTag(repo, tag)).toMatchObject(good(user, fingerprint));
@@ -193,8 +193,8 @@ describe("the service and git agree", () => {
   });
 });
 
-describe("what the service signs", () => {
-  it("is good to gpg, by the key that the service shows", async () => {
+describe("a commit or tag that the service signs", () => {
+  it("is valid for gpg, with the public key that the service shows", async () => {
     const owner = makeKeyring();
     const fingerprint = owner.addKey("Forge <forge@forge.example>");
     const data = mkdtempSync(join(tmpdir(), "edgeforge-signing-"));
@@ -225,8 +225,8 @@ describe("what the service signs", () => {
     await call("POST", "/user/repos", { name: "signed", auto_init: true });
     const content = btoa("a file\n");
     const added = await call("POST", "/repos/root/signed/contents/file", { content });
-    const said = JSON.parse(added) as { verification: Verification };
-    expect(said.verification).toMatchObject({
+    const addedFile = JSON.parse(added) as { verification: Verification };
+    expect(addedFile.verification).toMatchObject({
       verified: true,
       reason: `Edgeforge / ${fingerprint.slice(-16)}`,
     });
@@ -255,7 +255,7 @@ describe("what the service signs", () => {
     ["ecdsa", 384],
     ["ecdsa", 521],
     ["rsa", 2048],
-  ])("with a key of ssh-keygen's is good to git: %s of %i bits", async (type, bits) => {
+  ])("with a key of ssh-keygen is valid for git: %s of %i bits", async (type, bits) => {
     const { privateKey, line } = makeSshPair(type, bits);
     const { sign, kind, publicKey } = await openSshPrivateKey(privateKey);
     expect(`${kind} ${Buffer.from(publicKey).toString("base64")}`).toBe(line);
@@ -277,7 +277,7 @@ describe("what the service signs", () => {
 
 describe("the security keys of the tests", () => {
   it.each(["sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com"] as const)(
-    "sign as ssh-keygen expects it: %s",
+    "create signatures that ssh-keygen accepts: %s",
     async (kind) => {
       const key = await makeSecurityKey(kind);
       const path = join(makeDirectory(), "signature");

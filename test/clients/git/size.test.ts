@@ -7,10 +7,10 @@ import { makeRepo } from "../support/forge.ts";
 import { clone, git } from "../support/git.ts";
 import { expectMirror } from "../support/mirror.ts";
 
-/** A busy machine of two cores takes its time. */
+/** A busy machine with two cores is slow. */
 const TIMEOUT_MS = 180_000;
 
-/** Bytes that no compressor makes shorter, the same in every run. */
+/** Incompressible bytes, the same in every run. */
 function noise(bytes: number): Buffer {
   return createCipheriv("aes-128-ctr", Buffer.alloc(16, 7), Buffer.alloc(16)).update(
     Buffer.alloc(bytes),
@@ -18,7 +18,7 @@ function noise(bytes: number): Buffer {
 }
 
 it(
-  "takes and gives a file of 95 MB that can't be compressed",
+  "receives and sends an incompressible file of 95 MB",
   async () => {
     const repo = await makeRepo();
     const large = noise(95_000_000);
@@ -28,7 +28,7 @@ it(
     await expectMirror(copy, source);
     expect(await git(copy, ["cat-file", "-s", "main:large.bin"])).toBe(String(large.length));
 
-    // With a second pack, the answer is put together instead of passed through.
+    // With a second pack, the response is assembled from both instead of passed through.
     const who = "A <a@example.com> 1700000000 +0000";
     const next = `commit refs/heads/next\ncommitter ${who}\ndata 4\nmore\nfrom refs/heads/main^0\n`;
     await git(source, ["fast-import", "--quiet"], next);
@@ -39,7 +39,7 @@ it(
 );
 
 it(
-  "takes and gives a history of 50,000 commits",
+  "receives and sends a history of 50,000 commits",
   async () => {
     const repo = await makeRepo();
     const source = await importRepository(deepHistory(50_000));
@@ -57,9 +57,9 @@ function* deepHistory(commits: number): Generator<Piece> {
   }
 }
 
-// Servers are known that refuse a push of more than 250,000 objects.
+// Some servers refuse a push of more than 250,000 objects.
 it(
-  "takes and gives 50,000 small files, in a push of 300,000 objects",
+  "receives and sends 50,000 small files, in a push of 300,000 objects",
   async () => {
     const repo = await makeRepo();
     const source = await importRepository(wideHistory(6, 50_000));
@@ -73,7 +73,7 @@ it(
   TIMEOUT_MS,
 );
 
-/** Commits of which each writes every file anew. */
+/** Commits that each rewrite every file. */
 function* wideHistory(commits: number, files: number): Generator<Piece> {
   for (let at = 1; at <= commits; at++) {
     const paths = Array.from({ length: files }, (_, file) => `dir-${file % 250}/file-${file}`);

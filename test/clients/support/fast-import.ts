@@ -1,6 +1,6 @@
 import { git, makeDirectory } from "./git.ts";
 
-/** Something for `git fast-import`, which makes a repository of any size in a second or two. */
+/** Input for `git fast-import`, which creates a repository of any size in a second or two. */
 export type Piece = string | Uint8Array;
 
 const WHO = "C O Mitter <committer@example.com>";
@@ -25,7 +25,7 @@ export function* commitPieces(
   }
 }
 
-/** A repository without working tree, made of what `git fast-import` is told. */
+/** A bare repository created by `git fast-import` from a stream of commands. */
 export async function importRepository(pieces: Iterable<Piece>): Promise<string> {
   const directory = makeDirectory();
   await git(directory, ["init", "--quiet", "--bare", "--initial-branch=main"]);

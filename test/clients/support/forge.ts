@@ -4,7 +4,7 @@ import { ADMIN } from "./start-service.ts";
 
 export const serviceUrl = inject("serviceUrl");
 
-/** Someone who calls the service. */
+/** An account that calls the service. */
 export interface Caller {
   readonly name: string;
   readonly password: string;
@@ -15,7 +15,7 @@ export const admin: Caller = ADMIN;
 const basic = ({ name, password }: Caller): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 
-/** Calls the API and returns what it answers, which must not be a refusal. */
+/** Calls the API and returns the response body. @throws Error if the status is not a success. */
 export async function callApi<T = Record<string, unknown>>(
   caller: Caller,
   method: string,
@@ -45,7 +45,7 @@ export async function makeUser(): Promise<Caller> {
   return { name, password };
 }
 
-/** A token's secret. */
+/** Creates a token and returns its secret. */
 export async function makeToken(caller: Caller, ...scopes: string[]): Promise<string> {
   const path = `/users/${caller.name}/tokens`;
   const body = { name: freshName("token"), scopes };
@@ -55,9 +55,9 @@ export async function makeToken(caller: Caller, ...scopes: string[]): Promise<st
 export interface Repo {
   readonly owner: string;
   readonly name: string;
-  /** Without credentials. */
+  /** URL without credentials. */
   readonly url: string;
-  /** With the owner's. */
+  /** URL with the owner's credentials. */
   readonly ownUrl: string;
   readonly path: string;
 }
@@ -75,7 +75,7 @@ export async function makeRepo(owner: Caller = admin, fields: object = {}): Prom
   };
 }
 
-/** An address with credentials in it. */
+/** A URL with credentials. */
 export function urlAs(url: string, name: string, password: string): string {
   const address = new URL(url);
   address.username = name;
@@ -83,6 +83,6 @@ export function urlAs(url: string, name: string, password: string): string {
   return address.href;
 }
 
-/** What the API says of a repository. */
+/** The repository's JSON in the API. */
 export const readRepo = (repo: Repo): Promise<Record<string, unknown>> =>
   callApi(admin, "GET", repo.path);

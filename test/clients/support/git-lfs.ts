@@ -4,18 +4,18 @@ import { join } from "node:path";
 
 import { inProject } from "../../../scripts/project.ts";
 
-/** The version that the stories are told with. */
+/** The version that the tests use. */
 const VERSION = "3.3.0";
 
-/** Where the client is kept between runs. */
+/** Cache directory of the client between runs. */
 const CACHE = inProject("node_modules/.cache");
 const DIRECTORY = join(CACHE, `git-lfs-${VERSION}`);
 
 /**
- * The directory of the program `git-lfs`, to be put on the path of git. It is taken from the
- * system's packages, and kept; nothing is installed on the machine.
+ * The directory of the program `git-lfs`, for git's PATH. The program is extracted from the
+ * system's package and cached; nothing is installed on the machine.
  *
- * @throws Error where it can't be had: a story that is not told must not pass for one that was.
+ * @throws Error if it is not available: a test that did not run must not count as passed.
  */
 export function findGitLfs(): string {
   if (!existsSync(DIRECTORY)) unpack();
@@ -45,7 +45,7 @@ function download(directory: string): void {
   try {
     get();
   } catch {
-    // The list of packages may be old, or was never there.
+    // The package list may be outdated or missing.
     try {
       execFileSync("apt-get", ["update"], options);
       get();

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 import { onTestFinished } from "vitest";
 
-/** A world of its own for git: no user's configuration, nobody to ask for a password. */
+/** An isolated environment for git: no user configuration, no password prompt. */
 export const ENVIRONMENT = {
   PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",
@@ -21,7 +21,7 @@ export const ENVIRONMENT = {
 
 export interface Outcome {
   readonly code: number | null;
-  /** Both streams. */
+  /** Output of both streams. */
   readonly output: string;
   readonly stdout: string;
 }
@@ -45,13 +45,13 @@ export function tryGit(
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, output, stdout }));
     child.stdin.on("error", () => {
-      // Git may end before it has read all; its code says whether that is right.
+      // Git may exit before it has read its input; the exit code shows whether that is an error.
     });
     child.stdin.end(input);
   });
 }
 
-/** Runs git, which must succeed, and returns what it printed without its last line feed. */
+/** Runs git, which must succeed, and returns its output without the last line feed. */
 export async function git(
   directory: string,
   args: readonly string[],
@@ -62,14 +62,14 @@ export async function git(
   return stdout.replace(/\n$/, "");
 }
 
-/** An empty directory that goes away with the test. */
+/** An empty directory that is removed at the end of the test. */
 export function makeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "edgeforge-client-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** A repository with a working tree and nothing in it. */
+/** An empty repository with a working tree. */
 export async function makeWork(): Promise<string> {
   const directory = makeDirectory();
   await git(directory, ["init", "--quiet", "--initial-branch=main"]);
@@ -91,7 +91,7 @@ export async function commit(
   return git(directory, ["rev-parse", "HEAD"]);
 }
 
-/** A clone that git finds nothing wrong with. */
+/** A clone that passes git fsck. */
 export async function clone(url: string, ...options: readonly string[]): Promise<string> {
   const parent = makeDirectory();
   await git(parent, ["clone", "--quiet", ...options, url, "clone"]);

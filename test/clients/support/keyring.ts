@@ -7,22 +7,22 @@ import { onTestFinished } from "vitest";
 
 import { ENVIRONMENT, makeDirectory } from "./git.ts";
 
-/** A keyring of gpg's with nothing in it, that goes away with the test. */
+/** An empty gpg keyring that is removed at the end of the test. */
 export interface Keyring {
-  /** What makes git use it. */
+  /** Environment that makes git use the keyring. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs gpg without questions. */
+  /** Runs gpg without prompts. */
   gpg(args: readonly string[], input?: string): string;
-  /** Makes gpg always take an option, and no other. */
+  /** Replaces the options that gpg always uses. */
   setOptions(...options: string[]): void;
-  /** Makes a key that has no passphrase, and returns its fingerprint. */
+  /** Creates a key without a passphrase, and returns its fingerprint. */
   addKey(userId: string, ...options: readonly string[]): string;
-  /** The armored certificate by which the key can be revoked. */
+  /** The armored revocation certificate of the key. */
   readRevocation(fingerprint: string): string;
 }
 
 export function makeKeyring(): Keyring {
-  // A short path: gpg's sockets lie in it.
+  // A short path, because gpg creates its sockets in it.
   const home = mkdtempSync(join(tmpdir(), "gpg-"));
   chmodSync(home, 0o700);
   const env = { GNUPGHOME: home };
@@ -50,7 +50,7 @@ export function makeKeyring(): Keyring {
   };
 }
 
-/** A new key pair of ssh-keygen's without a passphrase. */
+/** A new key pair from ssh-keygen, without a passphrase. */
 export function makeSshPair(type: string, bits: number) {
   const path = join(makeDirectory(), "key");
   sshKeygen(["-q", "-t", type, "-b", String(bits), "-N", "", "-C", "", "-f", path]);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { admin, type Repo } from "./forge.ts";
 import { ENVIRONMENT } from "./git.ts";
 
-/** The pack of what `revisions` reach, or of objects by id. */
+/** A pack of the objects reachable from `revisions`, or of single objects. */
 export function packOf(
   directory: string,
   names: readonly string[],
@@ -16,7 +16,7 @@ export function packOf(
   });
 }
 
-/** Pushes bytes as they are to a ref that is not there yet, as no honest client would, and returns the report. */
+/** Pushes unchecked bytes to a new ref, as no honest client would, and returns the report. */
 export async function sendPack(
   repo: Repo,
   oid: string,

@@ -4,15 +4,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A receiver of docs/webhooks.md that runs. */
+/** A running receiver from docs/webhooks.md. */
 export interface Receiver {
   readonly url: string;
-  /** What it says it dealt with, a line each. */
-  dealt(): string[];
+  /** The lines that it prints, one per handled delivery. */
+  handled(): string[];
   stop(): Promise<void>;
 }
 
-/** How each of the receivers is found in the document, and run. */
+/** The language block and the command of each receiver. */
 const PROGRAMS = {
   Node: { language: "js", file: "receiver.mjs", command: process.execPath },
   Python: { language: "python", file: "receiver.py", command: "python3" },
@@ -21,7 +21,7 @@ export type Language = keyof typeof PROGRAMS;
 
 const LISTENING = /^listening on (\S+)$/m;
 
-/** Starts a receiver as it stands in the document, on a port of the system's choice. */
+/** Starts a receiver from the document, on a free port. */
 export async function startReceiver(
   document: string,
   language: Language,
@@ -44,18 +44,18 @@ export async function startReceiver(
   });
   return {
     url: LISTENING.exec(stdout)?.[1] ?? "",
-    dealt: () =>
+    handled: () =>
       stdout.split("\n").filter((line) => line !== "" && !line.startsWith("listening on ")),
     stop: async () => {
       await end(child);
       rmSync(directory, { recursive: true });
-      // What it has to complain about is a fault of the document.
+      // An error message of the receiver is a fault of the document.
       if (stderr !== "") throw new Error(stderr);
     },
   };
 }
 
-/** The one block of a language that begins with the name of its file. */
+/** The only code block of a language that starts with the name of its file. */
 function readProgram(markdown: string, language: string, file: string): string {
   const blocks = [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
   const found = blocks.filter(

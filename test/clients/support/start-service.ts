@@ -7,7 +7,7 @@ import type { TestProject } from "vitest/node";
 import { inProject } from "../../../scripts/project.ts";
 import { startService } from "../../scripts/support/service.ts";
 
-/** The administrator of the service that the clients talk to. */
+/** The administrator of the service under test. */
 export const ADMIN = { name: "root", password: "correct horse battery" };
 
 declare module "vitest" {
@@ -16,7 +16,7 @@ declare module "vitest" {
   }
 }
 
-/** Starts the service once for all clients, with a state of its own. */
+/** Starts the service once for all client tests, with fresh state. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const data = mkdtempSync(join(tmpdir(), "edgeforge-clients-"));
   const checkout = { path: inProject("."), remove: () => {} };

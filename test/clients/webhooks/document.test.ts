@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { judge, readExamples } from "../../scripts/documents/read-examples.ts";
+import { findMismatch, readExamples } from "../../scripts/documents/read-examples.ts";
 import { runExamples, titleOf } from "../../scripts/documents/run-examples.ts";
 import { admin, callApi, makeRepo, serviceUrl } from "../support/forge.ts";
 import { commit, git, makeWork } from "../support/git.ts";
@@ -40,13 +40,13 @@ describe.each<Language>(["Node", "Python"])("the receiver in %s", (language) => 
     "X-Edgeforge-Event-Id": "12",
   });
 
-  it.each(["json", "form"])("deals with a delivery of content type %s once", async (type) => {
+  it.each(["json", "form"])("handles a delivery of content type %s once", async (type) => {
     const id = randomUUID();
     const body = type === "json" ? PAYLOAD : new URLSearchParams({ payload: PAYLOAD }).toString();
 
     expect(await send(body, headersOf(id, type))).toBe("200 received");
     expect(await send(body, headersOf(id, type))).toBe("200 known");
-    expect(receiver.dealt().filter((line) => line.includes(id))).toEqual([
+    expect(receiver.handled().filter((line) => line.includes(id))).toEqual([
       `push ${id} 12 somebody/something refs/heads/täst & more`,
     ]);
   });
@@ -58,21 +58,21 @@ describe.each<Language>(["Node", "Python"])("the receiver in %s", (language) => 
     ["with more behind it", `${sign(PAYLOAD)}00`],
     ["that is none", "söund"],
     ["that is empty", ""],
-  ])("refuses a signature %s, and deals with nothing", async (_, signature) => {
+  ])("refuses a signature %s, and handles nothing", async (_, signature) => {
     const id = randomUUID();
     const encoded = Buffer.from(signature).toString("latin1");
     const headers = { ...headersOf(id), "X-Gitea-Signature": encoded };
 
     expect(await send(PAYLOAD, headers)).toBe("401 wrong signature");
-    expect(receiver.dealt().filter((line) => line.includes(id))).toEqual([]);
+    expect(receiver.handled().filter((line) => line.includes(id))).toEqual([]);
   });
 
-  it("refuses what has no signature", async () => {
+  it("refuses a delivery without a signature", async () => {
     const { "X-Gitea-Signature": _, ...headers } = headersOf(randomUUID());
     expect(await send(PAYLOAD, headers)).toBe("401 wrong signature");
   });
 
-  it.each(["json", "form"])("takes what a push sends it as %s", async (type) => {
+  it.each(["json", "form"])("accepts the delivery of a push as %s", async (type) => {
     const repo = await makeRepo();
     await callApi(admin, "POST", `${repo.path}/hooks`, {
       type: "gitea",
@@ -85,7 +85,7 @@ describe.each<Language>(["Node", "Python"])("the receiver in %s", (language) => 
     await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
 
     const ownLines = () =>
-      receiver.dealt().filter((line) => line.includes(`${repo.owner}/${repo.name} `));
+      receiver.handled().filter((line) => line.includes(`${repo.owner}/${repo.name} `));
     await expect
       .poll(ownLines, { timeout: 20_000 })
       .toEqual([
@@ -122,9 +122,9 @@ describe("docs/webhooks.md", () => {
   });
 
   it.each(examples.map((example, at) => ({ title: titleOf(example), example, at })))(
-    "shows what it says: $title",
+    "prints the documented output: $title",
     ({ example, at }) => {
-      expect(judge(example.expected, printed[at] ?? "")).toBeUndefined();
+      expect(findMismatch(example.expected, printed[at] ?? "")).toBeUndefined();
     },
   );
 });

@@ -12,12 +12,12 @@ const Metafile = z.object({
   inputs: z.record(z.string(), z.object({ imports: z.array(z.object({ path: z.string() })) })),
 });
 
-const ours = "src/db/drizzle-entity.ts";
+const replacement = "src/db/drizzle-entity.ts";
 const original = "node_modules/drizzle-orm/entity.js";
 
 describe("the alias of Drizzle's entity.js in the Worker's build", () => {
-  // Its keys are relative paths: a module of another package that is called the same would be replaced too.
-  it("replaces that module everywhere in Drizzle, and nothing else", async () => {
+  // The keys of the alias are relative paths: a module of the same name in another package would be replaced too.
+  it("replaces that module everywhere in Drizzle, and no other module", async () => {
     await buildAssets();
     const directory = makeDirectory();
     const args = ["deploy", "--dry-run", "--metafile", "--outdir", directory];
@@ -31,9 +31,11 @@ describe("the alias of Drizzle's entity.js in the Worker's build", () => {
         imports.some(({ path }) => path.endsWith(file)) ? [name] : [],
       );
 
-    expect(importersOf(original)).toEqual([ours]);
-    expect(importersOf(ours)).toContain("node_modules/drizzle-orm/column.js");
-    const foreign = importersOf(ours).filter((name) => !name.includes("node_modules/drizzle-orm/"));
+    expect(importersOf(original)).toEqual([replacement]);
+    expect(importersOf(replacement)).toContain("node_modules/drizzle-orm/column.js");
+    const foreign = importersOf(replacement).filter(
+      (name) => !name.includes("node_modules/drizzle-orm/"),
+    );
     expect(foreign).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { inProject } from "../../../scripts/project.ts";
 const MODULE =
   "node_modules/@cloudflare/vitest-plugin/dist/worker/lib/cloudflare/test-internal.mjs";
 
-/** The patched function alone, with the module runner that it asks and the trip that it may spare. */
+/** The patched function alone, with a module runner and a record of the trips to the runner object. */
 async function importer(runner: object) {
   const source = patchImportModule(await readFile(inProject(MODULE), "utf8"));
   const from = source.indexOf("async function importModule(");
@@ -19,7 +19,7 @@ async function importer(runner: object) {
     trips.push("trip");
     return callback();
   };
-  // oxlint-disable-next-line typescript/no-implied-eval -- the function stands in a module that only workerd loads
+  // oxlint-disable-next-line typescript/no-implied-eval -- the function is in a module that only workerd loads
   const open = new Function(
     "__vitest_mocker__",
     "runInRunnerObject",
@@ -29,7 +29,7 @@ async function importer(runner: object) {
 }
 
 describe("the patch of the Vitest plugin", () => {
-  it("takes a module that the runner has without a trip to the object that runs the tests", async () => {
+  it("returns a loaded module without a trip to the object that runs the tests", async () => {
     const exports = { default: {} };
     const evaluatedModules = { getModuleById: () => ({ evaluated: true, exports }) };
     const { importModule, trips } = await importer({ evaluatedModules });
@@ -39,9 +39,9 @@ describe("the patch of the Vitest plugin", () => {
   });
 
   it.each([
-    ["is not there", undefined],
+    ["is not loaded", undefined],
     ["is being evaluated", { evaluated: false, exports: {} }],
-  ])("imports one that %s as the plugin does", async (_, module) => {
+  ])("imports a module that %s as the plugin does", async (_, module) => {
     const exports = { default: {} };
     const evaluatedModules = { getModuleById: () => module };
     const { importModule, trips } = await importer({ evaluatedModules, import: () => exports });
@@ -54,30 +54,30 @@ describe("the patch of the Vitest plugin", () => {
     ["another function", "async function importWorker(specifier) {\n}\n"],
     ["another import", "async function importModule(specifier) {\n\treturn imported;\n}\n"],
     ["nothing", ""],
-  ])("is refused where the plugin has %s", (_, source) => {
-    expect(() => patchImportModule(source)).toThrow("see whether the patch is still needed");
+  ])("fails if the plugin has %s", (_, source) => {
+    expect(() => patchImportModule(source)).toThrow("check whether the patch is still needed");
   });
 });
 
 describe("the patches", () => {
   it.each(PATCHES.map((each) => [each.module, each.patch] as const))(
-    "fit the plugin as it is installed, and change nothing else: %s",
+    "apply to the installed plugin, and keep all of its lines: %s",
     async (module, patch) => {
       const source = await readFile(
         inProject(`node_modules/@cloudflare/vitest-plugin/${module}`),
         "utf8",
       );
       const lines = new Set(source.split("\n"));
-      const kept = patch(source)
+      const original = patch(source)
         .split("\n")
         .filter((line) => lines.has(line));
-      expect(kept.join("\n")).toBe(source);
+      expect(original.join("\n")).toBe(source);
     },
   );
 });
 
 describe("the module runner", () => {
-  it("knows modules by what the patch asks for", async () => {
+  it("finds modules by the path that the patch passes", async () => {
     const { EvaluatedModules } = await import(
       pathToFileURL(inProject("node_modules/vite/dist/node/module-runner.js")).href
     );

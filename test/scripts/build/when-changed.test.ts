@@ -20,7 +20,7 @@ function makeProject() {
 }
 
 describe("whenChanged", () => {
-  it("builds once for the same bytes, whatever their time", async () => {
+  it("builds once for the same bytes, regardless of file times", async () => {
     const { source, build } = makeProject();
 
     expect(await build()).toBe(true);
@@ -28,7 +28,7 @@ describe("whenChanged", () => {
     expect(await build()).toBe(false);
   });
 
-  // An unpacked release brings files that are older than the last build.
+  // An unpacked release contains files that are older than the last build.
   it("builds again for other bytes with an older time", async () => {
     const { source, output, build } = makeProject();
     await build();
@@ -40,7 +40,7 @@ describe("whenChanged", () => {
     expect(readFileSync(join(output, "a.txt"), "utf8")).toBe("two");
   });
 
-  it("keeps what was built when a build fails", async () => {
+  it("keeps the last output if a build fails", async () => {
     const { source, output, build } = makeProject();
     await build();
     writeFileSync(source, "two");
@@ -55,7 +55,7 @@ describe("whenChanged", () => {
     expect(await build()).toBe(true);
   });
 
-  it("builds again when what was built is gone", async () => {
+  it("builds again if the output was removed", async () => {
     const { output, build } = makeProject();
     await build();
 

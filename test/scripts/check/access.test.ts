@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 
-import { judgeAccess } from "../../../scripts/check/access.ts";
+import { findForbiddenNames } from "../../../scripts/check/access.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
-describe("judgeAccess", () => {
+describe("findForbiddenNames", () => {
   it.each([
     ["src/auth/access/grants.ts", "sql`select 1 from team_members`"],
     ["src/db/schema/organizations.ts", 'sqliteTable("organization_members", {})'],
     ["src/domain/repos/edit-repository.ts", 'const UNITS = ["hasCode"];'],
     ["src/domain/orgs/team-members.ts", 'import { findTeam } from "./team-members.ts";'],
     ["src/api/repos/forks.ts", 'isAllowed(entry, { unit: "code", mode: "read" })'],
-  ])("lets %s have %s", (path, line) => {
-    expect(judgeAccess(makeDirectory({ [path]: `${line}\n` }))).toEqual([]);
+  ])("allows %s to contain %s", (path, line) => {
+    expect(findForbiddenNames(makeDirectory({ [path]: `${line}\n` }))).toEqual([]);
   });
 
   it.each([
@@ -19,9 +19,9 @@ describe("judgeAccess", () => {
     ["src/auth/caller-sql.ts", "sql`select 1 from collaborations`", "collaborations"],
     ["src/api/repos/forks.ts", "if (!entry.repo.hasCode) throw notFound();", "hasCode"],
     ["src/shapes/git/branch.ts", "repo.hasPullRequests", "hasPullRequests"],
-  ])("complains of %s with %s", (path, line, word) => {
-    expect(judgeAccess(makeDirectory({ [path]: `// first\n${line}\n` }))).toEqual([
-      expect.stringMatching(new RegExp(`^${path}:2: ${word}: `)),
+  ])("complains if %s contains %s", (path, line, name) => {
+    expect(findForbiddenNames(makeDirectory({ [path]: `// first\n${line}\n` }))).toEqual([
+      expect.stringMatching(new RegExp(`^${path}:2: ${name}: `)),
     ]);
   });
 });

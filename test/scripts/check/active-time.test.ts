@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { activeMs } from "../../../scripts/check/active-time.ts";
 
-it("counts what is not idle, garbage collection and native code included", () => {
+it("counts all samples except idle ones, including garbage collection and native code", () => {
   const nodes = ["(root)", "(idle)", "(garbage collector)", "(program)", "load"].map(
     (functionName, id) => ({ id, callFrame: { functionName } }),
   );

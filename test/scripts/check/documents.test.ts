@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
 
-import { judgeDocuments } from "../../../scripts/check/documents.ts";
+import { findBrokenReferences } from "../../../scripts/check/documents.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
 const fence = "```";
 
-/** The complaints about a small project with this README. */
-function judge(readme: string, files: Record<string, string> = {}): string[] {
+/** The faults of a small project with this README. */
+function findFaults(readme: string, files: Record<string, string> = {}): string[] {
   const project = {
     ".gitignore": "dist/\nnode_modules/\n",
     "src/worker.ts": "",
     "src/lib/hex.ts": "",
     "docs/deploy.md": "# Deploying it\n\n## Step 1: the account\n\n## Again\n\n## Again\n",
   };
-  return judgeDocuments(makeDirectory({ ...project, "README.md": readme, ...files }));
+  return findBrokenReferences(makeDirectory({ ...project, "README.md": readme, ...files }));
 }
 
-describe("judgeDocuments", () => {
+describe("findBrokenReferences", () => {
   it.each([
     ["`src/lib/hex.ts` and `src/lib/`"],
     ["[how](docs/deploy.md), [the account](docs/deploy.md#step-1-the-account)"],
@@ -28,31 +28,36 @@ describe("judgeDocuments", () => {
     ["a ref `refs/heads/main`, a repository `owner/name`"],
     [`${fence}\nsrc/lib/missing.ts and [no link](nowhere.md)\n${fence}`],
     ["code `[is](not-a-link.md)`"],
-  ])("is content with %s", (readme) => {
-    expect(judge(readme)).toEqual([]);
+  ])("accepts %s", (readme) => {
+    expect(findFaults(readme)).toEqual([]);
   });
 
   it.each([
-    ["`src/lib/gone.ts`", "README.md: there is no src/lib/gone.ts"],
-    ["`scr/worker.ts`", "README.md: there is no scr/worker.ts"],
-    ["`src/lib/gone.ts:12`", "README.md: there is no src/lib/gone.ts"],
-    ["[gone](docs/gone.md)", "README.md: the link docs/gone.md leads nowhere"],
-    ["[part](docs/deploy.md#gone)", "README.md: the link docs/deploy.md#gone names no heading"],
-    ["# Here\n\n[below](#gone)", "README.md: the link #gone names no heading"],
-    ["[ref]: docs/gone.md", "README.md: the link docs/gone.md leads nowhere"],
+    ["`src/lib/gone.ts`", "README.md: src/lib/gone.ts does not exist"],
+    ["`scr/worker.ts`", "README.md: scr/worker.ts does not exist"],
+    ["`src/lib/gone.ts:12`", "README.md: src/lib/gone.ts does not exist"],
+    ["[gone](docs/gone.md)", "README.md: the target of the link docs/gone.md does not exist"],
+    [
+      "[part](docs/deploy.md#gone)",
+      "README.md: the heading of the link docs/deploy.md#gone does not exist",
+    ],
+    ["# Here\n\n[below](#gone)", "README.md: the heading of the link #gone does not exist"],
+    ["[ref]: docs/gone.md", "README.md: the target of the link docs/gone.md does not exist"],
   ])("complains about %s", (readme, complaint) => {
-    expect(judge(readme)).toEqual([complaint]);
+    expect(findFaults(readme)).toEqual([complaint]);
   });
 
-  it("reads links in docs from where they stand", () => {
+  it("resolves links relative to their document", () => {
     const docs = {
       "docs/other.md": "[up](../README.md) [beside](deploy.md) [wrong](docs/deploy.md)",
     };
 
-    expect(judge("", docs)).toEqual(["docs/other.md: the link docs/deploy.md leads nowhere"]);
+    expect(findFaults("", docs)).toEqual([
+      "docs/other.md: the target of the link docs/deploy.md does not exist",
+    ]);
   });
 
-  it("compares the tree of the README with the directories", () => {
+  it("compares the tree in the README with the directories", () => {
     const tree = `
 src/
   worker.ts     what the runtime calls
@@ -61,16 +66,16 @@ src/
   gone/         nothing
 test/           mirrors src/`;
 
-    expect(judge(`${fence}${tree}\n${fence}`)).toEqual([
+    expect(findFaults(`${fence}${tree}\n${fence}`)).toEqual([
       "README.md: the tree shows src/gone/, which does not exist",
       "README.md: the tree shows test/, which does not exist",
     ]);
   });
 
-  it("reads a tree that is drawn with lines", () => {
+  it("parses a tree with drawn branches", () => {
     const tree = "src/\n├── lib/\n│   └── hex.ts\n└── gone.ts";
 
-    expect(judge(`${fence}\n${tree}\n${fence}`)).toEqual([
+    expect(findFaults(`${fence}\n${tree}\n${fence}`)).toEqual([
       "README.md: the tree shows src/gone.ts, which does not exist",
     ]);
   });

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 
 import {
   findFolderCycles,
-  judgeFolders,
+  findCycleFaults,
   readImports,
 } from "../../../scripts/check/folder-cycles.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
-/** The imports of files whose texts are these. */
+/** The imports of files with these contents. */
 function importsOf(files: Record<string, string>) {
   return readImports(makeDirectory(files), "src");
 }
@@ -18,7 +18,7 @@ const cyclesOf = (files: Record<string, string>) =>
   );
 
 describe("cycles of folders", () => {
-  it("are found between siblings though no file is in a cycle", () => {
+  it("are found between siblings even if no file is in a cycle", () => {
     const files = {
       "src/a/one.ts": 'import { two } from "../b/two.ts";',
       "src/b/two.ts": "export const two = 2;",
@@ -28,7 +28,7 @@ describe("cycles of folders", () => {
     expect(cyclesOf(files)).toEqual(["src: a/ b/"]);
   });
 
-  it("are found where only types are imported, lazily or over several lines", () => {
+  it("are found through type imports, dynamic imports and imports over several lines", () => {
     const files = {
       "src/a/one.ts": 'import type {\n  Two,\n} from "../b/two.ts";',
       "src/b/two.ts": 'export const load = () => import("../c/three.ts");',
@@ -38,7 +38,7 @@ describe("cycles of folders", () => {
     expect(cyclesOf(files)).toEqual(["src: a/ b/ c/"]);
   });
 
-  it("are found between folders that the importing files lie deep in", () => {
+  it("are found between folders whose importing files are nested deeply", () => {
     const files = {
       "src/a/x/one.ts": 'import "../../b/two.ts";',
       "src/b/y/z/three.ts": 'import "../../../a/four.ts";',
@@ -48,7 +48,7 @@ describe("cycles of folders", () => {
     expect(cyclesOf(files)).toEqual(["src: a/ b/"]);
   });
 
-  it("are not where a folder's files stand above or below what is in it", () => {
+  it("are not found if each file of a folder is either above or below its subfolders", () => {
     const files = {
       "src/a/index.ts": 'import "./x/one.ts";',
       "src/a/x/one.ts": 'import "../env.ts";',
@@ -57,7 +57,7 @@ describe("cycles of folders", () => {
     expect(cyclesOf(files)).toEqual([]);
   });
 
-  it("are where one file of a folder stands both above and below what is in it", () => {
+  it("are found if one file of a folder is both above and below a subfolder", () => {
     const files = {
       "src/a/index.ts": 'import "./x/one.ts";',
       "src/a/x/two.ts": 'import "../index.ts";',
@@ -76,19 +76,19 @@ describe("the check of folders", () => {
     "src/a/four.ts": "",
   };
 
-  it("says the lines of the shortest way round", () => {
-    expect(judgeFolders(importsOf(files), [])).toEqual([
+  it("lists the imports of the shortest cycle", () => {
+    expect(findCycleFaults(importsOf(files), [])).toEqual([
       [
-        "src: a/ b/ c/ import one another; the shortest way round:",
+        "src: a/ b/ c/ import one another; the shortest cycle:",
         "  src/a/one.ts:2 imports src/b/two.ts",
         "  src/b/five.ts:1 imports src/a/four.ts",
       ].join("\n"),
     ]);
   });
 
-  it("lets pass what is known, as long as it is exactly that", () => {
-    expect(judgeFolders(importsOf(files), ["src: a/ b/ c/"])).toEqual([]);
-    expect(judgeFolders(importsOf(files), ["src: a/ b/ c/ d/"])).toEqual([
+  it("accepts a known cycle only if its members match exactly", () => {
+    expect(findCycleFaults(importsOf(files), ["src: a/ b/ c/"])).toEqual([]);
+    expect(findCycleFaults(importsOf(files), ["src: a/ b/ c/ d/"])).toEqual([
       expect.stringMatching(/^src: a\/ b\/ c\/ import one another/),
       "no longer a cycle, remove it from the list: src: a/ b/ c/ d/",
     ]);

@@ -8,13 +8,17 @@ it.each([
   ["a template on one line", `const q = sql\`select ${long}\`;`, [1]],
   ["a line within a template", `const q = sql\`\n  select 1\n  where ${long}\`;`, [3]],
   ["a template with a type", `const q = sql<{ a: number }>\`${long}\`;`, [1]],
-  ["one within another", `const q = sql\`\${[sql\`1\`, { a: "}" }]}\n\${sql\`${long}\`}\`;`, [2]],
-  ["what an object executes", `db.exec<Row>(\n  \`select\n${long}\`,\n);`, [3]],
+  [
+    "a template within another",
+    `const q = sql\`\${[sql\`1\`, { a: "}" }]}\n\${sql\`${long}\`}\`;`,
+    [2],
+  ],
+  ["a statement that an object executes", `db.exec<Row>(\n  \`select\n${long}\`,\n);`, [3]],
 ])("finds %s", (_, source, lines) => {
   expect(longLinesOf(source)).toEqual(lines);
 });
 
-it("leaves long lines alone that are no SQL", () => {
+it("ignores long lines that are not SQL", () => {
   const source = `const q = sql\`select 1\`;\nconst text = \`${long}\`;\n// sql ${long}\n`;
   expect(longLinesOf(source)).toEqual([]);
 });

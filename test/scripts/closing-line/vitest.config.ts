@@ -1,4 +1,4 @@
 import { defineConfig } from "vitest/config";
 
-// A project of its own, with the endings that a run can have: each file is run apart (closing-line.test.ts).
+// A separate project with one file per outcome of a run: each file is run alone (closing-line.test.ts).
 export default defineConfig({ test: { name: "sample", include: ["*.sample.ts"] } });

@@ -3,15 +3,15 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 describe("docs/configuration.md", () => {
-  it("names every variable of the service, and no other", () => {
+  it("lists every variable of the service, and no other", () => {
     const source = readFileSync("src/config.ts", "utf8");
     const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map((match) => match[1]);
     const [, table = ""] = readFileSync("docs/configuration.md", "utf8").split(
       "## Variables of the service",
     );
     const [service = ""] = table.split("\n## ");
-    const named = [...service.matchAll(/^\| `([A-Z0-9_]+)`/gm)].map((match) => match[1]);
+    const listed = [...service.matchAll(/^\| `([A-Z0-9_]+)`/gm)].map((match) => match[1]);
 
-    expect(named.toSorted()).toEqual(known.toSorted());
+    expect(listed.toSorted()).toEqual(known.toSorted());
   });
 });

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
 import { type Service, startService } from "../support/service.ts";
-import { judge, readExamples } from "./read-examples.ts";
+import { findMismatch, readExamples } from "./read-examples.ts";
 import { runExamples, titleOf } from "./run-examples.ts";
 
-/** In this order: what those before it made is there. */
+/** In this order: later documents use the data of earlier ones. */
 const DOCUMENTS = ["docs/api.md", "docs/events.md"];
 
 const directory = mkdtempSync(join(tmpdir(), "edgeforge-"));
@@ -45,9 +45,9 @@ describe.each(DOCUMENTS)("%s", (document) => {
   });
 
   it.each(examples.map((example, at) => ({ title: titleOf(example), example, at })))(
-    "shows what it says: $title",
+    "prints the documented output: $title",
     ({ example, at }) => {
-      expect(judge(example.expected, printed[at] ?? "")).toBeUndefined();
+      expect(findMismatch(example.expected, printed[at] ?? "")).toBeUndefined();
     },
   );
 });

@@ -1,4 +1,4 @@
-/** A command of a document, and what it should print. */
+/** A command of a document, and its expected output. */
 export interface Example {
   command: string;
   expected: { kind: "json" | "text"; text: string } | undefined;
@@ -15,18 +15,18 @@ export function readExamples(markdown: string): Example[] {
   });
 }
 
-/** What is wrong with what an example printed; undefined where it is as shown. */
-export function judge(expected: Example["expected"], actual: string): string | undefined {
+/** The difference between the output of an example and the documented output; undefined if they match. */
+export function findMismatch(expected: Example["expected"], actual: string): string | undefined {
   if (!expected) return undefined;
   if (expected.kind === "json")
     return findDifference(JSON.parse(expected.text), JSON.parse(actual));
-  return isLike(expected.text.trim(), actual) ? undefined : `printed ${JSON.stringify(actual)}`;
+  return matches(expected.text.trim(), actual) ? undefined : `printed ${JSON.stringify(actual)}`;
 }
 
-/** Where `actual` has not what `shown` shows; "…" stands for any text. Undefined where it has all of it. */
+/** The first value of `shown` that `actual` does not match; "…" stands for any text. Undefined if all match. */
 function findDifference(shown: unknown, actual: unknown, path = "$"): string | undefined {
   if (typeof shown === "string" && typeof actual === "string") {
-    return isLike(shown, actual) ? undefined : `${path} is ${JSON.stringify(actual)}`;
+    return matches(shown, actual) ? undefined : `${path} is ${JSON.stringify(actual)}`;
   }
   if (typeof shown !== "object" || shown === null) {
     return Object.is(shown, actual) ? undefined : `${path} is ${JSON.stringify(actual)}`;
@@ -42,8 +42,8 @@ function findDifference(shown: unknown, actual: unknown, path = "$"): string | u
   return undefined;
 }
 
-/** Whether a text is like the one shown, where "…" stands for anything. */
-function isLike(shown: string, actual: string): boolean {
+/** Whether a text matches `shown`, in which "…" stands for any text. */
+function matches(shown: string, actual: string): boolean {
   const parts = shown
     .split("…")
     .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`));

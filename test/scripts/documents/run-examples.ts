@@ -3,14 +3,14 @@ import { execFileSync } from "node:child_process";
 import type { Example } from "./read-examples.ts";
 
 const MARK = "@@next example@@";
-/** For all of them: some wait for what happens behind an answer. */
+/** For all examples together: some wait for work that follows a response. */
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs examples in one shell, as a reader would paste them: later ones use the variables of earlier ones.
+ * Runs examples in one shell, as a reader would paste them: later examples use the variables of earlier ones.
  *
- * @returns What each printed.
- * @throws Error when a command of theirs fails.
+ * @returns The output of each example.
+ * @throws Error if a command fails.
  */
 export function runExamples(
   examples: readonly Example[],
@@ -27,6 +27,6 @@ export function runExamples(
   return output.split(`${MARK}\n`).map((printed) => printed.trim());
 }
 
-/** The first line that says what an example does. */
+/** The first line of an example's command that is not a comment. */
 export const titleOf = ({ command }: Example): string =>
   command.split("\n").find((line) => !line.startsWith("#") && line.trim() !== "") ?? "";

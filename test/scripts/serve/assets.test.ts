@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const viewer = "node_modules/swagger-ui-dist";
 
-/** Address → type, and the file of this repository that is sent. */
+/** URL path, content type, and the file of this repository that is sent. */
 const assets: [string, string, string][] = [
   ["/openapi.json", "application/json", "openapi.json"],
   ["/swagger.v1.json", "application/json", "openapi.json"],
@@ -38,8 +38,8 @@ const assets: [string, string, string][] = [
   ["/-/swagger/favicon-32x32.png", "image/png", `${viewer}/favicon-32x32.png`],
 ];
 
-/** What each answer of the Worker carries, whatever it is. */
-const ours = { "x-content-type-options": "nosniff", "x-frame-options": "SAMEORIGIN" };
+/** Headers of each response of the Worker. */
+const commonHeaders = { "x-content-type-options": "nosniff", "x-frame-options": "SAMEORIGIN" };
 const cached = "public, max-age=0, must-revalidate";
 const uncached = "max-age=0, private, must-revalidate, no-transform";
 
@@ -49,16 +49,16 @@ function ask(path: string, init: RequestInit = {}): Promise<Response> {
 
 const headersOf = (answer: Response): Record<string, string> => Object.fromEntries(answer.headers);
 
-// The public socket leads past the Workers that Miniflare puts before one with assets: nothing of this may change.
+// The public socket bypasses the Workers that Miniflare puts before one with assets; responses must not differ.
 describe("the assets of a running service", () => {
   it.each(assets)(
-    "%s is sent whole, with its type, its tag and our headers",
+    "%s is sent completely, with its type, its ETag and the common headers",
     async (path, type, file) => {
       const answer = await ask(path);
 
       expect(answer.status).toBe(200);
       expect(headersOf(answer)).toMatchObject({
-        ...ours,
+        ...commonHeaders,
         "content-type": type,
         "cache-control": cached,
         "content-security-policy": expect.stringContaining(
@@ -73,13 +73,13 @@ describe("the assets of a running service", () => {
     },
   );
 
-  it.each(assets)("%s is not sent again to who has it, nor to HEAD", async (path, type) => {
+  it.each(assets)("%s has no body for a client with its ETag, nor for HEAD", async (path, type) => {
     const tag = (await ask(path)).headers.get("etag") ?? "";
     const known = await ask(path, { headers: { "if-none-match": tag } });
     const other = await ask(path, { headers: { "if-none-match": '"another"' } });
     const head = await ask(path, { method: "HEAD" });
 
-    const expected = { ...ours, "content-type": type, "cache-control": cached, etag: tag };
+    const expected = { ...commonHeaders, "content-type": type, "cache-control": cached, etag: tag };
     expect(known.status).toBe(304);
     expect(headersOf(known)).toMatchObject(expected);
     expect(await known.text()).toBe("");
@@ -89,19 +89,19 @@ describe("the assets of a running service", () => {
     expect(await head.text()).toBe("");
   });
 
-  it("have one address each", async () => {
+  it("have one canonical URL each", async () => {
     for (const path of ["/-/swagger", "/-/swagger/index.html"]) {
       const answer = await ask(path);
       expect(answer.status, path).toBe(307);
       expect(headersOf(answer), path).toMatchObject({
-        ...ours,
+        ...commonHeaders,
         location: "/-/swagger/",
         "cache-control": uncached,
       });
     }
   });
 
-  it("are nothing else than these, and only read", async () => {
+  it("are no other files than these, and only readable", async () => {
     const absent = ["/-/swagger/none.js", "/openapi", "/index.html", "/favicon.ico", "/"];
     for (const path of absent) expect((await ask(path)).status, path).toBe(404);
     for (const [path] of assets) {
@@ -111,8 +111,8 @@ describe("the assets of a running service", () => {
 });
 
 describe("the public socket", () => {
-  // Miniflare's router for assets redirects this address; the Worker knows no such page.
-  it("leads to the Worker itself", async () => {
+  // Miniflare's router for assets redirects this path; the Worker answers 404.
+  it("connects to the Worker itself", async () => {
     const { hostname, port } = new URL(service.url);
     const status = await new Promise((resolve, reject) => {
       const sent = request({ hostname, port, path: "/cdn-cgi\\image" }, (answer) => {

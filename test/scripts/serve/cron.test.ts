@@ -23,7 +23,7 @@ describe("a trigger", () => {
 });
 
 describe("parseCron", () => {
-  // A trigger that never fires would go unnoticed for long.
+  // A trigger that never fires would remain unnoticed.
   it.each([
     "* * * *",
     "60 * * * *",
@@ -33,6 +33,6 @@ describe("parseCron", () => {
     "9-5 * * * *",
     "a * * * *",
   ])("refuses %s", (expression) => {
-    expect(() => parseCron(expression)).toThrow(`"${expression}" of wrangler.toml cannot be read`);
+    expect(() => parseCron(expression)).toThrow(`"${expression}" of wrangler.toml is invalid`);
   });
 });

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { takeLock } from "../../../scripts/serve/lock.ts";
-import { markOf } from "../../../scripts/serve/process.ts";
+import { identityOf } from "../../../scripts/serve/process.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
-const gone = { pid: process.pid, started: "at another time" };
+const endedProcess = { pid: process.pid, started: "at another time" };
 
 function writeLock(data: string, holder: object | string): void {
   const text = typeof holder === "string" ? holder : JSON.stringify(holder);
@@ -16,7 +16,7 @@ function writeLock(data: string, holder: object | string): void {
 }
 
 describe("takeLock", () => {
-  it("makes the directory, holds it, and leaves nothing when released", () => {
+  it("creates the directory, locks it, and leaves no file when released", () => {
     const data = join(makeDirectory(), "new");
 
     const lock = takeLock(data);
@@ -26,10 +26,10 @@ describe("takeLock", () => {
     expect(readdirSync(data)).toEqual([]);
   });
 
-  // In a container that starts again, the number of the old process belongs to a new one: often to us.
-  it("takes over from a process whose number has been given to another", () => {
+  // In a restarted container, the id of the old process belongs to a new one, often to this one.
+  it("takes over from a process whose id now belongs to another process", () => {
     const data = makeDirectory();
-    writeLock(data, { service: gone });
+    writeLock(data, { service: endedProcess });
 
     takeLock(data);
 
@@ -37,30 +37,33 @@ describe("takeLock", () => {
     expect(readdirSync(data)).toEqual(["lock"]);
   });
 
-  it("takes over a lock that a full disk left empty", () => {
+  it("takes over a lock that is empty because of a full disk", () => {
     const data = makeDirectory();
     writeLock(data, "");
 
     expect(() => takeLock(data)).not.toThrow();
   });
 
-  it("refuses while the runtime of a service that was killed still runs", () => {
+  it("refuses while the runtime of a killed service still runs", () => {
     const runtime = spawn("sleep", ["60"]);
     onTestFinished(() => void runtime.kill());
     const data = makeDirectory();
-    writeLock(data, { service: gone, runtime: markOf(runtime.pid ?? 0) });
+    writeLock(data, { service: endedProcess, runtime: identityOf(runtime.pid ?? 0) });
 
     expect(() => takeLock(data)).toThrow(`kill ${runtime.pid}`);
     expect(existsSync(join(data, "lock"))).toBe(true);
   });
 
-  it("notes the runtime, for the start after a kill", () => {
+  it("records the runtime, for the start after a kill", () => {
     const data = makeDirectory();
     const lock = takeLock(data);
 
     lock.setRuntime(process.pid);
 
-    const noted: unknown = JSON.parse(readFileSync(join(data, "lock"), "utf8"));
-    expect(noted).toMatchObject({ service: markOf(process.pid), runtime: markOf(process.pid) });
+    const recorded: unknown = JSON.parse(readFileSync(join(data, "lock"), "utf8"));
+    expect(recorded).toMatchObject({
+      service: identityOf(process.pid),
+      runtime: identityOf(process.pid),
+    });
   });
 });

@@ -12,7 +12,7 @@ const mf = new Miniflare(
 );
 afterAll(() => mf.dispose());
 
-// A database for each test, of one runtime: starting one takes longer than all that is tested.
+// One database per test in a shared runtime, because starting a runtime takes longer than all tests.
 let db: Database;
 let next = 0;
 beforeEach(async () => {
@@ -41,7 +41,7 @@ describe("migrate", () => {
     expect(await rows("SELECT * FROM things")).toEqual([{ id: 1 }]);
   });
 
-  it("keeps a trigger whole, semicolons and all", async () => {
+  it("does not split a trigger at its semicolons", async () => {
     const tables = "CREATE TABLE things (id); CREATE TABLE counts (n); CREATE TABLE notes (text);";
     const separator = "\n--> statement-breakpoint\n";
     const seed = "INSERT INTO counts VALUES (0);";
@@ -53,7 +53,7 @@ describe("migrate", () => {
     expect(await rows("SELECT text FROM notes")).toEqual([{ text: "--> not a; breakpoint" }]);
   });
 
-  it("applies a failing migration not at all, names it, and keeps those before it", async () => {
+  it("rolls back a failing migration, names it, and keeps earlier migrations", async () => {
     const directory = makeDirectory({
       "0000_good.sql": "CREATE TABLE things (id INTEGER);",
       "0001_bad.sql":
@@ -66,7 +66,7 @@ describe("migrate", () => {
     expect(await rows("SELECT name FROM d1_migrations")).toEqual([{ name: "0000_good.sql" }]);
   });
 
-  it("continues where wrangler stopped", async () => {
+  it("continues after wrangler's migrations", async () => {
     await db
       .prepare(
         `CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE,
@@ -84,7 +84,7 @@ describe("migrate", () => {
 });
 
 describe("splitStatements", () => {
-  it("leaves out what is only a comment", () => {
+  it("omits parts that contain only a comment", () => {
     expect(splitStatements("-- why\n--> statement-breakpoint\nSELECT 1;\n")).toEqual(["SELECT 1;"]);
   });
 });

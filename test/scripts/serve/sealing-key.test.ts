@@ -8,7 +8,7 @@ import { refuseInvalidVars } from "../../../scripts/serve/vars.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
 describe("withSealingKeys", () => {
-  it("makes a key that the Worker takes, and has the same at the next start", async () => {
+  it("generates a key that the Worker accepts, and keeps it for the next start", async () => {
     const data = makeDirectory();
 
     const vars = withSealingKeys({ APP_NAME: "a" }, data);
@@ -23,14 +23,14 @@ describe("withSealingKeys", () => {
     });
   });
 
-  // SECURITY: whoever reads it opens every secret.
-  it("keeps it from everybody else on the machine", () => {
+  // SECURITY: the key decrypts every secret.
+  it("makes the key unreadable for other users of the machine", () => {
     const data = makeDirectory();
     withSealingKeys({}, data);
     expect(statSync(join(data, "sealing-keys")).mode & 0o777).toBe(0o600);
   });
 
-  it("leaves the operator's own as they are", () => {
+  it("does not change the operator's own keys", () => {
     const data = makeDirectory();
     writeFileSync(join(data, "sealing-keys"), "local:stored\n");
     const vars = { SEALING_KEYS: "mine:key" };

@@ -4,7 +4,7 @@ import { parseSettings } from "../../../scripts/serve/settings.ts";
 import { overlayVars } from "../../../scripts/serve/vars.ts";
 
 describe("parseSettings", () => {
-  it("needs nothing", () => {
+  it("has a default for every setting", () => {
     expect(parseSettings({})).toMatchObject({
       host: "127.0.0.1",
       port: 8787,
@@ -18,7 +18,7 @@ describe("parseSettings", () => {
 });
 
 describe("overlayVars", () => {
-  it("takes from the environment what wrangler.toml names, and nothing else", () => {
+  it("takes only variables and secrets of wrangler.toml from the environment", () => {
     const env = { PAGE_SIZE: "10", SECRET: "s", HOME: "/home" };
 
     const vars = overlayVars({ PAGE_SIZE: "50", TITLE: "Forge" }, ["SECRET", "ABSENT"], env);

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { describeWorker } from "../../../scripts/serve/worker.ts";
 
 describe("the Worker on one machine", () => {
-  // Loopback is reached by this setting alone, which a Worker on Cloudflare does not have.
-  it("may ask what runs beside it, unless the environment says otherwise", () => {
+  // Only this setting allows loopback; a Worker on Cloudflare does not have it.
+  it("may send requests to loopback, unless the environment overrides the setting", () => {
     expect(describeWorker({}).vars).toMatchObject({ ALLOWED_HOST_LIST: "external, loopback" });
     expect(describeWorker({ ALLOWED_HOST_LIST: "external" }).vars).toMatchObject({
       ALLOWED_HOST_LIST: "external",

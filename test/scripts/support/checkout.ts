@@ -17,7 +17,7 @@ const parts = [
 
 export type Checkout = { path: string; remove(): void };
 
-/** A copy of the project, in which a test may add migrations and build without touching dist. */
+/** A copy of the project, in which a test can add migrations and build without changing dist. */
 export function makeCheckout(): Checkout {
   const path = mkdtempSync(join(tmpdir(), "edgeforge-checkout-"));
   for (const part of parts) cpSync(inProject(part), join(path, part), { recursive: true });

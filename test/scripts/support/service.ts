@@ -7,15 +7,15 @@ import type { Checkout } from "./checkout.ts";
 export type Service = {
   url: string;
   pid: number;
-  /** All it has said, on both streams. */
+  /** The output so far, of both streams. */
   output(): string;
-  /** @returns The exit code, or the signal that ended it. */
+  /** @returns The exit code, or the signal that ended the service. */
   stop(signal?: NodeJS.Signals): Promise<number | string | null>;
 };
 
 type Environment = Record<string, string>;
 
-/** Starts the service of a checkout on a port of the system's choice, and waits until it listens. */
+/** Starts the service of a checkout on a free port, and waits until it listens. */
 export async function startService(checkout: Checkout, env: Environment): Promise<Service> {
   const { child, output } = launch(checkout, env);
   const exit = exitOf(child);
@@ -35,7 +35,7 @@ export async function startService(checkout: Checkout, env: Environment): Promis
   };
 }
 
-/** Starts a service that is expected to refuse. */
+/** Starts a service whose start is expected to fail, and waits for its exit. */
 export async function refuseService(
   checkout: Checkout,
   env: Environment,

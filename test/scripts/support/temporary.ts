@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import { onTestFinished } from "vitest";
 
-/** A directory that goes away with the test. */
+/** A directory that is removed at the end of the test. */
 export function makeDirectory(files: Record<string, string> = {}): string {
   const directory = mkdtempSync(join(tmpdir(), "edgeforge-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

@@ -17,21 +17,21 @@ describe("divide", () => {
     ]);
   });
 
-  // Each of two processes works it out for itself.
-  it("makes the same parts whatever the order", () => {
+  // Each of two processes computes the parts independently.
+  it("makes the same parts in any order of the names", () => {
     expect(divide(["d", "c", "b", "a"], weights, 2)).toEqual(
       divide(["a", "b", "c", "d"], weights, 2),
     );
   });
 
-  it("takes the median for what it does not know", () => {
+  it("uses the median for names of unknown weight", () => {
     expect(divide(["a", "b", "c", "new", "newer"], weights, 2)).toEqual([
       ["a", "newer"],
       ["b", "new", "c"],
     ]);
   });
 
-  it("makes parts of as many where nothing is known", () => {
+  it("makes parts of equal size if no weight is known", () => {
     expect(divide(["a", "b", "c"], new Map(), 2)).toEqual([["a", "c"], ["b"]]);
   });
 });

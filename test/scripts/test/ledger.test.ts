@@ -10,26 +10,26 @@ const cost = (d1Calls: number, d1CallsOfTest: number): Cost => ({
 const ledger = { "a.test.ts": cost(100, 20), "node.test.ts": { cpuMs: 1 } };
 
 describe("findOverruns", () => {
-  it("lets a file take a fifth and ten more", () => {
+  it("allows a file 20% and ten more calls", () => {
     expect(findOverruns(ledger, { "a.test.ts": cost(130, 34) })).toEqual([]);
   });
 
-  it("names a file that takes more, and one of whose tests does", () => {
+  it("reports a file above its limit, and a file with a test above its limit", () => {
     expect(findOverruns(ledger, { "a.test.ts": cost(131, 35) })).toEqual([
-      "a.test.ts took 131 calls of D1, 130 at most",
-      "a test of a.test.ts took 35 calls of D1, 34 at most",
+      "a.test.ts made 131 D1 calls, the limit is 130",
+      "a test of a.test.ts made 35 D1 calls, the limit is 34",
     ]);
   });
 
-  // Time is no bound: it depends on the machine, and on who else uses it.
-  it("has nothing to say of files without D1, however long they took", () => {
+  // Time is not bounded: it depends on the machine and its load.
+  it("reports nothing for files without D1, regardless of their CPU time", () => {
     const costs = { "node.test.ts": { cpuMs: 1e9 }, "other.test.ts": { cpuMs: 1e9 } };
     expect(findOverruns(ledger, costs)).toEqual([]);
   });
 });
 
 describe("findUnknown", () => {
-  it("names a file in workerd that the ledger does not know", () => {
+  it("reports a file in workerd that is missing in the ledger", () => {
     const costs = { "a.test.ts": cost(1, 1), "new.test.ts": cost(0, 0), "b.test.ts": { cpuMs: 1 } };
     expect(findUnknown(ledger, costs)).toEqual(["new.test.ts"]);
   });

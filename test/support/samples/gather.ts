@@ -6,7 +6,7 @@ import type { Sample, Samples } from "./sample.ts";
 const FILES = import.meta.glob<{ samples: Samples }>("../../api/**/*.samples.ts", { eager: true });
 const NOUNS = import.meta.glob<Record<string, unknown>>("../../../src/api/*/*.ts", { eager: true });
 
-/** Each sample with its operation's id and its file below `test/api`. */
+/** Each sample with its operation's id and its file. */
 export const sampleEntries: readonly { id: string; sample: Sample; file: string }[] =
   Object.entries(FILES).flatMap(([file, { samples }]) =>
     Object.entries(samples).map(([id, sample]) => ({
@@ -29,15 +29,15 @@ export const sampled: readonly SampledOperation[] = operations.flatMap((operatio
   return sample ? [{ ...operation, sample }] : [];
 });
 
-/** Whether an operation changes nothing, so that its requests can share a world. */
+/** Whether an operation only reads, so that its requests can share a world. */
 export const isRead = ({ method, sample }: SampledOperation): boolean =>
   method === "GET" || sample.onlyReads === true;
 
-/** Operations as `it.each` names its cases by their ids. */
+/** Cases for `it.each`, named by operation id. */
 export const byId = <Each extends { id: string }>(list: readonly Each[]) =>
   list.map((operation) => [operation.id, operation] as const);
 
-/** The file that an operation's sample belongs in: beside the test of the noun that registers it. */
+/** The file that should declare an operation's sample: next to the test of the noun that registers it. */
 export function sampleFileOf({ method, path }: Operation): string {
   const registers = (exported: unknown): boolean =>
     exported instanceof OpenAPIHono &&
@@ -50,7 +50,7 @@ export function sampleFileOf({ method, path }: Operation): string {
   const file = Object.entries(NOUNS)
     .filter(([, exports]) => Object.values(exports).some(registers))
     .map(([each]) => each)
-    // The list of a group repeats the operations of its nouns.
+    // The index of a group repeats the operations of its nouns.
     .find((each) => !each.endsWith("/index.ts"));
   return (file ?? "test/api/<group>/<noun>.ts")
     .replace("../../../src/", "test/")

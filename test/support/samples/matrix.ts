@@ -2,20 +2,20 @@ import { env } from "cloudflare:workers";
 
 import type { Parameter, Schema } from "../operations.ts";
 
-/** Whether each value is sent for each field, as `EDGEFORGE_TEST_ALL=1` asks for. */
+/** Whether every value is sent for every field (`EDGEFORGE_TEST_ALL=1`). */
 const SENDS_ALL = env.TEST_ALL;
 
-/** A field or parameter, as far as it decides which values are worth sending. */
+/** The properties of a field or parameter that decide which values are sent. */
 export interface MatrixField {
   name: string;
-  /** Where a parameter is. */
+  /** Location of a parameter, such as `query`. */
   in?: string;
   schema: Schema;
 }
 
 /**
- * Chooses the values to send for each field: all of them for the first field of a class, which is a
- * name with a schema, and for its other fields one that is another from field to field.
+ * Chooses the values to send for each field: all of them for the first field of a class, that is, of one
+ * name and schema, and a single value, in rotation, for each further field of the class.
  */
 export function matrixOf<Value>(values: readonly Value[]) {
   const classes = new Set<string>();
@@ -31,13 +31,13 @@ export function matrixOf<Value>(values: readonly Value[]) {
   };
 }
 
-/** Cuts a list of requests into lists that one test may send. */
+/** Splits a list into chunks of at most `size` items, one chunk per test. */
 export function chunksOf<Item>(items: readonly Item[], size = 100): Item[][] {
   const chunks: Item[][] = [];
   for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size));
   return chunks;
 }
 
-/** Parameters of text, which can hold anything. */
+/** Whether a parameter takes free text. */
 export const isText = ({ schema }: Parameter): boolean =>
   [schema.type].flat().includes("string") && schema.enum === undefined;

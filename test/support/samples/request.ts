@@ -7,22 +7,22 @@ import { World } from "./world.ts";
 /** A request of an operation, ready to be sent. */
 export interface ReadyRequest {
   method: string;
-  /** Below `/api/v1`, with its query. */
+  /** Path below `/api/v1`, with its query. */
   path: string;
-  /** What its parameters are filled with. */
+  /** Values of the path parameters. */
   values: NonNullable<SampleRequest["path"]>;
-  /** The body, with nobody's credential. */
+  /** The body, without a credential. */
   content: Pick<SampleRequest, "json" | "body">;
-  /** Who may send it. */
+  /** A caller with permission. */
   caller: TestUser;
 }
 
-/** Makes what an operation's sample needs in a world, and composes its request. */
+/** Creates the data that an operation's sample needs in a world, and composes its request. */
 export async function requestIn(world: World, operation: SampledOperation): Promise<ReadyRequest> {
   return compose(world, operation, await operation.sample.request(world));
 }
 
-/** The request of an operation's sample, and those that lead to other SQL. */
+/** The request of an operation's sample, and its variants that lead to other SQL. */
 export async function allRequestsIn(
   world: World,
   operation: SampledOperation,
@@ -48,7 +48,7 @@ async function compose(
   };
 }
 
-/** Composes requests: those that read share one world, and each that writes has its own. */
+/** Composes requests: reads share one world, each write has its own. */
 export function requestMaker(): (operation: SampledOperation) => Promise<ReadyRequest> {
   const shared = new World();
   return (operation) => requestIn(isRead(operation) ? shared : new World(), operation);

@@ -9,46 +9,46 @@ export interface SampleRequest extends Pick<Sending, "body"> {
   /** Values of the parameters of the path. */
   path?: Readonly<Record<string, string | number>>;
   query?: Readonly<Record<string, string>>;
-  /** Who sends it; the user of the world, if missing. */
+  /** The caller; the user of the world, if missing. */
   as?: TestUser;
 }
 
 /** The events that a write records. */
-export interface Announced {
-  /** By the request. */
+export interface RecordedEvents {
+  /** Events of the first request. */
   first: readonly EventKind[];
-  /** By the same request once more; none, if missing. */
+  /** Events of the same request sent again; none, if missing. */
   again?: readonly EventKind[];
-  /** The operation that undoes it at the same path, after which it records `first` anew. */
+  /** The operation at the same path that undoes it, so that the request records `first` again. */
   undoneBy?: string;
 }
 
-/** What the suites over all operations have to know of one. */
+/** What the suites over all operations need to know about an operation. */
 export interface Sample {
-  /** Makes what must exist, and composes a request that succeeds. */
+  /** Creates the data that the request needs, and composes a request that succeeds. */
   request: (world: World) => Promise<SampleRequest>;
 
-  /** Each operation that is no GET says so. */
-  announces?: Announced;
-  /** The operation only reads, though it is no GET: its input does not fit an address. */
+  /** The events that the operation records; required unless it is a GET. */
+  announces?: RecordedEvents;
+  /** The operation only reads although it is not a GET: its input does not fit in a URL. */
   onlyReads?: true;
 
-  /** The status of its answer, where the tested service has nothing to answer with, and why. */
+  /** The status of its response and the reason, if the tested service cannot fulfil the request. */
   refusal?: { status: number; reason: string };
 
-  /** No scope is needed for it: it shows nothing of anybody. */
+  /** It requires no scope, because it returns no account's data. */
   needsNoScope?: true;
-  /** Callers without a credential cost no query. */
+  /** Callers without a credential cause no query. */
   usesNoDatabase?: true;
-  /** Why it may take one round trip to the database more than others. */
+  /** Why its budget is one database round trip larger. */
   extraRound?: string;
 
-  /** What differs in requests that lead to other SQL, each a change of the sample's own. */
+  /** Overrides of the sample's request, one per request that leads to other SQL. */
   variants?: (world: World) => Promise<readonly SampleRequest[]>;
 
-  /** Why a token for what is public gets the answer that a full one gets. */
+  /** Why a public-only token gets the same response as a full token. */
   sameForPublicOnly?: string;
-  /** Why a token bound to one repository gets the answer that a full one gets. */
+  /** Why a token bound to one repository gets the same response as a full token. */
   sameForBound?: string;
 }
 
@@ -57,17 +57,17 @@ export type Samples = Readonly<Record<string, Sample>>;
 /** The samples of the operations of a noun, by operation id. */
 export const defineSamples = (samples: Samples): Samples => samples;
 
-/** The same request once more records nothing. */
-export const once = (...first: EventKind[]): Announced => ({ first });
+/** The request records `first`; sent again, it records nothing. */
+export const once = (...first: EventKind[]): RecordedEvents => ({ first });
 
-/** The same request once more records the same. */
-export const eachTime = (...first: EventKind[]): Announced => ({ first, again: first });
+/** The request records `first` each time. */
+export const eachTime = (...first: EventKind[]): RecordedEvents => ({ first, again: first });
 
-/** It is recorded again after another operation has undone it. */
-export const undoneBy = (undo: string, ...first: EventKind[]): Announced => ({
+/** The request records `first`, and again after the operation `undo`. */
+export const undoneBy = (undo: string, ...first: EventKind[]): RecordedEvents => ({
   first,
   undoneBy: undo,
 });
 
-/** No row changes. */
-export const NOTHING: Announced = { first: [] };
+/** The request changes no row and records no event. */
+export const NOTHING: RecordedEvents = { first: [] };

@@ -22,7 +22,7 @@ import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
 import { storeSampleCode, storeSampleNote } from "./sample-code.ts";
 
-/** Columns that a test sets on the rows of a world, by the part that has them. */
+/** Columns that a test sets on the rows of a world, by part. */
 export interface WorldFields {
   /** An account that owns everything, in place of a new one. */
   owner?: TestUser;
@@ -32,15 +32,15 @@ export interface WorldFields {
   org?: Partial<User>;
   team?: { name?: string };
   topic?: string;
-  /** What the file and the message of the commit say; the name of the repository, if missing. */
+  /** Content of the file and message of the commit; the name of the repository, if missing. */
   text?: string;
 }
 
 /**
- * What one request of an operation may need, owned by one user.
+ * The data that a request of any operation may need, owned by one user.
  *
- * Each part is made when a sample first asks for it, and only once: a world of its own costs a test
- * no more than its request needs, and a world that many requests share is made part by part.
+ * Each part is created at its first use, and only once: a world of its own costs a test
+ * no more than its request needs, and a world that many requests share grows part by part.
  */
 export class World {
   private readonly fields: WorldFields;
@@ -52,7 +52,7 @@ export class World {
   /** The owner of everything. */
   readonly user = makeOnce(async () => this.fields.owner ?? (await make.user(this.fields.user)));
   readonly admin = makeOnce(() => make.admin());
-  /** A member of the organization, by a team that reads all of its repositories. */
+  /** A member of the organization, through a team that reads all of its repositories. */
   readonly friend = makeOnce(() => make.user(this.fields.friend));
   readonly repo = makeOnce(async () => make.repo(await this.user(), this.fields.repo));
   readonly org = makeOnce(async () => make.org([await this.user()], this.fields.org));
@@ -93,7 +93,7 @@ export class World {
       .insert(follows)
       .values({ followerId: user.id, followedId: friend.id, createdAt: 1000 });
   });
-  /** The name of a topic that no other repository has. */
+  /** The name of a topic of this repository only. */
   readonly topic = makeOnce(async () => {
     const { repoId, visibility } = await this.toggle();
     const name = this.fields.topic ?? freshName("topic");
@@ -132,7 +132,7 @@ export class World {
       .returning();
     return only(rows);
   });
-  /** A second address of the user. */
+  /** A second email address of the user. */
   readonly email = makeOnce(async () => {
     const email = `${freshName("second")}@example.com`;
     await db.insert(emailAddresses).values({
@@ -144,7 +144,7 @@ export class World {
     });
     return email;
   });
-  /** The id of a token that no request is sent with. */
+  /** The id of a token that no request uses. */
   readonly accessToken = makeOnce(async () => {
     const user = await this.user();
     await make.token(user);
@@ -170,7 +170,7 @@ export class World {
     owner: (await this.user()).name,
     repo: (await this.repo()).name,
   }));
-  /** The same of a repository with code. */
+  /** The parameters that name the repository, after its sample code is stored. */
   readonly codePath = makeOnce(async () => {
     await this.code();
     return this.repoPath();
@@ -211,13 +211,13 @@ export class World {
       ...(level === "user" && { ownerId: approver.id }),
       // A system webhook would receive the events of other tests, and its receiver does not exist.
       isActive: false,
-      // Leased for ever: deliveries that a request asks for stay as they are.
+      // Leased for ever: deliveries that a request creates stay unsent.
       leasedUntil: Number.MAX_SAFE_INTEGER,
     });
   }
 }
 
-/** Makes a part at the first call, and returns the same one from then on. */
+/** Creates a part at the first call, and returns the same part from then on. */
 export function makeOnce<Part>(makePart: () => Promise<Part>): () => Promise<Part> {
   let part: Promise<Part> | undefined;
   return () => (part ??= makePart());

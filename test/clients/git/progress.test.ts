@@ -3,15 +3,15 @@ import { describe, expect, it } from "vitest";
 import { admin, callApi, makeRepo, readRepo } from "../support/forge.ts";
 import { commit, git, makeDirectory, makeWork, tryGit } from "../support/git.ts";
 
-/** What the server said, one line after another, as the last state of each. */
+/** The server's messages line by line, each in its last state. */
 const remoteLines = (output: string): string[] =>
   output
     .split(/[\r\n]/)
     .filter((line) => line.startsWith("remote: "))
     .map((line) => line.slice(8).trimEnd());
 
-describe("what git shows of the server's words", () => {
-  it("counts what a fetch sends, and is silent where nobody wants to know", async () => {
+describe("progress and push options", () => {
+  it("reports the object count of a fetch, and nothing if the client wants no progress", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     const lines = Array.from({ length: 500 }, (_, at) => `line ${at} ${(at * 7919) % 10007}`);
@@ -41,7 +41,7 @@ describe("what git shows of the server's words", () => {
     }
   });
 
-  it("counts the deltas of a push, and suggests a pull request of a new branch", async () => {
+  it("reports the delta count of a push, and suggests a pull request for a new branch", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     const lines = Array.from({ length: 500 }, (_, at) => `line ${at} ${(at * 7919) % 10007}`);
@@ -73,7 +73,7 @@ describe("what git shows of the server's words", () => {
     expect((await push("main:none")).output).not.toContain("pull request");
   });
 
-  it("takes options of a push", async () => {
+  it("applies push options to the repository", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });
@@ -82,7 +82,7 @@ describe("what git shows of the server's words", () => {
     expect(await readRepo(repo)).toMatchObject({ private: true, template: true });
   });
 
-  it("comes in side-bands from the first line on where the client asks for that", async () => {
+  it("uses side-bands from the first line on if the client requests it", async () => {
     const repo = await makeRepo();
     const work = await makeWork();
     await commit(work, { a: "1" });

@@ -11,8 +11,8 @@ interface Login {
   password: string;
 }
 
-/** The service over an empty database of its own, for what concerns every account there is. */
-export async function openAlone(database: D1Database) {
+/** Runs the service on an empty database of its own, for tests that depend on the set of all accounts. */
+export async function openIsolatedService(database: D1Database) {
   await applyD1Migrations(database, env.TEST_MIGRATIONS);
   const db = openDatabase(database.withSession());
   await db.delete(users);
@@ -20,7 +20,7 @@ export async function openAlone(database: D1Database) {
   return {
     db,
     setup: () => new Setup(createExecutionContext(), alone),
-    /** Requests a path of the API with a password. */
+    /** Requests a path of the API with Basic credentials. */
     call: async (method: string, path: string, { name, password }: Login, json: object) => {
       const request = new Request(`https://forge.example/api/v1${path}`, {
         method,
