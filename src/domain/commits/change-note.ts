@@ -9,7 +9,7 @@ import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
-import { commitSnapshot } from "../git/commit-snapshot.ts";
+import { commitChange } from "../git/commit-change.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
@@ -107,7 +107,7 @@ async function changeNotes(
   change: (notes: NoteTree, key: Oid, pack: PackBuilder) => Promise<Uint8Array>,
 ): Promise<WrittenNote> {
   requireWritable(repo);
-  const { result, snapshot } = await commitSnapshot(ctx, repo, async ({ snapshot: base, pack }) => {
+  const { result, snapshot } = await commitChange(ctx, repo, async ({ snapshot: base, pack }) => {
     const { graph, objects } = base.repository;
     const found = findRevision(base, revision);
     if (!found) throw notFound();

@@ -14,7 +14,7 @@ import { invalid, notFound } from "../../lib/failure.ts";
 import { formatBase64 } from "../../lib/base64.ts";
 import type { ContentItem } from "../../shapes/contents/contents.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { commitChange, type MadeCommit, type EditTarget } from "./commit-change.ts";
+import { commitFiles, type MadeCommit, type EditTarget } from "./commit-files.ts";
 import type { CommitOptions } from "./commit-options.ts";
 import { readLfsPointer } from "./lfs-pointer.ts";
 import { readBlob } from "./read-blob.ts";
@@ -51,7 +51,7 @@ export async function changeFiles(
   commitOptions: CommitOptions,
 ): Promise<{ items: (ContentItem | undefined)[]; made: MadeCommit }> {
   const message = describeChanges(operations);
-  const { result, made } = await commitChange(
+  const { result, made } = await commitFiles(
     ctx,
     repo,
     user,

@@ -8,7 +8,7 @@ import { GitError } from "../../git/error.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { requireWritable } from "../git/require-writable.ts";
-import { commitChange, type MadeCommit } from "./commit-change.ts";
+import { commitFiles, type MadeCommit } from "./commit-files.ts";
 import type { CommitOptions } from "./commit-options.ts";
 import { splitTreePath } from "./tree-path.ts";
 
@@ -27,7 +27,7 @@ export async function patchFiles(
 ): Promise<MadeCommit> {
   requireWritable(repo);
   const patches = await withGitMessage(async () => readPatch(text));
-  const { made } = await commitChange(ctx, repo, user, commitOptions, "apply-patch", (target) => {
+  const { made } = await commitFiles(ctx, repo, user, commitOptions, "apply-patch", (target) => {
     const { tree, pack, repository } = target;
     const write = (content: Uint8Array) => pack.add("blob", content);
     return withGitMessage(() => applyPatch({ tree, objects: repository.objects, write }, patches));

@@ -5,7 +5,7 @@ import { MODE_FILE } from "../../git/object/tree.ts";
 import { TreeDraft } from "../../git/tree-draft.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
-import { commitSnapshot } from "./commit-snapshot.ts";
+import { commitChange } from "./commit-change.ts";
 import { makeCommit } from "./make-commit.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function writeFirstCommit(
   files: ReadonlyMap<string, string>,
 ): Promise<RepositoryContext> {
   const { row } = repo;
-  const { packBytes } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
+  const { packBytes } = await commitChange(ctx, repo, async ({ snapshot, pack }) => {
     const tree = new TreeDraft(snapshot.repository.objects, undefined);
     for (const [name, text] of files) {
       const oid = pack.add("blob", encodeUtf8(text));

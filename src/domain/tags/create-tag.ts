@@ -9,7 +9,7 @@ import { conflict, invalid, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { TagEntry } from "../../shapes/git/tag.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
-import { commitSnapshot } from "../git/commit-snapshot.ts";
+import { commitChange } from "../git/commit-change.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
@@ -52,7 +52,7 @@ export async function createTag(
     await updateRefs(ctx, repo, snapshot.repository, [{ ref, to: commitOid }]);
     return tag;
   }
-  const { result } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
+  const { result } = await commitChange(ctx, repo, async ({ snapshot, pack }) => {
     const commitOid = findTarget(snapshot, repo, name, target);
     const identity = toIdentity(ctx, tagger);
     const fields = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;

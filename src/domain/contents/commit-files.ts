@@ -9,7 +9,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { commitSnapshot } from "../git/commit-snapshot.ts";
+import { commitChange } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import type { RefUpdateRequest } from "../git/ref-update-request.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
@@ -46,7 +46,7 @@ export interface EditTarget {
  * @throws Failure `not_found` if the base branch does not exist, `invalid` if the new branch exists or its name
  * is invalid, `conflict` if the branch was updated concurrently.
  */
-export async function commitChange<T>(
+export async function commitFiles<T>(
   ctx: Ctx,
   repo: RepositoryContext,
   user: User,
@@ -57,7 +57,7 @@ export async function commitChange<T>(
   requireWritable(repo);
   const { author, committer } = toIdentities(ctx, user, commitOptions);
   const message = toCommitMessage(commitOptions, fallbackMessage, committer);
-  const { result: draft } = await commitSnapshot(ctx, repo, async ({ snapshot, pack }) => {
+  const { result: draft } = await commitChange(ctx, repo, async ({ snapshot, pack }) => {
     const { branch, baseOid, from } = findTarget(snapshot, repo, commitOptions);
     const { repository } = snapshot;
     const { graph, objects } = repository;

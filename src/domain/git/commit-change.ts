@@ -37,7 +37,7 @@ export interface CommittedChange<T> {
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
  * objects. No ref is updated then, and stored data is removed.
  */
-export async function commitSnapshot<T extends { readonly updates: readonly RefUpdateRequest[] }>(
+export async function commitChange<T extends { readonly updates: readonly RefUpdateRequest[] }>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
