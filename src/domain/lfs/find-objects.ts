@@ -14,7 +14,9 @@ export async function findObjects(
   repo: Repository,
   oids: readonly string[],
 ): Promise<Map<string, LfsObject>> {
-  const isRequested = sql`${lfsObjects.oid} in (select value from json_each(${JSON.stringify(oids)}))`;
+  const isRequested = sql`${lfsObjects.oid} in (
+    select value from json_each(${JSON.stringify(oids)})
+  )`;
   const rows = await db
     .select()
     .from(lfsObjects)

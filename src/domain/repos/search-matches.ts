@@ -111,7 +111,9 @@ function byBeginning(query: RepositoryQuery, visibilities: readonly string[]): S
   return sql`
     select id
     from ${repositories}
-    where ${isVisible} and ${repositories.lowerName} >= ${text} and ${repositories.lowerName} < ${end}
+    where ${isVisible}
+      and ${repositories.lowerName} >= ${text}
+      and ${repositories.lowerName} < ${end}
     limit ${MATCH_MAX}`;
 }
 

@@ -56,7 +56,9 @@ export async function findHooks(
     select ${repositories.ownerId}
     from ${repositories}
     where ${repositories.id} in ${repoIdsWithoutOwner}`;
-  const isOwnerHook = sql`${ownerId} in (select value from ${ownerIds} union ${ownersOfRepositories})`;
+  const isOwnerHook = sql`${ownerId} in (
+    select value from ${ownerIds} union ${ownersOfRepositories}
+  )`;
   const [found, owned] = await db.batch([
     db
       .select({ id, level, repoId, ownerId, type, branchFilter, events, createdAt })
