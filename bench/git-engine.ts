@@ -61,7 +61,7 @@ show("git index-pack", (performance.now() - started) / 1000, count);
 rmSync(directory, { recursive: true });
 
 for (let round = 0; round < 2; round++) {
-  const start = process.cpuUsage();
+  const roundStart = process.cpuUsage();
   let inspector: PackInspector | undefined;
   const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
     inspector?.onWhole(entry, kind, content);
@@ -72,7 +72,7 @@ for (let round = 0; round < 2; round++) {
     scanner.push(pack.subarray(at, at + CHUNK_BYTES));
   }
   const { table, checksum } = scanner.finish();
-  show("first pass (CPU)", cpuSeconds(start), count);
+  show("first pass (CPU)", cpuSeconds(roundStart), count);
 
   const second = process.cpuUsage();
   const files = new Map<number, Uint8Array>();
@@ -104,7 +104,7 @@ for (let round = 0; round < 2; round++) {
     const introduced = sidecar.introduced.length;
     console.log(`idx ${idx.length} B, sidecar ${bytes} B, ${introduced} objects introduced`);
   }
-  show("all (CPU)", cpuSeconds(start), count);
+  show("all (CPU)", cpuSeconds(roundStart), count);
   const held = (report.peakBytes / 1e6).toFixed(1);
   console.log(
     `bases held: ${held} MB at most, ${(report.spilledBytes / 1e6).toFixed(1)} MB spilled`,

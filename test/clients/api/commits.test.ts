@@ -201,7 +201,7 @@ describe.each([
   it("a comparison is git's: commits, both counts, the merge base and the lines of files", async () => {
     for (const base of branches.slice(-4)) {
       for (const head of branches.slice(-4)) {
-        const run = (...args: string[]) => git(directory, args);
+        const run = (...gitArgs: string[]) => git(directory, gitArgs);
         const theirs = lines(await run("rev-list", `${base}..${head}`));
         const [behind, ahead] = (
           await run("rev-list", "--left-right", "--count", `${base}...${head}`)
