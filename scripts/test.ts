@@ -54,7 +54,9 @@ await runScript(async () => {
 
   const ledger = await readLedger();
   if (isRecording) await writeLedger(isFullRun ? costs : { ...ledger, ...costs });
-  const overruns = isRecording ? [] : findOverruns(ledger, costs);
+  // With all values instead of rotating ones, the matrices make more calls than the ledger knows.
+  const hasOtherCosts = isRecording || process.env["EDGEFORGE_TEST_ALL"] === "1";
+  const overruns = hasOtherCosts ? [] : findOverruns(ledger, costs);
   for (const overrun of overruns) console.log(overrun);
   const unknown = isRecording ? [] : findUnknown(ledger, costs);
   for (const file of unknown) console.log(`${file} is not in ${LEDGER}`);
