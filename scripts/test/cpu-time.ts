@@ -3,15 +3,19 @@ import { readdirSync, readFileSync } from "node:fs";
 /** A tick of the kernel's clock: Linux reports 100 per second on every machine. */
 const TICK_MS = 10;
 
-/** CPU time of this process and its descendants so far, in milliseconds; undefined without /proc. */
+/**
+ * CPU time of this process and all its descendants, ended ones too, in milliseconds; undefined without /proc.
+ */
 export function cpuTimeMs(): number | undefined {
   const processes = new Map<number, { parent: number; ticks: number }>();
   for (const name of directoriesOf("/proc")) {
     // The second field, the command, is in parentheses and may contain any character.
     const fields = statOf(name)?.split(") ").at(-1)?.split(" ");
     if (!fields) continue;
-    const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number);
-    processes.set(Number(name), { parent: parent ?? 0, ticks: (user ?? 0) + (system ?? 0) });
+    // User and system time of the process, then of its children that have ended: none is lost with a process.
+    const times = fields.slice(11, 15).map(Number);
+    const ticks = times.reduce((sum, time) => sum + time, 0);
+    processes.set(Number(name), { parent: Number(fields[1]), ticks });
   }
   if (!processes.has(process.pid)) return undefined;
   let ticks = 0;
