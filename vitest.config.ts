@@ -115,7 +115,9 @@ export default defineConfig({
           // An alias applies only to modules that Vite resolves.
           server: { deps: { inline: ["drizzle-orm"] } },
           globalSetup: ["test/support/start-receiver.ts"],
-          setupFiles: ["test/support/count-d1-calls.ts", "test/support/apply-migrations.ts"],
+          // In this order: the ledger counts no calls of the migrations.
+          setupFiles: ["test/support/apply-migrations.ts", "test/support/count-d1-calls.ts"],
+          sequence: { setupFiles: "list" },
           // One isolate for all files: each test creates rows with unique names.
           isolate: false,
           // A busy machine is slow; tests of a time limit set their own timeout.
