@@ -34,7 +34,7 @@ export default defineConfig({
   test: {
     // A log line of a background job may still be on its way when the last file of a process ends.
     onUnhandledError: ({ message }) =>
-      !message.includes('Closing rpc while "onUserConsoleLog" was pending'),
+      !message?.includes('Closing rpc while "onUserConsoleLog" was pending'),
     // Logs of the service are shown for failed tests only.
     silent: "passed-only",
     sequence: { sequencer: BalancedSequencer },
