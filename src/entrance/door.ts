@@ -35,3 +35,15 @@ export interface Requirements {
   /** Whether anonymous callers are allowed; `by-setting` allows them unless the service requires sign-in. */
   anonymous: "always" | "by-setting" | "never";
 }
+
+/** Makes the function that turns a request's Hono context into an incoming request at a door. */
+export const incomingAt =
+  (door: Door) =>
+  (c: {
+    readonly var: { readonly base: BaseCtx };
+    readonly req: { readonly raw: Request };
+  }): IncomingRequest => ({
+    door,
+    base: c.var.base,
+    raw: c.req.raw,
+  });

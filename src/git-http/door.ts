@@ -1,8 +1,5 @@
-import type { Context } from "hono";
-
-import type { Door, IncomingRequest } from "../entrance/door.ts";
+import { type Door, incomingAt } from "../entrance/door.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
-import type { GitHttpEnv } from "./env.ts";
 
 /**
  * Refusals for git and Git LFS clients.
@@ -21,8 +18,4 @@ const GIT_DOOR: Door = {
 export const SIGN_IN = "sign in with a user name and a password or token";
 
 /** A git request in the form that `src/entrance` takes. */
-export const incoming = (c: Context<GitHttpEnv>): IncomingRequest => ({
-  door: GIT_DOOR,
-  base: c.var.base,
-  raw: c.req.raw,
-});
+export const incoming = incomingAt(GIT_DOOR);

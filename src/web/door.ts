@@ -1,8 +1,5 @@
-import type { Context } from "hono";
-
-import type { Door, IncomingRequest } from "../entrance/door.ts";
+import { type Door, incomingAt } from "../entrance/door.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
-import type { WebEnv } from "./env.ts";
 
 /** Refusals for pages. */
 export const WEB_DOOR: Door = {
@@ -13,8 +10,4 @@ export const WEB_DOOR: Door = {
 };
 
 /** A page request in the form that `src/entrance` takes. */
-export const incoming = (c: Context<WebEnv>): IncomingRequest => ({
-  door: WEB_DOOR,
-  base: c.var.base,
-  raw: c.req.raw,
-});
+export const incoming = incomingAt(WEB_DOOR);

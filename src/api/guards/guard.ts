@@ -5,7 +5,7 @@ import type { Scope } from "../../auth/scope.ts";
 import { noReplyDomain } from "../../config.ts";
 import type { Ctx, BaseCtx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import type { IncomingRequest } from "../../entrance/door.ts";
+import { incomingAt } from "../../entrance/door.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
 import { API_DOOR, SIGN_IN } from "./door.ts";
@@ -53,11 +53,7 @@ export function guard<V extends object>(
 }
 
 /** The request of a guard, for the functions of `entrance`. */
-export const incoming = (c: GuardContext): IncomingRequest => ({
-  door: API_DOOR,
-  base: c.var.base,
-  raw: c.req.raw,
-});
+export const incoming = incomingAt(API_DOOR);
 
 function toViewer({ actor, rootUrl, config }: Ctx): Viewer {
   return {
