@@ -108,7 +108,7 @@ export default defineConfig({
         test: {
           name: "worker",
           include: [
-            "test/{auth,db,domain,entrance,events,jobs,outgoing,shapes,storage,api,git-http,web}/**/*.test.ts",
+            "test/{auth,db,domain,entrance,events,hostile,jobs,outgoing,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
           exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**"],

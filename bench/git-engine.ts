@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
 import type { Codec } from "../src/git/codec.ts";
+import { DEFAULT_SEVERITIES } from "../src/git/object/finding.ts";
 import { resolveDeltas } from "../src/git/pack/delta-resolver.ts";
 import { formatIdx } from "../src/git/pack/idx-file.ts";
 import { DEFAULT_PACK_LIMITS, LIVE_BYTES_MAX } from "../src/git/pack/limits.ts";
@@ -18,6 +19,7 @@ import { PackScanner } from "../src/git/pack/pack-scanner.ts";
 import { makeSidecar } from "../src/git/sidecar/make-sidecar.ts";
 import { PackInspector } from "../src/git/sidecar/pack-inspector.ts";
 import { formatSidecar } from "../src/git/sidecar/sidecar-file.ts";
+import type { OutsideObjects } from "../src/git/store.ts";
 
 const [repository = "."] = process.argv.slice(2);
 const CHUNK_BYTES = 8 * 1024 * 1024;
@@ -45,6 +47,12 @@ function show(name: string, seconds: number, objects: number): void {
   );
 }
 
+/** The repository of a pack that refers to nothing outside of it. */
+const NOTHING: OutsideObjects = {
+  readObject: () => Promise.resolve(undefined),
+  find: () => Promise.resolve(undefined),
+};
+
 const cpuSeconds = (since: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1e6;
@@ -67,7 +75,7 @@ for (let round = 0; round < 2; round++) {
     inspector?.onWhole(entry, kind, content);
   });
   // The first round measures only the passes, the second one everything that a push requires.
-  if (round === 1) inspector = new PackInspector(scanner.table, false);
+  if (round === 1) inspector = new PackInspector(scanner.table, DEFAULT_SEVERITIES);
   for (let at = 0; at < pack.length; at += CHUNK_BYTES) {
     scanner.push(pack.subarray(at, at + CHUNK_BYTES));
   }
@@ -88,7 +96,7 @@ for (let round = 0; round < 2; round++) {
       read: async (file, start, end) => (files.get(file) ?? pack).subarray(start, end),
     },
     budgetBytes: LIVE_BYTES_MAX,
-    bases: { readObject: () => Promise.resolve(undefined) },
+    bases: NOTHING,
     listen: inspector?.onResolved ?? (() => {}),
   });
   show("second pass (CPU)", cpuSeconds(second), count);
@@ -97,8 +105,7 @@ for (let round = 0; round < 2; round++) {
     const third = process.cpuUsage();
     inspector.refuseErrors();
     const known = { generation: () => undefined };
-    const objects = { readObject: () => Promise.resolve(undefined) };
-    const sidecar = await makeSidecar(table, checksum, inspector, objects, known);
+    const sidecar = await makeSidecar(table, checksum, inspector, NOTHING, known);
     const bytes = formatSidecar(sidecar, codec).length;
     show("sidecar (CPU)", cpuSeconds(third), count);
     const introduced = sidecar.introduced.length;

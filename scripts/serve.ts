@@ -9,17 +9,17 @@ import { buildWorker } from "./build/worker.ts";
 import { inProject } from "./project.ts";
 import { runScript } from "./refusal.ts";
 import { createFirstAdministrator } from "./serve/first-administrator.ts";
-import { describeAdministrator, greeting } from "./serve/greeting.ts";
+import { describeAdministrator, greeting, rootUrlHint } from "./serve/greeting.ts";
 import { takeLock } from "./serve/lock.ts";
 import { migrate } from "./serve/migrate.ts";
 import { refuseTakenPort } from "./serve/port.ts";
 import { openRuntime, type Runtime } from "./serve/runtime.ts";
 import { startSchedule } from "./serve/schedule.ts";
-import { parseSettings } from "./serve/settings.ts";
+import { describeSettings, parseSettings } from "./serve/settings.ts";
 import { withSealingKeys } from "./serve/sealing-key.ts";
 import { onStopSignal } from "./serve/signals.ts";
-import { refuseInvalidVars } from "./serve/vars.ts";
-import { describeWorker } from "./serve/worker.ts";
+import { describeVars, refuseInvalidVars } from "./serve/vars.ts";
+import { describeWorker, LOCAL_VARS } from "./serve/worker.ts";
 
 let runtime: Runtime | undefined;
 let stopSchedule = (): void => {};
@@ -36,9 +36,9 @@ await runScript(async () => {
 });
 
 async function start(): Promise<void> {
-  const { host, port, data, administrator } = parseSettings(process.env);
   const worker = describeWorker(process.env);
-  await refuseInvalidVars(worker.vars);
+  const { host, port, data, administrator } = parseSettings(process.env, worker.vars);
+  refuseInvalidVars(worker.vars);
 
   const lock = takeLock(data);
   process.once("exit", () => lock.release());
@@ -48,7 +48,7 @@ async function start(): Promise<void> {
   if (await buildWorker()) console.log("built the Worker");
 
   const vars = withSealingKeys(worker.vars, data);
-  await refuseInvalidVars(vars);
+  refuseInvalidVars(vars);
   runtime = await openRuntime({ ...worker, vars }, data, (pid) => lock.setRuntime(pid));
   const applied = await migrate(await runtime.database(), inProject("migrations"));
   if (applied.length > 0) console.log(`applied migrations: ${applied.join(", ")}`);
@@ -63,6 +63,9 @@ async function start(): Promise<void> {
   });
   stopSchedule = startSchedule(worker.crons, fire);
 
+  const settings = [...describeSettings(process.env), ...describeVars(worker.vars, LOCAL_VARS)];
+  for (const line of settings) console.log(line);
+  for (const line of rootUrlHint(url, worker.vars["ROOT_URL"])) console.log(line);
   for (const line of greeting(url, administrator.name, administratorCreated)) console.log(line);
   console.log(`listening on ${url.origin}`);
 }

@@ -1,8 +1,10 @@
 import { Hono, type Context } from "hono";
 import { routePath } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
+import { getPath } from "hono/utils/url";
 
 import { ANONYMOUS } from "./auth/actor.ts";
+import { SignInFailures } from "./auth/sign-in-failures.ts";
 import { api } from "./api/index.ts";
 import type { Config } from "./config.ts";
 import type { BaseCtx } from "./context.ts";
@@ -14,13 +16,18 @@ import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
+import { collapseSlashes } from "./lib/request-path.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
 import { web } from "./web/index.ts";
 
+/** Where the rate limits are missing, each isolate counts for itself. */
+type Limits = "SIGN_IN_ACCOUNT_FAILURES" | "SIGN_IN_ADDRESS_FAILURES";
+type Bindings = Omit<Env, Limits> & Partial<Pick<Env, Limits>>;
+
 interface AppEnv {
-  Bindings: Env;
+  Bindings: Bindings;
   Variables: {
     requestId: string;
     rootUrl: string;
@@ -32,7 +39,10 @@ interface AppEnv {
 
 /** The whole service as one function from request to response. */
 export function createApp(config: Config): Hono<AppEnv> {
-  const app = new Hono<AppEnv>({ router: new TrieRouter() });
+  const app = new Hono<AppEnv>({
+    router: new TrieRouter(),
+    getPath: (request) => collapseSlashes(getPath(request)),
+  });
   let hasAdministrator = false;
 
   app.use("*", async (c, next) => {
@@ -88,7 +98,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     c.req.header("x-d1-bookmark") ?? (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
-  const rootUrl = config.rootUrl || new URL(c.req.url).origin;
+  const { origin } = new URL(c.req.url);
+  const rootUrl = config.rootUrl || origin;
   c.set("requestId", crypto.randomUUID());
   c.set("rootUrl", rootUrl);
   c.set("assets", c.env.ASSETS);
@@ -96,10 +107,22 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("base", {
     config,
     db: openDatabase(d1),
-    git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS, edgeCache),
+    git: new GitStorage(
+      c.env.PACKS,
+      c.env.REPOSITORY,
+      c.env.STORAGE_JOBS,
+      edgeCache,
+      c.req.raw.signal,
+    ),
     eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS),
-    outgoing: openOutgoing(config, rootUrl, USER_AGENT),
+    outgoing: openOutgoing(config, origin, USER_AGENT),
+    signInFailures: new SignInFailures(
+      c.env.SIGN_IN_ACCOUNT_FAILURES,
+      c.env.SIGN_IN_ADDRESS_FAILURES,
+    ),
     rootUrl,
+    // Cloudflare routes only the operator's own host names to a Worker; `npm start` always has a public URL.
+    publicUrl: config.publicUrl || rootUrl,
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
   });
@@ -115,6 +138,10 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
   headers.set("X-Request-Id", c.var.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
   headers.set("X-Frame-Options", "SAMEORIGIN");
+  const { incomplete } = base.git.usage;
+  if (incomplete.size > 0) {
+    headers.set("X-Gitea-Warning", `too much work, incomplete: ${[...incomplete].join(", ")}`);
+  }
   if (!headers.has("Cache-Control")) {
     headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");
   }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { type FindingSeverities, parseSeverities } from "./git/object/finding.ts";
 import { parseBase64 } from "./lib/base64.ts";
 import { type HostList, parseHostList } from "./lib/host-list.ts";
 
@@ -35,6 +36,37 @@ const hostList = (fallback: string) => {
     });
 };
 
+const urlList = () => {
+  const allowed = "http or https addresses without a path, separated by commas, or empty";
+  return z
+    .string(allowed)
+    .default("")
+    .transform((list, context) => {
+      const urls = list.split(",").map((item) => item.trim());
+      if (urls.length === 1 && urls[0] === "") return [];
+      const isValid = (url: string) => /^https?:\/\/[^/?#@\s]+$/.test(url) && URL.canParse(url);
+      if (urls.every(isValid)) return urls;
+      context.addIssue({ code: "custom", message: allowed });
+      return z.NEVER;
+    });
+};
+
+const severities = () => {
+  const allowed =
+    "findings of git fsck with error, warn or ignore, as in badTimezone=error, with commas between";
+  return z
+    .string(allowed)
+    .default("")
+    .transform((list, context) => {
+      const parsed = parseSeverities(list);
+      if (parsed) return parsed;
+      context.addIssue({ code: "custom", message: allowed });
+      return z.NEVER;
+    });
+};
+
+const ROOT_URL = "an http or https address without a path, or empty";
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** An armored OpenPGP key, or an OpenSSH key whose header states that it has no passphrase. */
@@ -47,11 +79,16 @@ const SEALING_KEYS =
 /** Every variable the service reads, with its allowed values and its default. */
 const Variables = z.object({
   /** The public base URL of the service; "" takes the origin of each request. */
-  ROOT_URL: text(
-    "an http or https address without a path, or empty",
-    /^(https?:\/\/[^/?#\s]+)?$/,
-    "",
+  ROOT_URL: text(ROOT_URL, /^(https?:\/\/[^/?#@\s]+)?$/, "").refine(
+    (url) => url === "" || URL.canParse(url),
+    ROOT_URL,
   ),
+  /**
+   * Base URLs by which the service is reached besides ROOT_URL; it sends no requests to them. The first one takes
+   * the place of an empty ROOT_URL in everything that others than the caller read. `npm start` puts the addresses of
+   * its machine first.
+   */
+  LISTEN_URLS: urlList(),
   /** The name of the service in pages and documents. */
   APP_NAME: text("a name", /./, "Edgeforge"),
   /** Items on a page of a list when the request sets no limit. */
@@ -62,10 +99,23 @@ const Variables = z.object({
   EXPLORE_PAGE_SIZE_MAX: count(50, 1, 1000),
   /** Whether the API refuses anonymous callers. */
   REQUIRE_SIGNIN_VIEW: flag(false),
+  /**
+   * The header in which a trusted proxy states the client's address; "" for none. Wrong passwords are counted by
+   * address.
+   */
+  CLIENT_ADDRESS_HEADER: text(
+    "the name of a header, or empty",
+    /^[0-9A-Za-z-]*$/,
+    "CF-Connecting-IP",
+  ),
   /** The domain of the e-mail addresses shown instead of hidden ones; "" takes `noreply.<host>`. */
   NO_REPLY_DOMAIN: text("a lower-case domain name, or empty", /^([a-z0-9-]+(\.[a-z0-9-]+)*)?$/, ""),
   /** The default branch of a repository created without one. */
-  DEFAULT_BRANCH: text("a branch name", /^[0-9A-Za-z][0-9A-Za-z._-]*$/, "main"),
+  DEFAULT_BRANCH: text(
+    "a branch name",
+    /^(?![0-9A-Fa-f]{40}(?:[0-9A-Fa-f]{24})?$)[0-9A-Za-z][0-9A-Za-z._-]*$/,
+    "main",
+  ),
   /** Maximum repositories of an account; -1 is no limit. */
   MAX_CREATION_LIMIT: count(-1, -1, 1_000_000_000),
   /** Whether creating a repository makes its creator watch it. */
@@ -90,6 +140,8 @@ const Variables = z.object({
   PUSH_MAX_REFS: count(100_000, 1, 100_000),
   /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
+  /** Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does neither. */
+  RECEIVE_FSCK: severities(),
   /** Maximum bytes of a repository's packs, including the incoming push; -1 is no limit. */
   GIT_REPOSITORY_MAX_BYTES: count(-1, -1, 999_999_999_999),
   /** Whether the service stores large files for Git LFS clients. */
@@ -113,7 +165,7 @@ const Variables = z.object({
    */
   DNS_RESOLVER_URL: text(
     "an http or https address, or empty",
-    /^(https?:\/\/[^?#\s]+)?$/,
+    /^(https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?)?$/,
     "https://cloudflare-dns.com/dns-query",
   ),
   /** Seconds that a webhook's receiver has to respond. */
@@ -157,6 +209,16 @@ const Variables = z.object({
   LOG_D1_ROWS: flag(false),
 });
 
+/** The name of every variable. @public Used by scripts/serve/vars.ts, which imports this file by its URL. */
+export const VARIABLE_NAMES: readonly string[] = Object.keys(Variables.shape);
+
+/** SECURITY: variables whose values are shown nowhere. @public As above. */
+export const SECRET_NAMES: ReadonlySet<string> = new Set<keyof typeof Variables.shape>([
+  "FIRST_ADMIN_PASSWORD",
+  "SIGNING_KEY",
+  "SEALING_KEYS",
+]);
+
 /** An operation whose commit or tag the service may sign. */
 export type SignedOperation = "first_commit" | "change" | "tag";
 
@@ -180,11 +242,15 @@ export interface SealingKey {
 
 export interface Config {
   rootUrl: string;
+  /** The base URL in everything that others than the caller read; "" takes the origin of the request. */
+  publicUrl: string;
+  listenUrls: readonly string[];
   appName: string;
   pageSizeDefault: number;
   pageSizeMax: number;
   searchPageSizeMax: number;
   isSignInRequired: boolean;
+  clientAddressHeader: string;
   noReplyDomain: string;
   defaultBranch: string;
   repoCountMax: number;
@@ -199,6 +265,7 @@ export interface Config {
   pushMaxBytes: number;
   pushMaxRefs: number;
   gitObjectMaxBytes: number;
+  findingSeverities: FindingSeverities;
   gitRepositoryMaxBytes: number;
   isLfsOn: boolean;
   lfsFileMaxBytes: number;
@@ -220,8 +287,8 @@ export interface Config {
 }
 
 /** The domain of the e-mail addresses shown instead of hidden ones. */
-export const noReplyDomain = (config: Config, rootUrl: string): string =>
-  config.noReplyDomain || `noreply.${new URL(rootUrl).hostname}`;
+export const noReplyDomain = (config: Config, publicUrl: string): string =>
+  config.noReplyDomain || `noreply.${new URL(publicUrl).hostname}`;
 
 /**
  * Reads the configuration from the Worker's variables and ignores bindings.
@@ -229,21 +296,17 @@ export const noReplyDomain = (config: Config, rootUrl: string): string =>
  * @throws Error naming each wrong variable and its allowed values, never its value: it may be a secret.
  */
 export function parseConfig(env: object): Config {
-  const parsed = Variables.safeParse(env);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(
-      (issue) => `${issue.path.join(".")} must be ${issue.message}`,
-    );
-    throw new Error(`wrong configuration: ${faults.join("; ")}`);
-  }
-  const variables = parsed.data;
+  const variables = parseVariables(env);
   return {
     rootUrl: variables.ROOT_URL,
+    publicUrl: variables.ROOT_URL || (variables.LISTEN_URLS[0] ?? ""),
+    listenUrls: variables.LISTEN_URLS,
     appName: variables.APP_NAME,
     pageSizeDefault: Math.min(variables.DEFAULT_PAGING_NUM, variables.MAX_RESPONSE_ITEMS),
     pageSizeMax: variables.MAX_RESPONSE_ITEMS,
     searchPageSizeMax: variables.EXPLORE_PAGE_SIZE_MAX,
     isSignInRequired: variables.REQUIRE_SIGNIN_VIEW,
+    clientAddressHeader: variables.CLIENT_ADDRESS_HEADER,
     noReplyDomain: variables.NO_REPLY_DOMAIN,
     defaultBranch: variables.DEFAULT_BRANCH,
     repoCountMax: variables.MAX_CREATION_LIMIT,
@@ -258,6 +321,7 @@ export function parseConfig(env: object): Config {
     pushMaxBytes: variables.PUSH_MAX_BYTES,
     pushMaxRefs: variables.PUSH_MAX_REFS,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
+    findingSeverities: variables.RECEIVE_FSCK,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
     isLfsOn: variables.LFS_START_SERVER,
     lfsFileMaxBytes: variables.LFS_MAX_FILE_SIZE || Number.POSITIVE_INFINITY,
@@ -283,6 +347,19 @@ export function parseConfig(env: object): Config {
             email: variables.FIRST_ADMIN_EMAIL || `${variables.FIRST_ADMIN_USER}@edgeforge.invalid`,
           },
   };
+}
+
+/**
+ * Reads each variable, with its default where it is not set.
+ *
+ * @throws Error as `parseConfig` does.
+ * @public As above.
+ */
+export function parseVariables(env: object): z.infer<typeof Variables> {
+  const { success, data, error } = Variables.safeParse(env);
+  if (success) return data;
+  const faults = error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}`);
+  throw new Error(`wrong configuration: ${[...new Set(faults)].join("; ")}`);
 }
 
 function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {

@@ -1,4 +1,5 @@
 import type { Actor } from "./auth/actor.ts";
+import type { SignInFailures } from "./auth/sign-in-failures.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/db.ts";
 import type { EventQueues } from "./storage/event-queues.ts";
@@ -15,8 +16,14 @@ export interface Ctx {
   outgoing: Outgoing;
   /** The account on whose behalf the operation runs. */
   actor: Actor;
-  /** The service's base URL, without a trailing slash. */
+  /** The base URL of links in the answer to the caller, without a trailing slash. */
   rootUrl: string;
+  /**
+   * The base URL in everything that others than the caller read: events, payloads, stored data, commits.
+   *
+   * SECURITY: unlike `rootUrl`, it never comes from a `Host` header that a caller may forge.
+   */
+  publicUrl: string;
   /** The time of the request, in milliseconds. */
   now: number;
   /** Continues work after the response is sent. Only for work that may be lost and is repeated then. */
@@ -24,4 +31,7 @@ export interface Ctx {
 }
 
 /** The context of a request before the caller is authenticated. */
-export type BaseCtx = Omit<Ctx, "actor">;
+export interface BaseCtx extends Omit<Ctx, "actor"> {
+  /** Counts wrong passwords, for all requests. */
+  signInFailures: SignInFailures;
+}

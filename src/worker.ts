@@ -78,9 +78,10 @@ function openSystemCtx(
     db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
-    outgoing: openOutgoing(config, config.rootUrl, USER_AGENT),
+    outgoing: openOutgoing(config, "", USER_AGENT),
     actor: ANONYMOUS,
-    rootUrl: config.rootUrl,
+    rootUrl: config.publicUrl,
+    publicUrl: config.publicUrl,
     now: Date.now(),
     defer: (work) => execution.waitUntil(work),
   };

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { parseConfig } from "../src/config.ts";
+import { DEFAULT_SEVERITIES } from "../src/git/object/finding.ts";
 import { formatBase64 } from "../src/lib/base64.ts";
 
 const HOST_LIST = "external, private, loopback, *, networks and names, separated by commas";
@@ -19,6 +20,21 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
       "https://forge.example#x",
       "https://forge example",
       "javascript:alert(1)",
+      "https://user:secret@forge.example",
+      "https://forge.example:99999",
+      "https://[",
+    ],
+  },
+  LISTEN_URLS: {
+    allowed: "http or https addresses without a path, separated by commas, or empty",
+    values: [
+      "forge.example",
+      "https://forge.example,",
+      "https://forge.example/",
+      "https://a.example https://b.example",
+      "https://user:secret@forge.example",
+      "https://forge.example:99999",
+      "ftp://forge.example",
     ],
   },
   APP_NAME: { allowed: "a name", values: [""] },
@@ -35,11 +51,18 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     values: wrongNumbers("0", "1001"),
   },
   REQUIRE_SIGNIN_VIEW: { allowed: "true or false", values: wrongFlags() },
+  CLIENT_ADDRESS_HEADER: {
+    allowed: "the name of a header, or empty",
+    values: ["X Real IP", "X-Real-IP:", "x\n"],
+  },
   NO_REPLY_DOMAIN: {
     allowed: "a lower-case domain name, or empty",
     values: ["Example.com", "a..b", ".a", "a.", "a b", "user@a"],
   },
-  DEFAULT_BRANCH: { allowed: "a branch name", values: ["", "-x", ".x", "a b", "a/b", "a~1"] },
+  DEFAULT_BRANCH: {
+    allowed: "a branch name",
+    values: ["", "-x", ".x", "a b", "a/b", "a~1", "a".repeat(40), "A".repeat(64)],
+  },
   MAX_CREATION_LIMIT: {
     allowed: "a whole number from -1 to 1000000000",
     values: wrongNumbers("-2", "1000000001"),
@@ -75,6 +98,18 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
   GIT_OBJECT_MAX_BYTES: {
     allowed: "a whole number from 1024 to 999999999999",
     values: wrongNumbers("1023", "1000000000000"),
+  },
+  RECEIVE_FSCK: {
+    allowed:
+      "findings of git fsck with error, warn or ignore, as in badTimezone=error, with commas between",
+    values: [
+      "badTimezone",
+      "badTimezone=fatal",
+      "x=warn",
+      "badTree=warn",
+      "nulInHeader=ignore",
+      "=",
+    ],
   },
   GIT_REPOSITORY_MAX_BYTES: {
     allowed: "a whole number from -1 to 999999999999",
@@ -139,7 +174,13 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
   BLOCKED_HOST_LIST: { allowed: HOST_LIST, values: wrongHostLists() },
   DNS_RESOLVER_URL: {
     allowed: "an http or https address, or empty",
-    values: ["1.1.1.1", "udp://1.1.1.1", "https://dns.example/?name=x", "https://dns.example/ x"],
+    values: [
+      "1.1.1.1",
+      "udp://1.1.1.1",
+      "https://dns.example/?name=x",
+      "https://dns.example/ x",
+      "https://user:secret@dns.example/",
+    ],
   },
   DISABLE_WEBHOOKS: { allowed: "true or false", values: wrongFlags() },
   WEBHOOKS_MAX: { allowed: "a whole number from 1 to 1000", values: wrongNumbers("0", "1001") },
@@ -248,6 +289,15 @@ describe("parseConfig", () => {
     );
   });
 
+  it("takes the public URL from ROOT_URL, or else from the first of LISTEN_URLS", () => {
+    const LISTEN_URLS = "http://10.0.0.1:8787, http://forge.internal";
+    const listenUrls = ["http://10.0.0.1:8787", "http://forge.internal"];
+    const publicUrl = "https://forge.example";
+    expect(parseConfig({})).toMatchObject({ publicUrl: "", listenUrls: [] });
+    expect(parseConfig({ LISTEN_URLS })).toMatchObject({ publicUrl: listenUrls[0], listenUrls });
+    expect(parseConfig({ LISTEN_URLS, ROOT_URL: publicUrl })).toMatchObject({ publicUrl });
+  });
+
   it("limits the default page size to the maximum page size", () => {
     expect(parseConfig({ DEFAULT_PAGING_NUM: "40", MAX_RESPONSE_ITEMS: "10" })).toMatchObject({
       pageSizeDefault: 10,
@@ -260,6 +310,15 @@ describe("parseConfig", () => {
     expect(parseConfig({ DELIVER_TIMEOUT: "20", WEBHOOK_PAUSE_DAYS: "0" })).toMatchObject({
       deliverTimeoutMs: 20_000,
       hookPauseMs: Number.POSITIVE_INFINITY,
+    });
+  });
+
+  it("changes the severities of the findings that are named, in any case", () => {
+    const RECEIVE_FSCK = "badtimezone=error, hasDotgit = warn,nulInHeader=error,";
+    expect(parseConfig({ RECEIVE_FSCK }).findingSeverities).toEqual({
+      ...DEFAULT_SEVERITIES,
+      badTimezone: "error",
+      hasDotgit: "warn",
     });
   });
 

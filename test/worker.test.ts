@@ -65,7 +65,7 @@ describe("Setup.createFirstAdministrator", () => {
   it.each([
     ["a password that is too short", { password: "short" }, "PasswordIsRequired"],
     ["a reserved name", { name: "api" }, "name is reserved"],
-    ["an invalid e-mail address", { email: "root" }, "[Email]: Email"],
+    ["an invalid e-mail address", { email: "root" }, "[email]: must be an e-mail address"],
   ])("refuses %s on the first start, and creates no account", async (_, fields, message) => {
     const { db, setup } = await openIsolatedService(env.SETUP_DB);
     const eventCount = await db.$count(events);

@@ -8,6 +8,7 @@ export const CASE_NAMES = [
   "one-pack",
   "ten-packs",
   "fetch",
+  "push-commit",
   "fork",
 ] as const;
 export type CaseName = (typeof CASE_NAMES)[number];

@@ -106,7 +106,36 @@ export const CASES: readonly Case[] = [
       };
     },
   },
+  {
+    name: "push-commit",
+    repeat: 5,
+    prepare: async ({ forge, source, url }, directory) => {
+      await git(directory, ["clone", "--quiet", "--bare", "--shared", source.path, "clone"]);
+      const path = join(directory, "clone");
+      commits += 1;
+      const branch = `commit-${commits}`;
+      await git(path, ["fast-import", "--quiet"], [await formatEdit(path, source, branch)]);
+      const ref = `refs/heads/${branch}`;
+      return {
+        work: async () => {
+          await git(path, [...forge.writeOptions, "push", "--quiet", url, ref]);
+        },
+      };
+    },
+  },
 ];
+let commits = 0;
+
+/** A new branch whose commit replaces a line of a file, another file for each branch. */
+async function formatEdit(path: string, source: Source, branch: string): Promise<string> {
+  const tip = await git(path, ["rev-parse", source.branch]);
+  const files = (await git(path, ["ls-tree", "-r", "--name-only", tip])).split("\n");
+  const file = files[(commits * 997) % files.length] ?? "";
+  const text = (await git(path, ["show", `${tip}:${file}`])).replace(/.*/, branch);
+  const who = "A <a@example.com> 1900000000 +0000";
+  const head = `commit refs/heads/${branch}\ncommitter ${who}\ndata 4\nedit\nfrom ${tip}\n`;
+  return `${head}M 100644 inline ${file}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+}
 
 function packsAtOnce(name: CaseName, count: number): Case {
   return {

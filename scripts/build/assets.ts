@@ -1,17 +1,19 @@
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { inProject } from "../project.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
 import { buildLanguages } from "./languages.ts";
+import { toSwagger } from "./swagger.ts";
 import { buildTemplates } from "./templates.ts";
 import { whenChanged } from "./when-changed.ts";
 
 const viewer = "node_modules/swagger-ui-dist";
+const description = "openapi.json";
 
 /** The files that the Worker's ASSETS binding serves, with the source of each. */
 const files: Record<string, string> = {
-  "openapi.json": "openapi.json",
+  "openapi.json": description,
   "-/swagger/index.html": "scripts/assets/index.html",
   "-/swagger/start.js": "scripts/assets/start.js",
   "-/swagger/swagger-ui.css": `${viewer}/swagger-ui.css`,
@@ -20,7 +22,7 @@ const files: Record<string, string> = {
 };
 
 /**
- * Builds dist/assets (the interface description and its viewer), dist/templates and dist/languages.
+ * Builds dist/assets (the interface description in both versions, and its viewer), dist/templates and dist/languages.
  *
  * @returns Whether dist/assets was built anew.
  */
@@ -28,12 +30,15 @@ export async function buildAssets(): Promise<boolean> {
   try {
     await buildTemplates();
     await buildLanguages();
-    return await whenChanged("dist/assets", Object.values(files), async (directory) => {
+    const sources = [...Object.values(files), "scripts/build/swagger.ts"];
+    return await whenChanged("dist/assets", sources, async (directory) => {
       for (const [name, source] of Object.entries(files)) {
         const target = join(directory, name);
         await mkdir(dirname(target), { recursive: true });
         await copyFile(inProject(source), target);
       }
+      const swagger = toSwagger(JSON.parse(await readFile(inProject(description), "utf8")));
+      await writeFile(join(directory, "swagger.v1.json"), JSON.stringify(swagger));
     });
   } catch (error) {
     if (error instanceof Refusal) throw error;

@@ -1,4 +1,5 @@
 import type { FirstAdministrator } from "./first-administrator.ts";
+import { listensOnAll, toLocalOrigin } from "./local-origin.ts";
 
 export function greeting(
   url: URL,
@@ -24,8 +25,10 @@ export function describeAdministrator(administrator: FirstAdministrator): string
   return `created the first administrator: ${name}, password ${generatedPassword} (shown only this once)`;
 }
 
-/** The local URL of the service: if it listens on all addresses, 127.0.0.1. */
-function toLocalOrigin(url: URL): string {
-  const listensOnAll = url.hostname === "0.0.0.0" || url.hostname === "[::]";
-  return listensOnAll ? `http://127.0.0.1:${url.port}` : url.origin;
+/** The hint of a service that other machines reach, and that does not know by which address; otherwise none. */
+export function rootUrlHint(url: URL, rootUrl: unknown): string[] {
+  if (!listensOnAll(url) || rootUrl) return [];
+  return [
+    `links in events, webhooks and commits begin with ${toLocalOrigin(url)}: set ROOT_URL to the address that people use`,
+  ];
 }

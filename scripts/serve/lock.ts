@@ -1,4 +1,13 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -17,7 +26,8 @@ export type Lock = {
 };
 
 /**
- * Locks the data directory for this process; creates the directory if it does not exist.
+ * Locks the data directory for this process; creates the directory if it does not exist, and makes it
+ * accessible for its owner only.
  *
  * A lock of a killed service is taken over once neither that service nor its runtime runs.
  *
@@ -29,7 +39,8 @@ export function takeLock(data: string): Lock {
   if (!service) throw new Error("this process cannot be found in the list of processes");
 
   try {
-    mkdirSync(data, { recursive: true });
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    restrictToOwner(data);
     if (!create(path, { service })) {
       refuseIfHeld(data, readHolder(path));
       discard(path);
@@ -44,6 +55,23 @@ export function takeLock(data: string): Lock {
     setRuntime: (pid) => write(path, { service, runtime: identityOf(pid) }),
     release: () => rmSync(path, { force: true }),
   };
+}
+
+/**
+ * SECURITY: the state holds private repositories, hashes and keys. An earlier version, or the tool that restored a
+ * backup, may have made it readable for other users of the machine.
+ */
+function restrictToOwner(data: string): void {
+  if ((statSync(data).mode & 0o077) === 0) return;
+  try {
+    chmodSync(data, 0o700);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) throw error;
+    // A mounted volume may belong to another user, who decides.
+    console.error(
+      `other users of this machine may read ${data}, whose rights only its owner can change`,
+    );
+  }
 }
 
 function refuseIfHeld(data: string, holder: Holder | undefined): void {

@@ -10,7 +10,7 @@ import { Refusal } from "../refusal.ts";
  * @throws Refusal with the process that uses the port, if known, or with the reason why it cannot be used.
  */
 export async function refuseTakenPort(host: string, port: number): Promise<void> {
-  const code = await tryListen(host, port);
+  const { code } = await tryListen(host, port);
   if (code === undefined) return;
   if (code !== "EADDRINUSE") {
     throw new Refusal(`cannot listen on ${host}, port ${port}: ${code}`);
@@ -22,11 +22,25 @@ export async function refuseTakenPort(host: string, port: number): Promise<void>
   );
 }
 
-function tryListen(host: string, port: number): Promise<string | undefined> {
+/** A port that is free now; another process may take it before the caller does. */
+export async function findFreePort(host: string): Promise<number> {
+  const { port, code } = await tryListen(host, 0);
+  if (port === undefined) throw new Refusal(`cannot listen on ${host}: ${code}`);
+  return port;
+}
+
+/** Listens for a moment. */
+function tryListen(host: string, port: number): Promise<{ port?: number; code?: string }> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+    server.once("error", ({ code, message }: NodeJS.ErrnoException) =>
+      resolve({ code: code ?? message }),
+    );
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      const bound = typeof address === "object" && address ? { port: address.port } : {};
+      server.close(() => resolve(bound));
+    });
   });
 }
 

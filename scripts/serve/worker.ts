@@ -10,21 +10,20 @@ export type WorkerDescription = {
   options: Record<string, unknown>;
 };
 
-/** Optional secrets: wrangler.toml can list only required ones. */
-const OPTIONAL_SECRETS = ["SIGNING_KEY", "SEALING_KEYS"];
-
-/** Settings that differ from those on Cloudflare: webhook receivers may run on the same machine. */
-const LOCAL_VARS: Vars = { ALLOWED_HOST_LIST: "external, loopback" };
+/**
+ * Settings that differ from those on Cloudflare: webhook receivers may run on the same machine, and no proxy is known
+ * that states the address of a client.
+ */
+export const LOCAL_VARS: Vars = {
+  ALLOWED_HOST_LIST: "external, loopback",
+  CLIENT_ADDRESS_HEADER: "",
+};
 
 export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
   const { toml, vars, miniflare } = readWranglerToml();
   return {
     name: toml.name,
-    vars: overlayVars(
-      { ...LOCAL_VARS, ...vars },
-      [...(toml.secrets?.required ?? []), ...OPTIONAL_SECRETS],
-      env,
-    ),
+    vars: overlayVars({ ...LOCAL_VARS, ...vars }, env),
     crons: toml.triggers.crons,
     options: {
       ...miniflare,

@@ -40,7 +40,7 @@ const lineOf = (cost: Cost | undefined): string =>
   JSON.stringify(cost).replaceAll(/[:,]/g, "$& ").replaceAll(/[{}]/g, " $& ").trim();
 
 /** With a margin: jobs of an earlier file may still run, and races may need an additional call. */
-const boundOf = (calls = 0): number => Math.ceil(calls * 1.2) + 10;
+const boundOf = (calls = 0): number => Math.ceil(calls * 1.2) + 30;
 
 /** The files in workerd that are missing in the ledger, and so have no bound. */
 export function findUnknown(ledger: Costs, costs: Costs): string[] {

@@ -18,7 +18,6 @@ export const WranglerToml = z.object({
   kv_namespaces: z.array(z.object({ binding: z.string() })),
   r2_buckets: z.array(z.object({ bucket_name: z.string() })),
   queues: Queues,
-  secrets: z.object({ required: z.array(z.string()).default([]) }).optional(),
 });
 
 export function readWranglerToml() {

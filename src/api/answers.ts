@@ -8,18 +8,57 @@ export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   content: { "application/json": { schema } },
 });
 
+/** A response header of the OpenAPI document. */
+export const header = (
+  type: "boolean" | "integer" | "string",
+  description: string,
+  required = true,
+) => ({
+  description,
+  required,
+  schema: { type, ...(type === "integer" && { format: "int64" }) },
+});
+
+/** Response headers of the OpenAPI document. */
+export const HEADERS = {
+  download: {
+    "Content-Disposition": header("string", "The name of the file"),
+    ETag: header("string", "The version of the content, for `If-None-Match`"),
+  },
+  etag: { ETag: header("string", "The version of the content, for `If-None-Match`", false) },
+  incomplete: {
+    "X-Gitea-Warning": header(
+      "string",
+      "The parts of the response that are incomplete, because computing them takes too much work",
+      false,
+    ),
+  },
+  location: { Location: header("string", "The URL of the same request under the current name") },
+  reason: {
+    "X-Edgeforge-Reason": header("string", "What is not found, in a word"),
+  },
+  page: {
+    "X-Total-Count": header("integer", "The number of items on all pages"),
+    Link: header("string", "The URLs of the next, last, first and previous page", false),
+  },
+} as const;
+
 /** The response of a paginated list: `Link` has the URLs of other pages, `X-Total-Count` the total. */
 export const page = <T extends z.ZodType>(schema: T, description: string) => ({
   ...json(schema, description),
+  headers: HEADERS.page,
+});
+
+/** The response of a list of commits, which also says where its page stands. */
+export const numberedPage = <T extends z.ZodType>(schema: T, description: string) => ({
+  ...json(schema, description),
   headers: {
-    "X-Total-Count": {
-      description: "The number of items on all pages",
-      schema: { type: "integer" as const, format: "int64" },
-    },
-    Link: {
-      description: "The URLs of the next, last, first and previous page",
-      schema: { type: "string" as const },
-    },
+    ...HEADERS.page,
+    "X-Total": header("integer", "The number of items on all pages"),
+    "X-Page": header("integer", "The number of the page"),
+    "X-PerPage": header("integer", "The number of items on a full page"),
+    "X-PageCount": header("integer", "The number of pages"),
+    "X-HasMore": header("boolean", "Whether there is a next page"),
   },
 });
 
@@ -35,6 +74,11 @@ const REFUSALS = {
   413: refusal("The request or the result is too large"),
   422: refusal("The input is invalid"),
   423: refusal("The repository is archived"),
+  429: {
+    ...refusal("Too many wrong passwords, or too many passwords at once"),
+    headers: { "Retry-After": header("integer", "When to try again, in seconds", false) },
+  },
+  500: refusal("A fault of the service; the message has the request's id"),
 } as const;
 
 /** The error responses of a route. */

@@ -1,11 +1,15 @@
 import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 
-import { invalid, malformed, notFound } from "../lib/failure.ts";
+import { invalidField, notFound } from "../lib/failure.ts";
+import { describeResponses, isConditional, takesJson } from "./common-responses.ts";
 import { answerConditionally } from "./conditional.ts";
+import { wordValidation } from "./field-rules.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { Guard } from "./guards/guard.ts";
 import { MountedRouter } from "./mounted-router.ts";
+
+wordValidation();
 
 /** Variables of a request, set before any route runs. */
 export interface ApiEnv {
@@ -17,16 +21,13 @@ export interface ApiEnv {
 
 /**
  * Marks a parameter that matches slashes too, for names of branches and files: `/branches/{branch*}`,
- * `/commits/{ref*}/status`.
+ * `/commits/{ref*}/status`. With a question mark the path may also end before it, and the parameter is empty:
+ * `/contents-ext/{filepath*?}`.
  */
-const REST = /\{(\w+)\*\}/;
+const REST = /\{(\w+)\*(\??)\}/;
 
 /** A parameter with a suffix from an enumeration: `/commits/{sha}.{diffType}`. */
 const SUFFIXED = /\{(\w+)\}\.\{(\w+)\}$/;
-
-/** Reads below a repository get an `ETag`, since clients poll them. */
-const IN_REPOSITORY = /^\/repos\/\{owner\}\/\{repo\}\//;
-const UNCHANGED = { description: "Not modified" };
 
 /**
  * Creates the app for the endpoints of one noun; each is added by one call of `openapi()`.
@@ -48,11 +49,9 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
     if (!guard?.scopes) {
       throw new Error(`${route.method} ${route.path} has no guard as its first middleware`);
     }
-    const takesJson = route.request?.body?.content["application/json"] !== undefined;
-    const isConditional = route.method === "get" && IN_REPOSITORY.test(route.path);
     const described = {
       ...operation,
-      ...(isConditional && { responses: { ...operation.responses, 304: UNCHANGED } }),
+      responses: describeResponses(route),
       path: route.path.replace(REST, "{$1}"),
       security: guard.allowsAnonymous
         ? [{}, { token: [] }, { basic: [] }]
@@ -67,8 +66,8 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
       // After the guard: a refused caller learns nothing about the body's validity or the current content.
       middleware: [
         ...middleware,
-        ...(takesJson ? [readJsonBody] : []),
-        ...(isConditional ? [answerConditionally] : []),
+        ...(takesJson(route) ? [readJsonBody] : []),
+        ...(isConditional(route) ? [answerConditionally] : []),
       ],
     };
     return (register as (...args: unknown[]) => unknown)(routed, ...rest);
@@ -79,11 +78,24 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
 type Route = Pick<RouteConfig, "path" | "request">;
 
 /** The path pattern that Hono routes by, and the request schema that reads its parameters. */
-function toRouting({ path, request }: Route): Route {
+function toRouting({ path, request: described }: Route): Route {
+  const request = described && {
+    ...described,
+    ...(described.query && { query: z.preprocess(takeFirst as never, described.query) as never }),
+  };
   const [, name = "", suffix = ""] = SUFFIXED.exec(path) ?? [];
   const params = request?.params as z.ZodObject<Record<string, z.ZodEnum>> | undefined;
-  if (name === "" || !params)
-    return { path: path.replace(REST, ":$1{.+}"), ...(request && { request }) };
+  if (name === "" || !params) {
+    const [, rest = "", optional] = REST.exec(path) ?? [];
+    const fill = (values: object): object => ({ [rest]: "", ...values });
+    return {
+      path: path.replace(REST, ":$1{.+}$2"),
+      request: {
+        ...request,
+        ...(optional && params && { params: z.preprocess(fill as never, params) as never }),
+      },
+    };
+  }
   const suffixes = params.shape[suffix]?.options.join("|");
   const split = (values: Record<string, string>): Record<string, string> => {
     const [, value = "", end = ""] = /^(.+)\.(\w+)$/s.exec(values[name] ?? "") ?? [];
@@ -95,16 +107,14 @@ function toRouting({ path, request }: Route): Route {
   };
 }
 
-/** The first validation error of an input, in Gitea's format: `[Field]: Rule`. */
-function refuse(target: string, error: z.ZodError): Error {
+/** The first value of each parameter of a query. No parameter is a list; one that is sent twice is a client's slip. */
+const takeFirst = (query: Record<string, string | string[]>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat()[0]]));
+
+/** The first validation error of an input. */
+function refuse(target: string, { issues }: z.ZodError): Error {
   // An invalid path parameter names nothing that exists.
   if (target === "param") return notFound();
-  const [issue] = error.issues;
-  const field = issue?.path.join(".") ?? "";
-  const message = `[${toFieldName(field)}]: ${issue?.message ?? "invalid"}`;
-  return target === "header" ? malformed(message) : invalid(message);
+  const [{ path, message } = { path: [], message: "is invalid" }] = issues;
+  return invalidField(path.join("."), message);
 }
-
-/** `armored_public_key` → `ArmoredPublicKey`. */
-const toFieldName = (name: string): string =>
-  name.replaceAll(/(?:^|[_.])([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,10 +1,19 @@
 import type { Context } from "hono";
 
-import { FAILURE_STATUS } from "../entrance/failure-status.ts";
+import { FAILURE_STATUS, failureHeaders } from "../entrance/failure-status.ts";
+import { asFailure, CALLER_LEFT_STATUS } from "../entrance/as-failure.ts";
 import { Moved } from "../entrance/moved.ts";
-import { Failure } from "../lib/failure.ts";
+import { Failure, NotFound, type NotFoundReason } from "../lib/failure.ts";
+import { CallerLeft } from "../lib/step-budget.ts";
 import { logBug } from "../lib/log.ts";
 import type { ApiEnv } from "./endpoints.ts";
+
+/** The header of a 404 that says what is not found, since its body is empty. */
+const REASON_HEADER = "X-Edgeforge-Reason";
+
+export const reasonHeader = (reason: NotFoundReason): Record<string, string> => ({
+  [REASON_HEADER]: reason,
+});
 
 /** The `url` of every error response: the API documentation. */
 const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
@@ -15,13 +24,19 @@ const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
  * SECURITY: an error that is not a `Failure` is a bug. The response contains the request id and nothing of
  * the error's text, which could leak internals.
  */
-export function renderFailure(error: unknown, c: Context<ApiEnv>): Response {
+export function renderFailure(thrown: unknown, c: Context<ApiEnv>): Response {
   const { requestId, rootUrl } = c.var;
   const url = documentationUrl(rootUrl);
+  if (thrown instanceof CallerLeft) return new Response(null, { status: CALLER_LEFT_STATUS });
+  const error = asFailure(thrown);
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {
-    if (error.kind === "not_found") return c.body(null, 404);
-    return c.json({ ...error.details, message: error.message, url }, FAILURE_STATUS[error.kind]);
+    if (error.kind === "not_found") {
+      const reason = error instanceof NotFound ? error.reason : "not-found";
+      return c.body(null, 404, reasonHeader(reason));
+    }
+    const body = { ...error.details, message: error.message, url };
+    return c.json(body, FAILURE_STATUS[error.kind], failureHeaders(error));
   }
   logBug(requestId, error);
   return c.json({ message: `internal error, request ${requestId}`, url }, 500);

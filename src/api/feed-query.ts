@@ -14,7 +14,10 @@ function parseDay(text: string): number | undefined {
 export const FeedPaging = Paging.extend({
   date: z
     .string()
-    .refine((text) => text === "" || parseDay(text) !== undefined, "must be a day, as 2026-01-31")
+    .refine(
+      (text) => text === "" || parseDay(text) !== undefined,
+      "must be a day, such as 2026-01-31",
+    )
     .transform(parseDay)
     .optional()
     .openapi({

@@ -6,12 +6,13 @@ import { branchRoutes } from "./branches/index.ts";
 import { commitRoutes } from "./commits/index.ts";
 import { contentRoutes } from "./contents/index.ts";
 import type { ApiEnv } from "./endpoints.ts";
-import { renderFailure } from "./failure-renderer.ts";
+import { reasonHeader, renderFailure } from "./failure-renderer.ts";
 import { gitRoutes } from "./git/index.ts";
 import { hookRoutes } from "./hooks/index.ts";
 import { issueRoutes } from "./issues/index.ts";
 import { metaRoutes } from "./meta/index.ts";
 import { MountedRouter } from "./mounted-router.ts";
+import { isNotBuilt } from "./not-built.ts";
 import { organizationRoutes } from "./orgs/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
@@ -46,8 +47,9 @@ api.onError((error, c) => renderFailure(error, c));
 api.all("*", (c) => {
   const path = c.req.path.replace(/^\/api\/v1/, "");
   const methods = methodsAt(path);
-  if (methods.length === 0) return c.body(null, 404);
-  return c.body(null, 405, { Allow: methods.join(", ") });
+  const reason = reasonHeader(isNotBuilt(c.req.method, path) ? "not-built" : "no-route");
+  if (methods.length === 0) return c.body(null, 404, reason);
+  return c.body(null, 405, { ...reason, Allow: methods.join(", ") });
 });
 
 let router: TrieRouter<string> | undefined;

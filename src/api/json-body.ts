@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler, Next } from "hono";
 
-import { invalid, tooLarge } from "../lib/failure.ts";
+import { Failure, invalidField, tooLarge } from "../lib/failure.ts";
+import { CallerLeft } from "../lib/step-budget.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
 /** Maximum nesting of brackets, since parsers recurse. */
@@ -27,10 +28,10 @@ export async function readJsonBody(
   const text = await readText(c, c.var.bodyBytesMax ?? c.var.ctx.config.jsonBodyMaxBytes);
   // SECURITY: accepts JSON only. A foreign page can submit forms with a user's credentials without a CORS
   // preflight, but not JSON.
-  if (!/^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i.test(type)) {
-    if (type !== "") throw invalid("[]: Unsupported Content-Type");
-    const isBodiless = text === "" && c.req.method !== "POST" && c.req.method !== "PUT";
-    if (!isBodiless) throw invalid("[]: Empty Content-Type");
+  if (!/^(?:text\/|application\/(?:[a-z0-9.+-]+\+)?)json\s*(?:;|$)/i.test(type)) {
+    const mayBeMissing = c.req.method !== "POST" && c.req.method !== "PUT";
+    const isMissing = type === "" && text === "" && mayBeMissing;
+    if (!isMissing) throw invalidField("", "must have the Content-Type application/json");
   }
   // The validator that runs next only recognizes the plain content type, and skips validation otherwise.
   const { method, url } = c.req;
@@ -52,6 +53,7 @@ export const takesFiles: MiddlewareHandler<{ Variables: GuardVariables }> = asyn
  * Reads the body as text, at most `bytesMax` bytes.
  *
  * @throws Failure `too_large` if it is longer, whatever its `Content-Length`; `invalid` if it is not UTF-8.
+ * @throws CallerLeft if the client hangs up.
  */
 export async function readText(c: Context, bytesMax: number): Promise<string> {
   const refusal = tooLarge(`the body is larger than ${bytesMax} bytes`);
@@ -62,16 +64,20 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw invalid("[]: the body is not UTF-8");
+      throw invalidField("", "must be UTF-8");
     }
   };
   let text = "";
   let bytes = 0;
   // Decodes chunk by chunk: a large body is not held in memory as bytes and as text.
-  for await (const chunk of c.req.raw.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw refusal;
-    text += decode(chunk);
+  try {
+    for await (const chunk of c.req.raw.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) throw refusal;
+      text += decode(chunk);
+    }
+  } catch (error) {
+    throw error instanceof Failure ? error : new CallerLeft();
   }
   return text + decode(undefined);
 }
@@ -89,12 +95,13 @@ function checkJson(text: string): void {
     else if (isInText) continue;
     else if (char === OPEN_BRACKET || char === OPEN_BRACE) depth++;
     else if (char === CLOSE_BRACKET || char === CLOSE_BRACE) depth--;
-    if (depth > DEPTH_MAX) throw invalid(`[]: more than ${DEPTH_MAX} levels of nesting`);
+    if (depth > DEPTH_MAX)
+      throw invalidField("", `must have at most ${DEPTH_MAX} levels of nesting`);
   }
   try {
     JSON.parse(text);
   } catch {
-    throw invalid("[]: malformed JSON");
+    throw invalidField("", "must be JSON");
   }
 }
 
@@ -113,15 +120,13 @@ export function body<S extends z.core.$ZodLooseShape>(shape: S) {
       sent.map(([key, field]) => [names.get(key.toLowerCase()) ?? key, field]),
     );
   };
-  return z.preprocess(matchKeys, z.object(shape, "an object is expected"));
+  return z.preprocess(matchKeys, z.object(shape));
 }
 
 /** A required, non-empty string. */
-export const requiredText = (lengthMax: number) =>
-  z.string("Required").min(1, "Required").max(lengthMax, "MaxSize");
+export const requiredText = (lengthMax: number) => z.string().min(1).max(lengthMax);
 
 /** An optional string. */
-export const optionalText = (lengthMax: number) =>
-  z.string("a text is expected").max(lengthMax, "MaxSize").optional();
+export const optionalText = (lengthMax: number) => z.string().max(lengthMax).optional();
 
-export const optionalFlag = () => z.boolean("true or false is expected").optional();
+export const optionalFlag = () => z.boolean().optional();

@@ -5,31 +5,36 @@ import type { Config } from "../config.ts";
 import type { Listed } from "../domain/slice.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
-/** An integer; text that does not parse counts as 0, as in Gitea. */
+/**
+ * An integer; text that does not parse counts as 0, as in Gitea. Beyond the integers that JavaScript holds exactly it
+ * counts as the last of them, which is no id and no page that exists.
+ */
 const lenientInteger = z
   .string()
   .optional()
-  .transform((text) => (/^-?\d{1,15}$/.test(text ?? "") ? Number(text) : 0));
+  .transform((text = "") => {
+    if (!/^[-+]?\d+$/.test(text)) return 0;
+    return Math.min(Math.max(Number(text), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+  });
 
 /** An integer in the query; 0 if it is missing or does not parse. */
 export const queryInteger = (description: string) =>
   lenientInteger.openapi({ type: "integer", format: "int64", description });
 
-const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True", "on"]);
-const FALSE = new Set(["0", "f", "F", "FALSE", "false", "False", "off"]);
+/** An id in the query that filters a list; undefined if it is missing, 0 or does not parse. */
+export const queryId = (description: string) =>
+  lenientInteger
+    .transform((id) => (id === 0 ? undefined : id))
+    .openapi({ type: "integer", format: "int64", description });
 
-/** A boolean in the query; undefined if it is missing or does not parse. */
+const TRUE = /^(?:1|t|T|TRUE|true|True|on)$/;
+
+/** A boolean in the query: undefined if it is missing or empty, false if it is anything but a form of true. */
 export const queryFlag = (description: string) =>
   z
     .string()
     .optional()
-    .transform((text) =>
-      text !== undefined && TRUE.has(text)
-        ? true
-        : text !== undefined && FALSE.has(text)
-          ? false
-          : undefined,
-    )
+    .transform((text = "") => (text === "" ? undefined : TRUE.test(text)))
     .openapi({ type: "boolean", description });
 
 /** The query of a paginated list. */

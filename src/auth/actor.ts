@@ -1,5 +1,6 @@
 import type { AccessToken, User } from "../db/schema/index.ts";
-import { ALL_SCOPES, type Scopes } from "./scope.ts";
+import { forbidden } from "../lib/failure.ts";
+import { ALL_SCOPES, type Scope, type Scopes } from "./scope.ts";
 
 /** The caller of a request and what its credential allows. */
 export interface Actor {
@@ -32,4 +33,21 @@ export function seesPublicOnly(actor: Actor): boolean {
 /** The id of the caller's token where the token is bound to a list of repositories, else undefined. */
 export function boundTokenId(actor: Actor): number | undefined {
   return actor.token?.isBound ? actor.token.id : undefined;
+}
+
+/**
+ * Refuses a token that is bound to repositories where a request would change something else: its user's account with
+ * their tokens, keys and addresses, organizations, or who follows whom.
+ *
+ * SECURITY: such a token is given away for the sake of a few repositories. A key or a token that it adds would outlive
+ * it and reach further.
+ *
+ * @param scopes The scopes that the request needs.
+ * @throws Failure `forbidden`.
+ */
+export function refuseBoundWrite(actor: Actor, scopes: readonly Scope[]): void {
+  const isWrite = scopes.some((scope) => scope.startsWith("write:"));
+  if (isWrite && boundTokenId(actor) !== undefined) {
+    throw forbidden("a token that is bound to repositories changes nothing else");
+  }
 }

@@ -1,4 +1,4 @@
-import { inArray, sql, type SQL } from "drizzle-orm";
+import { sql, type SQL } from "drizzle-orm";
 
 import { accessTokens, users } from "../db/schema/index.ts";
 import { boundTokenId, type Actor } from "./actor.ts";
@@ -21,8 +21,8 @@ export function callerSql(actor: Actor): CallerSql {
 
 /** The parts of a credential that identify a user. */
 export interface CredentialSql {
-  /** Hashes of the strings that may be a token. */
-  tokenHashes: string[];
+  /** The condition for the access token; of several, the one with the lowest id counts. */
+  isToken: SQL | undefined;
   /** The condition for the account that a password belongs to. */
   isAccount: SQL | undefined;
   /** The condition for the user that an administrator acts as. */
@@ -30,23 +30,23 @@ export interface CredentialSql {
 }
 
 /** SQL that resolves a credential to its caller by subqueries, so that a query can run in the same batch. */
-export function callerSubquery({ tokenHashes, isAccount, isSudo }: CredentialSql): CallerSql {
+export function callerSubquery({ isToken, isAccount, isSudo }: CredentialSql): CallerSql {
   const userWhere = (condition?: SQL) =>
     condition &&
     sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
   const tokenColumn = (column: SQL) =>
-    tokenHashes.length > 0 &&
-    sql`(
-      select ${column}
-      from ${accessTokens}
-      where ${inArray(accessTokens.secretHash, tokenHashes)}
-      order by ${accessTokens.id}
-      limit 1
-    )`;
-  const byToken = tokenColumn(sql`${accessTokens.userId}`) || sql`null`;
+    isToken
+      ? sql`(
+          select ${column}
+          from ${accessTokens}
+          where ${isToken}
+          order by ${accessTokens.id}
+          limit 1
+        )`
+      : sql`null`;
+  const byToken = tokenColumn(sql`${accessTokens.userId}`);
   return {
     actorId: userWhere(isSudo) ?? sql`coalesce(${byToken}, ${userWhere(isAccount) ?? sql`null`})`,
-    boundTokenId:
-      tokenColumn(sql`case when ${accessTokens.isBound} then ${accessTokens.id} end`) || sql`null`,
+    boundTokenId: tokenColumn(sql`case when ${accessTokens.isBound} then ${accessTokens.id} end`),
   };
 }

@@ -6,7 +6,10 @@ import { unauthenticated } from "../lib/failure.ts";
 export type Credential =
   | { kind: "none" }
   | { kind: "token"; secret: string }
-  | { kind: "basic"; name: string; password: string };
+  | { kind: "basic"; name: string; password: string }
+  /** Made by the service for a transfer: the caller who asked for it, and what they signed in with. */
+  | { kind: "transfer"; userId: number; tokenId: number }
+  | { kind: "transfer"; userId: number; tokenId?: undefined; passwordMark: string };
 
 /** Maximum length of a credential in bytes: longer ones are refused before anything is hashed. */
 const LENGTH_MAX = 1024;
@@ -14,11 +17,14 @@ const LENGTH_MAX = 1024;
 /**
  * Reads the credential of a request: `token` or `Bearer` followed by a token, or Basic.
  *
- * A header of any other form is ignored, as git and API clients expect.
+ * A header of another scheme, or without a value, is ignored, as git and API clients expect. Equal headers count as
+ * one: a client may add its own to one that it was told to send.
  *
+ * @param header The values of all `Authorization` headers, with commas between, as the platform joins them. No value
+ * of these schemes contains a comma.
  * @throws Failure `unauthenticated` when the URL carries a token: every hop logs URLs, so the client must
- * learn that a token there is not used. Also for a credential that is too long or a Basic value without a
- * colon.
+ * learn that a token there is not used. Also for a header of these schemes that can't be read, and for different
+ * headers: who sends one of them does not expect to be anonymous, or somebody else.
  */
 export function readCredential(header: string | undefined, query: URLSearchParams): Credential {
   if (query.has("token") || query.has("access_token")) {
@@ -26,19 +32,19 @@ export function readCredential(header: string | undefined, query: URLSearchParam
       "tokens in the address are not accepted: send the header Authorization: token <token>",
     );
   }
-  const [scheme = "", value = "", ...rest] = (header ?? "").trim().split(/\s+/);
-  if (value === "" || rest.length > 0) return { kind: "none" };
-  if (value.length > LENGTH_MAX) throw unauthenticated("the credential is too long");
+  const values = new Set(
+    (header ?? "").split(",").map((value) => value.trim().replace(/\s+/g, " ")),
+  );
+  const value = [...values].find((each) => /^(token|bearer|basic) /i.test(each));
+  if (value === undefined) return { kind: "none" };
+  if (values.size > 1) throw unauthenticated("the request has different Authorization headers");
 
-  switch (scheme.toLowerCase()) {
-    case "token":
-    case "bearer":
-      return { kind: "token", secret: value };
-    case "basic":
-      return readBasic(value);
-    default:
-      return { kind: "none" };
+  const [scheme = "", text = "", ...rest] = value.split(" ");
+  if (rest.length > 0) {
+    throw unauthenticated(`the header is not of the form Authorization: ${scheme} <credential>`);
   }
+  if (text.length > LENGTH_MAX) throw unauthenticated("the credential is too long");
+  return scheme.toLowerCase() === "basic" ? readBasic(text) : { kind: "token", secret: text };
 }
 
 function readBasic(value: string): Credential {

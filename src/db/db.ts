@@ -60,12 +60,12 @@ export function columnsOf<T extends Table>(table: T, prefix: string): Aliased<T>
  * Whether D1 refused a write because of a constraint.
  *
  * @param column The column in D1's message: `table.column`, or a part of it; for a unique index the first
- * column.
+ * column. For a foreign key D1 names none.
  */
 export function isViolation(
   error: unknown,
-  constraint: "UNIQUE" | "NOT NULL" | "CHECK",
-  column: string,
+  constraint: "UNIQUE" | "NOT NULL" | "CHECK" | "FOREIGN KEY",
+  column = "",
 ): boolean {
   // Drizzle wraps D1's error, and D1 provides no error code, only this text.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -1,8 +1,11 @@
+import type { Requirement } from "../auth/access/requirement.ts";
 import type { Actor } from "../auth/actor.ts";
+import type { Credential } from "../auth/credential.ts";
 import type { Scope, Scopes } from "../auth/scope.ts";
 import type { Config } from "../config.ts";
 import type { BaseCtx } from "../context.ts";
 import type { Failure } from "../lib/failure.ts";
+import type { RepositoryContext } from "../shapes/repos/repository.ts";
 
 /** What differs between the doors when a request comes in: which headers they read, and how they refuse it. */
 export interface Door {
@@ -19,6 +22,12 @@ export interface Door {
    * distinguish the two.
    */
   refuseUnknown(actor: Actor): Failure;
+  /**
+   * Refuses a caller who may see a repository, but not do what the route does there.
+   *
+   * @throws Failure in the door's words, if the caller's permission does not meet the requirement.
+   */
+  requireAccess(actor: Actor, repo: RepositoryContext, requirement: Requirement): void;
 }
 
 /** A request as a door receives it, before its caller is authenticated. */
@@ -26,6 +35,8 @@ export interface IncomingRequest {
   door: Door;
   base: BaseCtx;
   raw: Request;
+  /** The credential that the door read itself, in place of the `Authorization` header. */
+  credential?: Credential | undefined;
 }
 
 /** What a route requires of every request, whatever its target. */

@@ -8,7 +8,7 @@ import {
   wasAccountNamed,
   type AccountRow,
 } from "../domain/accounts/find-account.ts";
-import { authenticateRequest } from "./authenticate-request.ts";
+import { authenticate } from "./authenticate.ts";
 import type { IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
 
@@ -17,8 +17,6 @@ export interface AccountTarget extends Requirements {
   name: string;
   /** The path of this request under a renamed account. */
   pathAt(renamed: User): string;
-  /** The status of the redirect to a renamed account. */
-  movedStatus: 301 | 307;
 }
 
 /** The context of a request for an account, with the caller's roles in it. */
@@ -29,7 +27,7 @@ export interface AccountContext extends AccountRow {
 /**
  * Authenticates a request and resolves the user or organization that it names.
  *
- * @throws Failure as `authenticateRequest` does, and the door's refusal for an account that does not exist or
+ * @throws Failure as `authenticate` does, and the door's refusal for an account that does not exist or
  * that the caller may not see.
  * @throws Moved where the account has been renamed.
  */
@@ -38,7 +36,7 @@ export async function enterAccount(
   target: AccountTarget,
 ): Promise<AccountContext> {
   const { door, base, raw } = incoming;
-  const { ctx, target: rows } = await authenticateRequest(incoming, target, (caller) =>
+  const { ctx, target: rows } = await authenticate(incoming, target, (caller) =>
     selectAccounts(base.db, caller).where(isAccountNamed(target.name)),
   );
   const row = rows?.[0];
@@ -53,5 +51,5 @@ export async function enterAccount(
   // account.
   if (!renamed || !isSeen(ctx.actor, renamed)) throw door.refuseUnknown(ctx.actor);
   const location = movedTo(ctx.rootUrl, target.pathAt(renamed.account), raw);
-  throw new Moved(location, target.movedStatus);
+  throw new Moved(location, 307);
 }

@@ -10,7 +10,7 @@ import {
   type RepositoryRow,
 } from "../domain/repos/find-repository.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
-import { authenticateRequest } from "./authenticate-request.ts";
+import { authenticate } from "./authenticate.ts";
 import type { IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
 
@@ -18,8 +18,8 @@ import { Moved, movedTo } from "./moved.ts";
 export interface RepositoryTarget extends Requirements {
   owner: string;
   name: string;
-  /** The permission without which the repository does not exist for the caller; by default, to see it. */
-  existsFor?: Requirement;
+  /** The permission that the route requires. For more than `read` the caller must be signed in. */
+  requirement: Requirement;
   /** The path of this request under a renamed repository. */
   pathAt(renamed: RepositoryContext): string;
   /** Creates the repository if it does not exist and the request may create it. */
@@ -35,8 +35,8 @@ export interface RequestContext {
 /**
  * Authenticates a request and resolves the repository that it names.
  *
- * @throws Failure as `authenticateRequest` does, and the door's refusal for a repository that does not exist
- * or that the caller may not see.
+ * @throws Failure as `authenticate` does, and the door's refusal for a repository that does not exist
+ * or that the caller may not see, and for a caller without the required permission in it.
  * @throws Moved where the repository has been renamed.
  */
 export async function enterRepository(
@@ -44,10 +44,10 @@ export async function enterRepository(
   target: RepositoryTarget,
 ): Promise<RequestContext> {
   const { owner, name } = target;
-  const { ctx, target: rows } = await authenticateRequest(incoming, target, (caller) =>
+  const { ctx, target: rows } = await authenticate(incoming, target, (caller) =>
     selectRepositories(incoming.base.db, caller).where(isNamed(owner, name)),
   );
-  return { ctx, repo: await resolveRepository(incoming, ctx, target, rows?.[0]) };
+  return { ctx, repo: await findPermitted(incoming, ctx, target, rows?.[0]) };
 }
 
 /** Names repositories of the target's fork network: by their owner, or by owner and name. */
@@ -66,10 +66,10 @@ export async function enterNetwork(
   relative: RelativeName,
 ): Promise<RequestContext & { relatives: RepositoryContext[] }> {
   const { owner, name } = target;
-  const { ctx, target: rows = [] } = await authenticateRequest(incoming, target, (caller) =>
+  const { ctx, target: rows = [] } = await authenticate(incoming, target, (caller) =>
     selectRepositories(incoming.base.db, caller).where(isNamedOrRelated(owner, name, relative)),
   );
-  const repo = await resolveRepository(
+  const repo = await findPermitted(
     incoming,
     ctx,
     target,
@@ -86,6 +86,21 @@ const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
   row.owner.lowerName === owner.toLowerCase() &&
   (repo === undefined || row.repo.lowerName === repo.toLowerCase());
 
+/** Resolves the row of a name to a repository in which the caller has the permission that the route requires. */
+async function findPermitted(
+  incoming: IncomingRequest,
+  ctx: Ctx,
+  target: RepositoryTarget,
+  row: RepositoryRow | undefined,
+): Promise<RepositoryContext> {
+  const { actor, config } = ctx;
+  const { door } = incoming;
+  const repo = await resolveRepository(incoming, ctx, target, row);
+  if (target.requirement.mode !== "read" && !actor.user) throw door.refuseAnonymous(config);
+  door.requireAccess(actor, repo, target.requirement);
+  return repo;
+}
+
 /** Resolves the row of a name to a repository that the caller may see, a redirect, or a new repository. */
 async function resolveRepository(
   { door, raw }: IncomingRequest,
@@ -95,14 +110,15 @@ async function resolveRepository(
 ): Promise<RepositoryContext> {
   if (row) {
     const repo = toRepositoryContext(ctx.actor, row);
-    if (isAllowed(repo, target.existsFor ?? TO_SEE)) return repo;
+    if (isAllowed(repo, TO_SEE)) return repo;
     throw door.refuseUnknown(ctx.actor);
   }
   // SECURITY: finds only a repository that the caller may see; any other redirect would reveal the repository.
   const renamed = await findRenamed(ctx, target.owner, target.name);
   if (renamed) {
     const location = movedTo(ctx.rootUrl, target.pathAt(renamed), raw);
-    throw new Moved(location, isRead(raw) ? 301 : 308);
+    const isOwnerRenamed = renamed.owner.lowerName !== target.owner.toLowerCase();
+    throw new Moved(location, isOwnerRenamed ? 307 : isRead(raw) ? 301 : 308);
   }
   const created = await target.createMissing?.(ctx);
   if (!created) throw door.refuseUnknown(ctx.actor);

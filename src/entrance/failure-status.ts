@@ -1,4 +1,4 @@
-import type { FailureKind } from "../lib/failure.ts";
+import type { Failure, FailureKind } from "../lib/failure.ts";
 
 /** The HTTP status of each kind of failure. */
 export const FAILURE_STATUS = {
@@ -15,3 +15,7 @@ export const FAILURE_STATUS = {
 
 /** The statuses for git and Git LFS, whose clients do not know 423. */
 export const GIT_FAILURE_STATUS = { ...FAILURE_STATUS, locked: 403 } as const;
+
+/** The headers of a refusal that are the same at every door. */
+export const failureHeaders = ({ retryAfterSeconds }: Failure): Record<string, string> =>
+  retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };

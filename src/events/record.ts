@@ -1,9 +1,10 @@
 import { is, SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { insertSelect } from "../db/insert-select.ts";
-import { events } from "../db/schema/index.ts";
+import { events, repositories, type Repository } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
 import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
@@ -28,15 +29,19 @@ interface EventOrigin {
   actorId: number;
   /** In milliseconds. */
   now: number;
-  /** The root URL of the request; "" if the configuration has one. */
+  /** The public URL at the time of the event; "" if the configuration has one. */
   rootUrl: string;
+  /** The visibility of the repository when an event happened that is recorded later. */
+  visibility?: RecordedVisibility;
 }
 
-const originOf = ({ db, actor, now, config, rootUrl }: Ctx): EventOrigin => ({
+type RecordedVisibility = Pick<Repository, "visibility" | "isPrivate">;
+
+const originOf = ({ db, actor, now, config, publicUrl }: Ctx): EventOrigin => ({
   db,
   now,
   actorId: actor.user?.id ?? 0,
-  rootUrl: config.rootUrl === "" ? rootUrl : "",
+  rootUrl: config.publicUrl === "" ? publicUrl : "",
 });
 
 /**
@@ -44,7 +49,15 @@ const originOf = ({ db, actor, now, config, rootUrl }: Ctx): EventOrigin => ({
  * their fields must be values, not SQL, and together take less than 2 MB, the limit of one bound value in
  * D1.
  */
-export function recordAll({ db, actorId, now, rootUrl }: EventOrigin, all: readonly Event[]) {
+export function recordAll(origin: EventOrigin, all: readonly Event[]) {
+  return insertEvents(origin, all, sql`true`);
+}
+
+function insertEvents(
+  { db, actorId, now, rootUrl, visibility }: EventOrigin,
+  all: readonly Event[],
+  condition: SQL,
+) {
   const rows = all.map((event) => {
     const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
     return { type, ownerId, repoId, payload, dispatchAt: hasWebhookEvents(type) ? now : null };
@@ -54,12 +67,13 @@ export function recordAll({ db, actorId, now, rootUrl }: EventOrigin, all: reado
     actorId,
     ownerId: sql`value ->> 'ownerId'`,
     repoId: sql`value ->> 'repoId'`,
+    ...visibilityColumns(sql`value ->> 'repoId'`, visibility),
     payload: sql`value ->> 'payload'`,
     createdAt: now,
     dispatchAt: sql`value ->> 'dispatchAt'`,
     rootUrl: sql`iif(value ->> 'dispatchAt' is null, '', ${rootUrl})`,
   };
-  const from = sql`from json_each(${JSON.stringify(rows)}) where true order by key`;
+  const from = sql`from json_each(${JSON.stringify(rows)}) where ${condition} order by key`;
   return insertSelect(db, events, columns, from).onConflictDoNothing();
 }
 
@@ -70,6 +84,12 @@ export function recordAll({ db, actorId, now, rootUrl }: EventOrigin, all: reado
 export function recordIfChanged(ctx: Ctx, event: Recordable) {
   ctx.eventQueues.noteRecorded();
   return insertEvent(originOf(ctx), event, sql`changes() > 0`);
+}
+
+/** Like `recordIfChanged`, for several events of one change. */
+export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
+  ctx.eventQueues.noteRecorded();
+  return insertEvents(originOf(ctx), all, sql`changes() > 0`);
 }
 
 /** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
@@ -84,12 +104,35 @@ function insertEvent(
     actorId,
     ownerId,
     repoId,
+    ...visibilityColumns(sql`${repoId}`),
     payload: toJson(fields),
     createdAt: now,
     dispatchAt: hasWebhookEvents(type) ? now : null,
     rootUrl,
   };
   return insertSelect(db, events, columns, sql`where ${condition}`).onConflictDoNothing();
+}
+
+/**
+ * The visibility of an event's repository at this point of the batch, or the one when the event happened if that was
+ * less visible. An event without a repository has no use for it.
+ */
+function visibilityColumns(repoId: SQL, then?: RecordedVisibility) {
+  const { visibility, isPrivate } = repositories;
+  const ofRepository = (column: SQLiteColumn): SQL => sql`(
+    select ${column}
+    from ${repositories}
+    where ${repositories.id} = ${repoId}
+  )`;
+  const now = sql`coalesce(${ofRepository(visibility)}, 'private')`;
+  return {
+    visibility: sql`case
+      when 'private' in (${then?.visibility ?? "public"}, ${now}) then 'private'
+      when 'limited' in (${then?.visibility ?? "public"}, ${now}) then 'limited'
+      else 'public'
+    end`,
+    isPrivate: sql`coalesce(${ofRepository(isPrivate)}, true) or ${then?.isPrivate ?? false}`,
+  };
 }
 
 function toJson(fields: object): SQL {

@@ -26,6 +26,7 @@ const UPLOAD_CAPABILITIES = [
   "deepen-not",
   "deepen-relative",
   "no-progress",
+  "no-done",
   "include-tag",
   "allow-tip-sha1-in-want",
   "allow-reachable-sha1-in-want",
@@ -51,6 +52,7 @@ const V2_CAPABILITIES = [
   AGENT,
   "ls-refs=unborn",
   "fetch=shallow wait-for-done filter ref-in-want sideband-all",
+  "server-option",
   "object-format=sha1",
   "object-info",
 ];

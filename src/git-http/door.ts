@@ -1,21 +1,46 @@
+import { isAllowed } from "../auth/access/permission.ts";
+import type { Actor } from "../auth/actor.ts";
 import { type Door, incomingAt } from "../entrance/door.ts";
-import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
-
-/**
- * Refusals for git and Git LFS clients.
- *
- * SECURITY: anonymous callers can't distinguish a missing repository from a private one: both respond with
- * 401, which git also needs before it sends a password.
- */
-const GIT_DOOR: Door = {
-  hasSudo: false,
-  refuseAnonymous: () => unauthenticated(SIGN_IN),
-  refuseScopes: () => forbidden("Forbidden"),
-  refuseUnknown: ({ user }) => (user ? notFound("Repository not found") : unauthenticated(SIGN_IN)),
-};
+import { type Failure, forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import type { RepositoryContext } from "../shapes/repos/repository.ts";
 
 /** The message for anonymous callers that must sign in. */
 export const SIGN_IN = "sign in with a user name and a password or token";
 
+/**
+ * SECURITY: anonymous callers can't distinguish a missing repository from a private one: both respond with
+ * 401, which git also needs before it sends a password.
+ */
+const refuseUnknown = ({ user }: Actor): Failure =>
+  user ? notFound("Repository not found") : unauthenticated(SIGN_IN);
+
+/** Refusals for git clients, with the one for readers that may not write. */
+const gitDoor = (refuseWriting: () => Failure): Door => ({
+  hasSudo: false,
+  refuseAnonymous: () => unauthenticated(SIGN_IN),
+  refuseScopes: () => forbidden("Forbidden"),
+  refuseUnknown,
+  requireAccess(actor, repo, requirement) {
+    // A repository without readable code does not exist for git.
+    if (!isAllowed(repo, { unit: "code", mode: "read" })) throw refuseUnknown(actor);
+    if (!isAllowed(repo, requirement)) throw refuseWriting();
+    // Before the client sends a pack that would be refused.
+    if (requirement.mode !== "read") refuseReadOnly(repo);
+  },
+});
+
+/** Refuses writes to a repository that is read-only for everybody: archived, or a mirror. */
+function refuseReadOnly({ row }: RepositoryContext): void {
+  if (row.archivedAt !== null) {
+    throw forbidden("this repository is archived: it can be read, not pushed to");
+  }
+  if (row.isMirror) throw forbidden("mirror repository is read-only");
+}
+
 /** A git request in the form that `src/entrance` takes. */
-export const incoming = incomingAt(GIT_DOOR);
+export const incoming = incomingAt(gitDoor(() => forbidden("you may not push to this repository")));
+
+/** A Git LFS request. 401 as in Gitea: clients prompt for another name and password then. */
+export const lfsIncoming = incomingAt(
+  gitDoor(() => unauthenticated("you may not write to this repository")),
+);

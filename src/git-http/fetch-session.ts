@@ -1,12 +1,13 @@
 import { sendPack } from "../domain/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
-import type { Oid } from "../git/oid.ts";
+import { isWholeId, type Oid } from "../git/oid.ts";
 import type { LocationSet } from "../git/catalog/location-set.ts";
 import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
 import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
 import { peel } from "../git/walk/peel.ts";
 import { areAllBasedOn, findReachable } from "../git/walk/reachable.ts";
+import { ReachableCommits } from "../git/walk/reachable-commits.ts";
 import { cutByDepth, cutByRange, cutRelative, type ShallowCut } from "../git/walk/shallow.ts";
 import type { AdvertisedRef } from "../git/wire/advertisement.ts";
 import type { FetchRequest } from "../git/wire/fetch-request.ts";
@@ -30,7 +31,7 @@ export class FetchSession {
   private readonly wantOids: readonly Oid[];
   private readonly tips: readonly Node[];
   private readonly cut: ShallowCut | undefined;
-  /** The client's haves that exist in this repository, in the client's order. */
+  /** The client's haves that a ref of this repository reaches, in the client's order. */
   readonly commonOids: readonly Oid[];
 
   /** @throws GitError `missing` for a want that does not exist or is not reachable from a ref. */
@@ -52,7 +53,7 @@ export class FetchSession {
     this.refuseUnreachable();
     this.tips = this.wantOids.map((oid) => this.nodeOf(oid)).filter((node) => node !== NO_NODE);
     this.cut = this.findCut();
-    this.commonOids = request.haveOids.filter((oid) => repository.catalog.find(oid));
+    this.commonOids = this.findCommon();
   }
 
   /** True if every wanted commit descends from a commit of the client, so that negotiation can end. */
@@ -125,11 +126,8 @@ export class FetchSession {
    * stored for a while and must not be readable by their oid.
    */
   private refuseUnreachable(): void {
-    const { refs } = this.view;
     const { catalog, graph } = this.repository;
-    const tips = new Set(
-      refs.flatMap(({ oid, peeledOid }) => (peeledOid ? [oid, peeledOid] : [oid])),
-    );
+    const tips = this.listTips();
     let reachable: LocationSet | undefined;
     for (const oid of this.wantOids) {
       if (tips.has(oid)) continue;
@@ -137,6 +135,30 @@ export class FetchSession {
       reachable ??= findReachable(catalog, graph, tips);
       if (!location || !reachable.has(location)) throw missing(`upload-pack: not our ref ${oid}`);
     }
+  }
+
+  /**
+   * SECURITY: an object that no ref reaches counts as unknown, or an acknowledgment would tell that it is stored,
+   * and deltas could be based on it.
+   */
+  private findCommon(): Oid[] {
+    const { graph } = this.repository;
+    const tips = this.listTips();
+    let commits: ReachableCommits | undefined;
+    return this.request.haveOids.filter((oid) => {
+      if (tips.has(oid)) return true;
+      commits ??= new ReachableCommits(
+        graph,
+        Array.from(tips, (tip) => graph.find(tip)),
+      );
+      return commits.tipOf(graph.find(oid)) !== undefined;
+    });
+  }
+
+  /** The values of all refs, and the objects to which tags among them peel. */
+  private listTips(): Set<Oid> {
+    const { refs } = this.view;
+    return new Set(refs.flatMap(({ oid, peeledOid }) => (peeledOid ? [oid, peeledOid] : [oid])));
   }
 
   private nodeOf(oid: Oid): Node {
@@ -163,9 +185,10 @@ export class FetchSession {
     return cut;
   }
 
-  /** Finds a ref by its short or full name, as in `deepen-not`. */
+  /** Finds a ref by its short or full name, as in `deepen-not`. A whole id is no name. */
   private findShortRef(name: ByteText): AdvertisedRef {
-    for (const prefix of ["", "refs/", "refs/tags/", "refs/heads/"]) {
+    const prefixes = isWholeId(name) ? [] : ["", "refs/", "refs/tags/", "refs/heads/"];
+    for (const prefix of prefixes) {
       const ref = this.refs.get(`${prefix}${name}`);
       if (ref) return ref;
     }

@@ -1,15 +1,17 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { enterRepository, type RequestContext } from "../entrance/enter-repository.ts";
 import { requestedVersion, type ServiceName } from "../git/wire/advertisement.ts";
 import { forbidden, malformed } from "../lib/failure.ts";
 import { advertise } from "./advertise.ts";
-import { enter } from "./enter.ts";
+import { incoming } from "./door.ts";
 import type { GitHttpEnv } from "./env.ts";
 import { lfs } from "./lfs/index.ts";
 import { receivePack } from "./receive-pack.ts";
 import { renderFailure } from "./render-failure.ts";
 import { readRequestBody, readWholeBody } from "./request-body.ts";
+import { toPush, toRead } from "./target.ts";
 import { uploadPack } from "./upload-pack.ts";
 
 /** Git's smart HTTP protocol, at the URL of a repository with and without `.git`. */
@@ -52,6 +54,14 @@ gitHttp.onError(renderFailure);
 
 const NO_DUMB_PROTOCOL =
   "git's dumb protocol is not served here: use git 1.6.6 or later, over smart HTTP";
+
+/**
+ * Enters the repository of the path.
+ *
+ * SECURITY: `service` must be the service that the route runs, never an unchecked parameter.
+ */
+const enter = (c: Context<GitHttpEnv>, service: ServiceName): Promise<RequestContext> =>
+  enterRepository(incoming(c), service === "git-upload-pack" ? toRead(c) : toPush(c));
 
 function refuseOtherType(c: Context<GitHttpEnv>, service: ServiceName): void {
   const expected = `application/x-${service}-request`;

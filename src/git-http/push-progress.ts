@@ -1,19 +1,19 @@
 import { isAllowed } from "../auth/access/permission.ts";
+import { isUnitOn } from "../auth/access/unit-switches.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { decodeText } from "../git/byte-text.ts";
 import { ProgressMeter } from "../git/wire/progress.ts";
-import { NULL_OID } from "../git/oid.ts";
 import type { RefResult } from "../git/wire/receive-report.ts";
-import type { RefCommand } from "../git/wire/receive-request.ts";
+import { isDelete, type RefCommand } from "../git/wire/receive-request.ts";
 import type { ReceiveProgress } from "../storage/pack-receiver.ts";
 import { encodePath, htmlUrlOf } from "../shapes/urls.ts";
 
 /** Checks that take less time are not reported, in milliseconds. Git uses the same delay. */
 const DELAY_MS = 2000;
 
-/** Maximum new branches of one push for which a pull request is suggested. */
-const SUGGESTIONS_MAX = 5;
+/** Maximum branches of one push for which a pull request is suggested. */
+const HINTS_MAX = 5;
 
 /** Reports the progress of a pack's verification in git's wording. */
 export function reportProgress(report: (text: string) => void): ReceiveProgress {
@@ -34,7 +34,9 @@ export function reportProgress(report: (text: string) => void): ReceiveProgress 
   };
 }
 
-/** Suggestions with links to open a pull request for each new branch; "" if there are none. */
+/**
+ * Hints with links to open a pull request for each updated branch but the default one; "" if there are none.
+ */
 export function suggestPulls(
   { ctx, repo }: RequestContext,
   commands: readonly RefCommand[],
@@ -42,19 +44,19 @@ export function suggestPulls(
 ): string {
   const { owner, row } = repo;
   // The first branch of a repository has no base for a pull request.
-  if (row.isEmpty || !isAllowed(repo, { unit: "pulls", mode: "read" })) return "";
+  const arePullsOn = isUnitOn(row, "pulls") && isAllowed(repo, { unit: "pulls", mode: "read" });
+  if (row.isEmpty || !arePullsOn) return "";
   const done = new Set(results.filter(({ kind }) => kind === "ok").map(({ ref }) => ref));
   const branches = commands
-    .filter(({ ref, oldOid }) => done.has(ref) && oldOid === NULL_OID)
+    .filter((command) => done.has(command.ref) && !isDelete(command))
     .filter(({ ref }) => ref.startsWith(BRANCHES))
     .map(({ ref }) => decodeText(ref.slice(BRANCHES.length) as ByteText))
     .filter((branch) => branch !== row.defaultBranch);
-  const compare = `${htmlUrlOf({ owner, row }, ctx)}/compare`;
-  const suggestions = branches.slice(0, SUGGESTIONS_MAX).map((branch) => {
-    const address = `${compare}/${encodePath(row.defaultBranch)}...${encodePath(branch)}`;
-    return `\nCreate a new pull request for '${branch}':\n  ${address}\n`;
+  const base = `${htmlUrlOf({ owner, row }, ctx)}/pulls/new`;
+  const hints = branches.slice(0, HINTS_MAX).map((branch) => {
+    return `\nCreate a new pull request for '${branch}':\n  ${base}/${encodePath(branch)}\n`;
   });
-  return suggestions.length > 0 ? `${suggestions.join("")}\n` : "";
+  return hints.length > 0 ? `${hints.join("")}\n` : "";
 }
 
 const BRANCHES = "refs/heads/";

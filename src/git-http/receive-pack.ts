@@ -9,12 +9,14 @@ import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
 import { formatReceiveReport, type ReceiveReport } from "../git/wire/receive-report.ts";
 import { parseReceiveRequest, type ReceiveRequest } from "../git/wire/receive-request.ts";
 import { BAND_DATA, formatFrames, formatProgress, KEEPALIVE_FRAME } from "../git/wire/side-band.ts";
-import { malformed, tooLarge } from "../lib/failure.ts";
+import { Failure, malformed, tooLarge } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
+import { CallerLeft } from "../lib/step-budget.ts";
 import { streamOf } from "../lib/stream-of.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, logSent } from "./answer.ts";
+import { formatFindings, withPage } from "./finding-lines.ts";
 import { suggestPulls, reportProgress } from "./push-progress.ts";
 import { ProgressChannel } from "./progress-channel.ts";
 
@@ -48,11 +50,16 @@ export async function receivePack(
   const stored = ctx.git.repository(repo.row);
   const upload = request.hasPack ? await beginUpload(stored, ctx) : undefined;
   const failure = await receiveBody(request, upload?.receiver, rest, body, ctx.config);
+  if (failure?.error instanceof CallerLeft) {
+    if (upload) ctx.defer(stored.dropUpload(upload.uploadId, upload.receiver));
+    throw failure.error;
+  }
   const progress = new ProgressChannel();
-  const sendsProgress =
-    request.capabilities.has("side-band-64k") && !request.capabilities.has("quiet");
-  const report = sendsProgress ? progress.report : undefined;
-  const work = completePush(context, request, upload, failure, requestId, report);
+  const report = request.capabilities.has("side-band-64k") ? progress.report : undefined;
+  const work = completePush(context, request, upload, failure, requestId, report).finally(() => {
+    // Also to a client that wants no progress.
+    progress.report(formatFindings(upload?.receiver.findings ?? [], ctx));
+  });
   // The push is received completely, so it is applied even if the client disconnects.
   ctx.defer(work);
   // After a disconnect the work may still run, so the costs are logged when it ends.
@@ -69,7 +76,8 @@ interface Upload extends BegunUpload {
 async function beginUpload(stored: StoredRepository, { config, now }: Ctx): Promise<Upload> {
   const begun = await stored.beginUpload(now);
   const limits = { ...DEFAULT_PACK_LIMITS, objectBytesMax: config.gitObjectMaxBytes };
-  return { ...begun, receiver: stored.receivePack(begun.uploadId, limits) };
+  const receiver = stored.receivePack(begun.uploadId, limits, config.findingSeverities);
+  return { ...begun, receiver };
 }
 
 async function readCommands(
@@ -124,9 +132,14 @@ async function receiveBody(
  */
 async function drain(body: AsyncGenerator<Uint8Array>): Promise<void> {
   let bytes = 0;
-  for (let next = await body.next(); !next.done; next = await body.next()) {
-    bytes += next.value.length;
-    if (bytes > DROPPED_BYTES_MAX) break;
+  try {
+    for (let next = await body.next(); !next.done; next = await body.next()) {
+      bytes += next.value.length;
+      if (bytes > DROPPED_BYTES_MAX) break;
+    }
+  } catch (error) {
+    // The client hung up, or its compressed body breaks off: the push is refused for the first error.
+    if (!(error instanceof Failure || error instanceof CallerLeft)) throw error;
   }
   await body.return(undefined);
 }
@@ -134,7 +147,8 @@ async function drain(body: AsyncGenerator<Uint8Array>): Promise<void> {
 /**
  * Verifies the pack and updates the refs.
  *
- * @param report Receives progress messages; undefined if the client wants none.
+ * @param report Receives messages for the pusher; undefined if the client can't show any. A client that asks for
+ * `quiet`, as one without a terminal does, gets no progress but all other messages.
  */
 async function completePush(
   context: RequestContext,
@@ -146,14 +160,15 @@ async function completePush(
 ): Promise<ReceiveReport> {
   const { ctx, repo } = context;
   const stored = ctx.git.repository(repo.row);
+  const reportMeter = request.capabilities.has("quiet") ? undefined : report;
   try {
-    const { repository, pack } = await verifyPack();
+    const verified = await verifyPack();
     const isAtomic = request.capabilities.has("atomic");
     const uploadId = upload?.uploadId;
-    const push = { commands: request.commands, isAtomic, repository, uploadId, pack };
+    const push = { commands: request.commands, isAtomic, uploadId, ...verified };
     const results = await pushRefs(ctx, repo, push);
     const count = results.length;
-    report?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
+    reportMeter?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
     report?.(suggestPulls(context, request.commands, results));
     if (results.some(({ kind }) => kind === "ok")) {
       const options = parsePushOptions(request.pushOptions);
@@ -166,20 +181,30 @@ async function completePush(
     }
     return { unpackError: undefined, results };
   } catch (error) {
-    if (!(error instanceof GitError)) logBug(requestId, error);
-    const unpackError =
-      error instanceof GitError ? error.message : `internal error, request ${requestId}`;
-    const reason = "unpacker error";
-    const results = request.commands.map(({ ref }) => ({ kind: "refused" as const, ref, reason }));
-    return { unpackError, results };
+    if (isShallowUpdate(request, error)) return refuseAll(request, "shallow update not allowed");
+    const isRefusal = error instanceof GitError || error instanceof Failure;
+    if (!isRefusal) logBug(requestId, error);
+    const unpackError = isRefusal
+      ? withPage(error.message, upload?.receiver.findings ?? [], ctx)
+      : `internal error, request ${requestId}`;
+    return { ...refuseAll(request, "unpacker error"), unpackError };
   }
 
-  async function verifyPack(): Promise<Pick<RefPush, "repository" | "pack">> {
+  async function verifyPack(): Promise<Pick<RefPush, "repository" | "reachable" | "pack">> {
     try {
       if (failure) throw failure.error;
-      const repository = await stored.open(upload?.snapshot ?? (await stored.snapshot()));
-      const received = await upload?.receiver.finish(repository, report && reportProgress(report));
-      return { repository: received?.repository ?? repository, pack: received?.record };
+      const snapshot = upload?.snapshot ?? (await stored.snapshot());
+      const { refs } = snapshot;
+      const repository = await stored.open(snapshot);
+      const listener = reportMeter && reportProgress(reportMeter);
+      const received = await upload?.receiver.finish(repository, refs, listener);
+      if (!received)
+        return { repository, reachable: repository.reachableFrom(refs), pack: undefined };
+      return {
+        repository: received.repository,
+        reachable: received.reachable,
+        pack: received.record,
+      };
     } catch (error) {
       // Only here, not after the commit: once committed, the repository may list the pack.
       if (upload) ctx.defer(stored.dropUpload(upload.uploadId, upload.receiver));
@@ -187,6 +212,19 @@ async function completePush(
     }
   }
 }
+
+/** Refuses each ref of a push for the same reason. */
+function refuseAll({ commands }: ReceiveRequest, reason: string): ReceiveReport {
+  const results = commands.map(({ ref }) => ({ kind: "refused" as const, ref, reason }));
+  return { unpackError: undefined, results };
+}
+
+/**
+ * Whether a push failed because its client is shallow: it sends everything that the advertised refs don't reach, so
+ * what it lacks is beyond its boundary. Git's own server refuses it in the same words.
+ */
+const isShallowUpdate = ({ shallowOids }: ReceiveRequest, error: unknown): boolean =>
+  shallowOids.length > 0 && error instanceof GitError && error.code === "missing";
 
 /** The response body: progress and keepalive frames while the work runs, then the report. */
 async function* streamReport(

@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 
 import { joinBytes } from "../git/wire/pkt-line.ts";
-import { malformed, tooLarge } from "../lib/failure.ts";
+import { Failure, malformed, tooLarge } from "../lib/failure.ts";
 import { readPieces } from "../lib/read-pieces.ts";
+import { CallerLeft } from "../lib/step-budget.ts";
 import type { GitHttpEnv } from "./env.ts";
 
 const PIECE_BYTES = 256 * 1024;
@@ -14,8 +15,18 @@ const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
  * Streams the body of a request, decompressed if the client sent it with gzip.
  *
  * Limits must apply to the decompressed bytes: a small body may inflate to any size.
+ *
+ * @throws Failure `malformed` for a body that is not gzip as it says; CallerLeft if the client hangs up.
  */
-export function readRequestBody(c: Context<GitHttpEnv>): AsyncGenerator<Uint8Array> {
+export async function* readRequestBody(c: Context<GitHttpEnv>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* openBody(c);
+  } catch (error) {
+    throw error instanceof Failure ? error : new CallerLeft();
+  }
+}
+
+function openBody(c: Context<GitHttpEnv>): AsyncGenerator<Uint8Array> {
   const body = c.req.raw.body ?? new Blob([]).stream();
   const encoding = (c.req.header("content-encoding") ?? "identity").toLowerCase();
   if (encoding === "identity") return readPieces(body, PIECE_BYTES);

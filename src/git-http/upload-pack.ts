@@ -62,17 +62,19 @@ export async function uploadPack(
     const view = viewRefs(snapshot, repo.row.defaultBranch);
     return { stored, snapshot, view, requestId, usage: ctx.git.usage };
   };
-  if (version !== 2) {
-    const upload = parseUploadRequest(body, true)?.value;
-    if (!upload || upload.wantOids.length === 0) return gitAnswer(RESULT, EMPTY);
-    return withGitErrors(async () => serveRound(await open(), upload));
-  }
-  const command = parseCommandRequest(body)?.value;
-  if (!command || command.command === "") return gitAnswer(RESULT, EMPTY);
-  return withGitErrors(async () => runCommand(await open(), command));
+  return withGitErrors(async () => {
+    if (version !== 2) {
+      const upload = parseUploadRequest(body, true)?.value;
+      if (!upload || upload.wantOids.length === 0) return gitAnswer(RESULT, EMPTY);
+      return serveRound(await open(), upload);
+    }
+    const command = parseCommandRequest(body)?.value;
+    if (!command || command.command === "") return gitAnswer(RESULT, EMPTY);
+    return runCommand(await open(), command);
+  });
 }
 
-/** Renders a GitError as an error packet in a git response, since clients display it there. */
+/** Renders a GitError as an error packet in a git response: clients don't display the text of a 400 response. */
 async function withGitErrors(
   answer: () => Promise<Response>,
   formatError = formatErrorPkt,
@@ -162,11 +164,11 @@ async function serveRound(context: UploadPackContext, request: UploadRequest): P
   const front = shallow ? [formatShallowUpdate(shallow)] : [];
   // A client that deepens first requests only its new shallow boundary.
   const isAsking = !shallow || isDone || request.haveOids.length > 0;
-  if (isAsking) {
-    const isReady = !isDone && session.isReady();
-    front.push(formatAcks(ackMode(request), session.commonOids, isReady, isDone));
-  }
-  if (!isDone) return gitAnswer(RESULT, joinBytes(front));
+  const isReady = isAsking && !isDone && session.isReady();
+  const mode = ackMode(request);
+  const endsReady = mode === "detailed" && capabilities.has("no-done");
+  if (isAsking) front.push(formatAcks(mode, session.commonOids, isReady, isDone, endsReady));
+  if (!isDone && !(isReady && endsReady)) return gitAnswer(RESULT, joinBytes(front));
   const isWide = capabilities.has("side-band-64k");
   const isBanded = isWide || capabilities.has("side-band");
   const payloadMax = isWide ? FRAME_PAYLOAD_MAX : SMALL_FRAME_PAYLOAD_MAX;

@@ -26,6 +26,9 @@ export function isOid(text: string): text is Oid {
   return /^[0-9a-f]{40}$/.test(text);
 }
 
+/** True for a text of the form in which ids are written, of SHA-1 or SHA-256. Git reads capitals too. */
+export const isWholeId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text);
+
 /**
  * Writes the 20 raw bytes of `oid` into `bytes`.
  *

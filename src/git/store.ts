@@ -48,6 +48,16 @@ export interface ObjectReader {
   readObject(oid: Oid): Promise<StoredObject | undefined>;
 }
 
+/**
+ * The objects outside of a received pack to which it may refer.
+ *
+ * SECURITY: `readObject` and `findLarge` also answer for other stored objects, so `find` is asked first.
+ */
+export interface OutsideObjects extends ObjectReader {
+  /** The kind of an object to which the pack may refer; undefined for any other, stored or not. */
+  find(oid: Oid): Promise<ObjectKind | undefined>;
+}
+
 /** The files stored for each pack. */
 export type PackFileKind = "pack" | "idx" | "sidecar";
 

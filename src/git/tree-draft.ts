@@ -143,12 +143,16 @@ export class TreeDraft {
     if (directory.isLoaded) return directory;
     directory.isLoaded = true;
     if (oid === undefined || oid === EMPTY_TREE_OID) return directory;
-    if (++this.treesRead > TREES_MAX) throw overLimit("too many directories are changed at once");
+    if (++this.treesRead > TREES_MAX) {
+      throw overLimit(`a change may read ${TREES_MAX} directories at most`);
+    }
     const found = await this.objects.readObject(oid);
     if (found?.kind !== "tree") throw missing(`tree ${oid}`);
     const entries = parseTree(found.content);
     this.entriesRead += entries.length;
-    if (this.entriesRead > ENTRIES_MAX) throw overLimit("the directories are too large");
+    if (this.entriesRead > ENTRIES_MAX) {
+      throw overLimit(`the directories of a change may have ${ENTRIES_MAX} entries at most`);
+    }
     for (const entry of entries) directory.entries.set(entry.name, entry);
     return directory;
   }

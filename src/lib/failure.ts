@@ -20,20 +20,64 @@ export class Failure extends Error {
   readonly kind: FailureKind;
   /** Further fields of the API's error response. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** When the caller may try again, in seconds from now; with `too_many` only. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(kind: FailureKind, message: string, details: Readonly<Record<string, unknown>> = {}) {
+  constructor(
+    kind: FailureKind,
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+    retryAfterSeconds?: number,
+  ) {
     super(message);
     this.name = "Failure";
     this.kind = kind;
     this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/**
+ * What is not found, in a word that clients may match.
+ *
+ * SECURITY: each but the first tells of a repository that the caller may see, or of nothing that is stored.
+ */
+export type NotFoundReason =
+  | "not-found" // nothing of this name, or nothing that the caller may see
+  | "no-route" // no operation has this path
+  | "not-built" // an operation of Gitea that does not exist here yet
+  | "no-such-ref" // the repository has no such branch, tag, ref or commit
+  | "no-such-path" // the commit has no such file or directory
+  | "empty-repository"; // the repository has no commits
+
+/** A failure of kind `not_found` with its reason. */
+export class NotFound extends Failure {
+  readonly reason: NotFoundReason;
+
+  constructor(message: string, reason: NotFoundReason) {
+    super("not_found", message);
+    this.reason = reason;
   }
 }
 
 export const malformed = (message: string): Failure => new Failure("malformed", message);
 export const invalid = (message: string): Failure => new Failure("invalid", message);
+
+/**
+ * A field that breaks its rule. All such messages have one form.
+ *
+ * @param field The JSON field or query parameter as it is sent, `a.b` for a field of an object; empty for the body.
+ * @param rule  What holds of every valid value, with its limit: "must have at most 100 characters".
+ */
+export const invalidField = (field: string, rule: string): Failure =>
+  invalid(`[${field}]: ${rule}`);
+
 export const unauthenticated = (message: string): Failure =>
   new Failure("unauthenticated", message);
 export const forbidden = (message: string): Failure => new Failure("forbidden", message);
-export const notFound = (message = "not found"): Failure => new Failure("not_found", message);
+export const notFound = (message = "not found", reason: NotFoundReason = "not-found"): Failure =>
+  new NotFound(message, reason);
 export const conflict = (message: string): Failure => new Failure("conflict", message);
 export const tooLarge = (message: string): Failure => new Failure("too_large", message);
+export const tooManyRequests = (message: string, retryAfterSeconds: number): Failure =>
+  new Failure("too_many", message, {}, retryAfterSeconds);

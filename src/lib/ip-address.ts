@@ -59,6 +59,16 @@ export function isInNetwork(address: IpAddress, [first, prefix]: Network): boole
   return address.kind() === first.kind() && address.match(first, prefix);
 }
 
+/** Groups of an IPv6 address that name a subscriber's network; its other 64 bits are the subscriber's to choose. */
+const SUBSCRIBER_GROUPS = 4;
+
+/** The smallest network that belongs to one subscriber: an IPv4 address, or the first 64 bits of an IPv6 address. */
+export function subscriberNetwork(address: IpAddress): string {
+  if (!(address instanceof ipaddr.IPv6)) return address.toString();
+  const groups = address.parts.slice(0, SUBSCRIBER_GROUPS).map((group) => group.toString(16));
+  return `${groups.join(":")}::/64`;
+}
+
 export function kindOfAddress(address: IpAddress): AddressKind {
   if (CLOUD_SERVICES.has(address.toString())) return "reserved";
   switch (address.range()) {

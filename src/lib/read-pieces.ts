@@ -5,6 +5,7 @@ interface PatientReader {
     view: Uint8Array<ArrayBuffer>,
   ): Promise<{ value?: Uint8Array; done: boolean }>;
   cancel(): Promise<void>;
+  releaseLock(): void;
 }
 
 /**
@@ -24,6 +25,10 @@ export async function* readPieces(
       if (done) return;
     }
   } finally {
-    await reader.cancel();
+    try {
+      await reader.cancel();
+    } finally {
+      reader.releaseLock();
+    }
   }
 }

@@ -8,21 +8,20 @@ import {
 import { type IpAddress, kindOfAddress, parseIpAddress } from "../lib/ip-address.ts";
 import type { NameResolver } from "./name-resolver.ts";
 import { type Blocked, blocked, type Unreached, unreached } from "./outcome.ts";
+import { isLocalhost, isOwnAddress, LOOPBACK, ownAddressesOf } from "./own-addresses.ts";
 import type { Target } from "./target.ts";
 
 /** The configured rules for outgoing requests. */
 export interface OutgoingRules {
   readonly allowed: HostList;
   readonly blocked: HostList;
-  /** The service's own URL, to which requests are blocked; "" if it is unknown. */
-  readonly ownUrl: string;
+  /** The service's own base URLs, to whose names and addresses requests are blocked. */
+  readonly ownUrls: readonly string[];
 }
 
 /** Domains of local networks, for which the answer of a public resolver is not trusted. */
 const LOCAL_NAMES =
   /(^|\.)(local|internal|intranet|lan|home|corp|private|home\.arpa|localdomain|onion|invalid|test|example)$/;
-
-const LOOPBACK = ["127.0.0.1", "::1"].flatMap((text) => parseIpAddress(text) ?? []);
 
 /**
  * Checks the destination of a request: the host name, and every address that it resolves to.
@@ -41,10 +40,11 @@ export async function checkEgress(
 ): Promise<Blocked | Unreached | undefined> {
   const address = parseIpAddress(host);
   const isNamed = !address && matchesHost(rules.allowed, host);
-  if (isOwn(url, host, rules.ownUrl)) return blocked("this is the service's own address");
+  const own = ownAddressesOf(rules.ownUrls);
+  if (own.names.has(host)) return blocked(OWN);
   if (matchesHost(rules.blocked, host)) return blocked(`BLOCKED_HOST_LIST names ${host}`);
-  if (address) return checkAddresses([address], host, false, rules);
-  if (isLocalhost(host)) return checkAddresses(LOOPBACK, host, false, rules);
+  if (address) return checkAll([address], false);
+  if (isLocalhost(host)) return checkAll(LOOPBACK, false);
   if (!isNamed && (!host.includes(".") || LOCAL_NAMES.test(host))) {
     return blocked(`${host} is a name of a local network, which ALLOWED_HOST_LIST does not name`);
   }
@@ -52,7 +52,7 @@ export async function checkEgress(
   const resolution = await resolver.resolve(host, signal);
   switch (resolution.kind) {
     case "found":
-      return checkAddresses(resolution.addresses, host, isNamed, rules);
+      return checkAll(resolution.addresses, isNamed);
     case "absent":
       // A listed name may exist only in the operator's own network, unknown to the resolver.
       return isNamed && !rules.blocked.isAny ? undefined : unreached(`${host} has no address`);
@@ -61,7 +61,14 @@ export async function checkEgress(
     default:
       return resolution satisfies never;
   }
+
+  function checkAll(addresses: readonly IpAddress[], isListed: boolean): Blocked | undefined {
+    const isOwn = addresses.some((each) => isOwnAddress(own, url, each));
+    return isOwn ? blocked(OWN) : checkAddresses(addresses, host, isListed, rules);
+  }
 }
+
+const OWN = "this is the service's own address";
 
 function checkAddresses(
   addresses: readonly IpAddress[],
@@ -89,24 +96,3 @@ const ARTICLES = {
   loopback: "a loopback",
   reserved: "a reserved",
 } as const;
-
-/** Names that are not sent to a resolver. @see RFC 6761 section 6.3. */
-const isLocalhost = (host: string): boolean => /(^|\.)localhost$/.test(host);
-
-/**
- * Whether a request would reach the service itself: its host name at any port or, if the service runs on this
- * machine, its port at any loopback address.
- */
-function isOwn(url: URL, host: string, ownUrl: string): boolean {
-  const own = URL.parse(ownUrl);
-  if (!own) return false;
-  if (!isOwnMachine(own.hostname)) return host === own.hostname;
-  return isOwnMachine(host) && portOf(url) === portOf(own);
-}
-
-function isOwnMachine(host: string): boolean {
-  const address = parseIpAddress(host);
-  return isLocalhost(host) || (!!address && kindOfAddress(address) === "loopback");
-}
-
-const portOf = (url: URL): string => url.port || (url.protocol === "https:" ? "443" : "80");

@@ -5,15 +5,14 @@ import { Outgoing } from "./outgoing.ts";
 /**
  * Opens the client for outgoing requests with the configured rules.
  *
- * @param ownUrl    The service's own URL, to which requests are blocked; "" if it is unknown.
+ * @param origin    Where the caller reached the service, which it may be told to send a request to; "" in jobs.
  * @param userAgent Sent as `User-Agent`.
  */
-export function openOutgoing(config: Config, ownUrl: string, userAgent: string): Outgoing {
-  const { allowedHosts, blockedHosts, dnsResolverUrl } = config;
+export function openOutgoing(config: Config, origin: string, userAgent: string): Outgoing {
+  const { allowedHosts, blockedHosts, dnsResolverUrl, rootUrl, listenUrls } = config;
   const resolver = dnsResolverUrl === "" ? NO_RESOLVER : new DnsOverHttps(dnsResolverUrl);
-  return new Outgoing(
-    { allowed: allowedHosts, blocked: blockedHosts, ownUrl },
-    resolver,
-    userAgent,
-  );
+  // SECURITY: the origin only adds to the configured addresses, because callers may forge it.
+  const ownUrls = [rootUrl, ...listenUrls, origin];
+  const rules = { allowed: allowedHosts, blocked: blockedHosts, ownUrls };
+  return new Outgoing(rules, resolver, userAgent);
 }

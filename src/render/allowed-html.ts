@@ -75,6 +75,21 @@ export const ALLOWED_SCHEMES = `http https mailto tel sms xmpp irc ircs ftp ftps
   git+ssh git+https svn magnet matrix news nntp geo webcal sip sips bitcoin ipfs gemini gopher
   vscode vscode-insiders jetbrains obsidian steam ed2k fish dav davs ldap ldaps`.split(/\s+/);
 
+/** Attributes of drawings that hold a color, or a number. */
+const PAINTS: ReadonlySet<string> = new Set(["fill", "stroke"]);
+const PAINT = /^(?:[a-z]{3,24}|#[0-9a-f]{3,8})$/i;
+const NUMBERS: ReadonlySet<string> = new Set(["stroke-width"]);
+
+/**
+ * Whether the value of a drawing's attribute is a plain color or number; true for other attributes.
+ *
+ * SECURITY: a paint server, `url(…)`, sends a request to another host or refers to an element of the page.
+ */
+export function isPlainPaint(attribute: string, value: string): boolean {
+  if (PAINTS.has(attribute)) return PAINT.test(value);
+  return !NUMBERS.has(attribute) || /^\d{0,4}(?:\.\d{1,4})?$/.test(value);
+}
+
 /** Elements that may have a style attribute. */
 const STYLED_ELEMENTS: ReadonlySet<string> = new Set(["div", "span", "p", "tr", "th", "td"]);
 const COLOR =

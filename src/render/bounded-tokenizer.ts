@@ -1,5 +1,5 @@
 import { Tokenizer, type Token, type Tokens } from "marked";
-import { tooLarge } from "../lib/failure.ts";
+import { type RenderBudget, TooMuchWork } from "./render-budget.ts";
 
 /** Maximum nesting of quotes, lists, emphasis and links. Deeper ones are rendered as source text. */
 const NESTING_MAX = 24;
@@ -22,6 +22,13 @@ const CONTINUATION_MAX = 3000;
 const UNDERLINED_MAX = 1000;
 /** Maximum length of plain text read at once. */
 const TEXT_MAX = 1000;
+/** Steps of an attempt to read a token, in all the ways that the library tries. */
+const STEPS_PER_ATTEMPT = 250;
+const STEPS_PER_ESCAPE = 800;
+/** Steps of an attempt to read emphasis, beside those of other attempts. */
+const STEPS_PER_EMPHASIS = 400;
+/** Steps of a link for each character that follows it in its paragraph. */
+const STEPS_PER_CHAR_AFTER_LINK = 0.03;
 /** Maximum length of a bare URL. */
 const URL_MAX = 4000;
 
@@ -29,17 +36,21 @@ const URL_MAX = 4000;
  * marked's tokenizer, with limits where its work grows faster than linearly with the text. Texts that people
  * write stay far below them.
  *
- * @throws Failure `too_large` if a limit is exceeded and the construct cannot be rendered as source text.
+ * Every attempt to read a block or an inline token counts in the budget.
+ *
+ * @throws TooMuchWork if a limit or the budget is exceeded and the construct cannot be rendered as source text.
  */
 export class BoundedTokenizer extends Tokenizer {
   #depth = 0;
   #searched = 0;
   #reread: number;
   #rejected = 0;
+  readonly #budget: RenderBudget;
 
   /** @param text The whole text. */
-  constructor(text: string) {
+  constructor(text: string, budget: RenderBudget) {
     super();
+    this.#budget = budget;
     this.#reread = REREAD_MAX * (text.length + 1000);
     checkContinuations(text);
   }
@@ -54,8 +65,21 @@ export class BoundedTokenizer extends Tokenizer {
     return this.#nest(() => this.#count(super.list(source)));
   }
 
+  /** The library tries this first for each block. */
+  override space(source: string): Tokens.Space | undefined {
+    this.#budget.consume(STEPS_PER_ATTEMPT);
+    return super.space(source);
+  }
+
+  /** The library tries this first for each inline token. */
+  override escape(source: string): Tokens.Escape | undefined {
+    const token = super.escape(source);
+    this.#budget.consume(token ? STEPS_PER_ESCAPE : STEPS_PER_ATTEMPT);
+    return token;
+  }
+
   override link(source: string): Tokens.Link | Tokens.Image | undefined {
-    return this.#nest(() => super.link(source));
+    return this.#nest(() => this.#countLink(source, super.link(source)));
   }
 
   override reflink(
@@ -71,6 +95,7 @@ export class BoundedTokenizer extends Tokenizer {
     before?: string,
   ): Tokens.Em | Tokens.Strong | undefined {
     if (!/^[*_]/.test(source)) return undefined;
+    this.#budget.consume(STEPS_PER_EMPHASIS);
     return this.#search(source, () => super.emStrong(source, masked, before));
   }
 
@@ -93,7 +118,7 @@ export class BoundedTokenizer extends Tokenizer {
       const body = end === -1 ? source : source.slice(0, end);
       const cells = columns * body.split("\n").length;
       if (cells > body.length + FILLED_CELLS_MAX)
-        throw tooLarge("a table has too many empty cells");
+        throw new TooMuchWork("a table has too many empty cells");
     }
     const table = super.table(source);
     if (!table) this.#checkRejectedRows(source);
@@ -121,7 +146,7 @@ export class BoundedTokenizer extends Tokenizer {
     const lines = quote.split("\n");
     const interruptions = lines.filter((line) => !/^ {0,3}>/.test(line)).length;
     if (lines.length * interruptions > INTERRUPTIONS_MAX) {
-      throw tooLarge("a quote has too many lines without its sign");
+      throw new TooMuchWork("a quote has too many lines without its sign");
     }
   }
 
@@ -129,7 +154,14 @@ export class BoundedTokenizer extends Tokenizer {
   #checkRejectedRows(source: string): void {
     const end = source.indexOf("\n\n");
     this.#rejected += end === -1 ? source.length : end;
-    if (this.#rejected > REJECTED_ROWS_MAX) throw tooLarge("too many tables with a wrong header");
+    if (this.#rejected > REJECTED_ROWS_MAX)
+      throw new TooMuchWork("too many tables have a wrong header");
+  }
+
+  /** For each link, the library reads the rest of the paragraph again. */
+  #countLink<T extends Token>(source: string, token: T | undefined): T | undefined {
+    if (token) this.#budget.consume(STEPS_PER_CHAR_AFTER_LINK * source.length);
+    return token;
   }
 
   #nest<T extends Token>(read: () => T | undefined): T | undefined {
@@ -144,7 +176,7 @@ export class BoundedTokenizer extends Tokenizer {
 
   #count<T extends Token>(token: T | undefined): T | undefined {
     this.#reread -= token?.raw.length ?? 0;
-    if (this.#reread < 0) throw tooLarge("quotes and lists are nested in too many ways");
+    if (this.#reread < 0) throw new TooMuchWork("quotes and lists are nested in too many ways");
     return token;
   }
 
@@ -164,7 +196,7 @@ function checkContinuations(text: string): void {
     else if (line === "" || /^(?:`{3}|~{3})/.test(line)) lines = undefined;
     else if (lines !== undefined) lines += 1;
     if (lines !== undefined && lines > CONTINUATION_MAX) {
-      throw tooLarge(`a list item of more than ${CONTINUATION_MAX} lines`);
+      throw new TooMuchWork(`a list item has more than ${CONTINUATION_MAX} lines`);
     }
   }
 }

@@ -2,28 +2,40 @@ import type { MarkedExtension, Token } from "marked";
 import { highlightCode } from "./highlight.ts";
 import { escapeHtml, formatAttributes } from "./html.ts";
 import { formatMathBlock } from "./math.ts";
+import type { RenderBudget } from "./render-budget.ts";
 
 /** Languages whose blocks a script of the page renders. Until then they are shown as loading. */
 const SCRIPTED = new Set(["mermaid"]);
 
-/** Maximum number of characters highlighted per document; blocks beyond it stay plain. */
-const HIGHLIGHTED_MAX = 128 * 1024;
+/**
+ * Steps to highlight a block, at most, for each pair of its characters: at each word, the grammars of many languages may
+ * read the rest of the block again. Measured for `java` and `$$$…`.
+ */
+const STEPS_PER_PAIR = 0.6;
+/** Steps to highlight all blocks of a document: enough for 50 blocks of 1,000 characters, or one of 7,000. */
+const HIGHLIGHT_STEPS_MAX = 30_000_000;
 
 /**
- * Highlights the code fences that name a language in advance, because the renderer is synchronous.
+ * Highlights the code fences that name a language in advance, because the renderer is synchronous. Blocks that could
+ * exceed what is left of `HIGHLIGHT_STEPS_MAX` stay plain.
  *
  * @param tokens Every token of the document, in order.
  */
 export async function highlightFences(
   tokens: Iterable<Token>,
+  budget: RenderBudget,
 ): Promise<ReadonlyMap<Token, string>> {
   const highlighted = new Map<Token, string>();
-  let budget = HIGHLIGHTED_MAX;
+  let stepsLeft = HIGHLIGHT_STEPS_MAX;
   for (const token of tokens) {
-    if (token.type !== "code" || !token.lang || token.text.length > budget) continue;
+    if (token.type !== "code" || !token.lang) continue;
+    const steps = STEPS_PER_PAIR * token.text.length ** 2;
+    if (steps > stepsLeft) continue;
     const html = await highlightCode(token.text, readLanguage(token.lang));
     if (html === undefined) continue;
-    budget -= token.text.length;
+    stepsLeft -= steps;
+    budget.consume(steps);
+    await budget.pause();
     highlighted.set(token, html);
   }
   return highlighted;

@@ -1,8 +1,5 @@
 import type { HLJSApi } from "highlight.js";
 
-/** Maximum length of highlighted code, because grammars backtrack. Longer code stays plain. */
-const CODE_MAX = 32 * 1024;
-
 let loaded: HLJSApi | undefined;
 
 /**
@@ -10,10 +7,12 @@ let loaded: HLJSApi | undefined;
  *
  * The highlighter is loaded on first use, since most texts contain no code.
  *
- * @returns Undefined if the language is unknown, or the code is longer than 32 Ki characters.
+ * Cost: up to the square of the length, because grammars backtrack. The caller must limit the length.
+ *
+ * @returns Undefined if the language is unknown.
  */
 export async function highlightCode(code: string, language: string): Promise<string | undefined> {
-  if (language === "" || language === "text" || code.length > CODE_MAX) return undefined;
+  if (language === "" || language === "text") return undefined;
   // Caches the module and not its promise, because a request may not await a promise of another request.
   const highlighter = loaded ?? (await loadHighlighter());
   loaded = highlighter;

@@ -2,6 +2,7 @@ import { decodeHTML } from "entities";
 import type { MarkedExtension, Token } from "marked";
 import { escapeHtml, formatAttributes } from "./html.ts";
 import type { MarkupOptions, RepoName } from "./markup-options.ts";
+import type { RenderBudget } from "./render-budget.ts";
 import { formatServerUrl } from "./server-urls.ts";
 import { ID_PREFIX } from "./slug.ts";
 import { mapTokens } from "./token-tree.ts";
@@ -18,29 +19,37 @@ export function resolveImage(src: string, options: MarkupOptions): string {
 }
 
 /** Links, and images that link to their own page. */
-export function links(options: MarkupOptions): MarkedExtension {
+export function links(options: MarkupOptions, budget: RenderBudget): MarkedExtension {
+  // Each use of a reference repeats its address and title, and a relative address is preceded by its base.
+  const count = (html: string): string => {
+    budget.countHtml(html.length);
+    return html;
+  };
   return {
     renderer: {
       link({ href, title, text, autolink, tokens }) {
         if (autolink === true) {
           const short = formatServerUrl(href, options);
-          return short ?? `<a${formatAttributes({ href })}>${escapeHtml(text)}</a>`;
+          return count(short ?? `<a${formatAttributes({ href })}>${escapeHtml(text)}</a>`);
         }
         const attributes = {
           href: resolveLink(decodeHTML(href), options),
           title: title ? decodeHTML(title) : undefined,
         };
-        return `<a${formatAttributes(attributes)}>${this.parser.parseInline(tokens)}</a>`;
+        const start = count(`<a${formatAttributes(attributes)}>`);
+        return `${start}${this.parser.parseInline(tokens)}</a>`;
       },
       image({ href, title, tokens, ...image }) {
         const alt = this.parser.parseInline(tokens, this.parser.textRenderer);
-        return formatImage({
-          href: decodeHTML(href),
-          alt: decodeHTML(alt),
-          title: title ? decodeHTML(title) : undefined,
-          isInLink: "isInLink" in image && image.isInLink === true,
-          options,
-        });
+        return count(
+          formatImage({
+            href: decodeHTML(href),
+            alt: decodeHTML(alt),
+            title: title ? decodeHTML(title) : undefined,
+            isInLink: "isInLink" in image && image.isInLink === true,
+            options,
+          }),
+        );
       },
     },
   };

@@ -16,6 +16,7 @@ import { mentions } from "./mentions.ts";
 import { cleanRawHtml } from "./raw-html.ts";
 import { knownReferences } from "./reference-tokens.ts";
 import { type KnownReferences, ReferenceList } from "./references.ts";
+import type { RenderBudget } from "./render-budget.ts";
 import { sanitize } from "./sanitize.ts";
 import { tables } from "./tables.ts";
 import { findBoxes, taskLists } from "./task-lists.ts";
@@ -35,9 +36,13 @@ const NOTHING_KNOWN: KnownReferences = {
  *
  * Costs about 2 ms per KB of source, mostly in the sanitizer and the highlighter.
  *
- * @throws Failure `too_large` if the text exceeds a limit of `BoundedTokenizer` or `cleanRawHtml`.
+ * @throws TooMuchWork if the text exceeds the budget, or a limit of `BoundedTokenizer` or `cleanRawHtml`.
  */
-export async function renderMarkdown(source: string, options: MarkupOptions): Promise<string> {
+export async function renderMarkdown(
+  source: string,
+  options: MarkupOptions,
+  budget: RenderBudget,
+): Promise<string> {
   // In a comment, leading `---` is a horizontal rule, not front matter.
   const frontMatter = options.mode === "comment" ? undefined : readFrontMatter(source);
   const body = source.slice(frontMatter?.end ?? 0);
@@ -46,16 +51,18 @@ export async function renderMarkdown(source: string, options: MarkupOptions): Pr
   marked.use(math, footnotes(formatSuffix(options)));
   if (isWiki(options)) marked.use(wikiLinks(options));
 
-  const tokenizer = new BoundedTokenizer(body);
+  const tokenizer = new BoundedTokenizer(body, budget);
   const parsed = new Lexer({ ...marked.defaults, tokenizer }).lex(body);
   const everyToken: Token[] = [];
   void marked.walkTokens(parsed, (token) => void everyToken.push(token));
   const boxes = findBoxes(everyToken, source, frontMatter?.end ?? 0);
-  const highlighted = await highlightFences(everyToken);
+  budget.countTokens(everyToken);
+  await budget.pause();
+  const highlighted = await highlightFences(everyToken, budget);
 
   const found = new ReferenceList();
   const cleaned = markImagesInLinks(cleanRawHtml(parsed, options));
-  const tokens = applyTextRules(cleaned, chooseTextRules(found, options));
+  const tokens = applyTextRules(cleaned, chooseTextRules(found, options), budget);
   const references = found.found();
   const known = references && (await options.resolve?.(references));
 
@@ -65,12 +72,16 @@ export async function renderMarkdown(source: string, options: MarkupOptions): Pr
     codeSpans,
     headings(),
     knownReferences(known ?? NOTHING_KNOWN),
-    links(options),
+    links(options, budget),
     tables,
     taskLists(boxes),
   );
-  const html = new Parser(marked.defaults).parse([...tokens, footnoteList]);
-  return sanitize((frontMatter?.html ?? "") + html);
+  await budget.pause();
+  const rendered = new Parser(marked.defaults).parse([...tokens, footnoteList]);
+  const html = (frontMatter?.html ?? "") + rendered;
+  budget.checkLength(html);
+  await budget.pause();
+  return sanitize(html);
 }
 
 function formatSuffix(options: MarkupOptions): string {

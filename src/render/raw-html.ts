@@ -1,6 +1,5 @@
 import { Tokenizer } from "htmlparser2";
 import type { Token } from "marked";
-import { tooLarge } from "../lib/failure.ts";
 import {
   ALLOWED_ELEMENTS,
   checkStyle,
@@ -11,6 +10,7 @@ import {
 import { formatAttributes } from "./html.ts";
 import { resolveImage, resolveLink } from "./links.ts";
 import type { MarkupOptions } from "./markup-options.ts";
+import { TooMuchWork } from "./render-budget.ts";
 import { ID_PREFIX } from "./slug.ts";
 import { mapChildren, type RawTag, textToken } from "./token-tree.ts";
 
@@ -29,7 +29,7 @@ const OPAQUE: ReadonlySet<string> = new Set(OPAQUE_ELEMENTS);
  * SECURITY: removes from a text everything that only renderers may write: classes, targets, and ids without
  * the prefix. Other forbidden HTML may pass, because the sanitizer removes it.
  *
- * @throws Failure `too_large` for more than 20,000 tags.
+ * @throws TooMuchWork for more than 20,000 tags.
  */
 export function cleanRawHtml(tokens: readonly Token[], options: MarkupOptions): Token[] {
   let tagCount = 0;
@@ -50,7 +50,7 @@ export function cleanRawHtml(tokens: readonly Token[], options: MarkupOptions): 
           cleaned.push(isTag(piece) ? formatTag(piece, options) : piece);
         }
       }
-      if (tagCount > TAGS_MAX) throw tooLarge(`more than ${TAGS_MAX} HTML tags`);
+      if (tagCount > TAGS_MAX) throw new TooMuchWork(`it has more than ${TAGS_MAX} HTML tags`);
     }
     return cleaned;
   }

@@ -1,10 +1,15 @@
 import { renderCsv } from "./csv.ts";
 import { renderMarkdown } from "./markdown.ts";
 import type { MarkupOptions } from "./markup-options.ts";
+import type { RenderBudget } from "./render-budget.ts";
 import { renderPlainText } from "./plain-text.ts";
 
 /** Renders the text of a file as sanitized HTML. */
-export type Renderer = (source: string, options: MarkupOptions) => Promise<string>;
+export type Renderer = (
+  source: string,
+  options: MarkupOptions,
+  budget: RenderBudget,
+) => Promise<string>;
 
 interface Registration {
   /** File name extensions, in lower case, with the dot. */

@@ -4,6 +4,7 @@ import {
   ALLOWED_SCHEMES,
   checkStyle,
   isAllowedAttribute,
+  isPlainPaint,
   OPAQUE_ELEMENTS,
   URL_ATTRIBUTES,
   VOID_ELEMENTS,
@@ -96,7 +97,7 @@ function checkValue(element: string, attribute: string, value: string): string |
     case "rel":
       return undefined;
     default:
-      return value;
+      return isPlainPaint(attribute, value) ? value : undefined;
   }
 }
 

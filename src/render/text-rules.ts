@@ -1,5 +1,9 @@
 import type { Token } from "marked";
+import type { RenderBudget } from "./render-budget.ts";
 import { mapTokens, textToken } from "./token-tree.ts";
+
+/** Steps to make, render and sanitize a replacement. */
+const STEPS_PER_REPLACEMENT = 900;
 
 /** Replaces the matches of a pattern in plain text. */
 export interface TextRule {
@@ -16,13 +20,19 @@ export interface TextRule {
  *
  * Code, link targets, attributes and alternative texts are not plain text.
  */
-export function applyTextRules(tokens: readonly Token[], rules: readonly TextRule[]): Token[] {
+export function applyTextRules(
+  tokens: readonly Token[],
+  rules: readonly TextRule[],
+  budget: RenderBudget,
+): Token[] {
   return mapTokens(tokens, (token, scope) => {
     if (scope.isInCode || !isPlainText(token)) return [token];
     let pieces: Token[] = [token];
     for (const rule of rules) {
       if (scope.isInLink && !rule.isForLinks) continue;
-      pieces = pieces.flatMap((piece) => (isPlainText(piece) ? splitText(piece, rule) : [piece]));
+      pieces = pieces.flatMap((piece) =>
+        isPlainText(piece) ? splitText(piece, rule, budget) : [piece],
+      );
     }
     return pieces;
   });
@@ -33,12 +43,13 @@ function isPlainText(token: Token): token is Token & { text: string } {
   return token.type === "text" && !("tokens" in token && token.tokens);
 }
 
-function splitText(token: Token & { text: string }, rule: TextRule): Token[] {
+function splitText(token: Token & { text: string }, rule: TextRule, budget: RenderBudget): Token[] {
   const pieces: Token[] = [];
   let end = 0;
   for (const match of token.text.matchAll(rule.pattern)) {
     const replacement = rule.toToken(match);
     if (!replacement) continue;
+    budget.consume(STEPS_PER_REPLACEMENT);
     if (match.index > end) pieces.push(textToken(token.text.slice(end, match.index)));
     pieces.push(replacement);
     end = match.index + match[0].length;

@@ -2,7 +2,7 @@ import type { ObjectKind } from "../git/object/kind.ts";
 import type { Oid } from "../git/oid.ts";
 
 /** Where the service was reached. */
-interface Root {
+export interface Root {
   /** Without a trailing slash. */
   readonly rootUrl: string;
 }
@@ -18,6 +18,12 @@ interface RepositoryNames {
 
 /** The base URL of the API. */
 export const apiRootOf = ({ rootUrl }: Root): string => `${rootUrl}/api/v1`;
+
+/** The path of the page about findings in pushed objects. */
+export const OBJECT_CHECKS_PATH = "/-/docs/object-checks";
+
+/** The URL of the page about findings in pushed objects. */
+export const objectChecksUrlOf = ({ rootUrl }: Root): string => `${rootUrl}${OBJECT_CHECKS_PATH}`;
 
 /** The URL of the web page of a user or organization. */
 export const accountUrlOf = ({ name }: Named, { rootUrl }: Root): string => `${rootUrl}/${name}`;

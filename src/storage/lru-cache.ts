@@ -1,8 +1,11 @@
+/** Approximate bytes of an entry besides its value: the key, and the objects that hold the two. */
+const ENTRY_BYTES = 256;
+
 /**
  * A cache bounded in bytes that evicts the least recently used values. A value over the bound is not stored.
  */
 export class LruCache<T> {
-  /** Bytes of all cached values, as given to `set`. */
+  /** Bytes of all cached entries. */
   heldBytes = 0;
   private readonly values = new Map<string, { value: T; bytes: number }>();
   private readonly bytesMax: number;
@@ -19,7 +22,9 @@ export class LruCache<T> {
     return found.value;
   }
 
-  set(key: string, value: T, bytes: number): void {
+  /** @param valueBytes Bytes of the value. */
+  set(key: string, value: T, valueBytes: number): void {
+    const bytes = valueBytes + ENTRY_BYTES;
     if (bytes > this.bytesMax) return;
     this.heldBytes += bytes - (this.values.get(key)?.bytes ?? 0);
     this.values.delete(key);

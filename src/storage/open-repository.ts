@@ -1,15 +1,22 @@
+import { type Budget, UNLIMITED } from "../git/budget.ts";
 import { type OpenPack, PackCatalog } from "../git/catalog/pack-catalog.ts";
 import { PackedObjects } from "../git/catalog/packed-objects.ts";
 import type { Gauge } from "../git/store.ts";
 import { CommitGraph } from "../git/walk/commit-graph.ts";
+import { ReachableObjects } from "../git/walk/reachable-objects.ts";
+import type { StoredRef } from "./repository-records.ts";
 import type { ResultCache } from "./result-cache.ts";
 import { LruCache } from "./lru-cache.ts";
+import { OPEN_PACK_BYTES } from "./pack-files.ts";
 
 /**
  * Commit graphs by list of packs, bounded in bytes. The weight includes the pack tables that a graph
  * references.
  */
 const graphs = new LruCache<CommitGraph>(16 * 1024 * 1024);
+
+/** Approximate bytes of a graph's objects, besides its tables. */
+const GRAPH_BYTES = 2 * 1024;
 
 /** Approximate bytes of an object's row in the tables of a pack. */
 const TABLE_ROW_BYTES = 60;
@@ -22,23 +29,27 @@ export class OpenRepository {
   readonly results: ResultCache;
   private readonly openGauge: () => Gauge;
   private readonly graphKey: string | undefined;
+  private readonly budget: Budget;
   private knownGraph: CommitGraph | undefined;
 
   /**
    * @param openGauge Creates gauges for bytes that reading keeps in memory.
    * @param graphKey  Identifies exactly this list of packs; undefined keeps the graph out of the cache.
+   * @param budget   Bounds the reads of objects, except those within a budget of their own.
    */
   constructor(
     packs: readonly OpenPack[],
     results: ResultCache,
     openGauge: () => Gauge,
     graphKey?: string,
+    budget: Budget = UNLIMITED,
   ) {
+    this.budget = budget;
     this.results = results;
     this.openGauge = openGauge;
     this.graphKey = graphKey;
     this.catalog = new PackCatalog(packs);
-    this.objects = new PackedObjects(this.catalog, openGauge());
+    this.objects = new PackedObjects(this.catalog, openGauge(), budget);
   }
 
   /** The graph of all commits. Built on first use, since most reads of single objects need no graph. */
@@ -48,6 +59,11 @@ export class OpenRepository {
     this.openGauge()(graph.heldBytes);
     this.knownGraph = graph;
     return graph;
+  }
+
+  /** The objects that `refs`, all refs of the repository, reach. */
+  reachableFrom(refs: readonly StoredRef[]): ReachableObjects {
+    return new ReachableObjects(this, refs, this.openGauge());
   }
 
   /** The graph of the commits of one pack. Parents in other packs count as missing. */
@@ -67,14 +83,16 @@ export class OpenRepository {
     const graph = new CommitGraph(new PackCatalog(packs));
     const rows = packs.reduce((sum, { idx }) => sum + idx.count, 0);
     if (this.graphKey) {
-      graphs.set(this.graphKey, graph, graph.heldBytes + TABLE_ROW_BYTES * rows);
+      const tableBytes = OPEN_PACK_BYTES * packs.length + TABLE_ROW_BYTES * rows;
+      graphs.set(this.graphKey, graph, GRAPH_BYTES + graph.heldBytes + tableBytes);
     }
     return graph;
   }
 
   /** The same repository with one more pack, as its newest. */
   with(pack: OpenPack): OpenRepository {
-    return new OpenRepository([...this.catalog.packs, pack], this.results, this.openGauge);
+    const packs = [...this.catalog.packs, pack];
+    return new OpenRepository(packs, this.results, this.openGauge, undefined, this.budget);
   }
 }
 

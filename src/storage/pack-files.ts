@@ -10,6 +10,12 @@ import type { PackRecord } from "./repository-records.ts";
 
 const KINDS: readonly PackFileKind[] = ["pack", "idx", "sidecar"];
 
+/**
+ * Approximate bytes of the objects of an open pack, besides its files: a pack of three objects has 1.5 KB of files and
+ * takes 7 KB. Without them, the bounds of the caches would be exceeded by the packs of many small pushes.
+ */
+export const OPEN_PACK_BYTES = 6 * 1024;
+
 /** The isolate's cache of indexes and sidecars, bounded in bytes. They never change. */
 const tables = new LruCache<Omit<OpenPack, "source">>(32 * 1024 * 1024);
 
@@ -34,7 +40,7 @@ export async function openPack(
   bucket.openGauge()(idxBytes.length + sidecarBytes.length);
   const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
   // Includes the sorted offsets that the index computes on demand.
-  const heldBytes = pack.idxBytes + 2 * pack.sidecarBytes + 8 * pack.objectCount;
+  const heldBytes = OPEN_PACK_BYTES + pack.idxBytes + 2 * pack.sidecarBytes + 8 * pack.objectCount;
   tables.set(idxKey, opened, heldBytes);
   return { ...opened, source };
 }

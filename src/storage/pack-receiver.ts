@@ -1,6 +1,5 @@
 import { settled } from "../lib/settled.ts";
-import { GitError } from "../git/error.ts";
-import { kindOf } from "../git/object/kind.ts";
+import { DEFAULT_SEVERITIES, type FindingSeverities } from "../git/object/finding.ts";
 import { EMPTY_TREE_OID, type Oid } from "../git/oid.ts";
 import { resolveDeltas } from "../git/pack/delta-resolver.ts";
 import { formatIdx, IdxFile } from "../git/pack/idx-file.ts";
@@ -8,21 +7,24 @@ import { LIVE_BYTES_MAX, type PackLimits } from "../git/pack/limits.ts";
 import { PackScanner, type ScannedPack } from "../git/pack/pack-scanner.ts";
 import { ThinPackCompletion } from "../git/pack/thin-pack.ts";
 import { makeSidecar } from "../git/sidecar/make-sidecar.ts";
-import { PackInspector } from "../git/sidecar/pack-inspector.ts";
+import { type FindingSummary, PackInspector } from "../git/sidecar/pack-inspector.ts";
 import { formatSidecar, parseSidecar } from "../git/sidecar/sidecar-file.ts";
-import type { ByteSource, Gauge } from "../git/store.ts";
+import type { ByteSource, Gauge, OutsideObjects } from "../git/store.ts";
+import type { ReachableObjects } from "../git/walk/reachable-objects.ts";
 import type { Bucket, Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
 import { deletePack, openScratch } from "./pack-files.ts";
-import type { PackRecord } from "./repository-records.ts";
+import type { PackRecord, StoredRef } from "./repository-records.ts";
 
 /** A pack that is stored and verified, and that no repository lists yet. */
 export interface ReceivedPack {
   readonly record: PackRecord;
   /** The repository including the pack. */
   readonly repository: OpenRepository;
+  /** The objects of the repository without the pack, with the refs on which the pack relies. */
+  readonly reachable: ReachableObjects;
 }
 
 /** Callbacks for the progress of a pack's verification. */
@@ -56,7 +58,13 @@ export class PackReceiver {
   private stored: Draft;
 
   /** @param uploadId An upload begun by `beginUpload` of the repository. */
-  constructor(bucket: Bucket, networkName: string, uploadId: string, limits: PackLimits) {
+  constructor(
+    bucket: Bucket,
+    networkName: string,
+    uploadId: string,
+    limits: PackLimits,
+    severities: FindingSeverities = DEFAULT_SEVERITIES,
+  ) {
     this.bucket = bucket;
     this.networkName = networkName;
     this.uploadId = uploadId;
@@ -66,8 +74,13 @@ export class PackReceiver {
     this.scanner = new PackScanner(codec, limits, (entry, kind, content) =>
       this.inspector.onWhole(entry, kind, content),
     );
-    this.inspector = new PackInspector(this.scanner.table, true);
+    this.inspector = new PackInspector(this.scanner.table, severities);
     this.gaugeTables = bucket.openGauge();
+  }
+
+  /** The findings so far, one for each id. `finish` throws if one of them is an error. */
+  get findings(): readonly FindingSummary[] {
+    return [...this.inspector.findings.values()];
   }
 
   /**
@@ -84,12 +97,14 @@ export class PackReceiver {
   /**
    * Ends the input, verifies the pack, and stores it with its index and sidecar.
    *
-   * @param repository Must contain the delta bases and all objects that the pack references.
+   * @param repository The repository without the pack.
+   * @param refs       All its refs. They must reach the delta bases and all objects that the pack references.
    * @returns Undefined for a pack without objects; nothing is stored then.
-   * @throws GitError if the pack is damaged, exceeds a limit, or references objects that do not exist.
+   * @throws GitError if the pack is damaged, exceeds a limit, or references other objects, stored or not.
    */
   async finish(
     repository: OpenRepository,
+    refs: readonly StoredRef[],
     progress?: ReceiveProgress,
   ): Promise<ReceivedPack | undefined> {
     const scanned = this.scanner.finish();
@@ -99,19 +114,19 @@ export class PackReceiver {
     }
     const { inspector } = this;
     const { table } = scanned;
-    const checksum = await this.resolve(scanned, repository, progress);
+    const reachable = repository.reachableFrom(refs);
+    const outside = openOutside(repository, reachable);
+    const checksum = await this.resolve(scanned, outside, progress);
     inspector.refuseErrors();
-    this.refuseMissing(repository);
-    progress?.onConnected(table.count);
 
     const { graph } = repository;
     const gauge = this.bucket.openGauge();
     const known = { generation: (oid: Oid) => graph.generations[graph.find(oid)] };
-    const { objects } = repository;
     const sidecarBytes = formatSidecar(
-      await makeSidecar(table, checksum, inspector, objects, known, gauge),
+      await makeSidecar(table, checksum, inspector, outside, known, gauge),
       codec,
     );
+    progress?.onConnected(table.count);
     // Twice: the bytes, and the columns they were formatted from, which are released next.
     gauge(2 * sidecarBytes.length);
     inspector.releaseLinks();
@@ -138,7 +153,7 @@ export class PackReceiver {
       sidecarBytes: sidecarBytes.length,
       objectCount: table.count,
     };
-    return { record, repository: extended };
+    return { record, repository: extended, reachable };
   }
 
   private measureTables(chunkBytes: number): void {
@@ -157,7 +172,7 @@ export class PackReceiver {
    */
   private async resolve(
     { table, checksum }: ScannedPack,
-    { objects }: OpenRepository,
+    outside: OutsideObjects,
     progress: ReceiveProgress | undefined,
   ): Promise<string> {
     const { bucket, networkName, stored } = this;
@@ -171,7 +186,7 @@ export class PackReceiver {
         limits: this.limits,
         scratch,
         budgetBytes: LIVE_BYTES_MAX,
-        bases: objects,
+        bases: outside,
         listen: this.inspector.onResolved,
         onDelta: progress?.onDelta,
         gauge: (heldBytes) => {
@@ -182,7 +197,7 @@ export class PackReceiver {
       gauge(0);
       progress?.onResolved(externalOids.length);
       if (externalOids.length === 0) return checksum;
-      const completion = new ThinPackCompletion(source, table, externalOids, objects, codec);
+      const completion = new ThinPackCompletion(source, table, externalOids, outside, codec);
       this.stored = this.draft();
       for await (const piece of completion.bytes()) await this.stored.upload.write(piece);
       if (!stored.upload.bufferedBytes()) await deletePack(bucket, networkName, stored.name);
@@ -206,22 +221,6 @@ export class PackReceiver {
     return this.bucket.source(packKey(this.networkName, name, "pack"), upload.sizeBytes);
   }
 
-  /**
-   * SECURITY: objects that the pack references must exist in this repository, not just in the bucket, and
-   * have the kind that the link states.
-   */
-  private refuseMissing({ catalog }: OpenRepository): void {
-    for (const { oid, kind } of this.inspector.listOutsideLinks()) {
-      const location = catalog.find(oid);
-      // Git treats the empty tree as present even if it is not stored.
-      if (!location && oid === EMPTY_TREE_OID && kind === "tree") continue;
-      if (!location) throw new GitError("missing", `${kind} ${oid} is missing`);
-      if (kindOf(catalog.kind(location)) !== kind) {
-        throw new GitError("corrupt", `${oid} is no ${kind}`);
-      }
-    }
-  }
-
   private draft(): Draft {
     const name = draftName(this.uploadId, this.drafts++);
     const upload = this.bucket.startUpload(packKey(this.networkName, name, "pack"));
@@ -234,3 +233,15 @@ interface Draft {
   readonly name: string;
   readonly upload: Upload;
 }
+
+/** SECURITY: a pack may refer to what a ref of this repository reaches, not to all that its packs contain. */
+function openOutside({ objects }: OpenRepository, reachable: ReachableObjects): OutsideObjects {
+  return {
+    // Git treats the empty tree as present even if it is not stored.
+    find: async (oid) => (oid === EMPTY_TREE_OID ? "tree" : reachable.find(oid)),
+    readObject: async (oid) => (oid === EMPTY_TREE_OID ? EMPTY_TREE : objects.readObject(oid)),
+    findLarge: (oid) => objects.findLarge(oid),
+  };
+}
+
+const EMPTY_TREE = { kind: "tree", content: new Uint8Array(0) } as const;

@@ -1,4 +1,4 @@
-import type { RefOutcome, RefUpdate, StoredRef } from "./repository-records.ts";
+import type { RefOutcome, RefUpdate, RequiredRef, StoredRef } from "./repository-records.ts";
 
 /** The refs of one repository, in its Durable Object's database. */
 export class RefTable {
@@ -19,6 +19,11 @@ export class RefTable {
 
   has(name: string): boolean {
     return this.sql.exec("select 1 from refs where name = ?", name).toArray().length > 0;
+  }
+
+  hasValue({ name, oid }: RequiredRef): boolean {
+    const found = this.sql.exec("select 1 from refs where name = ? and oid = ?", name, oid);
+    return found.toArray().length > 0;
   }
 
   isEmpty(): boolean {

@@ -118,11 +118,13 @@ export class RepositoryObject extends DurableObject<Env> {
    * No other method updates refs, so its checks apply to every push, merge and edit.
    */
   commitPush(location: RepositoryLocation, push: Push): PushOutcome {
-    const outcomes = this.isExpired(push)
-      ? push.updates.map(({ ref }): RefOutcome => ({ kind: "expired", ref }))
+    const refusal = this.findRefusal(push);
+    const outcomes = refusal
+      ? push.updates.map(({ ref }): RefOutcome => ({ kind: refusal, ref }))
       : [];
     let arePacksKept = false;
     let entry: OutboxEntry | null = null;
+    let earlierHeads: string[] = [];
     try {
       this.ctx.storage.transactionSync(() => {
         if (outcomes.length > 0) return;
@@ -147,6 +149,7 @@ export class RepositoryObject extends DurableObject<Env> {
         }
         this.updateHead(head, applied);
         entry = this.recordPush(push, applied);
+        if (applied.some(isNewBranch)) earlierHeads = this.listEarlierHeads(entry);
         this.bumpVersion();
       });
     } catch (error) {
@@ -161,6 +164,7 @@ export class RepositoryObject extends DurableObject<Env> {
       outcomes: outcomes.toSorted((a, b) => (order.get(a.ref) ?? 0) - (order.get(b.ref) ?? 0)),
       entry,
       summary: this.summary(),
+      earlierHeads,
       arePacksKept,
       isMaintenanceDue: this.isMergeDue(MERGE_PACKS_MIN),
     };
@@ -227,6 +231,28 @@ export class RepositoryObject extends DurableObject<Env> {
         UPDATES_PER_CALL_MAX,
       )
       .toArray();
+  }
+
+  /**
+   * The distinct oids of the branches as they were before a push: what the reflog has as the old value of the first
+   * update since, and otherwise the current value.
+   */
+  listEarlierHeads({ firstLogId }: OutboxEntry): string[] {
+    return this.sql
+      .exec<{ oid: string }>(
+        `select oid from refs
+         where name >= 'refs/heads/' and name < 'refs/heads0'
+           and name not in (select ref from reflog where id >= ?1)
+         union
+         select old_oid from reflog
+         where old_oid is not null
+           and id in (
+             select min(id) from reflog where id >= ?1 and ref glob 'refs/heads/*' group by ref
+           )`,
+        firstLogId,
+      )
+      .toArray()
+      .map(({ oid }) => oid);
   }
 
   /** Deletes a push from the outbox, after its follow-up work is done. */
@@ -324,6 +350,15 @@ export class RepositoryObject extends DurableObject<Env> {
     return first !== undefined && packs.length - first >= packsMin;
   }
 
+  /** The reason to refuse all updates of a push. */
+  private findRefusal(push: Push): "expired" | "required-ref-changed" | undefined {
+    if (this.isExpired(push)) return "expired";
+    // SECURITY: without this ref, nothing may reach the objects that the push was allowed to refer to.
+    return push.requiredRefs.every((each) => this.refs.hasValue(each))
+      ? undefined
+      : "required-ref-changed";
+  }
+
   /** SECURITY: the files of an abandoned upload may be deleted already, so its pack must not be listed. */
   private isExpired({ uploadId }: Push): boolean {
     return this.isDiscarded() || (uploadId !== null && !this.packs.hasUpload(uploadId));
@@ -348,7 +383,7 @@ export class RepositoryObject extends DurableObject<Env> {
 
   /** Adds the updates to the reflog and the push to the outbox. */
   private recordPush(
-    { id, actorId, at, rootUrl, packs }: Push,
+    { id, actorId, at, rootUrl, visibility, packs }: Push,
     updates: readonly RefUpdate[],
   ): OutboxEntry {
     for (const { ref, oldOid, newOid } of updates) {
@@ -369,6 +404,7 @@ export class RepositoryObject extends DurableObject<Env> {
       actorId,
       at,
       rootUrl,
+      visibility,
       packName: packs.at(-1)?.name ?? null,
       firstLogId: this.lastLogId() - updates.length + 1,
     };
@@ -404,5 +440,8 @@ const UPDATES_PER_CALL_MAX = 5000;
 
 /** Maximum outbox entries that one job takes. */
 const OUTBOX_ENTRIES_MAX = 100;
+
+const isNewBranch = ({ ref, oldOid }: RefUpdate): boolean =>
+  oldOid === null && ref.startsWith("refs/heads/");
 
 const isUpdated = (outcome: RefOutcome): boolean => outcome.kind === "updated";

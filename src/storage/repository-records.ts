@@ -61,18 +61,31 @@ export interface HeadMove {
   to: string;
 }
 
+/** The visibility of a repository, as its row has it. */
+interface PushVisibility {
+  visibility: "public" | "limited" | "private";
+  isPrivate: boolean;
+}
+
+/** A ref that must have a value. */
+export type RequiredRef = Pick<StoredRef, "name" | "oid">;
+
 export interface Push {
   id: string;
   actorId: number;
   /** The time of the push, in milliseconds. */
   at: number;
-  /** The base URL of the request; "" if the configuration sets it. */
+  /** The public URL of the service; "" if the configuration has one. */
   rootUrl: string;
+  /** The repository's visibility when the push was received. */
+  visibility: PushVisibility;
   /** The upload of the pack; null if the push needs no pack. */
   uploadId: string | null;
   /** Packs with the new objects; listed only if an update other than a deletion is applied. */
   packs: PackRecord[];
   updates: RefUpdate[];
+  /** Refs that reach what the new objects and values rely on. The push is refused if one of them has changed. */
+  requiredRefs: RequiredRef[];
   /** Whether either all updates are applied or none. */
   isAtomic: boolean;
   /** Points HEAD at `to` if it names `from`. */
@@ -91,6 +104,8 @@ export type RefOutcome =
   | { kind: "default-branch"; ref: string }
   /** The upload expired, or the repository was deleted, before the push was committed. */
   | { kind: "expired"; ref: string }
+  /** A required ref has changed. */
+  | { kind: "required-ref-changed"; ref: string }
   /** The update is valid, but another update of the atomic push failed. */
   | { kind: "undone"; ref: string };
 
@@ -108,6 +123,8 @@ export interface PushOutcome {
   /** The push's outbox entry, to be settled after its follow-up work; null if no ref was updated. */
   entry: OutboxEntry | null;
   summary: RepositorySummary;
+  /** The branches' distinct oids before the push; empty unless the push created a branch. */
+  earlierHeads: string[];
   /** True if the repository lists the packs now; otherwise no repository references them. */
   arePacksKept: boolean;
   /** True if there are enough small packs to merge them now. */
@@ -129,6 +146,7 @@ export interface OutboxEntry {
   actorId: number;
   at: number;
   rootUrl: string;
+  visibility: PushVisibility;
   /** The pack of the push; null if it needed none. */
   packName: string | null;
   /** The reflog id of its first update; the ids of its other updates follow. */

@@ -1,19 +1,47 @@
-import { encodeUtf8 } from "../git/byte-text.ts";
+import { type ByteText, byteTextBytes, encodeUtf8 } from "../git/byte-text.ts";
 import { formatHex } from "../lib/hex.ts";
+import { StepBudget } from "../lib/step-budget.ts";
 import type { FileCache } from "./bucket.ts";
 import { LruCache } from "./lru-cache.ts";
 
 /** Bumped when the meaning of cached results changes, so that results of older code are not read. */
-const VERSION = 1;
+const VERSION = 3;
+
+/** The first character of a cached result. */
+const COMPLETE = "+";
+const INCOMPLETE = "-";
 
 /** The longest result that is cached, in characters of its JSON. */
 const CHARS_MAX = 1024 * 1024;
 
 /** The isolate's own cache, bounded in bytes. */
 const recent = new LruCache<string>(4 * 1024 * 1024);
+/** The same for texts. */
+const recentTexts = new LruCache<Uint8Array>(8 * 1024 * 1024);
+
+/** Steps that computing one result may take: about 0.6 s of processor time. */
+export const RESULT_STEPS_MAX = 80_000_000;
+
+/** What computing results needs of the request. */
+export interface ResultWork {
+  openBudget(stepsMax: number): StepBudget;
+  /** Receives the kind of each result, computed or cached, that is incomplete because it exceeded its budget. */
+  onIncomplete(kind: string): void;
+}
+
+const UNCOUNTED: ResultWork = {
+  openBudget: (stepsMax) => new StepBudget(stepsMax),
+  onIncomplete: () => {},
+};
+
+/** Everything that determines a result: its kind in words, then oids and parameters. */
+export type ResultKey = readonly [kind: string, ...parts: unknown[]];
 
 /**
  * Cached results computed from the git data of one repository, in the isolate and in the file cache.
+ *
+ * Each result is computed within a budget of steps. As steps depend on the input alone, an incomplete result is the same
+ * at every attempt, and it is cached like a complete one.
  *
  * SECURITY: the key contains the name of the repository's Durable Object, which is never reused for
  * another repository, and the oids from which the result follows. The calling code must check first that
@@ -22,39 +50,77 @@ const recent = new LruCache<string>(4 * 1024 * 1024);
 export class ResultCache {
   private readonly cache: FileCache;
   private readonly objectName: string;
+  private readonly work: ResultWork;
 
-  constructor(cache: FileCache, objectName: string) {
+  constructor(cache: FileCache, objectName: string, work: ResultWork = UNCOUNTED) {
     this.cache = cache;
     this.objectName = objectName;
+    this.work = work;
   }
 
   /**
    * Returns the cached result, or computes and caches it.
    *
-   * @param keyParts Everything that determines the result: its kind, oids, parameters. The result must not
-   * depend on the caller or the database.
-   * @param compute  Returns a value that survives JSON.
+   * @param key     The result must not depend on the caller or the database.
+   * @param compute Returns a value that survives JSON. It counts its work in the budget and ends with what it has
+   * once the budget is exhausted; all objects are read within it.
    */
-  async getOrCompute<T>(keyParts: readonly unknown[], compute: () => Promise<T>): Promise<T> {
-    const keyText = encodeUtf8(JSON.stringify([VERSION, this.objectName, ...keyParts]));
-    const digest = await crypto.subtle.digest("SHA-256", keyText as Uint8Array<ArrayBuffer>);
-    const key = `answers/${this.objectName}/${formatHex(new Uint8Array(digest))}`;
-    const cached = recent.get(key) ?? (await this.read(key));
-    if (cached !== undefined) return JSON.parse(cached) as T;
-    const result = await compute();
-    const text = JSON.stringify(result);
-    if (text.length <= CHARS_MAX) {
-      recent.set(key, text, 2 * text.length);
-      this.cache.put(key, encodeUtf8(text));
+  async getOrCompute<T>(key: ResultKey, compute: (budget: StepBudget) => Promise<T>): Promise<T> {
+    const name = await this.nameOf(key);
+    const cached = recent.get(name) ?? (await this.read(name));
+    if (cached !== undefined) {
+      if (cached.startsWith(INCOMPLETE)) this.work.onIncomplete(key[0]);
+      return JSON.parse(cached.slice(1)) as T;
     }
-    return result;
+    const { value, mark } = await this.compute(key, compute);
+    const text = mark + JSON.stringify(value);
+    if (text.length <= 1 + CHARS_MAX) {
+      recent.set(name, text, 2 * text.length);
+      this.cache.put(name, encodeUtf8(text));
+    }
+    return value;
   }
 
-  private async read(key: string): Promise<string | undefined> {
-    const bytes = await this.cache.get(key);
+  /** Like `getOrCompute`, for a text of any length, which is cached as its bytes. The caller must not modify them. */
+  async getOrComputeText(
+    key: ResultKey,
+    compute: (budget: StepBudget) => Promise<ByteText>,
+  ): Promise<Uint8Array> {
+    const name = await this.nameOf(key);
+    const cached = recentTexts.get(name) ?? (await this.cache.get(name));
+    if (cached) {
+      recentTexts.set(name, cached, cached.length);
+      if (cached[0] === INCOMPLETE.charCodeAt(0)) this.work.onIncomplete(key[0]);
+      return cached.subarray(1);
+    }
+    const { value, mark } = await this.compute(key, compute);
+    const bytes = byteTextBytes((mark + value) as ByteText);
+    recentTexts.set(name, bytes, bytes.length);
+    this.cache.put(name, bytes);
+    return bytes.subarray(1);
+  }
+
+  private async compute<T>(
+    [kind]: ResultKey,
+    compute: (budget: StepBudget) => Promise<T>,
+  ): Promise<{ value: T; mark: string }> {
+    const budget = this.work.openBudget(RESULT_STEPS_MAX);
+    const value = await compute(budget);
+    if (budget.wasExceeded) this.work.onIncomplete(kind);
+    return { value, mark: budget.wasExceeded ? INCOMPLETE : COMPLETE };
+  }
+
+  private async nameOf(key: ResultKey): Promise<string> {
+    const keyText = encodeUtf8(JSON.stringify([VERSION, this.objectName, ...key]));
+    const digest = await crypto.subtle.digest("SHA-256", keyText as Uint8Array<ArrayBuffer>);
+    return `answers/${this.objectName}/${formatHex(new Uint8Array(digest))}`;
+  }
+
+  private async read(name: string): Promise<string | undefined> {
+    const bytes = await this.cache.get(name);
     if (!bytes) return undefined;
     const text = new TextDecoder().decode(bytes);
-    recent.set(key, text, 2 * text.length);
+    recent.set(name, text, 2 * text.length);
     return text;
   }
 }

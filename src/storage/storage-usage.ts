@@ -6,6 +6,10 @@ export class StorageUsage {
   /** The longest chain of bucket calls of which each waited for the one before: round trips. */
   r2Rounds = 0;
   objectCalls = 0;
+  /** Steps of computations, as their budgets count them. */
+  steps = 0;
+  /** The kinds of derived results that exceeded their budget, so that the response is incomplete. */
+  readonly incomplete = new Set<string>();
   /**
    * Peak of buffered bytes, as gauges count them: upload parts, running reads, object contents and pack
    * tables. The runtime's own overhead per object is not included.
@@ -17,7 +21,8 @@ export class StorageUsage {
   /** The fields for log lines. */
   counts() {
     const { r2Calls, r2Rounds, objectCalls, bufferedBytesPeak } = this;
-    return { r2Calls, r2Rounds, objectCalls, bufferedBytesPeak };
+    const steps = Math.round(this.steps);
+    return { r2Calls, r2Rounds, objectCalls, bufferedBytesPeak, steps };
   }
 
   /** Counts the start of a bucket call. Call the returned function when it ends. */

@@ -1,10 +1,13 @@
 import { type ByteText, byteTextBytes } from "../git/byte-text.ts";
 import { mergePacks } from "../git/catalog/merge-packs.ts";
+import type { FindingSeverities } from "../git/object/finding.ts";
 import type { Gauge } from "../git/store.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
+import { type Budget, UNLIMITED } from "../git/budget.ts";
 import { settled } from "../lib/settled.ts";
+import { StepBudget } from "../lib/step-budget.ts";
 import type { Scratch } from "../git/store.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
@@ -31,9 +34,19 @@ import type {
 import { StorageUsage } from "./storage-usage.ts";
 import type { StorageJob } from "./storage-job.ts";
 
+/**
+ * Steps that a request may take to read objects, beside the budgets of derived results (`RESULT_STEPS_MAX`): about
+ * 0.8 s of processor time.
+ */
+const REQUEST_STEPS_MAX = 100_000_000;
+
 /** The storage of git data and large files, as one request uses it. */
 export class GitStorage {
   readonly usage = new StorageUsage();
+  /** Bounds what is read for a caller. Without one there is no bound. */
+  readonly budget: Budget;
+  /** A budget whose steps count in the usage, and whose work ends when the caller leaves. */
+  readonly openBudget: (stepsMax: number) => StepBudget;
   /** The large files of all repositories. */
   readonly largeFiles: LargeFiles;
   private readonly bucket: Bucket;
@@ -41,12 +54,17 @@ export class GitStorage {
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
   private readonly jobs: Queue<StorageJob>;
 
+  /** @param signal Aborted when the caller leaves; undefined for work that no caller waits for. */
   constructor(
     bucket: R2Bucket,
     objects: DurableObjectNamespace<RepositoryObject>,
     jobs: Queue<StorageJob>,
     cache: FileCache,
+    signal?: AbortSignal,
   ) {
+    const onSteps = (steps: number): void => void (this.usage.steps += steps);
+    this.openBudget = (stepsMax) => new StepBudget(stepsMax, { signal, onSteps });
+    this.budget = signal ? this.openBudget(REQUEST_STEPS_MAX) : UNLIMITED;
     this.bucket = new Bucket(bucket, this.usage, cache);
     this.largeFiles = new LargeFiles(this.bucket);
     this.cache = cache;
@@ -57,7 +75,10 @@ export class GitStorage {
   /** The repository at a location. Reads nothing; the repository need not exist. */
   repository(location: RepositoryLocation): StoredRepository {
     const object = this.objects.getByName(location.objectName);
-    const results = new ResultCache(this.cache, location.objectName);
+    const results = new ResultCache(this.cache, location.objectName, {
+      openBudget: this.openBudget,
+      onIncomplete: (kind) => void this.usage.incomplete.add(kind),
+    });
     return new StoredRepository(location, this.bucket, object, this.usage, results);
   }
 
@@ -108,12 +129,16 @@ export class StoredRepository {
     return this.object.snapshot();
   }
 
-  /** Opens the packs of a snapshot. Cost: two reads for each pack that the isolate has not cached. */
-  async open({ packs }: Pick<Snapshot, "packs">): Promise<OpenRepository> {
+  /**
+   * Opens the packs of a snapshot. Cost: two reads for each pack that the isolate has not cached.
+   *
+   * @param budget Bounds the reads of objects; by default they are not bounded.
+   */
+  async open({ packs }: Pick<Snapshot, "packs">, budget?: Budget): Promise<OpenRepository> {
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
     const key = packs.map(({ name }) => name).join(" ");
     const gauge = (): Gauge => this.openGauge();
-    return new OpenRepository(await Promise.all(opened), this.results, gauge, key);
+    return new OpenRepository(await Promise.all(opened), this.results, gauge, key, budget);
   }
 
   /** A gauge for bytes of this repository that a caller keeps in memory. */
@@ -149,8 +174,9 @@ export class StoredRepository {
     return new PackBuilder(codec);
   }
 
-  receivePack(uploadId: string, limits: PackLimits): PackReceiver {
-    return new PackReceiver(this.bucket, this.networkName, uploadId, limits);
+  /** @param severities What becomes of objects with findings; the defaults if undefined. */
+  receivePack(uploadId: string, limits: PackLimits, severities?: FindingSeverities): PackReceiver {
+    return new PackReceiver(this.bucket, this.networkName, uploadId, limits, severities);
   }
 
   /**
@@ -225,6 +251,11 @@ export class StoredRepository {
   /** Initializes this repository, which must be new, as a fork. */
   async adopt(snapshot: Snapshot): Promise<void> {
     await this.object.adopt(this.location, snapshot);
+  }
+
+  /** The distinct oids of the branches before a push. */
+  listEarlierHeads(entry: OutboxEntry): Promise<string[]> {
+    return this.object.listEarlierHeads(entry);
   }
 
   /** The ref updates of a push, in its order. Cost: a call to the object for every 5,000. */

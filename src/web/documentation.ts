@@ -2,20 +2,22 @@ import { Hono, type Context } from "hono";
 
 import type { WebEnv } from "./env.ts";
 
-/** The OpenAPI document and the Swagger page for it. All files are served by this service. */
+/** The interface description, in OpenAPI 3.1 and in Swagger 2.0, and the page for it. All files are served by this service. */
 export const documentation = new Hono<WebEnv>();
 
 documentation.get("/openapi.json", (c) => asset(c, "/openapi.json"));
-documentation.get("/swagger.v1.json", (c) => asset(c, "/openapi.json"));
+documentation.get("/swagger.v1.json", (c) => asset(c, "/swagger.v1.json"));
 documentation.get("/api/swagger", (c) => asset(c, "/-/swagger/"));
-documentation.get("/-/swagger/*", (c) => asset(c, c.req.path));
+// Not `c.req.path`, which has no slash at its end: the page's own address ends with one.
+documentation.get("/-/swagger/*", (c) => asset(c, c.req.url));
 
 /** SECURITY: only scripts from our own files. The viewer needs inline styles and data: images. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-async function asset(c: Context<WebEnv>, path: string): Promise<Response> {
-  const file = await c.var.assets.fetch(new Request(new URL(path, c.req.url), c.req.raw));
+/** @param address A path, or a whole URL. */
+async function asset(c: Context<WebEnv>, address: string): Promise<Response> {
+  const file = await c.var.assets.fetch(new Request(new URL(address, c.req.url), c.req.raw));
   const answer = new Response(file.body, file);
   answer.headers.set("Content-Security-Policy", POLICY);
   return answer;

@@ -1,3 +1,4 @@
+import { isAllowed } from "../auth/access/permission.ts";
 import { type Door, incomingAt } from "../entrance/door.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 
@@ -7,6 +8,9 @@ export const WEB_DOOR: Door = {
   refuseAnonymous: () => unauthenticated("sign in first"),
   refuseScopes: () => forbidden("Forbidden"),
   refuseUnknown: () => notFound(),
+  requireAccess(_actor, repo, requirement) {
+    if (!isAllowed(repo, requirement)) throw notFound();
+  },
 };
 
 /** A page request in the form that `src/entrance` takes. */

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 
 import type { Scope } from "../auth/scope.ts";
 import type { User } from "../db/schema/index.ts";
-import { requireScopes } from "../entrance/authenticate-request.ts";
+import { requireScopes } from "../entrance/authenticate.ts";
 import { enterAccount, type AccountContext } from "../entrance/enter-account.ts";
 import { incoming, WEB_DOOR } from "./door.ts";
 import type { WebEnv } from "./env.ts";
@@ -23,7 +23,6 @@ export async function enterAccountPath(
     scopes: [],
     anonymous: "by-setting",
     pathAt: (renamed) => `/${renamed.name}${ending}`,
-    movedStatus: 301,
   });
   requireScopes(WEB_DOOR, context.ctx.actor, [SCOPES[context.account.kind]]);
   return context;

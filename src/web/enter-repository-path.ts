@@ -2,6 +2,7 @@ import type { Context } from "hono";
 
 import type { Requirement } from "../auth/access/requirement.ts";
 import { enterRepository, type RequestContext } from "../entrance/enter-repository.ts";
+import { requestPath } from "../lib/request-path.ts";
 import { incoming } from "./door.ts";
 import type { WebEnv } from "./env.ts";
 
@@ -17,12 +18,11 @@ export function enterRepositoryPath(
   requirement: Requirement,
   ending?: string,
 ): Promise<RequestContext> {
-  const { pathname } = new URL(c.req.url);
-  const rest = ending ?? `/${pathname.split("/").slice(3).join("/")}`;
+  const rest = ending ?? `/${requestPath(c.req.url).split("/").slice(3).join("/")}`;
   return enterRepository(incoming(c), {
     owner,
     name,
-    existsFor: requirement,
+    requirement,
     scopes: ["read:repository"],
     anonymous: "by-setting",
     pathAt: (renamed) => `/${renamed.owner.name}/${renamed.row.name}${rest}`,

@@ -13,6 +13,7 @@ import { formatHex } from "../lib/hex.ts";
 import {
   type ActivityEntry,
   activityId,
+  comparedRange,
   findOperation,
   type OpType,
 } from "../shapes/events/activity.ts";
@@ -64,7 +65,7 @@ function splitEnding(text: string): [name: string, ending: string] {
 /** Sends the feed, or 304 if the client has the same bytes: feed readers poll often. */
 async function answerFeed(
   c: Context<WebEnv>,
-  { rootUrl }: Ctx,
+  { rootUrl, publicUrl }: Ctx,
   ending: string,
   { name, description }: { name: string; description: string },
   entries: readonly ActivityEntry[],
@@ -75,7 +76,7 @@ async function answerFeed(
     description,
     pageUrl,
     feedUrl: `${pageUrl}${ending}`,
-    items: entries.map((entry) => toItem(entry, rootUrl)),
+    items: entries.map((entry) => toItem(entry, rootUrl, new URL(publicUrl).hostname)),
   };
   const isAtom = ending === ".atom";
   const text = isAtom ? formatAtom(document) : formatRss(document);
@@ -88,19 +89,24 @@ async function answerFeed(
   });
 }
 
-function toItem(entry: ActivityEntry, rootUrl: string): FeedDocument["items"][number] {
+/** @param authority The host in the item's id, which is the same by whatever name a reader asks. */
+function toItem(
+  entry: ActivityEntry,
+  rootUrl: string,
+  authority: string,
+): FeedDocument["items"][number] {
   const { event, actor, repo } = entry;
   const { opType, update } = findOperation(entry);
   const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "";
   const repoName = `${repo.owner.name}/${repo.row.name}`;
   const repoUrl = htmlUrlOf(repo, { rootUrl });
-  const compared = update?.before && update.after ? `${update.before}...${update.after}` : "";
+  const compared = update && comparedRange(update, repo.row.defaultBranch);
   return {
     // Stays the same after a rename.
-    id: `tag:${new URL(rootUrl).hostname},2025:activity:${activityId(entry)}`,
+    id: `tag:${authority},2025:activity:${activityId(entry)}`,
     title: `${actor.name} ${DEEDS[opType](ref)} ${repoName}`,
     text: (update?.commits ?? []).map(({ oid, message }) => `${oid}\n${message}`).join("\n"),
-    url: compared === "" ? repoUrl : `${repoUrl}/compare/${compared}`,
+    url: compared === undefined ? repoUrl : `${repoUrl}/compare/${compared}`,
     authorName: actor.fullName || actor.name,
     at: event.createdAt,
   };

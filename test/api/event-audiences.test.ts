@@ -109,6 +109,8 @@ async function record(ownerId: number, repoId: number | null, kinds: readonly st
       actorId: ownerId,
       ownerId,
       repoId,
+      visibility: "public",
+      isPrivate: false,
       payload: { ...PAYLOAD, pushId: crypto.randomUUID(), part: 0 },
       createdAt: 1000,
     });

@@ -1,9 +1,14 @@
-import { TrieRouter } from "hono/router/trie-router";
 import { describe, expect, it } from "vitest";
 
 import { api } from "../../src/api/index.ts";
 import { call } from "../support/call.ts";
-import { fillPath, operations, type Operation } from "../support/operations.ts";
+import {
+  fillPath,
+  findOperation,
+  inBraces,
+  operations,
+  type Operation,
+} from "../support/operations.ts";
 import { byId, sampled } from "../support/samples/gather.ts";
 import { chunksOf, matrixOf } from "../support/samples/matrix.ts";
 import { requestMaker } from "../support/samples/request.ts";
@@ -56,6 +61,29 @@ const queryCases = sampled.flatMap((operation) => {
 });
 const makeRequest = requestMaker();
 
+/**
+ * The categories of scopes that a path requires; the first match counts, and a path without a match requires none.
+ *
+ * A client's token holds no more than Gitea asks for: more would shut out tokens that work there.
+ *
+ * @see Gitea's routers/api/v1/api.go, whose groups name their categories.
+ */
+const CATEGORIES: readonly (readonly [RegExp, string])[] = [
+  // Our own: events of repositories and of an account in one stream.
+  [/^\/user\/events$/, "user repository"],
+  [/^\/orgs\/\{org\}\/events$/, "organization repository"],
+
+  [/^\/admin\//, "admin"],
+  [/^\/users\/\{username\}\/repos$/, "user repository"],
+  [/^\/users\/\{username\}\/orgs/, "user organization"],
+  [/^\/user\/orgs$/, "user organization"],
+  [/^\/user\/(?:repos|starred)/, "user repository"],
+  [/^\/users?(?:\/|$)/, "user"],
+  [/^\/org\/\{org\}\/repos$/, "organization repository"],
+  [/^\/(?:orgs|teams)(?:\/|$)/, "organization"],
+  [/^\/(?:repos|repositories|topics)\//, "repository"],
+];
+
 describe("each operation of the API", () => {
   it("has a unique id", () => {
     const ids = operations.map(({ id }) => id);
@@ -70,6 +98,12 @@ describe("each operation of the API", () => {
     expect(unscoped.map(({ id }) => id)).toEqual(declared.map(({ id }) => id));
   });
 
+  it.each(byId(operations))("requires the scopes of its path, and no more: %s", (_, operation) => {
+    const categories = CATEGORIES.find(([path]) => path.test(operation.path))?.[1] ?? "";
+    const required = (operation.scopes ?? []).map((scope) => scope.split(":")[1]);
+    expect(required.join(" ")).toBe(categories);
+  });
+
   it("requires write scopes if it writes, and read scopes if it reads", () => {
     for (const { id, method, scopes = [] } of operations) {
       const level = method === "GET" ? "read" : "write";
@@ -80,7 +114,7 @@ describe("each operation of the API", () => {
   // Of two matching paths, the one registered first wins: a sibling with a parameter can hide a literal path.
   it.each(byId(operations))("is the operation that its path routes to: %s", (id, operation) => {
     const { method, path } = operation;
-    expect(routeAt(method, fillPath(path, neutralValues(operation)))).toBe(path);
+    expect(findOperation(method, fillPath(path, neutralValues(operation)))?.path).toBe(path);
     expect(operations.filter((each) => each.method === method && each.path === path)).toMatchObject(
       [{ id }],
     );
@@ -131,22 +165,4 @@ function neutralValues(operation: Operation): Record<string, string | number> {
     return pattern?.includes(`:${name}{.+}`) ? `${name}-1/x` : `${name}-1`;
   };
   return Object.fromEntries(inPath(operation).map((each) => [each.name, valueOf(each)]));
-}
-
-const router = new TrieRouter<string>();
-for (const route of api.routes) {
-  if (route.path !== "/*") router.add(route.method, route.path, route.path);
-}
-
-/** The path, in braces, of the route that handles a request. */
-function routeAt(method: string, path: string): string | undefined {
-  const [[first]] = router.match(method, path);
-  return first && inBraces(first[0]);
-}
-
-/** A route's pattern in the notation of the interface description. */
-function inBraces(pattern: string): string {
-  return pattern
-    .replace(/:(\w+)\{\.\+\\\.\(.*\)\}$/, "{$1}.{diffType}")
-    .replaceAll(/:(\w+)(?:\{\.\+\})?/g, "{$1}");
 }

@@ -248,7 +248,7 @@ describe("a credential", () => {
   it.each([
     ["nothing", ""],
     ["a scheme alone", "token"],
-    ["three parts", "token a b"],
+    ["an unknown scheme with commas", 'Digest username="a", realm="b"'],
     ["an unknown scheme", "Digest abc"],
     ["a bare secret", "f".repeat(40)],
   ])("in the format of %s is ignored: the caller is anonymous", async (_, value) => {
@@ -261,6 +261,9 @@ describe("a credential", () => {
   });
 
   it.each([
+    ["of three parts", "token a b"],
+    ["of three parts, for Bearer", `Bearer ${"f".repeat(40)} b`],
+    ["of three parts, for Basic", `Basic ${btoa("a:b")} b`],
     ["without a colon", `Basic ${btoa("nobody")}`],
     ["that is no base64", "Basic !!!!"],
     ["of bytes that are no text", `Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString("base64")}`],

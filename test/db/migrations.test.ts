@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { readStoredScopes } from "../../src/auth/scope.ts";
 import { hashSecret, makeSecret } from "../../src/auth/secret.ts";
 import { openDatabase } from "../../src/db/db.ts";
-import { accessTokens, everyUnit, teams } from "../../src/db/schema/index.ts";
+import { accessTokens, events, everyUnit, teams } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
 import { serviceWith } from "../support/service.ts";
 
@@ -24,6 +24,39 @@ async function insertToken(name: string, scopes?: string | null): Promise<string
     .bind(...values)
     .run();
   return secret;
+}
+
+/** The actor of events from before their visibility was recorded. */
+const EARLIER = 77;
+
+/** Inserts events of a repository that became public, of one that became private, and of one that is gone. */
+async function insertEarlierEvents(): Promise<void> {
+  for (const [id, isPrivate] of [
+    [901, 0],
+    [902, 1],
+  ]) {
+    await database.exec(
+      `insert into repositories (id, object_name, network_name, owner_id, name, lower_name, is_private, default_branch, pull_settings, issue_settings, created_at, updated_at) values (${id}, 'o${id}', 'o${id}', 1, 'r${id}', 'r${id}', ${isPrivate}, 'main', '{}', '{}', 1000, 1000)`,
+    );
+  }
+  const changed = "repository.visibility_changed";
+  const list: [repoId: number, type: string, payload: string][] = [
+    [901, "repository.created", "{}"],
+    [902, "repository.created", "{}"],
+    [901, changed, '{"isPrivate":true}'],
+    [901, changed, '{"isPrivate":false}'],
+    [901, "repository.pushed", '{"pushId":"a","part":0}'],
+    [902, changed, '{"isPrivate":true}'],
+    [903, "repository.pushed", '{"pushId":"b","part":0}'],
+  ];
+  for (const [repoId, type, payload] of list) {
+    await database
+      .prepare(
+        "insert into events (type, actor_id, owner_id, repo_id, payload, created_at) values (?, ?, 1, ?, ?, 1000)",
+      )
+      .bind(type, EARLIER, repoId, payload)
+      .run();
+  }
 }
 
 const scopesOf = async (secret: string) =>
@@ -48,7 +81,21 @@ describe("the migrations", () => {
       "insert into teams (org_id, name, lower_name, access, created_at) values (1, 'Readers', 'readers', 1, 1000), (1, 'Owners', 'owners', 4, 1000)",
     );
 
-    for (const migration of later) await applyD1Migrations(database, [migration]);
+    for (const migration of later) {
+      if (migration.name.includes("visibility_of_earlier_events")) await insertEarlierEvents();
+      await applyD1Migrations(database, [migration]);
+    }
+    expect(
+      await db.select().from(events).where(eq(events.actorId, EARLIER)).orderBy(events.id),
+    ).toMatchObject([
+      { repoId: 901, visibility: "private", isPrivate: true },
+      { repoId: 902, visibility: "private", isPrivate: true },
+      { repoId: 901, visibility: "private", isPrivate: true },
+      { repoId: 901, visibility: "public", isPrivate: false },
+      { repoId: 901, visibility: "public", isPrivate: false },
+      { repoId: 902, visibility: "private", isPrivate: true },
+      { repoId: 903, visibility: "private", isPrivate: true },
+    ]);
 
     const call = serviceWith({}, { DB: database });
     const star = "/user/starred/ada/engine";
@@ -69,6 +116,8 @@ describe("the migrations", () => {
       }
     }
     expect(await call("GET", star, { token: earlier })).toMatchObject({ status: 204 });
+    const found = await call("GET", "/users/search?q=ada@example", { token: earlier });
+    expect(found.body, "the index has users from before").toMatchObject([{ login: "Ada" }]);
 
     const kept = await db.select({ name: teams.name, units: teams.units }).from(teams);
     expect(kept, "teams from before units give in each what they gave").toEqual([

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
@@ -24,25 +23,11 @@ import { allRequestsIn } from "../support/samples/request.ts";
 import { makeOnce, World } from "../support/samples/world.ts";
 import { doorsWith, serviceWith } from "../support/service.ts";
 import { systemCtx } from "../support/system.ts";
+import { watchedDatabase } from "../support/watched-database.ts";
 
 /** All statements that the service below sends to D1. */
 const sent: string[] = [];
-const listening = new Proxy(env.DB, {
-  get(target, name) {
-    if (name !== "withSession") return Reflect.get(target, name);
-    return (bookmark: string) => {
-      const session = target.withSession(bookmark);
-      return {
-        getBookmark: () => session.getBookmark(),
-        batch: (statements: D1PreparedStatement[]) => session.batch(statements),
-        prepare: (statement: string) => {
-          sent.push(statement);
-          return session.prepare(statement);
-        },
-      };
-    };
-  },
-});
+const listening = watchedDatabase({ onPrepare: (statement) => void sent.push(statement) });
 const call = serviceWith({}, { DB: listening });
 const visit = doorsWith({}, { DB: listening });
 

@@ -79,7 +79,7 @@ const READING: readonly Door[] = [
     dialect: asApi,
     asksAnonymous: false,
     hasSudo: true,
-    moved: (path) => [301, `/api/v1/repos/${path}`],
+    moved: (path) => [307, `/api/v1/repos/${path}`],
     request: (path) => ["GET", `/api/v1/repos/${path}`],
   },
   {
@@ -97,7 +97,7 @@ const READING: readonly Door[] = [
     dialect: asGit,
     asksAnonymous: true,
     hasSudo: false,
-    moved: (path) => [301, `/${path}.git/info/refs?service=git-upload-pack`],
+    moved: (path) => [307, `/${path}.git/info/refs?service=git-upload-pack`],
     request: (path) => ["GET", `/${path}/info/refs?service=git-upload-pack`],
   },
   {
@@ -106,7 +106,7 @@ const READING: readonly Door[] = [
     dialect: asLfs,
     asksAnonymous: true,
     hasSudo: false,
-    moved: (path) => [308, `/${path}.git/info/lfs/objects/batch`],
+    moved: (path) => [307, `/${path}.git/info/lfs/objects/batch`],
     request: (path) => requestLfs(path, "download"),
   },
   {
@@ -115,7 +115,7 @@ const READING: readonly Door[] = [
     dialect: asPage,
     asksAnonymous: false,
     hasSudo: false,
-    moved: (path) => [301, `/${path}/archive/main.zip`],
+    moved: (path) => [307, `/${path}/archive/main.zip`],
     request: (path) => ["GET", `/${path}/archive/main.zip`],
   },
   {
@@ -124,7 +124,7 @@ const READING: readonly Door[] = [
     dialect: asPage,
     asksAnonymous: false,
     hasSudo: false,
-    moved: (path) => [301, `/${path}.rss?x=1`],
+    moved: (path) => [307, `/${path}.rss?x=1`],
     request: (path) => ["GET", `/${path}.rss?x=1`],
   },
   {
@@ -133,7 +133,7 @@ const READING: readonly Door[] = [
     dialect: asPage,
     asksAnonymous: false,
     hasSudo: false,
-    moved: (path) => [301, `/${path}.atom`],
+    moved: (path) => [307, `/${path}.atom`],
     request: (path) => ["GET", `/${path}.atom`],
   },
 ];
@@ -145,7 +145,7 @@ const WRITING: readonly Door[] = [
     dialect: asApi,
     asksAnonymous: false,
     hasSudo: true,
-    moved: (path) => [308, `/api/v1/repos/${path}`],
+    moved: (path) => [307, `/api/v1/repos/${path}`],
     request: (path) => ["PATCH", `/api/v1/repos/${path}`, { json: {} }],
   },
   {
@@ -154,7 +154,7 @@ const WRITING: readonly Door[] = [
     dialect: asGit,
     asksAnonymous: true,
     hasSudo: false,
-    moved: (path) => [301, `/${path}.git/info/refs?service=git-receive-pack`],
+    moved: (path) => [307, `/${path}.git/info/refs?service=git-receive-pack`],
     request: (path) => ["GET", `/${path}/info/refs?service=git-receive-pack`],
   },
   {
@@ -163,7 +163,7 @@ const WRITING: readonly Door[] = [
     dialect: asLfs,
     asksAnonymous: true,
     hasSudo: false,
-    moved: (path) => [308, `/${path}.git/info/lfs/objects/batch`],
+    moved: (path) => [307, `/${path}.git/info/lfs/objects/batch`],
     request: (path) => requestLfs(path, "upload"),
   },
 ];

@@ -127,6 +127,8 @@ async function refusePack(bytes: Uint8Array, oid = next): Promise<string> {
   return lines[0]?.slice(4) ?? "";
 }
 
+const TREE_TOO_LARGE = /a tree of 17825792 bytes: one may have 16777216 at most/;
+
 describe("a malformed pack", () => {
   const empty = Buffer.from("789c030000000001", "hex");
   const tooFar = Buffer.from("789c030200", "hex");
@@ -154,7 +156,7 @@ describe("a malformed pack", () => {
       pack([entry(BLOB, "base!", 2 ** 50)]),
       /an object of 1125899906842624 bytes/,
     ],
-    ["has a tree of 17 MB", pack([entry(TREE, "x", 17 * 2 ** 20)]), /tree too large/],
+    ["has a tree of 17 MB", pack([entry(TREE, "x", 17 * 2 ** 20)]), TREE_TOO_LARGE],
     ["has a size beyond any number", pack([join("\xb5", "\xff".repeat(9), "\x7f")]), /entry size/],
     [
       "has no zlib stream",
@@ -206,7 +208,6 @@ describe("a pack of invalid objects", () => {
     ["a file called git~1", withTree(tree(["100644", "git~1"])), /hasDotgit/],
     ["a file called ..", withTree(tree(["100644", ".."])), /hasDotdot/],
     ["a path as a name", withTree(tree(["100644", "a/b"])), /fullPathname/],
-    ["a zero-padded mode", withTree(tree(["0100644", "a"])), /zeroPaddedFilemode/],
     ["a truncated tree", withTree("100644 file\0short"), /badTree|tree/],
     [
       "a submodule URL that looks like an option",
@@ -462,10 +463,9 @@ describe("a malformed request to fetch", () => {
   ])("%s", async (_, version, body, message) => {
     const before = await stateOf();
     const answer = await upload(body, version);
-    // Git displays both: the text of a 400 response, and an ERR packet.
-    const shown =
-      answer.status === 400 ? answer.body : /^[0-9a-f]{4}ERR (.*)/.exec(answer.body)?.[1];
-    expect(shown).toMatch(message);
+    // Git displays an ERR packet, and not the text of a 400 response.
+    expect(answer.status).toBe(200);
+    expect(/^[0-9a-f]{4}ERR (.*)/.exec(answer.body)?.[1]).toMatch(message);
     expect(await stateOf()).toEqual(before);
   });
 });

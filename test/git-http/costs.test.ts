@@ -156,6 +156,7 @@ describe("the log line at the end of a streamed response", () => {
       r2Rounds: expect.any(Number),
       objectCalls: 1,
       bufferedBytesPeak: expect.any(Number),
+      steps: 0,
       sentBytes: expect.any(Number),
     });
     expect(sent?.sentBytes).toBeGreaterThan(answer.body.length / 2);

@@ -150,6 +150,8 @@ describe("a ref", () => {
       at: Date.now(),
       packs: [],
       updates: [{ ref, oldOid: null, newOid: oid, peeledOid: null }],
+      requiredRefs: [],
+      visibility: { visibility: "public", isPrivate: false },
       isAtomic: true,
       defaultBranch: "main",
     });

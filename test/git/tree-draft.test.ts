@@ -115,7 +115,10 @@ describe("TreeDraft", () => {
     );
     const draft = new TreeDraft(objects, root);
     await draft.find(path("a/x"));
-    await expect(draft.find(path("b/x"))).rejects.toMatchObject({ code: "limit" });
+    await expect(draft.find(path("b/x"))).rejects.toMatchObject({
+      code: "limit",
+      message: "the directories of a change may have 200000 entries at most",
+    });
     const lost = new TreeDraft(objects, "1".repeat(40));
     await expect(lost.find(path("a"))).rejects.toMatchObject({ code: "missing" });
   });

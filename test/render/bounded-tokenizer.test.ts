@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { Failure } from "../../src/lib/failure.ts";
 import { knowAll, render } from "./render-text.ts";
 
 const LENGTH = 100_000;
@@ -75,15 +74,15 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 describe("a text that is slow to render", () => {
   it.each(Object.entries(TEXTS))(
-    "is rendered or refused in bounded time: %s",
+    "is rendered, if only as plain text, in bounded time: %s",
     async (_, text) => {
       const start = performance.now();
       const outcome = await render(text, { resolve: knowAll }).then(
         (html) => (html.length < 60 * LENGTH ? "rendered" : "too much HTML"),
-        (error: unknown) => (error instanceof Failure ? error.kind : error),
+        (error: unknown) => error,
       );
       expect(performance.now() - start).toBeLessThan(BOUND_MS);
-      expect(outcome).toSatisfy((kind) => kind === "rendered" || kind === "too_large");
+      expect(outcome).toBe("rendered");
     },
     2 * BOUND_MS,
   );

@@ -1,5 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer as createHttpServer, request } from "node:http";
+import { connect, createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -79,6 +81,149 @@ describe("the first start", () => {
     expect(await user.json()).toMatchObject({ login: "ada", is_admin: true });
     expect(service.output()).toContain("administrator: ada");
     expect(service.output()).not.toContain("correct horse");
+  });
+});
+
+describe("the environment", () => {
+  it("configures the service, and the start prints what differs from the defaults", async () => {
+    const data = makeDirectory();
+    const service = await start(data, {
+      ...root,
+      REQUIRE_SIGNIN_VIEW: "true",
+      DEFAULT_PAGING_NUM: "7",
+      APP_NAME: "Edgeforge",
+    });
+
+    const anonymous = await fetch(`${service.url}/api/v1/repos/search`);
+    const settings = await fetch(`${service.url}/api/v1/settings/api`, {
+      headers: as("root", root.EDGEFORGE_ADMIN_PASSWORD),
+    });
+
+    expect(anonymous.status).toBe(403);
+    expect(await settings.json()).toMatchObject({ default_paging_num: 7 });
+    const printed = service.output().split("\n");
+    expect(printed.filter((line) => line.startsWith("setting: ")).toSorted()).toEqual([
+      'setting: DEFAULT_PAGING_NUM="7"',
+      "setting: EDGEFORGE_ADMIN_PASSWORD (a secret)",
+      `setting: EDGEFORGE_DATA=${JSON.stringify(data)}`,
+      'setting: EDGEFORGE_PORT="0"',
+      'setting: REQUIRE_SIGNIN_VIEW="true"',
+    ]);
+  });
+});
+
+describe("a service without ROOT_URL", () => {
+  // Payloads and commits outlive the request; its sender chooses the Host header.
+  it("names its bound address to others, and the address of the request to its sender", async () => {
+    const service = await start(makeDirectory(), root);
+    const received = await startReceiver();
+    const { port } = new URL(service.url);
+    const send = (method: string, path: string, json: object) =>
+      sendTo(port, "evil.example", method, `/api/v1${path}`, json);
+    const config = { url: received.url, content_type: "json" };
+    const hook = { type: "gitea", active: true, events: ["repository"], config };
+    expect((await send("POST", "/user/hooks", hook)).status).toBe(201);
+
+    const created = await send("POST", "/user/repos", { name: "told" });
+
+    expect(created.body).toMatchObject({ html_url: "http://evil.example/root/told" });
+    await expect.poll(() => received.bodies.length, { timeout: 20_000 }).toBe(1);
+    expect(JSON.parse(received.bodies[0] ?? "")).toMatchObject({
+      repository: { html_url: `${service.url}/root/told` },
+    });
+    expect(received.bodies[0]).not.toContain("evil.example");
+  });
+
+  it("delivers no webhook to itself", async () => {
+    const service = await start(makeDirectory(), {
+      ...root,
+      ALLOWED_HOST_LIST: "external, private, loopback, 0.0.0.0/8, ::/128",
+    });
+    const { port } = new URL(service.url);
+    const hosts = ["127.0.0.1", "localhost", "a.localhost", "0.0.0.0", "[::]", "[::1]"];
+    for (const host of [...hosts, ...interfaceAddresses()]) {
+      const config = { url: `http://${host}:${port}/`, content_type: "json" };
+      const hook = { type: "gitea", events: ["push"], config };
+      const answer = await sendTo(port, "evil.example", "POST", "/api/v1/user/hooks", hook);
+      expect(answer, host).toMatchObject({
+        status: 422,
+        body: { message: "Invalid url: this is the service's own address" },
+      });
+    }
+  });
+});
+
+/** Sends a request as `root`, with a Host header of the sender's choice, which `fetch` does not allow. */
+function sendTo(port: string, host: string, method: string, path: string, json: object) {
+  return new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
+    const headers = {
+      ...as("root", root.EDGEFORGE_ADMIN_PASSWORD),
+      host,
+      "content-type": "application/json",
+    };
+    const sent = request({ host: "127.0.0.1", port, method, path, headers }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      answer.on("end", () => resolve({ status: answer.statusCode, body: JSON.parse(text) }));
+    });
+    sent.once("error", reject).end(JSON.stringify(json));
+  });
+}
+
+/** A receiver of webhooks. */
+async function startReceiver(): Promise<{ url: string; bodies: string[] }> {
+  const bodies: string[] = [];
+  const server = createHttpServer((incoming, response) => {
+    let text = "";
+    incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    incoming.on("end", () => {
+      bodies.push(text);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { bodies, url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/` };
+}
+
+const interfaceAddresses = (): string[] =>
+  Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ family }) => family === "IPv4")
+    .map(({ address }) => address);
+
+describe("a client that hangs up in the middle of a push", () => {
+  // The runtime words the end of the body as it likes: test/hostile/hang-ups.test.ts only imitates it.
+  it("is an ordinary line of the log", async () => {
+    const service = await start(makeDirectory(), root);
+    const headers = as("root", root.EDGEFORGE_ADMIN_PASSWORD);
+    const created = await fetch(`${service.url}/api/v1/user/repos`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ name: "cut" }),
+    });
+    expect(created.status).toBe(201);
+
+    const command = `${"0".repeat(40)} ${"1".repeat(40)} refs/heads/main\0report-status`;
+    const length = (command.length + 4).toString(16).padStart(4, "0");
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    socket.end(
+      [
+        "POST /root/cut.git/git-receive-pack HTTP/1.1",
+        `Host: ${hostname}:${port}`,
+        `Authorization: ${headers.authorization}`,
+        "Content-Type: application/x-git-receive-pack-request",
+        "Content-Length: 1000000",
+        "",
+        `${length}${command}0000PACK`,
+      ].join("\r\n"),
+    );
+
+    const isLogged = () => /git-receive-pack","status":499/.test(service.output());
+    await expect.poll(isLogged, { timeout: 20_000 }).toBe(true);
+    expect(service.output()).not.toContain("request:bug");
   });
 });
 
@@ -183,6 +328,21 @@ describe("a start that fails", () => {
 
     expect(refusal.code).toBe(1);
     expect(refusal.output).toMatch(/^cannot write to the data directory .*ENOTDIR.*\n$/);
+  });
+
+  it("reports a setting of the environment that is wrong or unknown", async () => {
+    const wrong = await refuse(makeDirectory(), { REQUIRE_SIGNIN_VIEW: "yes" });
+    const unknown = await refuse(makeDirectory(), { EDGEFORGE_REQUIRE_SIGNIN_VIEW: "true" });
+
+    expect(wrong).toEqual({
+      code: 1,
+      output: "invalid setting: wrong configuration: REQUIRE_SIGNIN_VIEW must be true or false\n",
+    });
+    expect(unknown).toEqual({
+      code: 1,
+      output:
+        "EDGEFORGE_REQUIRE_SIGNIN_VIEW is no setting: the setting's name is REQUIRE_SIGNIN_VIEW\n",
+    });
   });
 
   it("reports the invalid setting", async () => {

@@ -37,6 +37,8 @@ const push = (updates: RefUpdate[], fields: Partial<Push> = {}): Push => ({
   actorId: 7,
   at: 1000,
   rootUrl: "",
+  requiredRefs: [],
+  visibility: { visibility: "public", isPrivate: false },
   uploadId: null,
   packs: [],
   updates,
@@ -64,10 +66,12 @@ describe("commitPush", () => {
         actorId: 7,
         at: 1000,
         rootUrl: "",
+        visibility: first.visibility,
         packName: "one",
         firstLogId: 1,
       },
       summary: { head: MAIN, hasRefs: true, packBytes: 100 },
+      earlierHeads: [],
       arePacksKept: true,
       isMaintenanceDue: false,
     });
@@ -89,6 +93,62 @@ describe("commitPush", () => {
         { ref: "refs/tags/v1", old_oid: null, new_oid: B },
       ]);
     });
+  });
+
+  // What the push relies on may be reached by this ref alone.
+  it.each([
+    ["moved", update("refs/heads/topic", B, C)],
+    ["was deleted", update("refs/heads/topic", B, null)],
+  ])(
+    "updates nothing if a required ref %s, also of a push that is not atomic",
+    async (_, change) => {
+      const object = fresh();
+      const topic = "refs/heads/topic";
+      await object.commitPush(LOCATION, push([update(MAIN, null, A), update(topic, null, B)]));
+      const requiredRefs = [
+        { name: MAIN, oid: A },
+        { name: topic, oid: B },
+      ];
+      const fields = { requiredRefs, packs: [pack("late")] };
+      const kept = push([update("refs/heads/kept", null, A)], fields);
+      expect(await object.commitPush(LOCATION, kept)).toMatchObject({ arePacksKept: true });
+      await object.commitPush(LOCATION, push([change]));
+      const before = await object.snapshot();
+
+      const late = push([update("refs/heads/late", null, A), update(MAIN, A, B)], fields);
+      expect(await object.commitPush(LOCATION, late)).toMatchObject({
+        outcomes: [
+          { kind: "required-ref-changed", ref: "refs/heads/late" },
+          { kind: "required-ref-changed", ref: MAIN },
+        ],
+        entry: null,
+        arePacksKept: false,
+      });
+      expect(await object.snapshot()).toEqual(before);
+    },
+  );
+
+  it("lists the branches before a push that creates one, also after later pushes", async () => {
+    const object = fresh();
+    const topic = "refs/heads/topic";
+    const tag = update("refs/tags/v1", null, C);
+    await object.commitPush(LOCATION, push([update(MAIN, null, A), update(topic, null, B), tag]));
+    const updates = [update(MAIN, A, C), update("refs/heads/new", null, C)];
+    const { entry, earlierHeads } = await object.commitPush(LOCATION, push(updates));
+    expect(earlierHeads.toSorted()).toEqual([A, B]);
+
+    const later = [update(MAIN, C, B), update(topic, B, null), update("refs/heads/new", C, null)];
+    await object.commitPush(LOCATION, push(later));
+    await object.commitPush(LOCATION, push([update(topic, null, C)]));
+    if (!entry) throw new Error("the push was refused");
+    expect((await object.listEarlierHeads(entry)).toSorted()).toEqual([A, B]);
+  });
+
+  it("lists no branches for a push that creates none", async () => {
+    const object = fresh();
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
+    const updates = [update(MAIN, A, B), update("refs/tags/v1", null, C)];
+    expect(await object.commitPush(LOCATION, push(updates))).toMatchObject({ earlierHeads: [] });
   });
 
   it("updates a ref only from the expected old oid, and lists no pack for a refused update", async () => {

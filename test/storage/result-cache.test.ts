@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { FileCache } from "../../src/storage/bucket.ts";
-import { ResultCache } from "../../src/storage/result-cache.ts";
+import { ResultCache, type ResultKey } from "../../src/storage/result-cache.ts";
 
 /** A file cache for one test. */
 function makeCache() {
@@ -31,7 +31,7 @@ describe("a cached result", () => {
     const name = objectName();
     const result = { a: [1, null, "\u00ff\ud800"] };
     const work = makeWork(result);
-    const keyParts = ["history", "src/ü", ["a".repeat(40)], null];
+    const keyParts: ResultKey = ["history", "src/ü", ["a".repeat(40)], null];
     for (let round = 0; round < 3; round++) {
       expect(await new ResultCache(cache, name).getOrCompute(keyParts, work)).toEqual(result);
     }
@@ -40,7 +40,7 @@ describe("a cached result", () => {
       ["history", "src/ü", ["b".repeat(40)], null],
       ["history", "src/ü", ["a".repeat(40)], 0],
       ["history", ["src/ü"], ["a".repeat(40)], null],
-    ]) {
+    ] satisfies ResultKey[]) {
       await new ResultCache(cache, name).getOrCompute(other, work);
     }
     expect(work.count).toBe(4);
@@ -61,11 +61,11 @@ describe("a cached result", () => {
     const work = makeWork("kept");
     await results.getOrCompute(["x"], work);
     const long = makeWork("x".repeat(1024 * 1024 - 2));
-    for (let other = 0; other < 3; other++) await results.getOrCompute([other], long);
+    for (let other = 0; other < 3; other++) await results.getOrCompute(["y", other], long);
     expect(await results.getOrCompute(["x"], work)).toBe("kept");
     expect(work.count).toBe(1);
     // A result that neither cache has is computed again.
-    for (let other = 3; other < 6; other++) await results.getOrCompute([other], long);
+    for (let other = 3; other < 6; other++) await results.getOrCompute(["y", other], long);
     files.clear();
     expect(await results.getOrCompute(["x"], work)).toBe("kept");
     expect(work.count).toBe(2);

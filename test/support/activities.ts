@@ -25,6 +25,8 @@ export async function tell(
       actorId: actor.id,
       ownerId: repo.ownerId,
       repoId: repo.id,
+      visibility: repo.isPrivate ? "private" : "public",
+      isPrivate: repo.isPrivate,
       payload,
       createdAt,
       dispatchAt,

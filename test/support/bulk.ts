@@ -33,7 +33,9 @@ export async function insertManyEvents(
 ): Promise<void> {
   const numbers = JSON.stringify(Array.from({ length: n }, (_, at) => at));
   await db.run(sql`
-    insert into events (type, actor_id, owner_id, repo_id, payload, created_at)
-    select 'repository.created', ${actor.id}, ${ownerId}, ${id}, '{"name":"many"}', ${firstAt} + value * 1000
+    insert into events (
+      type, actor_id, owner_id, repo_id, visibility, is_private, payload, created_at
+    )
+    select 'repository.created', ${actor.id}, ${ownerId}, ${id}, 'public', false, '{"name":"many"}', ${firstAt} + value * 1000
     from json_each(${numbers})`);
 }

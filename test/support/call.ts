@@ -2,6 +2,7 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
 import worker from "../../src/worker.ts";
+import { checkAnswer } from "./check-answer.ts";
 import type { TestUser } from "./make.ts";
 
 /** Credential, headers and body of a request. */
@@ -22,9 +23,11 @@ export interface Answer {
   body: any;
 }
 
+const API_PATH = "/api/v1";
+
 /** Requests a path below `/api/v1`. */
 export function call(method: string, path: string, sending: Sending = {}): Promise<Answer> {
-  return visit(method, `/api/v1${path}`, sending);
+  return visit(method, `${API_PATH}${path}`, sending);
 }
 
 /** Requests any path of the service. */
@@ -44,7 +47,11 @@ export function answer(request: Request): Promise<Response> {
   );
 }
 
-/** Sends a request to a fetch function: the service's own, or that of a service with other settings. */
+/**
+ * Sends a request to a fetch function: the service's own, or that of a service with other settings.
+ *
+ * @throws if it is an answer of the API that the interface description does not allow.
+ */
 export async function send(
   answerTo: (request: Request) => Promise<Response>,
   method: string,
@@ -64,6 +71,10 @@ export async function send(
   const response = await answerTo(request);
   // Not `text()`: the runtime logs a warning if the content type is not textual.
   const text = new TextDecoder().decode(await response.arrayBuffer());
+  if (path.startsWith(API_PATH)) {
+    const { status, headers: answered } = response;
+    checkAnswer(method, path.slice(API_PATH.length), { status, headers: answered, text });
+  }
   const isJson = response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
   return {
     status: response.status,

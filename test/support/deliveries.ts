@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { asc, eq } from "drizzle-orm";
 import { inject } from "vitest";
 
@@ -22,6 +21,7 @@ import { makeHook } from "./hooks.ts";
 import { make } from "./make.ts";
 import { makeOccasion } from "./payload-contexts.ts";
 import { systemCtx } from "./system.ts";
+import { watchedDatabase } from "./watched-database.ts";
 
 const [receiverOrigin] = inject("receivers");
 const SEALING_KEYS = `one:${"A".repeat(43)}=`;
@@ -134,21 +134,6 @@ export const hookAfter = async ({ id }: Hook): Promise<Hook> =>
 /** The Worker's database with a counter of its batch calls. */
 export function countingDatabase() {
   const counted = { calls: 0 };
-  const DB = new Proxy(env.DB, {
-    get(target, name) {
-      if (name !== "withSession") return Reflect.get(target, name);
-      return (bookmark: string) => {
-        const session = target.withSession(bookmark);
-        return {
-          getBookmark: () => session.getBookmark(),
-          prepare: (statement: string) => session.prepare(statement),
-          batch: (statements: D1PreparedStatement[]) => {
-            counted.calls += 1;
-            return session.batch(statements);
-          },
-        };
-      };
-    },
-  });
+  const DB = watchedDatabase({ onBatch: () => void counted.calls++ });
   return { bindings: { DB }, counted };
 }

@@ -72,7 +72,7 @@ export class DiskBucket {
         await file.close();
         return bytes.buffer;
       },
-      body: { getReader: () => ({ readAtLeast, cancel }) },
+      body: { getReader: () => ({ readAtLeast, cancel, releaseLock: () => undefined }) },
     };
   }
 

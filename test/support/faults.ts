@@ -130,7 +130,8 @@ export async function serveFailing(
   for (let done = 0; done < deferred.length; done = deferred.length) {
     await Promise.allSettled(deferred);
   }
-  return body && new Response(body, response);
+  // The runtime logs a warning if a response of 204 has a body, even an empty one.
+  return body && new Response(body.byteLength > 0 ? body : null, response);
 }
 
 const MODES = [

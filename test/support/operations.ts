@@ -1,19 +1,39 @@
+import { TrieRouter } from "hono/router/trie-router";
+
 import { describeApi } from "../../src/api/document.ts";
+import { api } from "../../src/api/index.ts";
+import { requestPath } from "../../src/lib/request-path.ts";
 
 /** The parts of an OpenAPI schema that tests read. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
   enum?: readonly unknown[];
+  /** A reference, and what is added to it. */
+  allOf?: readonly Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
+  required?: readonly string[];
+  format?: string;
+  minimum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
 }
 
 /** A parameter of an operation's path or query. */
 export interface Parameter {
   name: string;
   in: string;
+  required?: boolean;
   schema: Schema;
+}
+
+/** One response of an operation. */
+export interface DescribedResponse {
+  headers?: Readonly<Record<string, { required?: boolean; schema: Schema }>>;
+  content?: Readonly<Record<string, { schema: Schema }>>;
 }
 
 /** One operation of the API, from the interface description. */
@@ -29,6 +49,10 @@ export interface Operation {
   parameters: readonly Parameter[];
   /** The fields of its JSON body; undefined if it takes none. */
   body: Readonly<Record<string, Schema>> | undefined;
+  /** The schema of its JSON body. */
+  bodySchema: Schema | undefined;
+  /** Its responses by status. */
+  responses: Readonly<Record<string, DescribedResponse>>;
 }
 
 interface Described {
@@ -37,6 +61,7 @@ interface Described {
   security?: object[];
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, DescribedResponse>;
 }
 
 /** The interface description as it is published. */
@@ -53,15 +78,24 @@ export const operations: readonly Operation[] = Object.entries(description.paths
       allowsAnonymous:
         described.security?.some((requirement) => Object.keys(requirement).length === 0) ?? false,
       parameters: described.parameters ?? [],
-      body: fieldsOf(described.requestBody?.content["application/json"]?.schema),
+      body: bodyOf(described) && (bodyOf(described)?.properties ?? {}),
+      bodySchema: bodyOf(described),
+      responses: described.responses,
     })),
 );
 
-function fieldsOf(schema: Schema | undefined): Record<string, Schema> | undefined {
-  const name = schema?.$ref?.split("/").at(-1);
-  if (name === undefined) return schema && (schema.properties ?? {});
+function bodyOf({ requestBody }: Described): Schema | undefined {
+  const schema = requestBody?.content["application/json"]?.schema;
+  return schema && resolveSchema(schema);
+}
+
+/** The schema that a reference refers to; a schema that is no reference, itself. */
+export function resolveSchema(schema: Schema): Schema {
+  const { $ref, allOf: [extended] = [] } = schema;
+  if (extended) return { ...schema, ...resolveSchema(extended) };
+  const name = $ref?.split("/").at(-1);
   const components = description.components?.schemas as Record<string, Schema> | undefined;
-  return fieldsOf(components?.[name]);
+  return name === undefined ? schema : (components?.[name] ?? {});
 }
 
 /** Fills in the parameters of an operation's path. @throws if a value is missing. */
@@ -71,4 +105,28 @@ export function fillPath(path: string, values: Readonly<Record<string, string | 
     if (value === undefined) throw new Error(`no value for {${name}} of ${path}`);
     return encodeURIComponent(value);
   });
+}
+
+const byRoute = new Map(operations.map((each) => [`${each.method} ${each.path}`, each]));
+
+const router = new TrieRouter<string>();
+for (const route of api.routes) {
+  if (route.path !== "/*") router.add(route.method, route.path, route.path);
+}
+
+/**
+ * The operation that answers a request, by the service's own order of routes.
+ *
+ * @param path Path below `/api/v1`, with or without a query.
+ */
+export function findOperation(method: string, path: string): Operation | undefined {
+  const [[first]] = router.match(method, requestPath(`https://forge.example${path}`));
+  return first && byRoute.get(`${method} ${inBraces(first[0])}`);
+}
+
+/** A route's pattern in the notation of the interface description. */
+export function inBraces(pattern: string): string {
+  return pattern
+    .replace(/:(\w+)\{\.\+\\\.\(.*\)\}$/, "{$1}.{diffType}")
+    .replaceAll(/:(\w+)(?:\{\.\+\}\??)?/g, "{$1}");
 }

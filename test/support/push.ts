@@ -45,6 +45,8 @@ export interface PushExtras {
   pack?: Uint8Array;
   /** Capabilities of the client besides `report-status`, separated by spaces. */
   capabilities?: string;
+  /** Boundary of a shallow client. */
+  shallow?: string[];
   /** Push options; sent if the capabilities contain `push-options`. */
   options?: string[];
   visit?: typeof visitAsIs;
@@ -66,9 +68,10 @@ export const pushCommands = (
 ): Promise<Answer> =>
   visit("POST", pathOf(repo), { as, headers: HEADERS, body: pushBody(commands, extras) });
 
-function pushBody(
+/** The body of a push. */
+export function pushBody(
   commands: readonly Command[],
-  { pack, capabilities = "", options = [] }: PushExtras,
+  { pack, capabilities = "", shallow = [], options = [] }: PushExtras,
 ): Uint8Array<ArrayBuffer> {
   const pkt = (line: string): string => {
     const length = encodeUtf8(line).length + 4;
@@ -80,7 +83,8 @@ function pushBody(
   });
   const isWithOptions = capabilities.split(" ").includes("push-options");
   const tail = isWithOptions ? `${options.map(pkt).join("")}0000` : "";
-  const head = encodeUtf8(`${lines.join("")}0000${tail}`);
+  const boundary = shallow.map((oid) => pkt(`shallow ${oid}`));
+  const head = encodeUtf8(`${[...boundary, ...lines].join("")}0000${tail}`);
   return joinBytes(pack ? [head, pack] : [head]) as Uint8Array<ArrayBuffer>;
 }
 
@@ -132,7 +136,7 @@ export async function storeRefs(
   const { uploadId, snapshot } = await stored.beginUpload(Date.now());
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
   await receiver.write(pack);
-  const received = await receiver.finish(await stored.open(snapshot));
+  const received = await receiver.finish(await stored.open(snapshot), snapshot.refs);
   if (!received) throw new Error("the pack is empty");
   const updates = refs.map(({ ref, oid, peeledOid = null }) => ({
     ref,
@@ -148,6 +152,8 @@ export async function storeRefs(
     uploadId,
     packs: [received.record],
     updates,
+    requiredRefs: [],
+    visibility: { visibility: "public", isPrivate: false },
     isAtomic: true,
     defaultBranch: repo.defaultBranch,
   });

@@ -13,14 +13,17 @@ import { send, type Answer, type Sending } from "./call.ts";
  * @param bindings Bindings that replace the Worker's own.
  * @returns A function like `call` for this service.
  */
-export function serviceWith(vars: Record<string, string>, bindings: Partial<Env> = {}) {
+export function serviceWith(vars: Record<string, string>, bindings: Replaced = {}) {
   const visit = doorsWith(vars, bindings);
   return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>
     visit(method, `/api/v1${path}`, sending);
 }
 
+/** Bindings that replace the Worker's own; those that a service can do without may be missing. */
+type Replaced = Partial<{ [Name in keyof Env]: Env[Name] | undefined }>;
+
 /** Like `serviceWith`, for all paths: returns a function like `visit`. */
-export function doorsWith(vars: Record<string, string>, bindings: Partial<Env> = {}) {
+export function doorsWith(vars: Record<string, string>, bindings: Replaced = {}) {
   const app = createApp(parseConfig({ ...TEST_SETTINGS, ...vars }));
   return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>
     send(

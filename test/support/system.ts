@@ -36,9 +36,10 @@ export function systemCtx(
     db: openDatabase(all.DB.withSession("first-primary")),
     git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS, bindings.EVENTS_OUT),
-    outgoing: openOutgoing(config, config.rootUrl, USER_AGENT),
+    outgoing: openOutgoing(config, "", USER_AGENT),
     actor: ANONYMOUS,
-    rootUrl: config.rootUrl,
+    rootUrl: config.publicUrl,
+    publicUrl: config.publicUrl,
     now,
     defer: () => {},
   };

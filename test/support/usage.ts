@@ -16,6 +16,8 @@ export interface RequestLine {
   objectCalls: number;
   r2Calls: number;
   r2Rounds: number;
+  /** Steps of the budgets. */
+  steps: number;
 }
 
 /** The log line of a finished streamed response. */

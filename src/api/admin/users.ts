@@ -3,27 +3,29 @@ import { eq } from "drizzle-orm";
 
 import { allOf } from "../../db/db.ts";
 
-import type { Ctx } from "../../context.ts";
-import { users, type User as UserRow } from "../../db/schema/index.ts";
+import { users } from "../../db/schema/index.ts";
 import { createUser } from "../../domain/accounts/create-user.ts";
 import { editUser } from "../../domain/accounts/edit-user.ts";
-import { findSeenAccount } from "../../domain/accounts/find-account.ts";
 import { listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
 import { renameAccount } from "../../domain/accounts/rename-account.ts";
 import { defined } from "../../lib/defined.ts";
-import { malformed, notFound } from "../../lib/failure.ts";
+import { malformed } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
+import { userForAdmin } from "../guards/account.ts";
 import { siteAdmin } from "../guards/people.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
-import { Paging, setPageHeaders, queryInteger, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, queryId, readPage } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 
 export const adminUsers = endpoints();
 
-const visibility = z.enum(["public", "limited", "private", ""], "In").optional();
-const sourceId = z.int("a whole number is expected").min(0).optional();
+const visibility = z.enum(["public", "limited", "private", ""]).optional();
+const sourceId = z
+  .literal(0)
+  .optional()
+  .openapi({ description: "0, this service: there are no other login sources" });
 
 const CreateUser = body({
   username: requiredText(40),
@@ -38,7 +40,7 @@ const CreateUser = body({
   restricted: optionalFlag(),
   visibility,
   created_at: z.iso
-    .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
+    .datetime({ offset: true })
     .optional()
     .openapi({ format: "date-time", description: "The creation time to record for the account" }),
 }).openapi("CreateUserOption");
@@ -58,7 +60,7 @@ const EditUser = body({
   restricted: optionalFlag(),
   must_change_password: optionalFlag(),
   allow_create_organization: optionalFlag(),
-  max_repo_creation: z.int("a whole number is expected").min(-1).optional(),
+  max_repo_creation: z.int().min(-1).optional(),
   visibility,
 }).openapi("EditUserOption");
 
@@ -72,8 +74,8 @@ adminUsers.openapi(
     middleware: [siteAdmin("read:admin")] as const,
     request: {
       query: Paging.extend({
-        source_id: queryInteger("Only users of this login source"),
-        login_name: z.string().max(255, "MaxSize").default(""),
+        source_id: queryId("Only users of this login source"),
+        login_name: z.string().max(255).default(""),
       }),
     },
     responses: { 200: page(z.array(User), "The users, by login name"), ...refusals(401, 403) },
@@ -84,7 +86,7 @@ adminUsers.openapi(
     const slice = readPage(ctx.config, query);
     const isListed = allOf(
       eq(users.kind, "user"),
-      query.source_id > 0 ? eq(users.loginSourceId, query.source_id) : undefined,
+      query.source_id === undefined ? undefined : eq(users.loginSourceId, query.source_id),
       query.login_name === "" ? undefined : eq(users.loginName, query.login_name),
     );
     const { items, total } = await listAccountsWhere(ctx, isListed, slice);
@@ -110,16 +112,14 @@ adminUsers.openapi(
   async (c) => {
     const { ctx, viewer } = c.var;
     const sent = c.req.valid("json");
-    const isLocal = (sent.source_id ?? 0) === 0;
-    if (isLocal && !sent.password) throw malformed("PasswordIsRequired");
+    if (!sent.password) throw malformed("PasswordIsRequired");
     const user = await createUser(ctx, {
       name: sent.username,
       email: sent.email,
-      password: sent.password || undefined,
+      password: sent.password,
       fullName: sent.full_name,
       loginName: sent.login_name,
-      loginSourceId: sent.source_id,
-      mustChangePassword: sent.must_change_password ?? isLocal,
+      mustChangePassword: sent.must_change_password ?? true,
       isRestricted: sent.restricted,
       visibility: sent.visibility || undefined,
       createdAt: sent.created_at === undefined ? undefined : Date.parse(sent.created_at),
@@ -136,23 +136,21 @@ adminUsers.openapi(
     tags: ["admin"],
     summary: "Edit a user",
     description: "Fields that are not sent keep their values.",
-    middleware: [siteAdmin("write:admin")] as const,
+    middleware: [userForAdmin("write:admin")] as const,
     request: { params: UserPath, body: { required: true, ...json(EditUser, "The changes") } },
     responses: { 200: json(User, "The edited user"), ...refusals(400, 401, 403, 404, 422) },
   }),
   async (c) => {
-    const { ctx, viewer } = c.var;
-    const user = await findUser(ctx, c.req.valid("param").username);
+    const { ctx, account, viewer } = c.var;
     const sent = c.req.valid("json");
     const edited = await editUser(
       ctx,
-      user,
+      account,
       defined({
-        email: sent.email || undefined,
+        email: sent.email,
         password: sent.password || undefined,
         fullName: sent.full_name,
         loginName: sent.login_name,
-        loginSourceId: sent.source_id,
         website: sent.website,
         location: sent.location,
         description: sent.description,
@@ -178,7 +176,7 @@ adminUsers.openapi(
     tags: ["admin"],
     summary: "Rename a user",
     description: "The old name redirects to the new name.",
-    middleware: [siteAdmin("write:admin")] as const,
+    middleware: [userForAdmin("write:admin")] as const,
     request: {
       params: UserPath,
       body: {
@@ -192,15 +190,8 @@ adminUsers.openapi(
     responses: { 204: empty("The user was renamed"), ...refusals(401, 403, 404, 422) },
   }),
   async (c) => {
-    const { ctx } = c.var;
-    const user = await findUser(ctx, c.req.valid("param").username);
-    await renameAccount(ctx, user, c.req.valid("json").new_username);
+    const { ctx, account } = c.var;
+    await renameAccount(ctx, account, c.req.valid("json").new_username);
     return c.body(null, 204);
   },
 );
-
-async function findUser(ctx: Ctx, name: string): Promise<UserRow> {
-  const account = await findSeenAccount(ctx, name);
-  if (account?.kind !== "user") throw notFound();
-  return account;
-}

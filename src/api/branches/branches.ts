@@ -61,7 +61,7 @@ branches.openapi(
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(Branch), "The branches, newest commit first, then by name"),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413),
     },
   }),
   async (c) => {
@@ -88,7 +88,7 @@ branches.openapi(
     request: { params: RepoPath, body: { required: true, ...json(CreateBranch, "The branch") } },
     responses: {
       201: json(Branch, "The new branch"),
-      ...refusals(401, 403, 404, 409, 422, 423),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
     },
   }),
   async (c) => {
@@ -112,7 +112,7 @@ branches.openapi(
     summary: "Get a branch",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: BranchPath },
-    responses: { 200: json(Branch, "The branch"), ...refusals(401, 403, 404) },
+    responses: { 200: json(Branch, "The branch"), ...refusals(401, 403, 404, 413) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -134,7 +134,10 @@ branches.openapi(
       params: BranchPath,
       body: { required: true, ...json(RenameBranch, "The new name") },
     },
-    responses: { 204: empty("The branch was renamed"), ...refusals(401, 403, 404, 409, 422, 423) },
+    responses: {
+      204: empty("The branch was renamed"),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -152,7 +155,10 @@ branches.openapi(
     summary: "Update the commit of a branch",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: BranchPath, body: { required: true, ...json(UpdateBranch, "The commit") } },
-    responses: { 204: empty("The branch was updated"), ...refusals(401, 403, 404, 409, 422, 423) },
+    responses: {
+      204: empty("The branch was updated"),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -175,7 +181,7 @@ branches.openapi(
     summary: "Delete a branch",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: BranchPath },
-    responses: { 204: empty("The branch was deleted"), ...refusals(401, 403, 404, 409, 423) },
+    responses: { 204: empty("The branch was deleted"), ...refusals(401, 403, 404, 409, 413, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

@@ -38,7 +38,7 @@ tags.openapi(
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(Tag), "The tags that point to commits, newest commit first, then by name"),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413),
     },
   }),
   async (c) => {
@@ -63,7 +63,7 @@ tags.openapi(
     request: { params: RepoPath, body: { required: true, ...json(CreateTag, "The tag") } },
     responses: {
       201: json(Tag, "The new tag"),
-      ...refusals(401, 403, 404, 409, 422, 423),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
     },
   }),
   async (c) => {
@@ -83,7 +83,7 @@ tags.openapi(
     summary: "Get a tag",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: TagPath },
-    responses: { 200: json(Tag, "The tag"), ...refusals(401, 403, 404) },
+    responses: { 200: json(Tag, "The tag"), ...refusals(401, 403, 404, 413) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -101,7 +101,7 @@ tags.openapi(
     summary: "Delete a tag",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: TagPath },
-    responses: { 204: empty("The tag was deleted"), ...refusals(401, 403, 404, 409, 423) },
+    responses: { 204: empty("The tag was deleted"), ...refusals(401, 403, 404, 409, 413, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -125,7 +125,7 @@ tags.openapi(
           .openapi({ description: "The id of the tag object; lightweight tags have none" }),
       }),
     },
-    responses: { 200: json(AnnotatedTag, "The tag"), ...refusals(400, 401, 403, 404) },
+    responses: { 200: json(AnnotatedTag, "The tag"), ...refusals(400, 401, 403, 404, 413) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;

@@ -5,12 +5,13 @@ import { formatPatches } from "../../domain/commits/format-patches.ts";
 import { type CommitQuery, listCommits } from "../../domain/commits/list-commits.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
 import { findRevision, isPinned, type Revision } from "../../domain/git/find-revision.ts";
+import { noSuchRef } from "../../domain/git/no-such-ref.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
-import { conflict, invalid, notFound } from "../../lib/failure.ts";
+import { conflict, invalidField, notFound } from "../../lib/failure.ts";
 import { Commit, toCommit } from "../../shapes/git/commit.ts";
-import { json, page, refusals } from "../answers.ts";
+import { json, numberedPage, refusals } from "../answers.ts";
 import { immutableHeaders } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -51,8 +52,8 @@ commits.openapi(
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Listing },
     responses: {
-      200: page(z.array(Commit), "The commits, latest first, in the order of `git log`"),
-      ...refusals(401, 403, 404, 409, 422),
+      200: numberedPage(z.array(Commit), "The commits, latest first, in the order of `git log`"),
+      ...refusals(401, 403, 404, 409, 413, 422),
     },
   }),
   async (c) => {
@@ -75,7 +76,7 @@ commits.openapi(
       query.path ? { page: query.page, limit: PATH_PAGE_SIZE } : query,
     );
     const { items, total } = await listCommits(snapshot, wanted, slice);
-    if (total === 0 && query.path) throw notFound();
+    if (total === 0 && query.path) throw notFound("no commit changed the path", "no-such-path");
     const read = await readCommits(ctx, snapshot, items, toParts(query));
     setNumberedPageHeaders(c, slice, total);
     return c.json(
@@ -107,7 +108,7 @@ commits.openapi(
           "The difference to the first parent; for a merge in patch format, the merged commits",
         content: { "text/plain": { schema: z.string() } },
       },
-      ...refusals(401, 403, 404, 413),
+      ...refusals(401, 403, 404, 413, 422),
     },
   }),
   async (c) => {
@@ -134,7 +135,7 @@ commits.openapi(
     summary: "Get a commit",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: CommitPath, query: ShownParts },
-    responses: { 200: json(Commit, "The commit"), ...refusals(401, 403, 404) },
+    responses: { 200: json(Commit, "The commit"), ...refusals(401, 403, 404, 413, 422) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -146,18 +147,16 @@ commits.openapi(
   },
 );
 
-function diffOf(
-  { repository: { graph, objects } }: RepositorySnapshot,
-  node: Node,
-): Promise<Uint8Array> {
+function diffOf({ repository }: RepositorySnapshot, node: Node): Promise<Uint8Array> {
+  const { graph } = repository;
   const [parent = NO_NODE] = graph.parents(node);
   const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
-  return formatDiff(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+  return formatDiff(repository, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
 }
 
 function requireRevision(snapshot: RepositorySnapshot, text: string): Revision {
   const found = findRevision(snapshot, text);
-  if (!found) throw notFound();
+  if (!found) throw noSuchRef(snapshot);
   return found;
 }
 
@@ -172,7 +171,7 @@ function readMoment(text: string | undefined, field: string): number | undefined
   if (!text) return undefined;
   const milliseconds = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(milliseconds)) {
-    throw invalid(`invalid '${field}' format, expected ISO 8601 (RFC3339)`);
+    throw invalidField(field, "must be a time in RFC 3339, such as 2026-01-31T08:15:00Z");
   }
   return Math.floor(milliseconds / 1000);
 }

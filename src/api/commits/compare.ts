@@ -12,7 +12,7 @@ import { openSideBySide } from "../../domain/git/open-snapshot.ts";
 import { ChangedFile, toChangedFile } from "../../shapes/git/changed-file.ts";
 import { Commit, toCommit } from "../../shapes/git/commit.ts";
 import { Int64 } from "../../shapes/json.ts";
-import { page, refusals } from "../answers.ts";
+import { numberedPage, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inNetwork } from "../guards/repository.ts";
 import { setNumberedPageHeaders, Paging, readPage } from "../paging.ts";
@@ -67,8 +67,8 @@ comparisons.openapi(
     ] as const,
     request: { params: ComparePath, query: Paging.extend(ShownParts.shape) },
     responses: {
-      200: page(Compare, "The comparison; pagination applies to its commits"),
-      ...refusals(401, 403, 404),
+      200: numberedPage(Compare, "The comparison; pagination applies to its commits"),
+      ...refusals(401, 403, 404, 413, 422),
     },
   }),
   async (c) => {

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 
 import { COMMIT_STATES } from "../../db/schema/index.ts";
 import { findRevision } from "../../domain/git/find-revision.ts";
+import { noSuchRef } from "../../domain/git/no-such-ref.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { createStatus } from "../../domain/statuses/create-status.ts";
 import {
@@ -12,7 +13,6 @@ import {
 } from "../../domain/statuses/list-statuses.ts";
 import type { Ctx } from "../../context.ts";
 import type { Oid } from "../../git/oid.ts";
-import { notFound } from "../../lib/failure.ts";
 import {
   CombinedStatus,
   CommitStatus,
@@ -34,7 +34,7 @@ const DESCRIPTION_MAX = 4096;
 const URL_MAX = 2048;
 
 const CreateStatus = body({
-  state: z.enum(COMMIT_STATES, `one of ${COMMIT_STATES.join(", ")}`),
+  state: z.enum(COMMIT_STATES),
   context: optionalText(CONTEXT_MAX).openapi({
     description: "The name of the check that reports the status",
   }),
@@ -84,7 +84,7 @@ statuses.openapi(
     summary: "Create a commit status",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: CommitPath, body: { required: true, ...json(CreateStatus, "The status") } },
-    responses: { 201: json(CommitStatus, "The new status"), ...refusals(401, 403, 404, 422) },
+    responses: { 201: json(CommitStatus, "The new status"), ...refusals(401, 403, 404, 413, 422) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -109,7 +109,10 @@ statuses.openapi(
     summary: "List a commit's statuses",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: CommitPath, query: Listing },
-    responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(CommitStatus), "The statuses"),
+      ...refusals(401, 403, 404, 413, 422),
+    },
   }),
   async (c) => c.json(await listPage(c, c.req.valid("param").sha, c.req.valid("query")), 200),
 );
@@ -123,7 +126,10 @@ statuses.openapi(
     summary: "List the statuses of a branch's or tag's commit",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RefPath, query: Listing },
-    responses: { 200: page(z.array(CommitStatus), "The statuses"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(CommitStatus), "The statuses"),
+      ...refusals(401, 403, 404, 413, 422),
+    },
   }),
   async (c) => c.json(await listPage(c, c.req.valid("param").ref, c.req.valid("query")), 200),
 );
@@ -139,7 +145,7 @@ statuses.openapi(
     request: { params: RefPath, query: Paging },
     responses: {
       200: page(CombinedStatus, "The latest status of each context, and their combined state"),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413, 422),
     },
   }),
   async (c) => {
@@ -166,7 +172,8 @@ async function listPage(c: StatusContext, revision: string, query: z.infer<typeo
 }
 
 async function findCommit(ctx: Ctx, repo: RepositoryContext, text: string): Promise<Oid> {
-  const revision = findRevision(await openSnapshot(ctx, repo), text);
-  if (!revision) throw notFound();
+  const snapshot = await openSnapshot(ctx, repo);
+  const revision = findRevision(snapshot, text);
+  if (!revision) throw noSuchRef(snapshot);
   return revision.commitOid;
 }

@@ -27,7 +27,7 @@ blobs.openapi(
     },
     responses: {
       200: json(GitBlobResponse, "The blob, with its content up to 10 MiB"),
-      ...refusals(400, 401, 403, 404),
+      ...refusals(400, 401, 403, 404, 413),
     },
   }),
   async (c) => {

@@ -42,7 +42,7 @@ const DeleteFile = body({
 }).openapi("DeleteFileOptions");
 
 const ChangeFileOperation = body({
-  operation: z.enum(["create", "update", "upload", "rename", "delete"], "In").openapi({
+  operation: z.enum(["create", "update", "upload", "rename", "delete"]).openapi({
     description: "What to do with the file; `upload` creates or updates it",
   }),
   path: requiredText(PATH_MAX),
@@ -57,7 +57,7 @@ const ChangeFileOperation = body({
 
 const ChangeFiles = body({
   ...COMMIT_OPTIONS,
-  files: z.array(ChangeFileOperation, "Required").min(1, "Required").max(FILES_MAX, "MaxSize"),
+  files: z.array(ChangeFileOperation).min(1).max(FILES_MAX),
 }).openapi("ChangeFilesOptions");
 
 const inWritable = () => inRepo("write:repository", { unit: "code", mode: "write" });

@@ -16,9 +16,9 @@ const Identity = body({ name: optionalText(NAME_MAX), email: optionalText(EMAIL_
 
 const date = () =>
   z
-    .string("a text is expected")
+    .string()
     .refine((text) => text === "" || z.iso.datetime({ offset: true }).safeParse(text).success, {
-      error: "a time in RFC 3339 is expected",
+      error: "must be a time in RFC 3339, such as 2026-01-31T08:15:00Z",
     })
     .optional()
     .openapi({ format: "date-time" });
@@ -76,11 +76,11 @@ const toTime = (text: string | undefined): ZonedTime | undefined =>
 /** File content in base64, decoded to bytes. */
 export const base64 = () =>
   z
-    .string("Required")
+    .string()
     .transform((text, check) => {
       const bytes = parseBase64(text);
       if (bytes) return bytes;
-      check.addIssue({ code: "custom", message: "content is not base64" });
+      check.addIssue({ code: "custom", message: "must be base64" });
       return z.NEVER;
     })
     .openapi({ type: "string", format: "byte", description: "The content of the file in base64" });

@@ -3,6 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
 import { readContents, type Contents, type Includes } from "../../domain/contents/read-contents.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
+import { noSuchRef } from "../../domain/git/no-such-ref.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import {
@@ -46,7 +47,7 @@ contents.openapi(
     request: { params: RepoPath, query: RefQuery },
     responses: {
       200: json(z.array(ContentsResponse), "The entries, in tree order"),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413, 422),
     },
   }),
   async (c) => {
@@ -68,7 +69,7 @@ contents.get(
 
 async function listRoot(request: RequestVariables, ref: string) {
   const { found, contentRef, headers } = await findContents(request, "", ref, ALL);
-  if (found.kind !== "directory") throw notFound();
+  if (found.kind !== "directory") throw notFound("no directory", "no-such-path");
   const items = found.items.map((item) => toContents(item, contentRef, request.viewer));
   return { items, headers };
 }
@@ -87,7 +88,7 @@ contents.openapi(
         ContentsResponse.or(z.array(ContentsResponse)),
         "The file, or an array of the directory's entries",
       ),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413, 422),
     },
   }),
   async (c) => {
@@ -108,7 +109,7 @@ contents.openapi(
 contents.openapi(
   createRoute({
     method: "get",
-    path: "/repos/{owner}/{repo}/contents-ext/{filepath*}",
+    path: "/repos/{owner}/{repo}/contents-ext/{filepath*?}",
     operationId: "repoGetContentsExt",
     tags: ["repository"],
     summary: "Get the requested fields of a file or directory",
@@ -127,7 +128,7 @@ contents.openapi(
         ContentsExtResponse,
         "The file in `file_contents`, or the entries of the directory in `dir_contents`",
       ),
-      ...refusals(400, 401, 403, 404),
+      ...refusals(400, 401, 403, 404, 413, 422),
     },
   }),
   async (c) => {
@@ -189,12 +190,12 @@ async function findContents(
   const names = splitPath(path);
   const revision = findContentRevision(snapshot, repo, ref);
   if (!revision) {
-    if (snapshot.state.refs.length > 0 || ref !== "" || names.length > 0) throw notFound();
+    if (snapshot.state.refs.length > 0 || ref !== "" || names.length > 0) throw noSuchRef(snapshot);
     const contentRef: ContentRef = { repository: repo, kind: "branch", name: "" };
     return { found: { kind: "directory", items: [] }, contentRef, headers: {} };
   }
   const found = await readContents(snapshot.repository, revision, names, includes);
-  if (!found) throw notFound();
+  if (!found) throw notFound("no such path", "no-such-path");
   const contentRef: ContentRef = { repository: repo, kind: revision.kind, name: revision.name };
   const headers = isPinned(revision, ref) ? immutableHeaders({ ctx }, repo) : {};
   return { found, contentRef, headers };

@@ -2,6 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
 import { findDefinition } from "../../domain/editorconfig/find-definition.ts";
+import { noSuchRef } from "../../domain/git/no-such-ref.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
@@ -22,7 +23,7 @@ editorconfig.openapi(
     request: { params: FilePath, query: RefQuery },
     responses: {
       200: json(z.record(z.string(), z.string()), "The properties by name"),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413, 422),
     },
   }),
   async (c) => {
@@ -33,7 +34,8 @@ editorconfig.openapi(
     const root = revision && snapshot.repository.graph.root(revision.node);
     const isPath = names.every((name) => name !== "." && name !== ".." && !name.includes("\0"));
     const found = root && isPath && (await findDefinition(snapshot.repository, root, names));
-    if (!found) throw notFound();
+    if (!revision) throw noSuchRef(snapshot);
+    if (!found) throw notFound("no such path", "no-such-path");
     return c.json(found, 200);
   },
 );

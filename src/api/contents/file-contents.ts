@@ -3,8 +3,9 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Ctx } from "../../context.ts";
 import { findContentRevision } from "../../domain/contents/find-entry.ts";
 import { readManyContents } from "../../domain/contents/read-contents.ts";
+import { noSuchRef } from "../../domain/git/no-such-ref.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
-import { malformed, notFound } from "../../lib/failure.ts";
+import { malformed } from "../../lib/failure.ts";
 import { ContentsResponse, toContents, type ContentRef } from "../../shapes/contents/contents.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Viewer } from "../../shapes/viewer.ts";
@@ -17,9 +18,7 @@ import { RepoPath } from "../repos/paths.ts";
 import { RefQuery } from "./paths.ts";
 
 const GetFiles = body({
-  files: z
-    .array(z.string("a path is expected"), "Required")
-    .openapi({ description: "The paths of the files" }),
+  files: z.array(z.string()).openapi({ description: "The paths of the files" }),
 }).openapi("GetFilesOptions");
 
 const answers = {
@@ -27,7 +26,7 @@ const answers = {
     z.array(ContentsResponse.nullable()),
     "The entry of each path, in the order of the request; null for a path that does not exist. The list ends early if it exceeds the page size, or the response would be too large",
   ),
-  ...refusals(401, 403, 404),
+  ...refusals(401, 403, 404, 413, 422),
 };
 
 export const fileContents = endpoints();
@@ -99,7 +98,7 @@ async function shapeFiles(
 ) {
   const snapshot = await openSnapshot(ctx, repo);
   const revision = findContentRevision(snapshot, repo, ref);
-  if (!revision) throw notFound();
+  if (!revision) throw noSuchRef(snapshot);
   const contentRef: ContentRef = { repository: repo, kind: revision.kind, name: revision.name };
   const paths = files.slice(0, ctx.config.pageSizeMax);
   const items = await readManyContents(snapshot.repository, revision, paths, RESPONSE_BYTES_MAX);

@@ -12,7 +12,7 @@ import { COMMIT_OPTIONS, toCommitOptions } from "./commit-options.ts";
 
 const ApplyPatch = body({
   ...COMMIT_OPTIONS,
-  content: z.string("Required").min(1, "Required").openapi({
+  content: z.string().min(1).openapi({
     description: "The patch, in the format of `git diff` or `git format-patch`",
   }),
 }).openapi("ApplyDiffPatchFileOptions");

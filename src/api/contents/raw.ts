@@ -2,10 +2,12 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
 import type { Ctx } from "../../context.ts";
-import { detectContentType } from "../../domain/contents/content-type.ts";
+import { detectContentType, mayRun } from "../../domain/contents/content-type.ts";
+import { findContentRevision } from "../../domain/contents/find-entry.ts";
 import { findFile, type FoundFile } from "../../domain/contents/find-file.ts";
 import { type FileContent, openBlob, openMedia } from "../../domain/contents/open-content.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
+import { noSuchRef } from "../../domain/git/no-such-ref.ts";
 import { openSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
 import { parseRange } from "../../lib/byte-range.ts";
@@ -15,7 +17,7 @@ import { formatFilename } from "../../lib/header-value.ts";
 import { log } from "../../lib/log.ts";
 import { streamOf } from "../../lib/stream-of.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { refusals } from "../answers.ts";
+import { header, HEADERS, refusals } from "../answers.ts";
 import { immutableHeaders } from "../conditional.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";
@@ -24,16 +26,32 @@ import { FilePath, RefQuery } from "./paths.ts";
 
 export const raw = endpoints();
 
+/** The media type depends on the content of the file. */
+const ANY_CONTENT = { "*/*": { schema: z.string().openapi({ format: "binary" }) } };
+const FILE_HEADERS = {
+  ...HEADERS.download,
+  "Last-Modified": header("string", "The time of the commit that is read"),
+  "Accept-Ranges": header("string", "`bytes`"),
+  "X-Gitea-Object-Type": header("string", "`file` or `symlink`"),
+};
+const CONTENT_RANGE = header("string", "The range, and the size of the file in bytes");
+
 const bytes = {
   200: {
     description: "The bytes of the file; for a symlink, its target path",
-    content: {
-      "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
-    },
+    content: ANY_CONTENT,
+    headers: FILE_HEADERS,
   },
-  206: { description: "The range requested by `Range`" },
-  416: { description: "The requested range is outside the file" },
-  ...refusals(401, 403, 404),
+  206: {
+    description: "The range requested by `Range`",
+    content: ANY_CONTENT,
+    headers: { ...FILE_HEADERS, "Content-Range": CONTENT_RANGE },
+  },
+  416: {
+    description: "The requested range is outside the file",
+    headers: { ...FILE_HEADERS, "Content-Range": CONTENT_RANGE },
+  },
+  ...refusals(401, 403, 404, 413, 422),
 };
 
 raw.openapi(
@@ -76,7 +94,10 @@ async function answerFile(
   const { ctx, repo } = c.var;
   const snapshot = await openSnapshot(ctx, repo);
   const file = await findFile(snapshot, repo, path, ref);
-  if (!file) throw notFound();
+  if (!file) {
+    const isCommit = findContentRevision(snapshot, repo, ref) !== undefined;
+    throw isCommit ? notFound("no such file", "no-such-path") : noSuchRef(snapshot);
+  }
   const content = await openContent(ctx, repo.row, snapshot, file);
   const { oid, sizeBytes } = content;
   const isImmutable = content.isFinal && isPinned(file.revision, ref);
@@ -171,7 +192,8 @@ function headersOf(
   return {
     ETag: `"${oid}"`,
     "Last-Modified": new Date(seconds * 1000).toUTCString(),
-    "Content-Disposition": `inline; ${formatFilename(name)}`,
+    // By the name, since a 304 is answered without the content, and its headers replace those of the cached response.
+    "Content-Disposition": `${mayRun(name) ? "attachment" : "inline"}; ${formatFilename(name)}`,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "Accept-Ranges": "bytes",
     "X-Content-Type-Options": "nosniff",

@@ -40,7 +40,7 @@ trees.openapi(
     },
     responses: {
       200: json(GitTreeResponse, "A page of the tree, in tree order"),
-      ...refusals(400, 401, 403, 404, 413),
+      ...refusals(400, 401, 403, 404, 413, 422),
     },
   }),
   async (c) => {

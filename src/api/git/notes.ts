@@ -38,7 +38,7 @@ notes.openapi(
     summary: "Get the note on a commit",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: CommitPath, query: ShownParts },
-    responses: { 200: json(Note, "The note"), ...refusals(401, 403, 404) },
+    responses: { 200: json(Note, "The note"), ...refusals(401, 403, 404, 413, 422) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -119,7 +119,10 @@ notes.openapi(
     description: "An extension of Gitea's API, which only reads notes.",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: CommitPath },
-    responses: { 204: empty("The note was deleted"), ...refusals(401, 403, 404, 409, 422, 423) },
+    responses: {
+      204: empty("The note was deleted"),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

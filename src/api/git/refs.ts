@@ -21,7 +21,10 @@ refs.openapi(
     summary: "List a repository's refs",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath, query: Paging },
-    responses: { 200: page(z.array(Reference), "The refs, by name"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(Reference), "The refs, by name"),
+      ...refusals(401, 403, 404, 413),
+    },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -51,7 +54,10 @@ refs.openapi(
       }),
       query: Paging,
     },
-    responses: { 200: page(z.array(Reference), "The refs, by name"), ...refusals(401, 403, 404) },
+    responses: {
+      200: page(z.array(Reference), "The refs, by name"),
+      ...refusals(401, 403, 404, 413),
+    },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;

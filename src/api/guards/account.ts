@@ -1,11 +1,17 @@
+import { refuseBoundWrite } from "../../auth/actor.ts";
 import type { Scope } from "../../auth/scope.ts";
 import type { User } from "../../db/schema/index.ts";
-import { toMembership, type Membership } from "../../domain/accounts/find-account.ts";
-import { authenticateRequest } from "../../entrance/authenticate-request.ts";
+import {
+  findSeenAccount,
+  toMembership,
+  type Membership,
+} from "../../domain/accounts/find-account.ts";
+import { authenticate } from "../../entrance/authenticate.ts";
 import { enterAccount, type AccountContext } from "../../entrance/enter-account.ts";
-import { Moved } from "../../entrance/moved.ts";
+import { Moved, movedTo } from "../../entrance/moved.ts";
 import { Failure, forbidden, invalid, notFound } from "../../lib/failure.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
+import { requireSiteAdmin } from "./people.ts";
 import { renamedPath } from "./renamed-path.ts";
 
 /** Admits callers who may see the user or organization of the path. */
@@ -37,6 +43,21 @@ export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
       throw forbidden("doer should be the site admin or be same as the contextUser");
     }
     return { ctx, account };
+  });
+}
+
+/** Admits site administrators, for routes about the user of the path. */
+export function userForAdmin(...scopes: Scope[]): Guard<{ account: User }> {
+  return guard(scopes, false, async (c) => {
+    const { ctx } = await authenticate(incoming(c), { scopes, anonymous: "never" });
+    // SECURITY: before the lookup, so that nobody else learns which names are or were in use.
+    requireSiteAdmin(ctx.actor);
+    const name = c.req.param("username") ?? "";
+    const account = await findSeenAccount(ctx, name);
+    if (account?.kind !== "user") throw notFound();
+    if (account.lowerName === name.toLowerCase()) return { ctx, account };
+    const path = renamedPath(c, { username: account.name });
+    throw new Moved(movedTo(ctx.rootUrl, path, c.req.raw), 307);
   });
 }
 
@@ -85,18 +106,20 @@ async function enterNamed(
 ): Promise<AccountContext> {
   const name = c.req.param(parameter) ?? "";
   if (name === `:${parameter}`) return enterOwn(c, scopes);
-  return enterAccount(incoming(c), {
+  const context = await enterAccount(incoming(c), {
     name,
     scopes,
     anonymous: allowsAnonymous ? "by-setting" : "never",
     pathAt: (renamed) => renamedPath(c, { [parameter]: renamed.name }),
-    movedStatus: 307,
   });
+  refuseBoundWrite(context.ctx.actor, scopes);
+  return context;
 }
 
 /** Gitea's API document has paths with a literal `:username`, which means the caller. */
 async function enterOwn(c: GuardContext, scopes: readonly Scope[]): Promise<AccountContext> {
-  const { ctx } = await authenticateRequest(incoming(c), { scopes, anonymous: "never" });
+  const { ctx } = await authenticate(incoming(c), { scopes, anonymous: "never" });
+  refuseBoundWrite(ctx.actor, scopes);
   const account = requireUser(ctx.actor);
   return { ctx, account, isMember: false, isOwner: false, canCreateRepository: false };
 }

@@ -1,3 +1,4 @@
+import { requireAccess } from "../../auth/access/permission.ts";
 import type { Door } from "../../entrance/door.ts";
 import { forbidden, notFound, unauthenticated } from "../../lib/failure.ts";
 
@@ -13,6 +14,7 @@ export const API_DOOR: Door = {
       `token does not have at least one of required scope(s), required=[${missing.join(" ")}], token scope=${granted.text}`,
     ),
   refuseUnknown: () => notFound(),
+  requireAccess: (_actor, repo, requirement) => requireAccess(repo, requirement),
 };
 
 /** The message to a caller who must sign in. */

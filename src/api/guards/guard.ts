@@ -55,12 +55,12 @@ export function guard<V extends object>(
 /** The request of a guard, for the functions of `entrance`. */
 export const incoming = incomingAt(API_DOOR);
 
-function toViewer({ actor, rootUrl, config }: Ctx): Viewer {
+function toViewer({ actor, rootUrl, publicUrl, config }: Ctx): Viewer {
   return {
     userId: actor.scopes.isPublicOnly ? undefined : actor.user?.id,
     isSiteAdmin: actor.isSiteAdmin,
     rootUrl,
-    noReplyDomain: noReplyDomain(config, rootUrl),
+    noReplyDomain: noReplyDomain(config, publicUrl),
   };
 }
 

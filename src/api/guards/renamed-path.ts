@@ -1,5 +1,6 @@
 import { routePath } from "hono/route";
 
+import { requestPath } from "../../lib/request-path.ts";
 import type { GuardContext } from "./guard.ts";
 
 /**
@@ -10,7 +11,7 @@ import type { GuardContext } from "./guard.ts";
 export function renamedPath(c: GuardContext, names: Record<string, string>): string {
   // By position, not by text: a user may be called `v1` or `users`, and a name may be percent-encoded.
   const pattern = routePath(c).split("/");
-  return new URL(c.req.url).pathname
+  return requestPath(c.req.url)
     .split("/")
     .map((segment, at) => names[pattern[at]?.replace(/^:/, "") ?? ""] ?? segment)
     .join("/");

@@ -1,4 +1,3 @@
-import { requireAccess } from "../../auth/access/require-access.ts";
 import { TO_SEE, type Requirement } from "../../auth/access/requirement.ts";
 import type { Scope } from "../../auth/scope.ts";
 import type { User } from "../../db/schema/index.ts";
@@ -6,7 +5,6 @@ import {
   enterNetwork,
   enterRepository,
   type RelativeName,
-  type RequestContext,
   type RepositoryTarget,
 } from "../../entrance/enter-repository.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -19,11 +17,9 @@ export function inRepo(
   requirement: Requirement = TO_SEE,
 ): Guard<{ repo: RepositoryContext }> {
   const all = [scopes].flat();
-  return guard(all, requirement.mode === "read", async (c) => {
-    const context = await enterRepository(incoming(c), targetOf(c, all));
-    checkPermission(context, requirement);
-    return context;
-  });
+  return guard(all, requirement.mode === "read", (c) =>
+    enterRepository(incoming(c), targetOf(c, all, requirement)),
+  );
 }
 
 /**
@@ -35,13 +31,10 @@ export function inNetwork(
   nameOf: (c: GuardContext) => RelativeName | undefined,
 ): Guard<{ repo: RepositoryContext; relatives: RepositoryContext[] }> {
   return guard([scope], requirement.mode === "read", async (c) => {
-    const target = targetOf(c, [scope]);
+    const target = targetOf(c, [scope], requirement);
     const relative = nameOf(c);
-    const context = relative
-      ? await enterNetwork(incoming(c), target, relative)
-      : { ...(await enterRepository(incoming(c), target)), relatives: [] };
-    checkPermission(context, requirement);
-    return context;
+    if (relative) return enterNetwork(incoming(c), target, relative);
+    return { ...(await enterRepository(incoming(c), target)), relatives: [] };
   });
 }
 
@@ -52,26 +45,24 @@ export function signedInRepo(
 ): Guard<{ repo: RepositoryContext; user: User }> {
   const all = [scopes].flat();
   return guard(all, false, async (c) => {
-    const context = await enterRepository(incoming(c), targetOf(c, all));
-    checkPermission(context, requirement);
+    const context = await enterRepository(incoming(c), targetOf(c, all, requirement));
     return { ...context, user: requireUser(context.ctx.actor) };
   });
 }
 
 /** The repository of the path. The lookup comes before the check that the caller is signed in. */
-function targetOf(c: GuardContext, scopes: readonly Scope[]): RepositoryTarget {
+function targetOf(
+  c: GuardContext,
+  scopes: readonly Scope[],
+  requirement: Requirement,
+): RepositoryTarget {
   const { owner = "", repo: name = "" } = c.req.param();
   return {
     owner,
     name,
     scopes,
     anonymous: "by-setting",
+    requirement,
     pathAt: (renamed) => renamedPath(c, { owner: renamed.owner.name, repo: renamed.row.name }),
   };
-}
-
-/** Refuses a caller without the required permission; an anonymous caller of a write must sign in. */
-function checkPermission({ ctx, repo }: RequestContext, requirement: Requirement): void {
-  if (requirement.mode !== "read") requireUser(ctx.actor);
-  requireAccess(repo, requirement);
 }

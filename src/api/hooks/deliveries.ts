@@ -21,18 +21,15 @@ import type { HookRoutes } from "./hook-routes.ts";
 
 const Listing = Paging.extend({
   status: z
-    .enum(DELIVERY_STATUSES, `one of ${DELIVERY_STATUSES.join(", ")}`)
+    .enum(DELIVERY_STATUSES)
     .optional()
     .openapi({ description: "Only deliveries with this status" }),
-  event: z
-    .enum(HOOK_EVENTS, "the name of an event")
-    .optional()
-    .openapi({ description: "Only deliveries of this event" }),
+  event: z.enum(HOOK_EVENTS).optional().openapi({ description: "Only deliveries of this event" }),
 });
 
 const RedeliverFailed = body({
   since: z.iso
-    .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
+    .datetime({ offset: true })
     .openapi({ format: "date-time", description: "Only deliveries created at or after this time" }),
 }).openapi("RedeliverHookOption");
 

@@ -18,36 +18,33 @@ const EVENTS_MAX = 100;
 
 /** Unknown fields are ignored, since clients send fields of other forges. */
 const Config = z
-  .object(
-    {
-      url: optionalText(URL_MAX).openapi({
-        description: "The URL that deliveries are sent to, http or https",
-      }),
-      content_type: optionalText(32).openapi({
-        description: `One of ${HOOK_CONTENT_TYPES.join(", ")}`,
-      }),
-      secret: optionalText(SECRET_MAX).openapi({
-        description: "The key that signs deliveries; write-only. Empty to remove it",
-      }),
-      is_system_webhook: optionalText(8).openapi({
-        description:
-          "For /admin/hooks: whether the webhook fires for all repositories instead of being copied to new ones",
-      }),
-      channel: optionalText(CHAT_MAX).openapi({
-        description: "The channel; required for type slack",
-      }),
-      username: optionalText(CHAT_MAX),
-      icon_url: optionalText(URL_MAX),
-      color: optionalText(32),
-    },
-    "an object is expected",
-  )
+  .object({
+    url: optionalText(URL_MAX).openapi({
+      description: "The URL that deliveries are sent to, http or https",
+    }),
+    content_type: optionalText(32).openapi({
+      description: `One of ${HOOK_CONTENT_TYPES.join(", ")}`,
+    }),
+    secret: optionalText(SECRET_MAX).openapi({
+      description: "The key that signs deliveries; write-only. Empty to remove it",
+    }),
+    is_system_webhook: optionalText(8).openapi({
+      description:
+        "For /admin/hooks: whether the webhook fires for all repositories instead of being copied to new ones",
+    }),
+    channel: optionalText(CHAT_MAX).openapi({
+      description: "The channel; required for type slack",
+    }),
+    username: optionalText(CHAT_MAX),
+    icon_url: optionalText(URL_MAX),
+    color: optionalText(32),
+  })
   .openapi("CreateHookOptionConfig");
 
 const changeable = {
   events: z
-    .array(z.string("a text is expected").max(64, "MaxSize"), "a list is expected")
-    .max(EVENTS_MAX, "MaxSize")
+    .array(z.string().max(64))
+    .max(EVENTS_MAX)
     .optional()
     .openapi({ description: "The events to subscribe to; push if empty" }),
   branch_filter: optionalText(FILTER_MAX).openapi({

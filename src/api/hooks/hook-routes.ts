@@ -33,7 +33,7 @@ export interface HookRoutes {
 
 /** The query of a webhook test. */
 export const TestQuery = z.object({
-  ref: z.string().max(1024, "MaxSize").default("").openapi({
+  ref: z.string().max(1024).default("").openapi({
     description:
       "The branch, tag or commit that the test push is about; the default branch if empty",
   }),
@@ -178,14 +178,10 @@ export function addHookTest(
       request: {
         params,
         query: TestQuery.extend({
-          repo: z
-            .string("repo is required")
-            .min(1, "repo is required")
-            .max(255, "MaxSize")
-            .openapi({
-              description:
-                "The repository that the test push is about, by its name or as `owner/name`",
-            }),
+          repo: z.string().min(1).max(255).openapi({
+            description:
+              "The repository that the test push is about, by its name or as `owner/name`",
+          }),
         }),
       },
       responses: {

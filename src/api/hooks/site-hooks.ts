@@ -22,7 +22,7 @@ const writing = atHooks(siteAdmin("write:admin"), hookOwnerOf);
 
 const Listing = Paging.extend({
   type: z
-    .enum([...SITE_LEVELS, "all"], "one of system, default, all")
+    .enum([...SITE_LEVELS, "all"])
     .default("system")
     .openapi({
       description:

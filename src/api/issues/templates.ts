@@ -26,7 +26,7 @@ issueTemplates.openapi(
     request: { params: RepoPath },
     responses: {
       200: json(z.array(IssueTemplate), "The valid templates of the default branch"),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413),
     },
   }),
   async (c) => {
@@ -49,7 +49,7 @@ issueTemplates.openapi(
         IssueConfig,
         "The configuration; the default configuration if the file is missing or invalid",
       ),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413),
     },
   }),
   async (c) => {
@@ -74,7 +74,7 @@ issueTemplates.openapi(
         IssueConfigValidation,
         "Whether the configuration is valid, and the error if it is not",
       ),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413),
     },
   }),
   async (c) => {

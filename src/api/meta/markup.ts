@@ -5,6 +5,7 @@ import { resolveReferences } from "../../domain/markup/resolve-references.ts";
 import { invalid, tooLarge } from "../../lib/failure.ts";
 import { isMarkupMode, type MarkupMode } from "../../render/markup-options.ts";
 import { parseContext } from "../../render/parse-context.ts";
+import type { References } from "../../render/references.ts";
 import { refusals, json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
@@ -12,11 +13,10 @@ import { body, optionalFlag, readText } from "../json-body.ts";
 
 export const markup = endpoints();
 
-const shortText = (lengthMax: number) =>
-  z.string("a text is expected").max(lengthMax, "MaxSize").default("");
+const shortText = (lengthMax: number) => z.string().max(lengthMax).default("");
 
 const MarkdownOption = {
-  Text: z.string("a text is expected").default("").openapi({ description: "The text to render" }),
+  Text: z.string().default("").openapi({ description: "The text to render" }),
   Mode: shortText(32).openapi({
     description: "The mode: markdown, gfm, comment or wiki; markdown if empty",
   }),
@@ -133,11 +133,13 @@ async function render(ctx: Ctx, sent: Sent): Promise<string> {
   };
   // Loaded on first use: most requests render nothing.
   const { renderMarkup } = await import("../../render/markup.ts");
-  return renderMarkup(sent.Text, {
+  const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
+  const complete = {
     ...options,
     ...parseContext(sent.Context, options),
-    resolve: (found) => resolveReferences(ctx, found),
-  });
+    resolve: (found: References) => resolveReferences(ctx, found),
+  };
+  return renderMarkup(sent.Text, complete, ctx.git.openBudget(RENDER_STEPS_MAX));
 }
 
 function toMode(text: string): MarkupMode {

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import { ALLOWED_REACTIONS } from "../../domain/issues/allowed-reactions.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -79,4 +80,52 @@ settings.openapi(
       },
       200,
     ),
+);
+
+const GeneralUISettings = z
+  .object({
+    default_theme: z.string(),
+    allowed_reactions: z.array(z.string()),
+    custom_emojis: z.array(z.string()).openapi({ description: "Names of emojis beyond Unicode's" }),
+  })
+  .openapi("GeneralUISettings");
+
+settings.openapi(
+  createRoute({
+    method: "get",
+    path: "/settings/ui",
+    operationId: "getGeneralUISettings",
+    tags: ["settings"],
+    summary: "Get the instance's settings for user interfaces",
+    middleware: [anyone()] as const,
+    responses: { 200: json(GeneralUISettings, "The theme, reactions and emojis") },
+  }),
+  (c) =>
+    c.json(
+      { default_theme: "auto", allowed_reactions: [...ALLOWED_REACTIONS], custom_emojis: [] },
+      200,
+    ),
+);
+
+const GeneralAttachmentSettings = z
+  .object({
+    enabled: z.boolean(),
+    allowed_types: z.string().openapi({ description: "Endings and types, separated by commas" }),
+    max_size: Int64.openapi({ description: "Maximum size of an attachment, in MiB" }),
+    max_files: Int64,
+  })
+  .openapi("GeneralAttachmentSettings");
+
+settings.openapi(
+  createRoute({
+    method: "get",
+    path: "/settings/attachment",
+    operationId: "getGeneralAttachmentSettings",
+    tags: ["settings"],
+    summary: "Get the limits of attachments",
+    middleware: [anyone()] as const,
+    responses: { 200: json(GeneralAttachmentSettings, "The limits") },
+  }),
+  // Not implemented yet.
+  (c) => c.json({ enabled: false, allowed_types: "", max_size: 0, max_files: 0 }, 200),
 );

@@ -13,11 +13,13 @@ import { endpoints } from "../endpoints.ts";
 import { atAccount, inOrg } from "../guards/account.ts";
 import { anyone, signedIn } from "../guards/people.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
-import { Paging, setPageHeaders, readPage } from "../paging.ts";
+import { Paging, readPage, readPageOrAll, setPageHeaders } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 import { OrgPath } from "./paths.ts";
 
 export const organizations = endpoints();
+
+const WebAddress = z.url({ protocol: /^https?$/ });
 
 const CreateOrganization = body({
   username: requiredText(40),
@@ -25,12 +27,15 @@ const CreateOrganization = body({
   email: optionalText(254),
   description: optionalText(255),
   website: z
-    .url({ protocol: /^https?$/, error: "Url" })
-    .max(255, "MaxSize")
-    .or(z.literal(""))
+    .string()
+    .max(255)
+    .refine(
+      (text) => text === "" || WebAddress.safeParse(text).success,
+      "must be a URL with http or https",
+    )
     .optional(),
   location: optionalText(50),
-  visibility: z.enum(["public", "limited", "private", ""], "In").optional(),
+  visibility: z.enum(["public", "limited", "private", ""]).optional(),
   repo_admin_change_team_access: optionalFlag(),
 }).openapi("CreateOrgOption");
 
@@ -115,7 +120,7 @@ organizations.openapi(
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
+    const slice = readPageOrAll(ctx.config, c.req.valid("query"));
     // SECURITY: a membership is private until its member makes it public.
     const ids = organizationIds(user.id, ctx.actor.scopes.isPublicOnly);
     const { items, total } = await listAccountsIn(ctx, ids, slice);
@@ -144,7 +149,7 @@ organizations.openapi(
   }),
   async (c) => {
     const { ctx, account, viewer } = c.var;
-    const slice = readPage(ctx.config, c.req.valid("query"));
+    const slice = readPageOrAll(ctx.config, c.req.valid("query"));
     // A private membership is visible to the member, fellow members and administrators.
     const seesAll = ctx.actor.isSiteAdmin || viewer.userId === account.id;
     const ids = seesAll

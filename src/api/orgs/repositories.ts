@@ -11,7 +11,7 @@ import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { Paging, pageOf } from "../paging.ts";
-import { CreateRepository, refuseLabels } from "../repos/create-repository-body.ts";
+import { CreateRepository } from "../repos/create-repository-body.ts";
 import { OrgPath } from "./paths.ts";
 
 export const organizationRepositories = endpoints();
@@ -25,11 +25,10 @@ organizationRepositories.openapi(
   createRoute({
     method: "post",
     path: "/org/{org}/repos",
-    operationId: "createOrgRepoDeprecated",
+    operationId: "createOrgRepo",
     tags: ["organization"],
     summary: "Create a repository in an organization",
-    description:
-      "Deprecated: use /orgs/{org}/repos. An unknown organization is answered 422 instead of 404.",
+    description: "An unknown organization is answered 422.",
     middleware: [
       inOrg(["write:organization", "write:repository"], {
         allowsAnonymous: false,
@@ -53,12 +52,12 @@ organizationRepositories.openapi(
   createRoute({
     method: "post",
     path: "/orgs/{org}/repos",
-    operationId: "createOrgRepo",
+    operationId: "orgCreateRepo",
     tags: ["organization"],
     summary: "Create a repository in an organization",
-    middleware: [
-      inOrg(["write:organization", "write:repository"], { allowsAnonymous: false }),
-    ] as const,
+    description:
+      "The same as `POST /org/{org}/repos`, but an unknown organization is answered 404.",
+    middleware: [inOrg("write:organization", { allowsAnonymous: false })] as const,
     request: {
       params: OrgPath,
       body: { required: true, ...json(CreateRepository, "The repository") },
@@ -83,7 +82,6 @@ async function createInOrganization(
   if (!membership.canCreateRepository) {
     throw forbidden("Given user is not allowed to create repository in organization.");
   }
-  refuseLabels(wanted);
   return createRepository(ctx, org, user, membership.isOwner, wanted);
 }
 
@@ -94,9 +92,7 @@ organizationRepositories.openapi(
     operationId: "orgListRepos",
     tags: ["organization"],
     summary: "List an organization's repositories",
-    middleware: [
-      inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
-    ] as const,
+    middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
     request: { params: OrgPath, query: Paging },
     responses: {
       200: page(z.array(Repository), "The repositories, oldest first"),

@@ -1,12 +1,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
-import { type ArchiveFormat, parseArchiveName } from "../../domain/archives/archive-format.ts";
+import {
+  type ArchiveFormat,
+  MEDIA_TYPES,
+  parseArchiveName,
+} from "../../domain/archives/archive-format.ts";
 import { findArchive } from "../../domain/archives/find-archive.ts";
 import { answerDownload } from "../../lib/download.ts";
 import { log } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { refusals } from "../answers.ts";
+import { header, HEADERS, refusals } from "../answers.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -14,16 +18,26 @@ import { RepoPath } from "./paths.ts";
 
 export const archives = endpoints();
 
-const file = {
+const headers = {
+  ...HEADERS.download,
+  Link: header("string", "A URL that always serves this same file, with `rel=immutable`", false),
+};
+
+/** The responses of a route that answers with an archive in one of these formats. */
+const fileOf = (...formats: ArchiveFormat[]) => ({
   200: {
     description: "The file, generated while it is sent",
-    content: {
-      "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
-    },
+    content: Object.fromEntries(
+      formats.map((format) => [
+        MEDIA_TYPES[format],
+        { schema: z.string().openapi({ format: "binary" }) },
+      ]),
+    ),
+    headers,
   },
-  304: { description: "Not modified" },
-  ...refusals(401, 403, 404, 413),
-};
+  304: { description: "Not modified", headers },
+  ...refusals(401, 403, 404, 413, 422),
+});
 
 const RevisionPath = RepoPath.extend({
   revision: z
@@ -47,7 +61,7 @@ archives.openapi(
         }),
       }),
     },
-    responses: { ...file, ...refusals(400) },
+    responses: { ...fileOf("zip", "tar.gz", "bundle"), ...refusals(400) },
   }),
   (c) => {
     const { ref, format } = parseArchiveName(c.req.valid("param").archive);
@@ -64,7 +78,7 @@ archives.openapi(
     summary: "Get a branch, tag or commit as a gzip-compressed tar file",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RevisionPath },
-    responses: file,
+    responses: fileOf("tar.gz"),
   }),
   (c) => answerArchive(c, c.req.valid("param").revision, "tar.gz"),
 );
@@ -78,7 +92,7 @@ archives.openapi(
     summary: "Get a branch, tag or commit as a zip file",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RevisionPath },
-    responses: file,
+    responses: fileOf("zip"),
   }),
   (c) => answerArchive(c, c.req.valid("param").revision, "zip"),
 );
@@ -92,7 +106,7 @@ archives.openapi(
     summary: "Get a branch, tag or commit with its history as a git bundle",
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RevisionPath },
-    responses: file,
+    responses: fileOf("bundle"),
   }),
   (c) => answerArchive(c, c.req.valid("param").revision, "bundle"),
 );

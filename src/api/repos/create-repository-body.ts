@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import { invalid } from "../../lib/failure.ts";
+import { LABEL_TEMPLATES } from "../../domain/templates/label-templates.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 
 const TRUST_MODELS = ["default", "collaborator", "committer", "collaboratorcommitter"] as const;
@@ -17,7 +17,7 @@ export const CreateRepository = body({
     .catch("default")
     .optional()
     .openapi({ type: "string", enum: [...TRUST_MODELS] }),
-  object_format_name: z.enum(["", "sha1"], "only sha1 is supported").optional(),
+  object_format_name: z.enum(["", "sha1"]).optional(),
   auto_init: optionalFlag().openapi({
     description: "Create an initial commit; if false, gitignores, license and readme are ignored",
   }),
@@ -28,14 +28,8 @@ export const CreateRepository = body({
   readme: optionalText(100).openapi({
     description: "The readme template; `Default` is the only one",
   }),
-  issue_labels: optionalText(100),
+  issue_labels: z
+    .enum(["", ...LABEL_TEMPLATES])
+    .optional()
+    .openapi({ description: "The template of the first labels; labels do not exist yet" }),
 }).openapi("CreateRepoOption");
-
-/**
- * Refuses `issue_labels`, since labels are not implemented yet.
- *
- * @throws Failure `invalid` if the field is set.
- */
-export function refuseLabels(wanted: z.infer<typeof CreateRepository>): void {
-  if (wanted.issue_labels) throw invalid("issue_labels is not available yet");
-}

@@ -10,7 +10,7 @@ import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrAll } from "../paging.ts";
+import { Paging, pageOf, queryId, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -34,7 +34,10 @@ deployKeys.openapi(
     middleware: [inRepo("read:repository", { mode: "admin" })] as const,
     request: {
       params: RepoPath,
-      query: Paging.extend({ fingerprint: z.string().max(128, "MaxSize").default("") }),
+      query: Paging.extend({
+        key_id: queryId("Only the key with this id"),
+        fingerprint: z.string().max(128).default(""),
+      }),
     },
     responses: {
       200: page(z.array(DeployKey), "The keys, oldest first"),
@@ -47,7 +50,7 @@ deployKeys.openapi(
     const items = await pageOf(
       c,
       query,
-      (slice) => listDeployKeys(ctx, repo.row, query.fingerprint, slice),
+      (slice) => listDeployKeys(ctx, repo.row, { ...query, id: query.key_id }, slice),
       readPageOrAll,
     );
     return c.json(

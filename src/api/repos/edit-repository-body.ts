@@ -2,14 +2,14 @@ import { z } from "@hono/zod-openapi";
 
 import type { Repository } from "../../db/schema/index.ts";
 import type { RepositoryEdit } from "../../domain/repos/edit-repository.ts";
-import { invalid } from "../../lib/failure.ts";
+import { invalidField } from "../../lib/failure.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { defined } from "../../lib/defined.ts";
 
 const MERGE_STYLES = ["merge", "rebase", "rebase-merge", "squash", "fast-forward-only"] as const;
 
 export const EditRepository = body({
-  name: z.string().min(1, "Required").max(100, "MaxSize").optional(),
+  name: z.string().min(1).max(100).optional(),
   description: optionalText(2048),
   website: optionalText(1024),
   private: optionalFlag(),
@@ -28,17 +28,17 @@ export const EditRepository = body({
     .optional(),
   external_tracker: z
     .object({
-      external_tracker_url: z.string().max(1024, "MaxSize"),
-      external_tracker_format: z.string().max(1024, "MaxSize").default(""),
+      external_tracker_url: z.string().max(1024),
+      external_tracker_format: z.string().max(1024).default(""),
       external_tracker_style: z.enum(["numeric", "alphanumeric", "regexp", ""]).default("numeric"),
-      external_tracker_regexp_pattern: z.string().max(255, "MaxSize").default(""),
+      external_tracker_regexp_pattern: z.string().max(255).default(""),
     })
     .optional(),
   has_wiki: optionalFlag(),
-  external_wiki: z.object({ external_wiki_url: z.string().max(1024, "MaxSize") }).optional(),
+  external_wiki: z.object({ external_wiki_url: z.string().max(1024) }).optional(),
   has_pull_requests: optionalFlag(),
   has_projects: optionalFlag(),
-  projects_mode: z.enum(["repo", "owner", "all"], "In").optional(),
+  projects_mode: z.enum(["repo", "owner", "all"]).optional(),
   has_releases: optionalFlag(),
   has_packages: optionalFlag(),
   has_actions: optionalFlag(),
@@ -52,7 +52,7 @@ export const EditRepository = body({
   allow_manual_merge: optionalFlag(),
   autodetect_manual_merge: optionalFlag(),
   default_delete_branch_after_merge: optionalFlag(),
-  default_merge_style: z.enum(MERGE_STYLES, "In").optional(),
+  default_merge_style: z.enum(MERGE_STYLES).optional(),
   default_allow_maintainer_edit: optionalFlag(),
 }).openapi("EditRepoOption");
 type Sent = z.infer<typeof EditRepository>;
@@ -109,7 +109,7 @@ function toPullSettings(sent: Sent): RepositoryEdit["pullSettings"] {
 function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
   const { external_tracker: external, internal_tracker: internal } = sent;
   if (external) {
-    checkUrl(external.external_tracker_url, "External tracker URL not valid");
+    checkUrl(external.external_tracker_url, "external_tracker.external_tracker_url");
     checkTrackerFormat(external.external_tracker_format);
     return {
       external: {
@@ -135,20 +135,20 @@ function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
 function toWikiUrl(sent: Sent): string | undefined {
   if (sent.external_wiki === undefined) return sent.has_wiki ? "" : undefined;
   const url = sent.external_wiki.external_wiki_url;
-  if (url !== "") checkUrl(url, "Invalid external wiki URL");
+  if (url !== "") checkUrl(url, "external_wiki.external_wiki_url");
   return url;
 }
 
 function checkedWebsite(website: string | undefined): string | undefined {
-  if (website) checkUrl(website, "[Website]: Url");
+  if (website) checkUrl(website, "website");
   return website;
 }
 
 /** SECURITY: pages render these URLs as links, so only http and https are allowed. */
-function checkUrl(text: string, refusal: string): void {
+function checkUrl(text: string, field: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "localhost") {
-    throw invalid(refusal);
+    throw invalidField(field, "must be a URL with http or https");
   }
 }
 
@@ -156,7 +156,9 @@ function checkUrl(text: string, refusal: string): void {
 function checkTrackerFormat(format: string): void {
   if (format === "") return;
   const filled = format.replaceAll(/\{(user|repo|index)\}/g, "x");
-  const refusal = "External tracker URL format not valid";
-  if (/[{}]/.test(filled)) throw invalid(refusal);
-  checkUrl(filled, refusal);
+  const field = "external_tracker.external_tracker_format";
+  if (/[{}]/.test(filled)) {
+    throw invalidField(field, "must have no braces but {user}, {repo} and {index}");
+  }
+  checkUrl(filled, field);
 }

@@ -23,7 +23,7 @@ insights.openapi(
         z.record(z.string(), Int64),
         "Bytes per language on the default branch, the largest first",
       ),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413),
     },
   }),
   async (c) => {
@@ -44,7 +44,7 @@ insights.openapi(
     request: { params: RepoPath },
     responses: {
       200: json(z.array(z.string()), "SPDX ids of the licenses at the root of the default branch"),
-      ...refusals(401, 403, 404),
+      ...refusals(401, 403, 404, 413),
     },
   }),
   async (c) => {

@@ -22,7 +22,7 @@ import { anyone, signedIn } from "../guards/people.ts";
 import { inRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { PathId } from "../path-id.ts";
-import { CreateRepository, refuseLabels } from "./create-repository-body.ts";
+import { CreateRepository } from "./create-repository-body.ts";
 import { EditRepository, toEdit } from "./edit-repository-body.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -45,7 +45,6 @@ repositories.openapi(
   async (c) => {
     const { ctx, user, viewer } = c.var;
     const wanted = c.req.valid("json");
-    refuseLabels(wanted);
     const repo = await createRepository(ctx, user, user, true, wanted);
     return c.json(toRepository(repo, viewer), 201);
   },

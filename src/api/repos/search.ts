@@ -8,24 +8,23 @@ import { SearchError, SearchResults } from "../../shapes/repos/search-results.ts
 import { refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
-import { Paging, setPageHeaders, queryFlag, queryInteger, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, queryFlag, queryId, readPage } from "../paging.ts";
 
 export const repositorySearch = endpoints();
 
-const choice = (description: string) =>
-  z.string().max(64, "MaxSize").default("").openapi({ description });
+const choice = (description: string) => z.string().max(64).default("").openapi({ description });
 
 const SearchQuery = Paging.extend({
   q: z
     .string()
-    .max(255, "MaxSize")
+    .max(255)
     .default("")
     .openapi({ description: "Part of the name or of `owner/name`" }),
-  uid: queryInteger("Only repositories that the account with this id owns or has access to"),
+  uid: queryId("Only repositories that the account with this id owns or has access to"),
   exclusive: queryFlag("With uid: only repositories that the account owns"),
-  priority_owner_id: queryInteger("List the repositories of the account with this id first"),
-  team_id: queryInteger("Only repositories of the team with this id"),
-  starredBy: queryInteger("Only repositories that the user with this id has starred"),
+  priority_owner_id: queryId("List the repositories of the account with this id first"),
+  team_id: queryId("Only repositories of the team with this id"),
+  starredBy: queryId("Only repositories that the user with this id has starred"),
   topic: queryFlag("Match q against topics"),
   includeDesc: queryFlag("Search descriptions too"),
   private: queryFlag("Include private repositories; the default is true"),
@@ -56,7 +55,6 @@ repositorySearch.openapi(
     const { ctx, viewer } = c.var;
     const query = c.req.valid("query");
     const slice = readPage(ctx.config, query, ctx.config.searchPageSizeMax);
-    const isId = (id: number) => (id > 0 ? id : undefined);
     try {
       const { items, total } = await searchRepositories(
         ctx,
@@ -64,11 +62,11 @@ repositorySearch.openapi(
           text: query.q.trim(),
           isTopic: query.topic ?? false,
           isDescriptionSearched: query.includeDesc ?? false,
-          ownerId: isId(query.uid),
+          ownerId: query.uid,
           isExclusive: query.exclusive ?? false,
-          priorityOwnerId: isId(query.priority_owner_id),
-          teamId: isId(query.team_id),
-          starredById: isId(query.starredBy),
+          priorityOwnerId: query.priority_owner_id,
+          teamId: query.team_id,
+          starredById: query.starredBy,
           isPrivate: query.private === false ? false : query.is_private,
           isTemplate: query.template,
           isArchived: query.archived,

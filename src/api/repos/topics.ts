@@ -20,7 +20,7 @@ const invalidTopics = json(
 
 const RepoTopicOptions = body({
   topics: z
-    .array(z.string("a name is expected"), "a list is expected")
+    .array(z.string())
     .default([])
     .openapi({ description: "All topics that the repository should have" }),
 }).openapi("RepoTopicOptions");
@@ -133,7 +133,7 @@ topics.openapi(
     middleware: [anyone("read:repository")] as const,
     request: {
       query: Paging.extend({
-        q: z.string().max(255, "MaxSize").default("").openapi({ description: "Part of the name" }),
+        q: z.string().max(255).default("").openapi({ description: "Part of the name" }),
       }),
     },
     responses: {

@@ -12,10 +12,7 @@ import { refusePublicOnly } from "./public-only.ts";
 export const emails = endpoints();
 
 const Emails = body({
-  emails: z
-    .array(z.string().min(1, "Required").max(254, "MaxSize"), "Required")
-    .min(1, "Required")
-    .max(EMAILS_MAX, "MaxSize"),
+  emails: z.array(z.string().min(1).max(254)).min(1).max(EMAILS_MAX),
 }).openapi("CreateEmailOption");
 
 emails.openapi(

@@ -20,7 +20,7 @@ const KeyPath = z.object({ id: PathId });
 const KeyQuery = Paging.extend({
   fingerprint: z
     .string()
-    .max(128, "MaxSize")
+    .max(128)
     .default("")
     .openapi({ description: "Only the key with this fingerprint" }),
 });
@@ -51,7 +51,7 @@ publicKeys.openapi(
     const items = await pageOf(
       c,
       query,
-      (slice) => listUserKeys(ctx, user, query.fingerprint, slice),
+      (slice) => listUserKeys(ctx, user, query, slice),
       readPageOrAll,
     );
     return c.json(
@@ -150,7 +150,7 @@ publicKeys.openapi(
     const items = await pageOf(
       c,
       query,
-      (slice) => listUserKeys(ctx, account, query.fingerprint, slice),
+      (slice) => listUserKeys(ctx, account, query, slice),
       readPageOrAll,
     );
     return c.json(

@@ -53,7 +53,7 @@ const EditSettings = body({
   location: optionalText(50),
   language: optionalText(20),
   theme: optionalText(50),
-  diff_view_style: z.enum(["unified", "split"], "In").optional(),
+  diff_view_style: z.enum(["", "unified", "split"]).optional(),
   hide_email: optionalFlag(),
   hide_activity: optionalFlag(),
 }).openapi("UserSettingsOptions");

@@ -109,7 +109,7 @@ stars.openapi(
     operationId: "userListStarred",
     tags: ["user"],
     summary: "List the repositories a user has starred",
-    middleware: [atAccount(["read:user", "read:repository"], { allowsAnonymous: false })] as const,
+    middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
     request: { params: UserPath, query: Paging },
     responses: { 200: starredPage, ...refusals(401, 403, 404) },
   }),

@@ -15,18 +15,15 @@ export const accessTokens = endpoints();
 
 const CreateAccessToken = body({
   name: requiredText(255),
-  scopes: z
-    .array(z.string().max(64, "MaxSize"), "a list of scopes is expected")
-    .max(64, "MaxSize")
-    .default([]),
+  scopes: z.array(z.string().max(64)).max(64).default([]),
   expires_at: z.iso
-    .datetime({ offset: true, error: "a time in RFC 3339 is expected" })
+    .datetime({ offset: true })
     .optional()
     .openapi({ format: "date-time", description: "When the token expires; never if omitted" }),
   repositories: z
-    .array(z.string().regex(/^[^/]+\/[^/]+$/, "owner/name is expected"), "a list is expected")
-    .min(1, "Required")
-    .max(BOUND_MAX, "MaxSize")
+    .array(z.string().regex(/^[^/]+\/[^/]+$/, "must be of the form owner/name"))
+    .min(1)
+    .max(BOUND_MAX)
     .optional()
     .openapi({
       description: "The only repositories the token may access, as owner/name; all if omitted",

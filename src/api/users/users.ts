@@ -8,7 +8,7 @@ import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { anyone } from "../guards/people.ts";
-import { Paging, setPageHeaders, pageOf, queryInteger, readPage } from "../paging.ts";
+import { Paging, setPageHeaders, pageOf, queryId, readPage } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const users = endpoints();
@@ -25,10 +25,10 @@ users.openapi(
       query: Paging.extend({
         q: z
           .string()
-          .max(255, "MaxSize")
+          .max(255)
           .default("")
           .openapi({ description: "Part of the login name or full name" }),
-        uid: queryInteger("Only the user with this id"),
+        uid: queryId("Only the user with this id"),
       }),
     },
     responses: { 200: page(z.array(User), "The users, by login name"), ...refusals(401, 403, 422) },
@@ -37,8 +37,7 @@ users.openapi(
     const { ctx, viewer } = c.var;
     const query = c.req.valid("query");
     const slice = readPage(ctx.config, query, ctx.config.searchPageSizeMax);
-    const id = query.uid > 0 ? query.uid : undefined;
-    const { items, total } = await searchUsers(ctx, query.q.trim(), id, slice);
+    const { items, total } = await searchUsers(ctx, query.q.trim(), query.uid, slice);
     setPageHeaders(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),

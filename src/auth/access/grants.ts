@@ -18,17 +18,19 @@ import { reachesRepository, teamGrants } from "./team-modes.ts";
  *
  * @param userId   A value, or a column of the enclosing query.
  * @param isEnough The condition that a team grants it, where it differs from `teamGrants(requirement)`.
+ * @param isPrivate The condition that the repository counts as private for members of the organization.
  */
 export function isGranted(
   userId: SQL,
   requirement: Requirement,
   isEnough: SQL = teamGrants(requirement),
+  isPrivate: SQL = sql`${repositories.isPrivate}`,
 ): SQL {
   return anyOf(
     eq(repositories.ownerId, userId),
     isCollaborator(userId, requirement),
     isGrantedByTeam(userId, isEnough),
-    requirement.mode === "read" ? isReadableByMember(userId) : undefined,
+    requirement.mode === "read" ? isReadableByMember(userId, isPrivate) : undefined,
   );
 }
 
@@ -49,8 +51,8 @@ const isGrantedByTeam = (userId: SQL, isEnough: SQL): SQL => sql`exists (
 )`;
 
 /** Members of an organization read its repositories that are not private. */
-const isReadableByMember = (userId: SQL): SQL =>
-  sql`(not ${repositories.isPrivate} and ${isOwnedByOrganizationOf(userId)})`;
+const isReadableByMember = (userId: SQL, isPrivate: SQL): SQL =>
+  sql`(not ${isPrivate} and ${isOwnedByOrganizationOf(userId)})`;
 
 /** The condition that a repository's owner is an organization that the user belongs to. */
 export const isOwnedByOrganizationOf = (userId: SQL): SQL => sql`exists (

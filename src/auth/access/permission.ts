@@ -4,11 +4,13 @@ import {
   OWNER_PERMISSION,
   UNITS,
   type Access,
+  type Mode,
   type Repository,
   type RepositoryPermission,
   type Unit,
   type UnitModes,
 } from "../../db/schema/index.ts";
+import { forbidden, notFound } from "../../lib/failure.ts";
 import type { Actor } from "../actor.ts";
 import { isWithinReach } from "./credential-reach.ts";
 import type { AccessFacts, TeamGrant } from "./facts.ts";
@@ -69,12 +71,39 @@ function isReadableWithoutGrant(actor: Actor, repo: Repository, facts: AccessFac
   return isReadableByMember;
 }
 
-/** The mode of a permission in a unit, or in the repository itself; `none` for a disabled unit. */
+/**
+ * The mode of a permission in a unit, or in the repository itself.
+ *
+ * A disabled unit does not exist, except for those who can enable it: administrators of the repository read it.
+ */
 export function modeOf({ row, permission }: Permitted, unit: Unit | undefined): Access {
   if (unit === undefined) return permission.mode;
-  return isUnitOn(row, unit) ? permission.units[unit] : ACCESS.none;
+  if (isUnitOn(row, unit)) return permission.units[unit];
+  return permission.mode >= ACCESS.admin ? ACCESS.read : ACCESS.none;
 }
 
 /** Whether a permission meets a requirement. */
 export const isAllowed = (permitted: Permitted, { unit, mode }: Requirement): boolean =>
   modeOf(permitted, unit) >= ACCESS[mode];
+
+/**
+ * Refuses a caller whose permission in a repository does not meet a requirement.
+ *
+ * @throws Failure `not_found` for a repository or unit that the caller may not see; `forbidden` where the caller's
+ * mode is lower than the required one.
+ */
+export function requireAccess(permitted: Permitted, { unit, mode }: Requirement): void {
+  const granted = modeOf(permitted, unit);
+  if (granted === ACCESS.none) throw notFound();
+  if (granted >= ACCESS[mode]) return;
+  const isOff = unit !== undefined && !isUnitOn(permitted.row, unit);
+  throw forbidden(isOff ? `the repository's ${unit} unit is disabled` : REFUSALS[mode]);
+}
+
+const REFUSALS: Record<Mode, string> = {
+  none: "",
+  read: "",
+  write: "user should have a permission to write to a repo",
+  admin: "user should be a repo admin or a site admin",
+  owner: "user should be the owner of the repo",
+};

@@ -1,4 +1,4 @@
-import { eq, sql, type SQL } from "drizzle-orm";
+import { type Column, sql, type SQL } from "drizzle-orm";
 
 import { allOf, anyOf } from "../../db/db.ts";
 import { repositories, type Unit } from "../../db/schema/index.ts";
@@ -18,41 +18,59 @@ export const isRepositoryVisible = (actor: Actor): SQL => isRepositoryAllowed(ac
  * A test compares the two over every combination.
  */
 export function isRepositoryAllowed(actor: Actor, requirement: Requirement): SQL {
-  const { unit } = requirement;
-  return allOf(
-    isWithinReachSql(actor),
-    unit === undefined ? undefined : isUnitOnSql(unit),
-    isPermitted(actor, requirement),
-  );
+  const { unit, mode } = requirement;
+  const isPermittedHere = isPermitted(actor, requirement);
+  if (unit === undefined) return allOf(isWithinReachSql(actor), isPermittedHere);
+  const ifOn = allOf(isUnitOnSql(unit), isPermittedHere);
+  return allOf(isWithinReachSql(actor), mode === "read" ? anyOf(ifOn, canEnable(actor)) : ifOn);
+}
+
+/** What the visibility of a repository was at some time, beside what it is now. */
+export interface EarlierVisibility {
+  readonly visibility: SQL | Column;
+  readonly isPrivate: SQL | Column;
 }
 
 /**
  * The condition that a repository is visible to the caller and, where `isNeeded` holds, that the caller may
  * read a unit of it.
+ *
+ * @param earlier The caller must also see the repository as it was then, with the grants of now.
  */
 export function isRepositoryVisibleWith(
   actor: Actor,
-  { unit, isNeeded }: { unit: Unit; isNeeded: SQL },
+  { unit, isNeeded, earlier }: { unit: Unit; isNeeded: SQL; earlier?: EarlierVisibility },
 ): SQL {
   // One `case` expression, so that the caller's teams are searched once for both requirements.
   const ofUnit = teamGrants({ unit, mode: "read" });
   const isEnough = sql`case when ${isNeeded} then ${ofUnit} else ${teamGrants(TO_SEE)} end`;
   return allOf(
     isWithinReachSql(actor),
-    sql`(${isUnitOnSql(unit)} or not ${isNeeded})`,
-    isPermitted(actor, TO_SEE, isEnough),
+    anyOf(isUnitOnSql(unit), sql`not ${isNeeded}`, canEnable(actor)),
+    isPermitted(actor, TO_SEE, isEnough, earlier),
   );
 }
 
-function isPermitted(actor: Actor, requirement: Requirement, isEnough?: SQL): SQL {
+/** The condition that the caller administers the repository, and so can enable its units. */
+const canEnable = (actor: Actor): SQL => isPermitted(actor, { mode: "admin" });
+
+function isPermitted(
+  actor: Actor,
+  requirement: Requirement,
+  isEnough?: SQL,
+  earlier?: EarlierVisibility,
+): SQL {
   if (actor.isSiteAdmin) return sql`1`;
   const visibilities = requirement.mode === "read" ? visibilitiesWithoutGrant(actor) : [];
   const { user } = actor;
   // A caller who sees all public repositories and nothing else gains nothing by a grant.
   const canGrantAddMore = user && !(seesPublicOnly(actor) && visibilities.length > 0);
+  const isOneOf = (column: SQL | Column): SQL =>
+    anyOf(...visibilities.map((visibility) => sql`${column} = ${visibility}`));
+  const isPrivate = earlier && sql`(${repositories.isPrivate} or ${earlier.isPrivate})`;
   return anyOf(
-    ...visibilities.map((visibility) => eq(repositories.visibility, visibility)),
-    canGrantAddMore ? isGranted(sql`${user.id}`, requirement, isEnough) : undefined,
+    allOf(isOneOf(repositories.visibility), earlier && isOneOf(earlier.visibility)),
+    canGrantAddMore ? isGranted(sql`${user.id}`, requirement, isEnough, isPrivate) : undefined,
   );
 }
 

@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
+import type { Visibility } from "./accounts.ts";
+
 /**
  * The event types that activity feeds show, as SQL: the indexes of the feeds contain only these, so that
  * frequent events that no feed shows, like commit statuses, do not slow the feeds down.
@@ -19,6 +21,12 @@ export const events = sqliteTable(
     /** The account that the event belongs to: the repository's owner, the organization, or the user. */
     ownerId: integer().notNull(),
     repoId: integer(),
+    /**
+     * The repository's `visibility` and `isPrivate` when the event was recorded: what happened while a repository
+     * was private stays hidden from readers who could not see it.
+     */
+    visibility: text().$type<Visibility>().notNull().default("private"),
+    isPrivate: integer({ mode: "boolean" }).notNull().default(true),
     payload: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     createdAt: integer().notNull(),
     /**
@@ -27,7 +35,7 @@ export const events = sqliteTable(
     dispatchAt: integer(),
     /** Attempts to dispatch it. */
     dispatchAttempts: integer().notNull().default(0),
-    /** Root URL of the request, for the URLs in payloads; "" if the configuration has one. */
+    /** Public URL of the service, for the URLs in payloads; "" if the configuration has one. */
     rootUrl: text().notNull().default(""),
   },
   (table) => [

@@ -1,4 +1,5 @@
 import {
+  type AnySQLiteColumn,
   index,
   integer,
   primaryKey,
@@ -31,11 +32,14 @@ export const accessTokens = sqliteTable(
     isBound: integer({ mode: "boolean" }).notNull().default(false),
     createdAt: integer().notNull(),
     lastUsedAt: integer(),
+    /** The token that made this one, and with which it ends; null if it was made with a password. */
+    madeById: integer().references((): AnySQLiteColumn => accessTokens.id, { onDelete: "cascade" }),
   },
   (table) => [
     uniqueIndex("access_tokens_secret_hash").on(table.secretHash),
     uniqueIndex("access_tokens_name").on(table.userId, table.name),
     index("access_tokens_user").on(table.userId, table.createdAt),
+    index("access_tokens_made_by").on(table.madeById),
   ],
 );
 export type AccessToken = typeof accessTokens.$inferSelect;

@@ -1,4 +1,4 @@
-import { invalid } from "../../lib/failure.ts";
+import { invalid, invalidField } from "../../lib/failure.ts";
 
 const LENGTH_MAX = 40;
 
@@ -62,11 +62,18 @@ const RESERVED_ENDINGS = [".keys", ".gpg", ".rss", ".atom", ".png"];
  * Validates an account name: ASCII letters and digits with single `-`, `.`, `_` between them, which excludes
  * lookalike names and path traversal.
  *
+ * @param field The field name in the error message.
  * @throws Failure `invalid` for an invalid or reserved name.
  */
-export function checkAccountName(name: string): void {
-  if (name.length > LENGTH_MAX || !/^[0-9A-Za-z]+(?:[-._][0-9A-Za-z]+)*$/.test(name)) {
-    throw invalid("[Username]: invalid username");
+export function checkAccountName(name: string, field = "username"): void {
+  if (name.length > LENGTH_MAX) {
+    throw invalidField(field, `must have at most ${LENGTH_MAX} characters`);
+  }
+  if (!/^[0-9A-Za-z]+(?:[-._][0-9A-Za-z]+)*$/.test(name)) {
+    throw invalidField(
+      field,
+      "must consist of ASCII letters and digits, with single dashes, dots and underscores between them",
+    );
   }
   const lower = name.toLowerCase();
   if (RESERVED.has(lower)) throw invalid(`name is reserved [name: ${name}]`);

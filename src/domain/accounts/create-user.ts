@@ -21,14 +21,12 @@ import { checkEmail } from "./email-address.ts";
 export interface NewUser {
   name: string;
   email: string;
-  /** Undefined when an external login source authenticates the user. */
-  password?: string | undefined;
+  password: string;
   fullName?: string | undefined;
   visibility?: Visibility | undefined;
   isAdmin?: boolean | undefined;
   isRestricted?: boolean | undefined;
   mustChangePassword?: boolean | undefined;
-  loginSourceId?: number | undefined;
   loginName?: string | undefined;
   /** Backdates the account, in milliseconds since the epoch. */
   createdAt?: number | undefined;
@@ -43,13 +41,13 @@ export interface NewUser {
 export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
   checkAccountName(wanted.name);
   checkEmail(wanted.email);
-  if (wanted.password !== undefined) checkPassword(ctx.config, wanted.password);
+  checkPassword(ctx.config, wanted.password);
 
   const lowerName = wanted.name.toLowerCase();
   const newId = sql<number>`(
     select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}
   )`;
-  const passwordHash = wanted.password === undefined ? null : await hashPassword(wanted.password);
+  const passwordHash = await hashPassword(wanted.password);
   try {
     const [created] = await ctx.db.batch([
       ctx.db
@@ -61,11 +59,12 @@ export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
           fullName: wanted.fullName ?? "",
           email: wanted.email,
           passwordHash,
+          // Not chosen yet: a page decides.
+          diffViewStyle: "",
           visibility: wanted.visibility ?? "public",
           isAdmin: wanted.isAdmin ?? false,
           isRestricted: wanted.isRestricted ?? false,
           mustChangePassword: wanted.mustChangePassword ?? false,
-          loginSourceId: wanted.loginSourceId ?? 0,
           loginName: wanted.loginName ?? "",
           createdAt: wanted.createdAt ?? ctx.now,
           updatedAt: ctx.now,

@@ -6,9 +6,9 @@ import { isViolation, onlyWhile } from "../../db/db.ts";
 import { emailAddresses, users, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { differing } from "../../lib/differing.ts";
-import { invalid, malformed, notFound } from "../../lib/failure.ts";
+import { invalidField, malformed, notFound } from "../../lib/failure.ts";
 import { checkPassword } from "./create-user.ts";
-import { checkEmail } from "./email-address.ts";
+import { isEmail } from "./email-address.ts";
 
 type Columns = Pick<
   User,
@@ -29,7 +29,6 @@ type Columns = Pick<
   | "mustChangePassword"
   | "canCreateOrganization"
   | "repoCountMax"
-  | "loginSourceId"
   | "loginName"
 >;
 
@@ -43,8 +42,8 @@ export interface UserEdit extends Partial<Columns> {
 /**
  * Edits a user. The caller of this function checks permissions. Unchanged values record no event.
  *
- * @throws Failure `malformed` when the edit would remove the last administrator and for an invalid password,
- * `invalid` for a website that is not an HTTP URL, and for an invalid email address or another user's.
+ * @throws Failure `malformed` when the edit would remove the last administrator, for an invalid password, and for an
+ * invalid email address or another user's, as existing clients expect; `invalid` for a website that is not an HTTP URL.
  */
 export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<User> {
   checkEdit(ctx, wanted);
@@ -95,16 +94,18 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
       throw malformed("the last administrator can't be removed");
     }
     if (isViolation(error, "UNIQUE", "email_addresses.lower_email")) {
-      throw invalid(`e-mail already in use [email: ${email}]`);
+      throw malformed(`e-mail already in use [email: ${email}]`);
     }
     throw error;
   }
 }
 
 function checkEdit({ config }: Ctx, { email, website, password }: UserEdit): void {
-  if (email !== undefined) checkEmail(email);
+  if (email !== undefined && !isEmail(email)) throw malformed("[email]: must be an e-mail address");
   // SECURITY: pages render it as a link: only http(s) is allowed, never e.g. `javascript:`.
-  if (website && !/^https?:\/\//i.test(website)) throw invalid("[Website]: Url");
+  if (website && !/^https?:\/\//i.test(website)) {
+    throw invalidField("website", "must be a URL with http or https");
+  }
   if (password !== undefined) checkPassword(config, password);
 }
 

@@ -26,7 +26,7 @@ export const EMAILS_MAX = 20;
  * @throws Failure `invalid` when any address is invalid or in use; none is added then.
  */
 export async function addEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
-  for (const email of emails) checkEmail(email);
+  for (const [at, email] of emails.entries()) checkEmail(email, `emails.${at}`);
   const addresses = emails.map((email) => ({
     userId: user.id,
     email,

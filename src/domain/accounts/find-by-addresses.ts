@@ -35,7 +35,7 @@ export async function findByAddresses(
  */
 export function selectOwners(ctx: Ctx, addresses: readonly string[]) {
   const wanted = [...new Set(addresses.map((address) => address.toLowerCase()))];
-  const domain = `@${noReplyDomain(ctx.config, ctx.rootUrl)}`;
+  const domain = `@${noReplyDomain(ctx.config, ctx.publicUrl)}`;
   const named = wanted.filter((address) => address.endsWith(domain));
   const others = wanted.filter((address) => !address.endsWith(domain));
   const names = named.map((address) => address.slice(0, -domain.length));

@@ -10,9 +10,9 @@ import { cleanIdentityText, type Identity } from "../../git/object/identity.ts";
  * SECURITY: a hidden address is replaced by a no-reply address, since every reader of the repository can read
  * its commits.
  */
-export function toIdentity({ config, rootUrl, now }: Ctx, user: User): Identity {
+export function toIdentity({ config, publicUrl, now }: Ctx, user: User): Identity {
   const email = user.isEmailHidden
-    ? `${user.lowerName}@${noReplyDomain(config, rootUrl)}`
+    ? `${user.lowerName}@${noReplyDomain(config, publicUrl)}`
     : user.email;
   const name = cleanIdentityText(encodeText(user.fullName.replaceAll(/\p{Cc}/gu, " ")));
   return {

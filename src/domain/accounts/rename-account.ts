@@ -13,7 +13,7 @@ import { checkAccountName } from "./account-name.ts";
  * @throws Failure `invalid` for an invalid or taken name.
  */
 export async function renameAccount(ctx: Ctx, account: User, name: string): Promise<void> {
-  checkAccountName(name);
+  checkAccountName(name, "new_username");
   if (name === account.name) return;
   const lowerName = name.toLowerCase();
   const insertRedirect =

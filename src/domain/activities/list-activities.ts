@@ -200,14 +200,15 @@ const isNoStarOrWatch = sql`${events.type} not in ('star.created', 'watch.create
  * The condition for an event of a repository that the caller may currently see.
  *
  * SECURITY: access is checked when the event is read: a caller that lost access no longer sees earlier
- * events.
+ * events. The visibility that the repository had when the event was recorded counts as well.
  */
 function isRepositoryShown({ actor }: Ctx): SQL {
   const isPushed = sql`${events.type} = 'repository.pushed'`;
+  const isPublic = sql`'public' = ${repositories.visibility} and 'public' = ${events.visibility}`;
   const isShown = allOf(
     // A token without a repository scope sees public repositories only.
-    hasScope(actor.scopes, "read:repository") ? undefined : eq(repositories.visibility, "public"),
-    isRepositoryVisibleWith(actor, { unit: "code", isNeeded: isPushed }),
+    hasScope(actor.scopes, "read:repository") ? undefined : isPublic,
+    isRepositoryVisibleWith(actor, { unit: "code", isNeeded: isPushed, earlier: events }),
   );
   return sql`exists (
     select 1 from ${repositories} where ${repositories.id} = ${events.repoId} and ${isShown}

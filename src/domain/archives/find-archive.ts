@@ -1,12 +1,13 @@
 import type { Ctx } from "../../context.ts";
+import { UNLIMITED } from "../../git/budget.ts";
 import { type ByteText, encodeUtf8 } from "../../git/byte-text.ts";
 import { formatOid, type Oid } from "../../git/oid.ts";
 import type { Download } from "../../lib/download.ts";
-import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { apiUrlOf } from "../../shapes/urls.ts";
 import { codec } from "../../storage/codec.ts";
 import { findRevision } from "../git/find-revision.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import { type RepositorySnapshot, openSnapshot } from "../git/open-snapshot.ts";
 import { type ArchiveFormat, MEDIA_TYPES } from "./archive-format.ts";
 import { openBundle } from "./open-bundle.ts";
@@ -30,9 +31,10 @@ export async function findArchive(
   ref: string,
   format: ArchiveFormat,
 ): Promise<Download> {
-  const snapshot = await openSnapshot(ctx, repo);
+  // An archive is read as fast as the client takes it, whatever its size.
+  const snapshot = await openSnapshot(ctx, repo, UNLIMITED);
   const revision = findRevision(snapshot, ref);
-  if (!revision) throw notFound();
+  if (!revision) throw noSuchRef(snapshot);
   const { commitOid } = revision;
   const { name, lowerName } = repo.row;
   const shown = {

@@ -14,6 +14,7 @@ import { tooLarge } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { compressor } from "../../storage/compressor.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
+import { RESULT_STEPS_MAX } from "../../storage/result-cache.ts";
 import { streamBlob } from "../contents/stream-blob.ts";
 import type { Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
@@ -25,6 +26,8 @@ const ENTRIES_MAX = 500_000;
 const CONTENT_BYTES_MAX = 8 * 1024 ** 3;
 /** Maximum bytes of a path: no common system supports a longer one. */
 const PATH_BYTES_MAX = 4096;
+/** Steps to match the attributes of an entry, beside `RESULT_STEPS_MAX` for the whole tree. */
+const ENTRY_STEPS = 1000;
 
 /**
  * Opens the tree of a commit as a tar or zip file, with the repository name as top folder.
@@ -33,6 +36,7 @@ const PATH_BYTES_MAX = 4096;
  * MB ahead.
  *
  * @param decorations The refs that point at the commit.
+ * @returns A stream that fails where `.gitattributes` takes too much work to match.
  * @throws Failure `too_large` for more than 500,000 entries, 8 GB, or a path of more than 4096 bytes.
  */
 export async function openTree(
@@ -47,10 +51,13 @@ export async function openTree(
   const commit = toUtf8(parseCommit(await objects.readAt(graph.location(node))));
   const root = graph.root(node);
   if (!root) throw missing(`tree ${commit.treeOid}`);
-  refuseLarge(await measure(repository, root));
+  const measured = await measure(repository, root);
+  refuseLarge(measured);
+  // A small tree can have rules that take hours to match; a large one needs some work for each of its entries.
+  const matching = ctx.git.openBudget(RESULT_STEPS_MAX + ENTRY_STEPS * measured.entryCount);
 
   let digits = 0;
-  const entries = readEntries(catalog, objects, listEntries(catalog, objects, root), {
+  const entries = readEntries(catalog, objects, listEntries(catalog, objects, root, matching), {
     prefix: `${encodeText(row.lowerName)}/` as ByteText,
     commit: {
       oid: commitOid,

@@ -4,6 +4,7 @@ import { conflict, notFound } from "../../lib/failure.ts";
 import type { BranchEntry } from "../../shapes/git/branch.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
@@ -34,7 +35,7 @@ export async function createBranch(
 ): Promise<BranchEntry> {
   requireWritable(repo);
   const { name } = wanted;
-  checkBranchName(name, "NewBranchName");
+  checkBranchName(name, "new_branch_name");
   const snapshot = await openSnapshot(ctx, repo);
   const commitOid = findStart(repo, snapshot, wanted);
   const ref = branchRef(name);
@@ -46,7 +47,7 @@ export async function createBranch(
   // Read before the ref update: a branch whose head can't be shown is not created.
   const head = (await readHeads(ctx, snapshot, [commitOid])).get(commitOid);
   if (!head) throw notFound();
-  await updateRefs(ctx, repo, snapshot.repository, [{ ref, to: commitOid }]);
+  await updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]);
   return { name, head };
 }
 
@@ -58,10 +59,10 @@ function findStart(
   const { oldRef, oldBranch } = wanted;
   if (oldRef) {
     const revision = findRevision(snapshot, oldRef);
-    if (!revision) throw notFound("The old branch does not exist");
+    if (!revision) throw noSuchRef(snapshot, "The old branch does not exist");
     return revision.commitOid;
   }
   const start = findRef(snapshot, branchRef(oldBranch || row.defaultBranch));
-  if (!start) throw notFound("The old branch does not exist");
+  if (!start) throw noSuchRef(snapshot, "The old branch does not exist");
   return start.oid;
 }

@@ -14,5 +14,5 @@ export async function deleteBranch(ctx: Ctx, repo: RepositoryContext, name: stri
   const { oid } = findBranch(snapshot, name);
   const ref = branchRef(name);
   if (snapshot.state.head === encodeText(ref)) throw forbidden("can not delete default branch");
-  await updateRefs(ctx, repo, snapshot.repository, [{ ref, from: oid }]);
+  await updateRefs(ctx, repo, snapshot, [{ ref, from: oid }]);
 }

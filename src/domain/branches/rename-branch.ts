@@ -23,7 +23,7 @@ export async function renameBranch(
   name: string,
 ): Promise<void> {
   requireWritable(repo);
-  checkBranchName(name, "Name");
+  checkBranchName(name, "name");
   const snapshot = await openSnapshot(ctx, repo);
   const { oid } = findBranch(snapshot, oldName);
   const [from, to] = [branchRef(oldName), branchRef(name)];
@@ -42,5 +42,5 @@ export async function renameBranch(
   ];
   // SECURITY: passed for administrators only, since the branch may have become the default in the meantime.
   const headMove = isAdmin ? { from: encodeText(from), to: encodeText(to) } : undefined;
-  await updateRefs(ctx, repo, snapshot.repository, updates, headMove);
+  await updateRefs(ctx, repo, snapshot, updates, headMove);
 }

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context.ts";
-import { isRefNameFormat } from "../../git/ref-name.ts";
 import { isOid } from "../../git/oid.ts";
 import { isAncestor } from "../../git/walk/merge-bases.ts";
-import { conflict, invalid, notFound } from "../../lib/failure.ts";
+import { invalidField } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
@@ -24,8 +24,8 @@ export interface BranchUpdate {
  * Updates a branch to point at another commit.
  *
  * @throws Failure `not_found` if the branch or the commit does not exist, `invalid` for a malformed ref or
- * commit id, `conflict` if the branch does not point at `from`, or for a non-fast-forward update without
- * force.
+ * commit id, if the branch does not point at `from`, and for a non-fast-forward update without force, `conflict`
+ * for an update that loses a race.
  */
 export async function updateBranch(
   ctx: Ctx,
@@ -34,18 +34,20 @@ export async function updateBranch(
   { to, from, isForced }: BranchUpdate,
 ): Promise<void> {
   requireWritable(repo);
-  if (!isRefNameFormat(to)) throw invalid("[NewCommitID]: GitRefName");
-  if (from && !isOid(from.toLowerCase())) throw invalid("[OldCommitID]: a commit id is expected");
+  if (from && !isOid(from.toLowerCase())) {
+    throw invalidField("old_commit_id", "must be a whole commit id");
+  }
   const snapshot = await openSnapshot(ctx, repo);
   const { oid } = findBranch(snapshot, name);
   const { graph } = snapshot.repository;
   const revision = findRevision(snapshot, to);
-  if (!revision) throw notFound();
-  if (from && from.toLowerCase() !== oid) throw conflict(`the branch is at ${oid}`);
+  if (!revision) throw noSuchRef(snapshot);
+  if (from && from.toLowerCase() !== oid)
+    throw invalidField("old_commit_id", `must be ${oid}, where the branch is`);
   if (revision.commitOid === oid) return;
   if (!isForced && !isAncestor(graph, graph.find(oid), revision.node)) {
-    throw conflict("not a fast-forward");
+    throw invalidField("force", "must be true, since the update is not a fast-forward");
   }
   const updates = [{ ref: branchRef(name), from: oid, to: revision.commitOid }];
-  await updateRefs(ctx, repo, snapshot.repository, updates);
+  await updateRefs(ctx, repo, snapshot, updates);
 }

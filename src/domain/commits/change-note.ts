@@ -6,12 +6,13 @@ import { stripSpace } from "../../git/object/strip-space.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { NO_NODE } from "../../git/walk/commit-graph.ts";
-import { conflict, invalid, notFound } from "../../lib/failure.ts";
+import { conflict, invalid, invalidField, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { commitChange } from "../git/commit-change.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { makeCommit } from "../git/make-commit.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { type Note, NOTES_REF } from "./find-note.ts";
@@ -88,8 +89,10 @@ export async function deleteNote(
 
 function cleanMessage(message: string): Uint8Array {
   const text = stripSpace(encodeText(message));
-  if (text === "") throw invalid("[Message]: Required");
-  if (text.includes("\0") || !message.isWellFormed()) throw invalid("[Message]: not a text");
+  if (text === "") throw invalidField("message", "must not be empty");
+  if (text.includes("\0") || !message.isWellFormed()) {
+    throw invalidField("message", "must be Unicode text without NUL");
+  }
   return byteTextBytes(text);
 }
 
@@ -110,7 +113,7 @@ async function changeNotes(
   const { result, snapshot } = await commitChange(ctx, repo, async ({ snapshot: base, pack }) => {
     const { graph, objects } = base.repository;
     const found = findRevision(base, revision);
-    if (!found) throw notFound();
+    if (!found) throw noSuchRef(base);
     const head = findRef(base, NOTES_REF)?.oid;
     const headNode = head === undefined ? NO_NODE : graph.find(head);
     if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);

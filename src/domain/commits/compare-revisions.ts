@@ -1,3 +1,4 @@
+import type { Budget } from "../../git/budget.ts";
 import { findRenames } from "../../git/diff/renames.ts";
 import { EMPTY_TREE_OID, type Oid } from "../../git/oid.ts";
 import type { CommitGraph, Node } from "../../git/walk/commit-graph.ts";
@@ -8,6 +9,7 @@ import type { ChangedFileEntry } from "../../shapes/git/changed-file.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findRevision, type Revision } from "../git/find-revision.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { Slice } from "../slice.ts";
 import { countSides, findChanges } from "./find-changes.ts";
@@ -82,9 +84,10 @@ export function findRevisions(
   { row }: RepositoryContext,
   text: ComparisonText,
 ): Revisions {
-  const base = findRevision(baseSnapshot, text.base ?? row.defaultBranch);
+  const base = findRevision(baseSnapshot, text.base ?? `refs/heads/${row.defaultBranch}`);
   const head = findRevision(headSnapshot, text.head);
-  if (!base || !head) throw notFound();
+  if (!base) throw noSuchRef(baseSnapshot);
+  if (!head) throw noSuchRef(headSnapshot);
   return { base, head };
 }
 
@@ -121,7 +124,9 @@ export function compareHistories(
 }
 
 /**
- * Lists the files that differ between two trees, as `git diff --numstat -M` does.
+ * Lists the files that differ between two trees, as `git diff --numstat -M` does. Within the budget of a result, a file
+ * whose comparison takes too much counts as replaced whole, and the lines of files for which nothing is left are not
+ * counted.
  *
  * @param oldTreeOid Undefined for the empty tree.
  * @returns Undefined for more than 3000 changed files or more than 64 MB to diff.
@@ -131,10 +136,10 @@ export async function findChangedFiles(
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid = EMPTY_TREE_OID,
 ): Promise<ChangedFileEntry[] | undefined> {
-  const cacheKey = ["files", oldTreeOid ?? null, newTreeOid];
   const cached = await repository.results.getOrCompute(
-    cacheKey,
-    async () => (await computeDifferences(repository, oldTreeOid, newTreeOid)) ?? null,
+    ["files", oldTreeOid ?? null, newTreeOid],
+    async (budget) =>
+      (await computeDifferences(repository, oldTreeOid, newTreeOid, budget)) ?? null,
   );
   return cached ?? undefined;
 }
@@ -143,8 +148,10 @@ async function computeDifferences(
   { catalog, objects }: OpenRepository,
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid,
+  budget: Budget,
 ): Promise<ChangedFileEntry[] | undefined> {
-  const changes = await findChanges(objects, oldTreeOid, newTreeOid);
+  const counted = objects.within(budget);
+  const changes = await findChanges(counted, oldTreeOid, newTreeOid);
   if (!changes) return undefined;
   let bytes = 0;
   for (const change of changes) {
@@ -157,8 +164,8 @@ async function computeDifferences(
   }
   if (bytes > COMPARED_BYTES_MAX) return undefined;
   const differences: ChangedFileEntry[] = [];
-  for (const change of await findRenames(objects, changes)) {
-    differences.push({ change, stat: await countSides(objects, change) });
+  for (const change of await findRenames(counted, changes, budget)) {
+    differences.push({ change, stat: await countSides(counted, change, budget) });
   }
   return differences;
 }

@@ -1,5 +1,6 @@
+import type { Budget } from "../../git/budget.ts";
 import { GitError } from "../../git/error.ts";
-import { diffLines, isBinary } from "../../git/diff/line-diff.ts";
+import { diffLines, isBinary, type LineDiff } from "../../git/diff/line-diff.ts";
 import { countLines, type LineStat } from "../../git/diff/line-stat.ts";
 import { findRenames } from "../../git/diff/renames.ts";
 import { diffTrees, type PathChange, type PathEntry } from "../../git/diff/tree-diff.ts";
@@ -33,44 +34,59 @@ export async function findChanges(
   }
 }
 
-/** Counts changed lines of all files together as `git diff --shortstat` does, with rename detection. */
+/**
+ * Counts changed lines of all files together as `git diff --shortstat` does, with rename detection.
+ *
+ * @param objects Read within `budget`.
+ */
 export async function countChangedLines(
   objects: ObjectReader,
   changes: readonly PathChange[],
+  budget: Budget,
 ): Promise<LineStat> {
   let added = 0;
   let removed = 0;
-  for (const change of await findRenames(objects, changes)) {
-    const stat = await countSides(objects, change);
+  for (const change of await findRenames(objects, changes, budget)) {
+    const stat = await countSides(objects, change, budget);
     added += stat?.added ?? 0;
     removed += stat?.removed ?? 0;
   }
   return { added, removed };
 }
 
-/** Counts the lines that a change adds and removes; undefined for binary files. */
+/** Counts the lines that a change adds and removes; undefined where `diffSides` is. */
 export async function countSides(
   objects: ObjectReader,
   change: PathChange,
+  budget: Budget,
 ): Promise<LineStat | undefined> {
-  const { old, fresh, isText } = await readSides(objects, change);
-  return isText ? countLines(diffLines(old, fresh)) : undefined;
+  const diff = await diffSides(objects, change, budget);
+  return diff && countLines(diff);
 }
 
-/** Reads the contents of both sides of a change. `isText` states whether they can be diffed line by line. */
-export async function readSides(
+/**
+ * Compares both sides of a change line by line; undefined for binary files, for files over 4 MB, and for files that the
+ * budget does not suffice to read.
+ *
+ * @param objects Read within `budget`.
+ */
+export async function diffSides(
   objects: ObjectReader,
   change: PathChange,
-): Promise<{ old: Uint8Array; fresh: Uint8Array; isText: boolean }> {
+  budget: Budget,
+): Promise<LineDiff | undefined> {
   const oldEntry = change.kind === "added" ? undefined : change.old;
   const newEntry = change.kind === "deleted" ? undefined : change.new;
-  if (oldEntry && newEntry && oldEntry.oid === newEntry.oid) {
-    return { old: NOTHING, fresh: NOTHING, isText: true };
+  if (oldEntry && newEntry && oldEntry.oid === newEntry.oid) return diffLines(NOTHING, NOTHING);
+  try {
+    const old = await readSide(objects, oldEntry);
+    const fresh = await readSide(objects, newEntry);
+    if (!old || !fresh || isBinary(old) || isBinary(fresh)) return undefined;
+    return await diffLines(old, fresh, budget);
+  } catch (error) {
+    if (error instanceof GitError && error.code === "limit") return undefined;
+    throw error;
   }
-  const old = await readSide(objects, oldEntry);
-  const fresh = await readSide(objects, newEntry);
-  if (!old || !fresh) return { old: NOTHING, fresh: NOTHING, isText: false };
-  return { old, fresh, isText: !isBinary(old) && !isBinary(fresh) };
 }
 
 /** Undefined for a file that is too large. */
@@ -80,12 +96,7 @@ async function readSide(
 ): Promise<Uint8Array | undefined> {
   if (!entry) return NOTHING;
   if (isSubmoduleMode(entry.mode)) return encodeUtf8(`Subproject commit ${entry.oid}\n`);
-  try {
-    const found = await objects.readObject(entry.oid);
-    if (!found) throw new Error(`the blob ${entry.oid} is not there`);
-    return found.content.length > TEXT_BYTES_MAX ? undefined : found.content;
-  } catch (error) {
-    if (error instanceof GitError && error.code === "limit") return undefined;
-    throw error;
-  }
+  const found = await objects.readObject(entry.oid);
+  if (!found) throw new Error(`the blob ${entry.oid} is not there`);
+  return found.content.length > TEXT_BYTES_MAX ? undefined : found.content;
 }

@@ -1,5 +1,6 @@
 import { abbreviate } from "../../git/abbreviation.ts";
-import { type ByteText, byteTextBytes } from "../../git/byte-text.ts";
+import type { Budget } from "../../git/budget.ts";
+import type { ByteText } from "../../git/byte-text.ts";
 import { findRenames } from "../../git/diff/renames.ts";
 import { GitError } from "../../git/error.ts";
 import { formatChanges } from "../../git/mail/format-changes.ts";
@@ -10,6 +11,7 @@ import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import { codec } from "../../storage/codec.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findChanges } from "./find-changes.ts";
 import { listCommits } from "./list-commits.ts";
@@ -28,19 +30,24 @@ const SIGNATURE = "Edgeforge" as ByteText;
  * Formats a commit as `git format-patch --stdout` does, for `git am`. A merge is formatted as the commits that
  * it merged into its first parent, one mail each. Commits that change no file are omitted.
  *
+ * The result is cached, with the abbreviated ids that were unique when it was formatted.
+ *
  * @throws Failure `too_large` for more than 3000 changed files, 16 MB of text, a file of more than
- * 4 MB, or a merge of more than 250 commits.
+ * 4 MB, a merge of more than 250 commits, or more work than the budget of a result.
  */
-export async function formatPatches(snapshot: RepositorySnapshot, node: Node): Promise<Uint8Array> {
-  const nodes = await listMailed(snapshot, node);
-  let text = "";
-  for (const [at, each] of nodes.entries()) {
-    const number = at + 1;
-    const bytesMax = TEXT_BYTES_MAX - text.length;
-    const mail = await formatOne(snapshot, each, { number, total: nodes.length }, bytesMax);
-    if (mail !== "") text += (text === "" ? "" : "\n") + mail;
-  }
-  return byteTextBytes(text as ByteText);
+export function formatPatches(snapshot: RepositorySnapshot, node: Node): Promise<Uint8Array> {
+  const { results, graph } = snapshot.repository;
+  return results.getOrComputeText(["patch", graph.oid(node)], async (budget) => {
+    const nodes = await listMailed(snapshot, node);
+    let text = "";
+    for (const [at, each] of nodes.entries()) {
+      const position = { number: at + 1, total: nodes.length };
+      const bytesMax = TEXT_BYTES_MAX - text.length;
+      const mail = await formatOne(snapshot.repository, each, position, bytesMax, budget);
+      if (mail !== "") text += (text === "" ? "" : "\n") + mail;
+    }
+    return text as ByteText;
+  });
 }
 
 /** Lists the commits to format: the commit itself, or the commits that a merge merged, oldest first. */
@@ -59,24 +66,28 @@ async function listMailed(snapshot: RepositorySnapshot, node: Node): Promise<Nod
 }
 
 async function formatOne(
-  { repository: { catalog, graph, objects } }: RepositorySnapshot,
+  repository: OpenRepository,
   node: Node,
   position: { number: number; total: number },
   bytesMax: number,
+  budget: Budget,
 ): Promise<ByteText> {
+  const { catalog, graph } = repository;
+  const objects = repository.objects.within(budget);
   const [parent = NO_NODE] = graph.parents(node);
   const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
-  const found = await findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
-  if (!found) throw tooLarge("the commit changes too many files");
-  if (found.length === 0) return "" as ByteText;
-  const changes = await findRenames(objects, found);
-  const commit = toUtf8(parseCommit(await objects.readAt(graph.location(node))));
   try {
+    const found = await findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+    if (!found) throw tooLarge("the commit changes too many files");
+    if (found.length === 0) return "" as ByteText;
+    const changes = await findRenames(objects, found, budget);
+    const commit = toUtf8(parseCommit(await objects.readAt(graph.location(node))));
     const formatted = await formatChanges(objects, changes, {
       codec,
       abbreviate: (oid) => abbreviate(catalog, oid),
       contentBytesMax: CONTENT_BYTES_MAX,
       patchBytesMax: bytesMax,
+      budget,
     });
     const commitOid = graph.oid(node);
     return formatMail({ commitOid, commit, ...position, ...formatted, signature: SIGNATURE });

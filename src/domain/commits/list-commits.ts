@@ -5,6 +5,7 @@ import { countWalk, findWanted, type LogRange, walkByTime } from "../../git/walk
 import { PathFinder } from "../../git/walk/path-finder.ts";
 import { logPath } from "../../git/walk/path-history.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
+import type { ResultKey } from "../../storage/result-cache.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { Listed, Slice } from "../slice.ts";
 
@@ -53,7 +54,10 @@ export async function listCommits(
   return { items, total };
 }
 
-/** Lists the full history of a path, which is expensive to compute but small enough to cache. */
+/**
+ * Lists the full history of a path, which is expensive to compute but small enough to cache; as far back as the budget of
+ * a result allows.
+ */
 function listPathHistory(
   { results, catalog, graph, objects }: OpenRepository,
   path: string,
@@ -61,11 +65,17 @@ function listPathHistory(
 ): Promise<Oid[]> {
   const { tips, excluded = [], sinceSeconds = null } = range;
   const oidOf = (node: Node): Oid => graph.oid(node);
-  const cacheKey = ["path history", path, tips.map(oidOf), excluded.map(oidOf), sinceSeconds];
-  return results.getOrCompute(cacheKey, async () => {
+  const cacheKey: ResultKey = [
+    "path history",
+    path,
+    tips.map(oidOf),
+    excluded.map(oidOf),
+    sinceSeconds,
+  ];
+  return results.getOrCompute(cacheKey, async (budget) => {
     const oids: Oid[] = [];
-    const finder = new PathFinder(catalog, objects, encodeText(path));
-    for await (const node of logPath(graph, finder, range)) oids.push(graph.oid(node));
+    const finder = new PathFinder(catalog, objects.within(budget), encodeText(path));
+    for await (const node of logPath(graph, finder, range, budget)) oids.push(graph.oid(node));
     return oids;
   });
 }

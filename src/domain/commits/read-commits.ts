@@ -5,10 +5,10 @@ import type { User } from "../../db/schema/index.ts";
 import { parseCommit, splitSignature } from "../../git/object/commit.ts";
 import type { Identity } from "../../git/object/identity.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
-import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
+import type { ObjectReader } from "../../git/store.ts";
+import { type CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import type { CommitFile, CommitEntry } from "../../shapes/git/commit.ts";
 import { findByAddresses } from "../accounts/find-by-addresses.ts";
-import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { type Signable, verifySignatures } from "../signatures/verify-signatures.ts";
 import { countChangedLines, findChanges } from "./find-changes.ts";
@@ -96,20 +96,24 @@ function readDifferences(
     return Promise.resolve(nodes.map(() => ({ files: undefined, stat: undefined })));
   }
   const oids = nodes.map((node) => graph.oid(node));
-  return results.getOrCompute(["differences", oids, hasStat, hasFiles], async () => {
+  return results.getOrCompute(["differences", oids, hasStat, hasFiles], async (budget) => {
+    const objects = repository.objects.within(budget);
     const differences: Difference[] = [];
     for (const node of nodes) {
-      const changes = await findOwnChanges(repository, node);
+      const changes = await findOwnChanges(graph, objects, node);
+      // A sum of only some of the files would be wrong without showing it.
+      const stat =
+        hasStat && changes ? await countChangedLines(objects, changes, budget) : undefined;
       differences.push({
         files: hasFiles ? changes?.map(toCommitFile) : undefined,
-        stat: hasStat && changes ? await countChangedLines(repository.objects, changes) : undefined,
+        stat: budget.isExhausted ? undefined : stat,
       });
     }
     return differences;
   });
 }
 
-function findOwnChanges({ graph, objects }: OpenRepository, node: Node) {
+function findOwnChanges(graph: CommitGraph, objects: ObjectReader, node: Node) {
   const [first = NO_NODE] = graph.parents(node);
   const oldTreeOid = first === NO_NODE ? undefined : graph.rootOid(first);
   return findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);

@@ -10,7 +10,7 @@ import {
 } from "../../git/object/tree.ts";
 import type { DraftEntry, Obstacle, TreeDraft } from "../../git/tree-draft.ts";
 import type { Oid } from "../../git/oid.ts";
-import { invalid, notFound } from "../../lib/failure.ts";
+import { invalid, invalidField, notFound } from "../../lib/failure.ts";
 import { formatBase64 } from "../../lib/base64.ts";
 import type { ContentItem } from "../../shapes/contents/contents.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -112,7 +112,7 @@ async function applyOperation(
   }
   const names = readTreePath(path);
   const fromPath = kind === "create" ? path : operation.fromPath || path;
-  if (kind === "rename" && !operation.fromPath) throw invalid("[FromPath]: Required");
+  if (kind === "rename" && !operation.fromPath) throw invalidField("from_path", "is required");
   const isNew =
     kind === "create" || (kind === "upload" && !(await tree.find(splitLookupPath(fromPath))));
   if (isNew && operation.sha && kind === "upload") throw mismatch(operation.sha, "");
@@ -138,7 +138,7 @@ async function applyOperation(
   } else if (old) {
     await tree.put(names, old);
   } else {
-    throw invalid("[Content]: Required");
+    throw invalidField("content", "is required");
   }
 }
 
@@ -154,7 +154,7 @@ async function findOld(
 ): Promise<DraftEntry> {
   const old = await tree.find(splitLookupPath(path));
   if (!old || isTreeMode(old.mode))
-    throw notFound(`repository file does not exist [path: ${path}]`);
+    throw notFound(`repository file does not exist [path: ${path}]`, "no-such-path");
   if (!sha) {
     if (kind === "upload") return old;
     throw invalid("a SHA or commit ID must be proved when updating a file");

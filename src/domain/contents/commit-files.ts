@@ -4,13 +4,14 @@ import { type Commit, parseCommit, splitSignature } from "../../git/object/commi
 import { TreeDraft } from "../../git/tree-draft.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
-import { invalid, notFound } from "../../lib/failure.ts";
+import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { commitChange } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import type { RefUpdateRequest } from "../git/ref-update-request.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
@@ -94,10 +95,10 @@ function findTarget(
   const targetName = newBranch || baseName;
   const base = findRef(snapshot, branchRef(baseName));
   if (!base && snapshot.state.refs.some(({ name }) => name.startsWith("refs/heads/"))) {
-    throw notFound("the branch does not exist");
+    throw noSuchRef(snapshot, "the branch does not exist");
   }
   const target = findRef(snapshot, branchRef(targetName));
-  if (!target) checkBranchName(targetName, newBranch ? "NewBranchName" : "BranchName");
+  if (!target) checkBranchName(targetName, newBranch ? "new_branch" : "branch");
   if (target && targetName !== baseName && !isForced) {
     throw invalid(`branch already exists [name: ${targetName}]`);
   }

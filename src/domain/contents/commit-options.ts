@@ -3,7 +3,7 @@ import type { User } from "../../db/schema/index.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { cleanIdentityText, type Identity } from "../../git/object/identity.ts";
 import { addSignOff } from "../../git/object/sign-off.ts";
-import { invalid } from "../../lib/failure.ts";
+import { invalidField } from "../../lib/failure.ts";
 import type { ZonedTime } from "../../lib/time.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 
@@ -41,16 +41,16 @@ export function toIdentities(
   commitOptions: CommitOptions,
 ): { author: Identity; committer: Identity } {
   const own = toIdentity(ctx, user);
-  const author = readPerson(commitOptions.author, "Author");
-  const committer = readPerson(commitOptions.committer, "Committer");
+  const author = readPerson(commitOptions.author, "author");
+  const committer = readPerson(commitOptions.committer, "committer");
   const merge = (first: ReadPerson, second: ReadPerson, at: ZonedTime | undefined): Identity => ({
     name: first.name ?? second.name ?? own.name,
     email: first.email ?? second.email ?? own.email,
     timeSeconds: at?.seconds ?? own.timeSeconds,
     zone: at?.zone ?? own.zone,
   });
-  checkTime(commitOptions.authoredAt, "DatesAuthor");
-  checkTime(commitOptions.committedAt, "DatesCommitter");
+  checkTime(commitOptions.authoredAt, "dates.author");
+  checkTime(commitOptions.committedAt, "dates.committer");
   return {
     author: merge(author, committer, commitOptions.authoredAt),
     committer: merge(committer, author, commitOptions.committedAt),
@@ -66,14 +66,16 @@ function readPerson(person: Person | undefined, field: string): ReadPerson {
   const clean = (text: string | undefined, part: string): ByteText | undefined => {
     if (!text) return undefined;
     const cleaned = cleanIdentityText(encodeText(text.replaceAll(/\p{Cc}/gu, " ")));
-    if (cleaned === "" || !text.isWellFormed()) throw invalid(`[${field}${part}]: invalid`);
+    if (cleaned === "" || !text.isWellFormed()) {
+      throw invalidField(`${field}.${part}`, "must contain letters or digits, as Unicode text");
+    }
     return cleaned;
   };
-  return { name: clean(person?.name, "Name"), email: clean(person?.email, "Email") };
+  return { name: clean(person?.name, "name"), email: clean(person?.email, "email") };
 }
 
 function checkTime(at: ZonedTime | undefined, field: string): void {
-  if (at && !(at.seconds >= 0)) throw invalid(`[${field}]: a time before 1970`);
+  if (at && !(at.seconds >= 0)) throw invalidField(field, "must be 1970-01-01T00:00:00Z or later");
 }
 
 /**
@@ -88,7 +90,9 @@ export function toCommitMessage(
   committer: Identity,
 ): ByteText {
   const text = commitOptions.message?.trim() ?? "";
-  if (text.includes("\0") || !text.isWellFormed()) throw invalid("[Message]: not a text");
+  if (text.includes("\0") || !text.isWellFormed()) {
+    throw invalidField("message", "must be Unicode text without NUL");
+  }
   const message = encodeText(`${text || fallback}\n`);
   const { name, email } = committer;
   return commitOptions.isSignedOff

@@ -1,8 +1,8 @@
 import { isSubmoduleMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
-import { isOid } from "../../git/oid.ts";
+import { isWholeId } from "../../git/oid.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { findRevision, type Revision } from "../git/find-revision.ts";
+import { resolveRevision, type Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";
 
@@ -53,16 +53,19 @@ function findLeadingRef(
   snapshot: RepositorySnapshot,
   names: readonly string[],
 ): { revision: Revision; nameCount: number } | undefined {
+  const [first = ""] = names;
+  if (isWholeId(first)) {
+    const revision = resolveRevision(snapshot, first);
+    return revision && { revision, nameCount: 1 };
+  }
   for (const above of ["refs/heads", "refs/tags"]) {
     let name = above;
     for (const [at, part] of names.slice(0, -1).entries()) {
       name += `/${part}`;
       if (name.length > REF_CHARS_MAX) break;
-      const revision = findRevision(snapshot, name);
+      const revision = resolveRevision(snapshot, name);
       if (revision) return { revision, nameCount: at + 1 };
     }
   }
-  const [first = ""] = names;
-  const revision = isOid(first.toLowerCase()) ? findRevision(snapshot, first) : undefined;
-  return revision && { revision, nameCount: 1 };
+  return undefined;
 }

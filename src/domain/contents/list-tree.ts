@@ -1,4 +1,5 @@
 import { isTreeMode, parseTree, type TreeEntry, visitTree } from "../../git/object/tree.ts";
+import type { PackedObjects } from "../../git/catalog/packed-objects.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -46,12 +47,16 @@ export async function listTree(
 
 /** Counts the entries of a tree, and recursively those of its subtrees if `isRecursive`. */
 async function countEntries(
-  { results, catalog, objects }: OpenRepository,
+  { results, catalog, objects: packed }: OpenRepository,
   rootOid: Oid,
   isRecursive: boolean,
 ): Promise<Map<Oid, number>> {
   const counts = new Map<Oid, number>();
-  const count = async (treeOid: Oid, depth: number): Promise<number> => {
+  const count = async (
+    objects: Pick<PackedObjects, "readAt">,
+    treeOid: Oid,
+    depth: number,
+  ): Promise<number> => {
     const known = counts.get(treeOid);
     if (known !== undefined) return known;
     if (depth > DEPTH_MAX) throw tooLarge("trees nested too deep");
@@ -63,15 +68,18 @@ async function countEntries(
       total++;
       if (isRecursive && isTreeMode(mode)) children.push(formatOid(content, oidOffset));
     });
-    for (const child of children) total += await count(child, depth + 1);
+    for (const child of children) total += await count(objects, child, depth + 1);
     total = Math.min(total, Number.MAX_SAFE_INTEGER);
     counts.set(treeOid, total);
     return total;
   };
-  const known = await results.getOrCompute(["tree counts", rootOid, isRecursive], async () => {
-    await count(rootOid, 0);
-    return [...counts];
-  });
+  const known = await results.getOrCompute(
+    ["tree counts", rootOid, isRecursive],
+    async (budget) => {
+      await count(packed.within(budget), rootOid, 0);
+      return [...counts];
+    },
+  );
   return new Map(known);
 }
 

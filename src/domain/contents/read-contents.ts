@@ -14,6 +14,7 @@ import { findLastCommits } from "../../git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../git/walk/last-commits-of-paths.ts";
 import type { ContentItem, LastCommit } from "../../shapes/contents/contents.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
+import type { ResultKey } from "../../storage/result-cache.ts";
 import type { Revision } from "../git/find-revision.ts";
 import { findEntries, findEntry, splitPath } from "./find-entry.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
@@ -123,9 +124,11 @@ class ContentsReader {
     }
     const found = items.filter((item) => item !== undefined);
     const names = found.map(({ path }) => encodeText(path));
-    const cacheKey = ["last commits of paths", graph.oid(this.tip), names];
-    const oids = await results.getOrCompute(cacheKey, async () => {
-      const nodes = await findLastCommitsOfPaths(graph, catalog, objects, this.tip, names);
+    const cacheKey: ResultKey = ["last commits of paths", graph.oid(this.tip), names];
+    const oids = await results.getOrCompute(cacheKey, async (budget) => {
+      const counted = objects.within(budget);
+      const { tip } = this;
+      const nodes = await findLastCommitsOfPaths(graph, catalog, counted, tip, names, budget);
       return nodes.map((node) => (node === undefined ? null : graph.oid(node)));
     });
     for (const [at, item] of found.entries()) {
@@ -203,9 +206,10 @@ class ContentsReader {
     const names = entries.map(({ name }) => name);
     // The path determines the names of a whole directory, so the key needs a name only for a single entry.
     const onlyName = names.length === 1 ? names[0] : null;
-    const cacheKey = ["last commits", graph.oid(this.tip), path, onlyName];
-    const oids = await results.getOrCompute(cacheKey, async () => {
-      const nodes = await findLastCommits(graph, catalog, objects, this.tip, path, names);
+    const cacheKey: ResultKey = ["last commits", graph.oid(this.tip), path, onlyName];
+    const oids = await results.getOrCompute(cacheKey, async (budget) => {
+      const counted = objects.within(budget);
+      const nodes = await findLastCommits(graph, catalog, counted, this.tip, path, names, budget);
       return Array.from(nodes, ([name, node]) => [name, graph.oid(node)] as const);
     });
     const found = new Map(oids);

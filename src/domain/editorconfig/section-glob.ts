@@ -67,23 +67,31 @@ class SectionParser {
 
   /** Parses a set after its `[`. Undefined if it is not closed, or contains a slash. */
   private set(): GlobToken | undefined {
-    const codes = new Set<number>();
+    const end = this.endOfSet();
+    if (end === undefined) return undefined;
+    const ranges: (readonly [first: number, last: number])[] = [];
     const isNegated = this.chars[this.at] === "!";
-    for (let at = this.at + (isNegated ? 1 : 0); at < this.chars.length; at++) {
-      const char = this.chars[at] as string;
+    for (let at = this.at + (isNegated ? 1 : 0); at < end; at++) {
+      const last = at + 2 < end && this.chars[at + 1] === "-" ? this.chars[at + 2] : undefined;
+      if (last === undefined && this.chars[at] === "\\") at++;
+      const first = codeOf(this.chars[at]);
+      ranges.push([first, last === undefined ? first : codeOf(last)]);
+      if (last !== undefined) at += 2;
+    }
+    this.at = end + 1;
+    const isMember = (code: number) =>
+      ranges.some(([first, last]) => first <= code && code <= last);
+    return { kind: "one", accepts: (code) => code !== SLASH && isMember(code) !== isNegated };
+  }
+
+  /** The index of the bracket that closes a set; its first character may be a bracket, too. */
+  private endOfSet(): number | undefined {
+    const start = this.at + (this.chars[this.at] === "!" ? 1 : 0);
+    for (let at = start; at < this.chars.length; at++) {
+      const char = this.chars[at];
       if (char === "/") return undefined;
-      if (char === "]" && codes.size > 0) {
-        this.at = at + 1;
-        return { kind: "one", accepts: (code) => code !== SLASH && codes.has(code) !== isNegated };
-      }
-      const last = this.chars[at + 2];
-      if (this.chars[at + 1] === "-" && last !== undefined && last !== "]" && last !== "/") {
-        addRange(codes, char, last);
-        at += 2;
-      } else {
-        if (char === "\\") at++;
-        codes.add(codeOf(this.chars[at]));
-      }
+      if (char === "]" && at > start) return at;
+      if (char === "\\") at++;
     }
     return undefined;
   }
@@ -126,14 +134,6 @@ class SectionParser {
     }
     return undefined;
   }
-}
-
-/** Maximum characters of a range. Longer ranges are truncated. */
-const RANGE_MAX = 1000;
-
-function addRange(codes: Set<number>, first: string, last: string): void {
-  const [start, end] = [codeOf(first), codeOf(last)];
-  for (let code = start; code <= Math.min(end, start + RANGE_MAX); code++) codes.add(code);
 }
 
 const codeOf = (char = ""): number => char.codePointAt(0) ?? -1;

@@ -117,7 +117,7 @@ async function readWaiting({ db, config }: Ctx) {
     const viewer = {
       userId: undefined,
       isSiteAdmin: true,
-      rootUrl: event.rootUrl || config.rootUrl,
+      rootUrl: config.publicUrl || event.rootUrl,
       noReplyDomain: config.noReplyDomain,
     };
     const repo = repoId === null ? undefined : { id: repoId, name: repoName, owner: repoOwner };

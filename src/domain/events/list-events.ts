@@ -88,12 +88,13 @@ const isDeletionListed = sql`(
 /**
  * The condition for an event of a repository that the caller may currently see.
  *
- * SECURITY: access is checked when the event is read, not when it was recorded.
+ * SECURITY: access is checked when the event is read, and besides the repository's present visibility the one when
+ * the event was recorded must let the caller see it.
  */
 const isRepositoryEventListed = (ctx: Ctx, administers: boolean): SQL =>
   allOf(
     sql`${repositories.id} is not null`,
-    isRepositoryVisibleWith(ctx.actor, { unit: "code", isNeeded: isCodeEvent }),
+    isRepositoryVisibleWith(ctx.actor, { unit: "code", isNeeded: isCodeEvent, earlier: events }),
     administers ? undefined : sql`not ${isAdministrative}`,
   );
 

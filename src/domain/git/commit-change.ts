@@ -46,10 +46,10 @@ export async function commitChange<T extends { readonly updates: readonly RefUpd
   const begun = await stored.beginUpload(ctx.now);
   const { uploadId, snapshot } = begun;
   const { result, received } = await storeChange(ctx, stored, begun, change);
-  const { repository, record: pack } = received;
+  const { repository, reachable, record: pack } = received;
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
-  const push = { commands, isAtomic: true, repository, uploadId, pack };
+  const push = { commands, isAtomic: true, repository, reachable, uploadId, pack };
   requireUpdated(await pushRefs(ctx, repo, push));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }
@@ -61,13 +61,13 @@ async function storeChange<T>(
   { uploadId, snapshot }: BegunUpload,
   change: (draft: SnapshotDraft) => Promise<T>,
 ): Promise<{ result: T; received: ReceivedPack }> {
-  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
+  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS, ctx.config.findingSeverities);
   try {
     const repository = await stored.open(snapshot);
     const pack = stored.startPack();
     const result = await change({ snapshot: { state: snapshot, repository }, pack });
     await receiver.write(pack.build());
-    const received = await receiver.finish(repository);
+    const received = await receiver.finish(repository, snapshot.refs);
     if (!received) throw new Error("a pack without objects");
     return { result, received };
   } catch (error) {

@@ -1,9 +1,11 @@
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { COMMIT } from "../../git/object/kind.ts";
-import { type Oid, OID_BYTES } from "../../git/oid.ts";
+import { isWholeId, type Oid, OID_BYTES } from "../../git/oid.ts";
+import { isRefNameFormat } from "../../git/ref-name.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { markReachable } from "../../git/walk/reachable.ts";
+import { invalid } from "../../lib/failure.ts";
 import { type RepositorySnapshot, findRef } from "./open-snapshot.ts";
 
 /** A commit that a revision name resolved to. */
@@ -29,13 +31,25 @@ const PREFIX_DIGITS_MIN = 4;
  * Resolves a text to a commit: HEAD, a branch or tag by its short or full ref name, or a commit id, which may be
  * abbreviated if it is unambiguous.
  *
+ * SECURITY: a whole id is the object and never a ref of that name, or a branch could pretend to be a commit that
+ * somebody pinned. Such names can't be created, but a repository of an earlier version may have them.
+ *
  * SECURITY: a commit is found by its id only if it is reachable from a ref. Force-pushed commits stay stored for
  * a while, and their id must not give access to them.
  *
  * @returns Undefined if nothing matches, or if a tag points at an object other than a commit.
+ * @throws Failure `invalid` for a text that can't be a name, such as `HEAD~1` and `a..b`: whoever sends it expects
+ * git's expressions, which are not supported.
  */
 export function findRevision(snapshot: RepositorySnapshot, text: string): Revision | undefined {
+  if (text !== "" && !isRefNameFormat(text)) throw invalid(`no valid ref or sha: ${text}`);
+  return resolveRevision(snapshot, text);
+}
+
+/** Like `findRevision`, for a text that may be no name at all. */
+export function resolveRevision(snapshot: RepositorySnapshot, text: string): Revision | undefined {
   if (text === "HEAD") return findHead(snapshot);
+  if (isWholeId(text)) return findCommit(snapshot, text);
   const names = [
     ["branch", text.startsWith("refs/heads/") ? text : `refs/heads/${text}`],
     ["tag", text.startsWith("refs/tags/") ? text : `refs/tags/${text}`],
@@ -52,7 +66,7 @@ export function findRevision(snapshot: RepositorySnapshot, text: string): Revisi
 /** Resolves the branch that HEAD points at. */
 function findHead(snapshot: RepositorySnapshot): Revision | undefined {
   const { head } = snapshot.state;
-  return head === null ? undefined : findRevision(snapshot, decodeText(head as ByteText));
+  return head === null ? undefined : resolveRevision(snapshot, decodeText(head as ByteText));
 }
 
 function findCommit(snapshot: RepositorySnapshot, text: string): Revision | undefined {

@@ -4,8 +4,8 @@ import type { Ctx } from "../../context.ts";
 import { discardedObjects, type Repository, repositories } from "../../db/schema/index.ts";
 import { findMerge } from "../../git/pack/find-merge.ts";
 import { log } from "../../lib/log.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
 import type {
-  MadeUpdate,
   OutboxEntry,
   RepositoryLocation,
   RetiredPack,
@@ -13,7 +13,7 @@ import type {
 } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
-import { type PushedCommits, listPushedCommits } from "./list-pushed-commits.ts";
+import { listPushedCommits, type PushOrigin } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
 
 /** Maximum repositories of a fork network that are checked for references to a pack. */
@@ -40,9 +40,11 @@ export async function maintainRepository(ctx: Ctx, location: RepositoryLocation)
   const work = await stored.listWork(now);
   if (repo) {
     for (const entry of work.outbox) {
-      await recordPush(ctx, repo, entry, work.summary, stored.listUpdates(entry), (updates) =>
-        findPushed(stored, entry, updates),
-      );
+      let opened: ReturnType<typeof openPush> | undefined;
+      await recordPush(ctx, repo, entry, work.summary, stored.listUpdates(entry), async (page) => {
+        const { repository, origin } = await (opened ??= openPush(stored, entry, work));
+        return listPushedCommits(repository, origin, page);
+      });
     }
     if (work.isChanged) await stored.saveRefs(await stored.snapshot());
   } else {
@@ -58,16 +60,21 @@ export async function maintainRepository(ctx: Ctx, location: RepositoryLocation)
   }
 }
 
-/** Lists the commits of a push; empty if its pack was merged into another in the meantime. */
-async function findPushed(
+/** Opens a repository for the commits of a push that was not recorded in time. */
+async function openPush(
   stored: StoredRepository,
-  { packName }: OutboxEntry,
-  updates: readonly MadeUpdate[],
-): Promise<Map<string, PushedCommits>> {
-  const snapshot = await stored.snapshot();
-  const packNumber = snapshot.packs.findIndex(({ name }) => name === packName);
-  if (packNumber < 0) return new Map();
-  return listPushedCommits(await stored.open(snapshot), packNumber, updates);
+  entry: OutboxEntry,
+  { summary: { head } }: Work,
+): Promise<{ repository: OpenRepository; origin: PushOrigin }> {
+  const [snapshot, earlierHeads] = await Promise.all([
+    stored.snapshot(),
+    stored.listEarlierHeads(entry),
+  ]);
+  const packNumber = snapshot.packs.findIndex(({ name }) => name === entry.packName);
+  return {
+    repository: await stored.open(snapshot),
+    origin: { packNumber, earlierHeads, head },
+  };
 }
 
 /** Deletes unneeded files, then marks the work as done. Returns true if no other work is pending. */

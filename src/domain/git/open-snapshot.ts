@@ -1,6 +1,7 @@
-import { requireAccess } from "../../auth/access/require-access.ts";
+import { requireAccess } from "../../auth/access/permission.ts";
 import type { Requirement } from "../../auth/access/requirement.ts";
 import type { Ctx } from "../../context.ts";
+import type { Budget } from "../../git/budget.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -20,13 +21,18 @@ const READ_CODE: Requirement = { unit: "code", mode: "read" };
  *
  * Cost: one call of the repository's Durable Object, and two reads per pack that is not cached.
  *
+ * @param budget Bounds the reads of objects; by default the request's budget.
  * @throws Failure `not_found` if the caller may not read the code unit, or if it is disabled.
  */
-export async function openSnapshot(ctx: Ctx, repo: RepositoryContext): Promise<RepositorySnapshot> {
+export async function openSnapshot(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  budget: Budget = ctx.git.budget,
+): Promise<RepositorySnapshot> {
   requireAccess(repo, READ_CODE);
   const stored = ctx.git.repository(repo.row);
   const snapshot = await stored.snapshot();
-  return { state: snapshot, repository: await stored.open(snapshot) };
+  return { state: snapshot, repository: await stored.open(snapshot, budget) };
 }
 
 /**
@@ -57,7 +63,7 @@ export async function openSideBySide(
   const packs = new Map(
     [...leftSnapshot.packs, ...rightSnapshot.packs].map((pack) => [pack.name, pack]),
   );
-  const repository = await stored.open({ packs: [...packs.values()] });
+  const repository = await stored.open({ packs: [...packs.values()] }, ctx.git.budget);
   return [
     { state: leftSnapshot, repository },
     { state: rightSnapshot, repository },

@@ -2,9 +2,10 @@ import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { COMMIT, TAG } from "../../git/object/kind.ts";
-import { NULL_OID } from "../../git/oid.ts";
-import { isRefName } from "../../git/ref-name.ts";
+import { NULL_OID, oidBytes } from "../../git/oid.ts";
+import { findMisleading, isRefName } from "../../git/ref-name.ts";
 import { peel } from "../../git/walk/peel.ts";
+import type { ReachableObjects } from "../../git/walk/reachable-objects.ts";
 import type { RefResult } from "../../git/wire/receive-report.ts";
 import { isDelete, type RefCommand } from "../../git/wire/receive-request.ts";
 import { log } from "../../lib/log.ts";
@@ -14,11 +15,13 @@ import type {
   HeadMove,
   OutboxEntry,
   PackRecord,
+  Push,
   PushOutcome,
   RefOutcome,
   RefUpdate,
-  RepositorySummary,
+  RequiredRef,
 } from "../../storage/repository-records.ts";
+import type { StoredRepository } from "../../storage/storage.ts";
 import { listPushedCommits } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
 
@@ -32,6 +35,8 @@ export interface RefPush {
   isAtomic: boolean;
   /** The repository, including the pushed pack. */
   repository: OpenRepository;
+  /** The objects that the repository's refs reach without the pack. */
+  reachable: ReachableObjects;
   /** The upload of the pack; undefined without a pack. */
   uploadId: string | undefined;
   /** The pushed pack; undefined if no new objects are needed. */
@@ -60,18 +65,19 @@ export async function pushRefs(
   const updates: RefUpdate[] = [];
   const overflow = findOverflow(ctx, push);
   for (const command of push.commands) {
-    const update = validateCommand(command, push.repository, overflow);
+    const update = await validateCommand(command, push, overflow);
     if (typeof update !== "string") updates.push(update);
     else results.set(command.ref, { kind: "refused", ref: command.ref, reason: update });
   }
   const isUndone = push.isAtomic && results.size > 0;
   let outcome: PushOutcome | undefined;
   if (updates.length > 0 && !isUndone) {
-    outcome = await stored.commitPush({
+    outcome = await commit(stored, push, {
       id: crypto.randomUUID(),
       actorId: ctx.actor.user?.id ?? 0,
       at: ctx.now,
-      rootUrl: ctx.config.rootUrl === "" ? ctx.rootUrl : "",
+      rootUrl: ctx.config.publicUrl === "" ? ctx.publicUrl : "",
+      visibility: { visibility: row.visibility, isPrivate: row.isPrivate },
       uploadId: push.uploadId ?? null,
       packs: push.pack ? [push.pack] : [],
       updates,
@@ -86,7 +92,7 @@ export async function pushRefs(
   }
   if (outcome?.entry) {
     const applied = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
-    await recordEvents(ctx, row, push, outcome.entry, outcome.summary, applied);
+    await recordEvents(ctx, row, push, outcome, outcome.entry, applied);
   }
   if (outcome?.isMaintenanceDue) ctx.defer(ctx.git.maintainLater(row));
   return push.commands.map(({ ref }) => {
@@ -96,6 +102,42 @@ export async function pushRefs(
 }
 
 const UNDONE = "atomic push failure";
+
+/** How often a push is committed again because refs that it builds on have moved forward. */
+const RETRIES_MAX = 5;
+
+/**
+ * Commits a push while the refs on which it relies have the values that were checked.
+ *
+ * A ref that moved forward still reaches what the push relies on: then the push is committed again, on the new
+ * values.
+ */
+async function commit(
+  stored: StoredRepository,
+  { reachable }: RefPush,
+  push: Omit<Push, "requiredRefs">,
+): Promise<PushOutcome> {
+  let requiredRefs: RequiredRef[] | undefined = reachable.usedRefs;
+  let outcome = await stored.commitPush({ ...push, requiredRefs });
+  for (let retries = 0; retries < RETRIES_MAX; retries++) {
+    if (outcome.outcomes[0]?.kind !== "required-ref-changed") break;
+    requiredRefs = await findNewRefs(stored, requiredRefs);
+    if (!requiredRefs) break;
+    outcome = await stored.commitPush({ ...push, requiredRefs });
+  }
+  return outcome;
+}
+
+/** Finds refs that reach the former values of refs; undefined if no ref reaches one of the values. */
+async function findNewRefs(
+  stored: StoredRepository,
+  formerRefs: readonly RequiredRef[],
+): Promise<RequiredRef[] | undefined> {
+  const snapshot = await stored.snapshot();
+  const reachable = (await stored.open(snapshot)).reachableFrom(snapshot.refs);
+  for (const { oid } of formerRefs) if (!(await reachable.find(oid))) return undefined;
+  return reachable.usedRefs;
+}
 
 /** The reason to refuse additions if the pushed pack makes the repository too large. */
 function findOverflow({ config }: Ctx, { pack, repository }: RefPush): string | undefined {
@@ -111,11 +153,11 @@ function findOverflow({ config }: Ctx, { pack, repository }: RefPush): string | 
  * @param overflow The reason to refuse additions to a repository that is too large. Deletions stay possible,
  * since they free space.
  */
-function validateCommand(
+async function validateCommand(
   command: RefCommand,
-  { catalog }: OpenRepository,
+  { repository: { catalog }, pack, reachable }: RefPush,
   overflow: string | undefined,
-): RefUpdate | string {
+): Promise<RefUpdate | string> {
   const { ref, newOid } = command;
   const oldOid = command.oldOid === NULL_OID ? null : command.oldOid;
   if (ref.length > REF_BYTES_MAX) return "the name is too long";
@@ -125,9 +167,15 @@ function validateCommand(
   if (/^refs\/(?:pull|for|for-review)\//.test(ref)) return "hidden ref: only the service writes it";
   if (ref === "refs/heads/HEAD") return "a branch can't be called HEAD";
   if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
+  // A deletion may name them: an earlier version of the service accepted such names.
+  const misleading = findMisleading(ref);
+  if (misleading !== undefined) return misleading;
   if (overflow !== undefined) return overflow;
 
-  const location = catalog.find(newOid);
+  // SECURITY: any stored object would do otherwise, also one that was removed, or that only a fork has.
+  const isPushed = pack !== undefined && catalog.packs.at(-1)?.idx.find(oidBytes(newOid)) !== -1;
+  const isKnown = isPushed || (await reachable.find(newOid)) !== undefined;
+  const location = isKnown ? catalog.find(newOid) : undefined;
   if (!location) return "missing necessary objects";
   const kind = catalog.kind(location);
   if (ref.startsWith("refs/heads/") && kind !== COMMIT) return "a branch must lead to a commit";
@@ -150,6 +198,8 @@ function toResult(outcome: RefOutcome): RefResult {
       return refused("the default branch can't be deleted: choose another one first");
     case "expired":
       return refused("the push took too long: push again");
+    case "required-ref-changed":
+      return refused("a ref that the push builds on has changed: fetch and push again");
     case "undone":
       return refused(UNDONE);
     default:
@@ -165,15 +215,16 @@ async function recordEvents(
   ctx: Ctx,
   repo: Repository,
   { repository, pack }: RefPush,
+  { summary, earlierHeads }: PushOutcome,
   entry: OutboxEntry,
-  summary: RepositorySummary,
   applied: readonly RefUpdate[],
 ): Promise<void> {
   try {
-    // The pushed pack is the last one of the catalog. A push without a pack has no new commits.
+    // The pushed pack is the last one of the catalog.
     const packNumber = pack ? repository.catalog.packs.length - 1 : -1;
+    const origin = { packNumber, earlierHeads, head: summary.head };
     await recordPush(ctx, repo, entry, summary, [applied], (updates) =>
-      listPushedCommits(repository, packNumber, updates),
+      listPushedCommits(repository, origin, updates),
     );
     ctx.defer(ctx.git.repository(repo).settle(entry.pushId));
   } catch (error) {

@@ -18,7 +18,7 @@ const UPDATES_OF_EVENT = 50;
 /** Maximum bytes of events in one database batch. */
 const BATCH_BYTES = 1_000_000;
 
-/** The pushed commits of the first branches of a push, by ref. */
+/** The pushed commits of branches, by ref. */
 type PushedByRef = ReadonlyMap<string, PushedCommits>;
 
 /**
@@ -27,7 +27,7 @@ type PushedByRef = ReadonlyMap<string, PushedCommits>;
  * Idempotent, also concurrently: each event is recorded once. If it throws, some of the events may be recorded.
  *
  * @param pages      All ref updates of the push, in its order.
- * @param findPushed Finds the pushed commits.
+ * @param findPushed Finds the pushed commits of a page.
  */
 export async function recordPush(
   ctx: Pick<Ctx, "db" | "eventQueues" | "defer">,
@@ -38,15 +38,16 @@ export async function recordPush(
   findPushed: (updates: readonly MadeUpdate[]) => Promise<PushedByRef>,
 ): Promise<void> {
   const { db, eventQueues, defer } = ctx;
-  // Entries stored by an earlier version have no root URL.
+  // Entries stored by an earlier version have no root URL and no visibility.
   const {
     pushId,
     updateCount,
     actorId,
     at,
     rootUrl = "",
-  } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "rootUrl">;
-  const origin = { db, actorId, now: at, rootUrl };
+    visibility = { visibility: "private", isPrivate: true },
+  } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "rootUrl" | "visibility">;
+  const origin = { db, actorId, now: at, rootUrl, visibility };
   const eventBase = { type: "repository.pushed", repoId: repo.id, ownerId: repo.ownerId } as const;
   const setRow = db
     .update(repositories)
@@ -58,7 +59,6 @@ export async function recordPush(
     })
     .where(eq(repositories.id, repo.id));
 
-  let pushed: PushedByRef | undefined;
   let part = 0;
   let pending: Event[] = [];
   let bytes = 0;
@@ -67,12 +67,12 @@ export async function recordPush(
     [pending, bytes] = [[], 0];
   };
   for await (const page of pages) {
-    pushed ??= await findPushed(page);
+    const pushed = await findPushed(page);
     for (let from = 0; from < page.length; from += UPDATES_OF_EVENT) {
       const updates = page
         .slice(from, from + UPDATES_OF_EVENT)
         .map(({ ref, oldOid: before, newOid: after }) =>
-          Object.assign({ ref: decodeText(ref as ByteText), before, after }, pushed?.get(ref)),
+          Object.assign({ ref: decodeText(ref as ByteText), before, after }, pushed.get(ref)),
         );
       const event: Event = { ...eventBase, pushId, part: part++, refCount: updateCount, updates };
       const size = encodeUtf8(JSON.stringify(event)).length;

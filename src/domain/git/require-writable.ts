@@ -1,4 +1,4 @@
-import { requireAccess } from "../../auth/access/require-access.ts";
+import { requireAccess } from "../../auth/access/permission.ts";
 import { Failure, forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { HeadMove } from "../../storage/repository-records.ts";
+import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
@@ -17,7 +17,7 @@ import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-r
 export async function updateRefs(
   ctx: Ctx,
   repo: RepositoryContext,
-  repository: OpenRepository,
+  { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
   headMove?: HeadMove,
 ): Promise<void> {
@@ -25,6 +25,7 @@ export async function updateRefs(
     commands: updates.map(toCommand),
     isAtomic: true,
     repository,
+    reachable: repository.reachableFrom(state.refs),
     uploadId: undefined,
     pack: undefined,
     headMove,

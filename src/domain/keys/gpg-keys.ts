@@ -99,8 +99,8 @@ function toEntries(rows: GpgKey[], emails: { email: string }[]): GpgKeyEntry[] {
 /**
  * Adds the keys of an armored text to a user. Several keys in one text are all added or none.
  *
- * A key is trusted to be the user's if it names an email address that the account has confirmed, or if
- * `signature` signs the token of `gpg_key_token`. Other keys are stored too, without verification. A key can
+ * A key is verified if `signature` signs the token of `gpg_key_token`. It is trusted with signatures of commits also if
+ * it names an email address that the account has confirmed. Other keys are stored too. A key can
  * be trusted for one account only. An untrusted copy in another account does not stop the owner from adding
  * the key, and a trusted copy does not stop the owner from proving it.
  *

@@ -4,23 +4,31 @@ import type { Ctx } from "../../context.ts";
 import { publicKeys, type PublicKey, type Repository, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
-/** Lists a user's SSH keys, oldest first; filtered by fingerprint unless it is empty. */
-export const listUserKeys = (ctx: Ctx, user: User, fingerprint: string, slice: Slice) =>
-  listKeys(ctx, and(eq(publicKeys.userId, user.id), isNull(publicKeys.repoId)), fingerprint, slice);
+/** Restricts a list of keys. */
+export interface KeyFilter {
+  /** All keys if it is empty. */
+  fingerprint: string;
+  id?: number | undefined;
+}
 
-/** Lists a repository's deploy keys, oldest first; filtered by fingerprint unless it is empty. */
-export const listDeployKeys = (ctx: Ctx, repo: Repository, fingerprint: string, slice: Slice) =>
-  listKeys(ctx, eq(publicKeys.repoId, repo.id), fingerprint, slice);
+/** Lists a user's SSH keys, oldest first. */
+export const listUserKeys = (ctx: Ctx, user: User, filter: KeyFilter, slice: Slice) =>
+  listKeys(ctx, and(eq(publicKeys.userId, user.id), isNull(publicKeys.repoId)), filter, slice);
+
+/** Lists a repository's deploy keys, oldest first. */
+export const listDeployKeys = (ctx: Ctx, repo: Repository, filter: KeyFilter, slice: Slice) =>
+  listKeys(ctx, eq(publicKeys.repoId, repo.id), filter, slice);
 
 async function listKeys(
   ctx: Ctx,
   isOfOwner: SQL | undefined,
-  fingerprint: string,
+  { fingerprint, id }: KeyFilter,
   { size, offset }: Slice,
 ): Promise<Listed<PublicKey>> {
   const isListed = and(
     isOfOwner,
     fingerprint === "" ? undefined : eq(publicKeys.fingerprint, fingerprint),
+    id === undefined ? undefined : eq(publicKeys.id, id),
   );
   const [items, [counted]] = await ctx.db.batch([
     ctx.db

@@ -43,6 +43,15 @@ async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
     from ${publicKeys}
     where ${publicKeys.fingerprint} = ${fingerprint} and ${isUsedOtherwise}
   )`;
+  // The same key under the same title is refused as the same key.
+  const isTitleFree = sql`not exists (
+    select 1
+    from ${publicKeys}
+    where ${publicKeys.userId} = ${user.id}
+      and ${publicKeys.repoId} is null
+      and ${publicKeys.title} = ${title}
+      and ${publicKeys.fingerprint} <> ${fingerprint}
+  )`;
   try {
     const [added] = await ctx.db.batch([
       ctx.db
@@ -50,7 +59,7 @@ async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
         .values({
           userId: user.id,
           repoId: repo?.id ?? null,
-          title,
+          title: repo ? title : onlyWhile(isTitleFree, title),
           content: onlyWhile(isFree, normalised),
           fingerprint,
           isReadOnly,
@@ -69,7 +78,10 @@ async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
     if (isViolation(error, "NOT NULL", "public_keys.content")) {
       throw invalid(`Key content has been used as ${repo ? "non-deploy" : "deploy"} key`);
     }
-    if (isViolation(error, "UNIQUE", "public_keys.title")) throw invalid("Key title has been used");
+    const isTitleUsed =
+      isViolation(error, "UNIQUE", "public_keys.title") ||
+      isViolation(error, "NOT NULL", "public_keys.title");
+    if (isTitleUsed) throw invalid("Key title has been used");
     if (isViolation(error, "UNIQUE", "public_keys")) {
       throw invalid(`Key content has been used as ${repo ? "deploy" : "non-deploy"} key`);
     }

@@ -1,5 +1,6 @@
 import { type ByteText, readByteText } from "../../git/byte-text.ts";
 import { type Attributes, AttributeStack } from "../../git/attributes/attribute-stack.ts";
+import { GitError } from "../../git/error.ts";
 import { TREE } from "../../git/object/kind.ts";
 import {
   isSubmoduleMode,
@@ -9,7 +10,9 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
-import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
+import type { Budget } from "../../git/budget.ts";
+import type { ObjectLocation, PackCatalog } from "../../git/catalog/pack-catalog.ts";
+import type { PackedObjects } from "../../git/catalog/packed-objects.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { type Language, type LanguageTable, loadLanguages } from "./language-table.ts";
 
@@ -33,8 +36,9 @@ const HEAD_BYTES = 4 * 1024;
 /** Maximum size of a `.gitattributes` that is read, in bytes, and maximum number of them. */
 const ATTRIBUTES_BYTES_MAX = 64 * 1024;
 const ATTRIBUTES_MAX = 100;
-/** SECURITY: bounds attribute matching: bytes of rules times bytes of paths, summed over all files. */
-const MATCHING_MAX = 2 ** 29;
+/** Steps to match a path with the patterns of what is not counted, and to detect the language of a file's head. */
+const STEPS_PER_ENTRY = 800;
+const STEPS_PER_HEAD = 100_000;
 
 const NAMES = [
   "linguist-vendored",
@@ -51,15 +55,16 @@ const NAMES = [
  * If several languages share an extension, the largest files with it are read, and the most frequent result
  * applies to the others.
  *
- * Cost: reads each tree once, and up to 64 files.
+ * Cost: reads each tree once, and up to 64 files; files for which the budget does not suffice are not counted.
  */
 export async function countLanguages(
-  repository: OpenRepository,
+  { catalog, objects }: OpenRepository,
   root: ObjectLocation,
+  budget: Budget,
 ): Promise<[language: string, bytes: number][]> {
-  const counter = new LanguageCounter(repository, await loadLanguages());
-  await counter.walk(root);
-  await counter.countAmbiguous();
+  const table = await loadLanguages();
+  const counter = new LanguageCounter(catalog, objects.within(budget), table, budget);
+  await counter.count(root);
   return [...counter.bytes]
     .filter(([, bytes]) => bytes > 0)
     .toSorted(([a, more], [b, less]) => less - more || (a < b ? -1 : 1));
@@ -71,13 +76,8 @@ interface Directory {
   /** With a trailing slash; "" for the root. */
   readonly path: string;
   readonly depth: number;
-  readonly rules: Rules | undefined;
-}
-
-/** The linguist attributes that apply in a directory, and the size of their rules in bytes. */
-interface Rules {
-  readonly stack: AttributeStack;
-  readonly bytes: number;
+  /** The linguist attributes that apply in the directory. */
+  readonly rules: AttributeStack | undefined;
 }
 
 /** A file to count, whose language its name may leave open. */
@@ -96,30 +96,43 @@ interface AmbiguousExtension {
 
 class LanguageCounter {
   readonly bytes = new Map<string, number>();
-  private readonly repository: OpenRepository;
+  private readonly catalog: PackCatalog;
+  private readonly objects: PackedObjects;
+  private readonly budget: Budget;
   private readonly table: LanguageTable;
   private readonly extensions = new Map<string, AmbiguousExtension>();
   private readonly scripts: CandidateFile[] = [];
   private entriesLeft = ENTRIES_MAX;
   private pathBytesLeft = PATHS_BYTES_MAX;
   private attributesLeft = ATTRIBUTES_MAX;
-  private matchingLeft = MATCHING_MAX;
 
-  constructor(repository: OpenRepository, table: LanguageTable) {
-    this.repository = repository;
+  constructor(catalog: PackCatalog, objects: PackedObjects, table: LanguageTable, budget: Budget) {
+    this.catalog = catalog;
+    this.objects = objects;
+    this.budget = budget;
     this.table = table;
   }
 
-  async walk(root: ObjectLocation): Promise<void> {
+  /** Counts the files of a tree. Once the budget is exhausted, no further file is counted. */
+  async count(root: ObjectLocation): Promise<void> {
+    try {
+      await this.walk(root);
+      await this.countAmbiguous();
+    } catch (error) {
+      if (!this.budget.isExhausted || !(error instanceof GitError)) throw error;
+    }
+  }
+
+  private async walk(root: ObjectLocation): Promise<void> {
     const stack: Directory[] = [{ location: root, path: "", depth: 0, rules: undefined }];
-    for (let at = stack.pop(); at; at = stack.pop()) {
+    for (let at = stack.pop(); at && !this.budget.isExhausted; at = stack.pop()) {
       for (const below of await this.visit(at)) stack.push(below);
     }
   }
 
   /** Adds the files of a directory. Returns the subdirectories to visit. */
   private async visit(directory: Directory): Promise<Directory[]> {
-    const { catalog, objects } = this.repository;
+    const { catalog, objects } = this;
     if (catalog.kind(directory.location) !== TREE) return [];
     const entries = parseTree(await objects.readAt(directory.location));
     const rules = await this.enter(directory, entries);
@@ -128,7 +141,8 @@ class LanguageCounter {
     for (const { mode, name, oid } of entries) {
       const path = directory.path + name;
       this.pathBytesLeft -= path.length;
-      if (this.entriesLeft-- <= 0 || this.pathBytesLeft < 0) break;
+      if (this.entriesLeft-- <= 0 || this.pathBytesLeft < 0 || this.budget.isExhausted) break;
+      this.budget.consume(STEPS_PER_ENTRY);
       const isLeftOut = isSubmoduleMode(mode) || isSymlinkMode(mode);
       const location = isLeftOut || path.length > PATH_BYTES_MAX ? undefined : catalog.find(oid);
       if (!location) continue;
@@ -141,28 +155,26 @@ class LanguageCounter {
     return below;
   }
 
-  private findAttributes(rules: Rules | undefined, path: string): Attributes | undefined {
+  private findAttributes(rules: AttributeStack | undefined, path: string): Attributes | undefined {
     if (!rules) return undefined;
-    this.matchingLeft -= rules.bytes * path.length;
-    return this.matchingLeft > 0 ? rules.stack.find(path as ByteText) : undefined;
+    return rules.find(path as ByteText, this.budget);
   }
 
   /** The rules that apply in a directory; undefined without any linguist attribute. */
   private async enter(
     { path, rules }: Directory,
     entries: readonly TreeEntry[],
-  ): Promise<Rules | undefined> {
-    const { catalog, objects } = this.repository;
+  ): Promise<AttributeStack | undefined> {
+    const { catalog, objects } = this;
     const file = entries.find(({ name, mode }) => name === ".gitattributes" && !isTreeMode(mode));
     const location = file && !isSymlinkMode(file.mode) ? catalog.find(file.oid) : undefined;
     const isRead = location && catalog.sizeBytes(location) <= ATTRIBUTES_BYTES_MAX;
     if (!isRead || this.attributesLeft-- <= 0) return rules;
     const text = readByteText(await objects.readAt(location));
-    const bytes = (rules?.bytes ?? 0) + countBytes(text);
     if (!text.includes("linguist-")) return rules;
-    if (path === "") return { stack: AttributeStack.root(text, NAMES), bytes };
-    const above = rules?.stack ?? AttributeStack.root("" as ByteText, NAMES);
-    return { stack: above.enter(path.slice(0, -1) as ByteText, text), bytes };
+    if (path === "") return AttributeStack.root(text, NAMES);
+    const above = rules ?? AttributeStack.root("" as ByteText, NAMES);
+    return above.enter(path.slice(0, -1) as ByteText, text);
   }
 
   /** Whether a path is excluded by default. Everything below an excluded directory is excluded too. */
@@ -185,12 +197,12 @@ class LanguageCounter {
     if (flag("documentation") ?? table.documentation.test(path)) return;
     const isDetectable = flag("detectable");
     if (isDetectable === false) return;
-    const sizeBytes = this.repository.catalog.sizeBytes(location);
+    const sizeBytes = this.catalog.sizeBytes(location);
     const file: CandidateFile = { location, sizeBytes, isDetectable };
     const attributeValue = attributes && textOf(attributes, "linguist-language");
     const language = attributeValue === undefined ? undefined : table.find(attributeValue);
     if (language) {
-      this.count(language, file);
+      this.add(language, file);
       return;
     }
     const found = table.findByName(name);
@@ -198,7 +210,7 @@ class LanguageCounter {
     if (!found || !first) {
       if (mode === MODE_EXECUTABLE && !name.includes(".")) this.scripts.push(file);
     } else if (others.length === 0) {
-      this.count(first, file);
+      this.add(first, file);
     } else if (isDetectable || found.languages.some(({ isCounted }) => isCounted)) {
       const { files, ...extension } = this.extensions.get(found.by) ?? {
         languages: found.languages,
@@ -212,7 +224,7 @@ class LanguageCounter {
   }
 
   /** Counts the files with ambiguous names. */
-  async countAmbiguous(): Promise<void> {
+  private async countAmbiguous(): Promise<void> {
     const { table } = this;
     let readsLeft = READS_MAX;
     readsLeft -= await this.vote(this.scripts, SCRIPTS_MAX, undefined, (content) => {
@@ -246,6 +258,8 @@ class LanguageCounter {
     const votes = new Map<Language | undefined, number>();
     const detected = new Map<CandidateFile, Language>();
     for (const file of read) {
+      if (this.budget.isExhausted) break;
+      this.budget.consume(STEPS_PER_HEAD);
       const language = detect(await this.readHead(file));
       votes.set(language, (votes.get(language) ?? 0) + 1);
       if (language) detected.set(file, language);
@@ -253,36 +267,23 @@ class LanguageCounter {
     const [[most] = []] = [...votes].toSorted(([, a], [, b]) => b - a);
     for (const file of files) {
       const language = detected.get(file) ?? most ?? usual;
-      if (language) this.count(language, file);
+      if (language) this.add(language, file);
     }
     return read.length;
   }
 
   private async readHead({ location, sizeBytes }: CandidateFile): Promise<string> {
-    const { catalog, objects } = this.repository;
+    const { catalog, objects } = this;
     if (sizeBytes > READ_BYTES_MAX || objects.findLarge(catalog.oid(location))) return "";
     const content = await objects.readAt(location);
     return shorten(readByteText(content.subarray(0, HEAD_BYTES)));
   }
 
-  private count({ isCounted, group }: Language, { sizeBytes, isDetectable }: CandidateFile): void {
+  private add({ isCounted, group }: Language, { sizeBytes, isDetectable }: CandidateFile): void {
     if (!(isDetectable ?? isCounted)) return;
     this.bytes.set(group, (this.bytes.get(group) ?? 0) + sizeBytes);
   }
 }
-
-/**
- * Counts the bytes of the lines of a `.gitattributes` that contain a linguist attribute, also through a
- * macro.
- */
-function countBytes(text: string): number {
-  const macros = Array.from(text.matchAll(/^\[attr\](\S+)/gm), ([, name = ""]) => name);
-  const terms = ["linguist-", ...macros.slice(0, MACROS_MAX)];
-  const lines = text.split("\n").filter((line) => terms.some((term) => line.includes(term)));
-  return macros.length > MACROS_MAX ? text.length : lines.join("").length;
-}
-
-const MACROS_MAX = 10;
 
 /**
  * SECURITY: many patterns begin with an unbounded run of blanks or letters. Long runs are shortened, since

@@ -57,8 +57,11 @@ async function recognize(text: string): Promise<string | undefined> {
   const words = wordsOf(text);
   let best = { id: "", similarity: 0, added: 0 };
   for (const { id, words: licenseWords } of licenses) {
+    const total = Math.max(1, words.size + licenseWords.size);
+    // A text of far more or far fewer words than the license can't be similar, whatever they are.
+    if ((2 * Math.min(words.size, licenseWords.size)) / total < SIMILARITY_MIN) continue;
     const common = countCommon(words, licenseWords);
-    const similarity = (2 * common) / Math.max(1, words.size + licenseWords.size);
+    const similarity = (2 * common) / total;
     if (similarity > best.similarity) best = { id, similarity, added: words.size - common };
   }
   // Few words suffice to add a condition, which makes it another license.
@@ -94,7 +97,8 @@ function wordsOf(text: string): WordSet {
 }
 
 function countCommon(a: WordSet, b: WordSet): number {
+  const [fewer, more] = a.size < b.size ? [a, b] : [b, a];
   let count = 0;
-  for (const word of a) if (b.has(word)) count++;
+  for (const word of fewer) if (more.has(word)) count++;
   return count;
 }

@@ -46,7 +46,7 @@ export async function createRepository(
 ): Promise<RepositoryContext> {
   checkRepositoryName(wanted.name);
   const defaultBranch = wanted.default_branch || ctx.config.defaultBranch;
-  checkBranchName(defaultBranch, "DefaultBranch");
+  checkBranchName(defaultBranch, "default_branch");
   const isPrivate = wanted.private ?? false;
   refuseNarrowToken(ctx, isPrivate || owner.visibility !== "public");
 

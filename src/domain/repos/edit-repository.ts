@@ -17,9 +17,11 @@ import {
 import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { differing } from "../../lib/differing.ts";
-import { forbidden, invalid, notFound } from "../../lib/failure.ts";
+import { forbidden, invalid, invalidField, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
+import { branchRef } from "../branches/find-branch.ts";
+import { findRef } from "../git/open-snapshot.ts";
 import { findParent } from "./find-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
@@ -65,9 +67,9 @@ export interface RepositoryEdit extends Columns {
  * have the wanted value are skipped and produce no event. Making a repository private deletes the stars and
  * watches of users who can no longer see it.
  *
- * @throws Failure `invalid` for an invalid value, for a name that is taken, and when no unit would stay
- * enabled; `forbidden` for making it private with a public-only token; `not_found` if it was deleted
- * meanwhile.
+ * @throws Failure `invalid` for an invalid value, for a name that is taken, for a default branch that does not exist,
+ * and when no unit would stay enabled; `forbidden` for making it private with a public-only token; `not_found`
+ * if it was deleted meanwhile.
  */
 export async function editRepository(
   ctx: Ctx,
@@ -78,6 +80,7 @@ export async function editRepository(
   const parent = await findParent(ctx, row);
   const requested = followParent(wanted, parent?.row);
   checkEdit(row, requested);
+  await checkDefaultBranch(ctx, row, requested.defaultBranch);
   if (ctx.actor.scopes.isPublicOnly && requested.isPrivate) {
     throw forbidden("token scope is limited to public repos");
   }
@@ -130,8 +133,22 @@ export async function editRepository(
   }
 }
 
+/** Refuses a default branch that does not exist, unless the repository has no branch yet. */
+async function checkDefaultBranch(
+  { git }: Ctx,
+  repo: Repository,
+  wanted: string | undefined,
+): Promise<void> {
+  if (wanted === undefined || wanted === repo.defaultBranch) return;
+  const state = await git.repository(repo).snapshot();
+  const hasBranch = state.refs.some(({ name }) => name.startsWith("refs/heads/"));
+  if (hasBranch && !findRef({ state }, branchRef(wanted))) {
+    throw invalidField("default_branch", `must be a branch that exists, unlike ${wanted}`);
+  }
+}
+
 async function setHead({ git }: Ctx, repo: Repository, branch: string | undefined): Promise<void> {
-  if (branch !== undefined) await git.repository(repo).setHead(`refs/heads/${encodeText(branch)}`);
+  if (branch !== undefined) await git.repository(repo).setHead(encodeText(branchRef(branch)));
 }
 
 /**
@@ -146,7 +163,7 @@ const NO_UNIT = "at least one unit must stay enabled";
 
 function checkEdit(repo: Repository, edit: RepositoryEdit): void {
   if (edit.name !== undefined) checkRepositoryName(edit.name);
-  if (edit.defaultBranch !== undefined) checkBranchName(edit.defaultBranch, "DefaultBranch");
+  if (edit.defaultBranch !== undefined) checkBranchName(edit.defaultBranch, "default_branch");
   if (!UNITS.some((unit) => edit[unit] ?? repo[unit])) throw invalid(NO_UNIT);
   if (repo.isMirror && edit.isArchived !== undefined) {
     throw invalid("repo is a mirror, cannot archive/un-archive");

@@ -17,7 +17,8 @@ export interface FirstContent {
 const GITIGNORES_MAX = 20;
 
 /**
- * Generates the files of a first commit, by name.
+ * Generates the files of a first commit, by name, byte for byte as Gitea does: no line feed ends the readme, and an empty
+ * line each gitignore template.
  *
  * @throws Failure `malformed` for an unknown readme, `invalid` for any other unknown template.
  */
@@ -34,7 +35,8 @@ export async function makeFirstFiles(
     const license = await findLicense(content.license);
     if (!license) throw invalid(`license template does not exist: ${content.license}`);
     const blanks = {
-      owner: owner.fullName.trim() || owner.name,
+      owner: owner.name,
+      program: name,
       year: new Date(ctx.now).getUTCFullYear(),
     };
     files.set("LICENSE", fillLicense(license.text, blanks));
@@ -46,7 +48,7 @@ function makeReadme(name: string, description: string, template = ""): string {
   if (template !== "" && template !== "Default") {
     throw malformed("readme template does not exist, available templates: [Default]");
   }
-  return description === "" ? `# ${name}\n` : `# ${name}\n\n${description}\n`;
+  return `# ${name}\n\n${description}`;
 }
 
 async function makeGitignore(list: string): Promise<string> {
@@ -59,7 +61,7 @@ async function makeGitignore(list: string): Promise<string> {
   for (const name of wanted) {
     const template = await findGitignore(name);
     if (!template) throw invalid(`gitignore template does not exist: ${name}`);
-    text += `${text && "\n"}# ---> ${template.name}\n${template.text}`;
+    text += `# ---> ${template.name}\n${template.text}\n`;
   }
   return text;
 }

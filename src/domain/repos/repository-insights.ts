@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 
-import { requireAccess } from "../../auth/access/require-access.ts";
+import { requireAccess } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
@@ -9,8 +9,10 @@ import {
   type Repository,
   repositories,
 } from "../../db/schema/index.ts";
+import type { Budget } from "../../git/budget.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
+import { RESULT_STEPS_MAX } from "../../storage/result-cache.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
 import { countLanguages } from "../languages/count-languages.ts";
@@ -31,7 +33,7 @@ const NO_INSIGHTS: RepositoryInsights = { languages: [], licenses: [] };
  * Finds the insights into the code of the default branch; empty for a repository without that branch.
  *
  * Cost: one call to the repository's Durable Object, concurrent with one to the database. The first request
- * after a push computes the insights: it reads each tree of the commit once, and some files. The result is
+ * after a push computes the insights within a budget: it reads each tree of the commit once, and some files. The result is
  * stored after the response is sent, along with the language and licenses of the repository's row. Storing it
  * changes nothing that clients observe as a change, so no event is recorded.
  *
@@ -51,7 +53,8 @@ export async function findRepositoryInsights(
   const head = findRef({ state: snapshot }, branchRef(row.defaultBranch));
   if (!head) return NO_INSIGHTS;
   if (cached?.commitOid === head.oid && cached.rules === RULES) return cached;
-  const found = await compute(await stored.open(snapshot), head.oid);
+  const budget = ctx.git.openBudget(RESULT_STEPS_MAX);
+  const found = await compute(await stored.open(snapshot, ctx.git.budget), head.oid, budget);
   const facts = { ...found, repoId: row.id, commitOid: head.oid, rules: RULES };
   ctx.defer(nextTask().then(() => store(ctx, row, facts)));
   return found;
@@ -60,11 +63,15 @@ export async function findRepositoryInsights(
 /** Waits for the next task, so that the response is built before the insights are stored. */
 const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-async function compute(repository: OpenRepository, commitOid: string): Promise<RepositoryInsights> {
+async function compute(
+  repository: OpenRepository,
+  commitOid: string,
+  budget: Budget,
+): Promise<RepositoryInsights> {
   const { graph } = repository;
   const root = graph.root(graph.find(commitOid));
   if (!root) return NO_INSIGHTS;
-  const languages = await countLanguages(repository, root);
+  const languages = await countLanguages(repository, root, budget);
   return { languages, licenses: await detectLicenses(repository, root) };
 }
 

@@ -1,4 +1,4 @@
-import { invalid } from "../../lib/failure.ts";
+import { invalid, invalidField } from "../../lib/failure.ts";
 
 const LENGTH_MAX = 100;
 const RESERVED = new Set([".", "..", "-"]);
@@ -10,8 +10,14 @@ const RESERVED_ENDINGS = [".wiki", ".git", ".rss", ".atom"];
  * @throws Failure `invalid` for an invalid or reserved name.
  */
 export function checkRepositoryName(name: string): void {
-  if (name.length > LENGTH_MAX || !/^[-.0-9A-Za-z_]+$/.test(name)) {
-    throw invalid("[Name]: AlphaDashDot");
+  if (name.length > LENGTH_MAX) {
+    throw invalidField("name", `must have at most ${LENGTH_MAX} characters`);
+  }
+  if (!/^[-.0-9A-Za-z_]+$/.test(name)) {
+    throw invalidField(
+      "name",
+      "must consist of ASCII letters, digits, dashes, dots and underscores",
+    );
   }
   const lower = name.toLowerCase();
   if (RESERVED.has(lower)) throw invalid(`name is reserved [name: ${name}]`);

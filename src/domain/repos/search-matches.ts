@@ -3,33 +3,45 @@ import { sql, type SQL } from "drizzle-orm";
 import { grantedRepositoryIds } from "../../auth/access/granted-repositories.ts";
 import { visibilitiesWithoutGrant } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, quotePhrase } from "../../db/db.ts";
+import { allOf, anyOf, quotePhrase } from "../../db/db.ts";
 import { repositories, repositoryTopics, topics } from "../../db/schema/index.ts";
 import type { RepositoryQuery } from "./repository-query.ts";
 
 /** Maximum number of matches considered, newest repositories first, which bounds the cost of a common word. */
 const MATCH_MAX = 1000;
-/** Maximum number of topics in a query. */
+/** Maximum number of words, or topics, in a query. */
 const TOPICS_MAX = 5;
 /** Minimum length in characters of a word that the trigram index can find. */
 const INDEXED_MIN = 3;
 
 /**
- * Selects the ids of repositories that match the text: the newest ones that the caller sees without a grant,
- * and all that were granted to the caller.
+ * Selects the ids of repositories that match any word of the text, by their name or by a topic: the newest ones that the
+ * caller sees without a grant, and all that were granted to the caller.
  */
 export function matches(ctx: Ctx, query: RepositoryQuery): SQL {
   const visibilities = visibilitiesWithoutGrant(ctx.actor);
   const granted = among(grantedRepositoryIds(ctx.actor), query);
-  if (query.isTopic) return sql`(${byTopic(query, visibilities)} union all ${granted})`;
-  const newest =
-    indexedText(query) === undefined
-      ? byBeginning(query, visibilities)
-      : byWord(query, visibilities);
-  // Of two words separated by a slash, one may have been too short for the index.
-  const found = query.text.includes("/") ? among(newest, query) : sql`select id from (${newest})`;
+  const byName = query.isTopic ? [] : wordsOf(query).map((word) => newestOf(word, visibilities));
+  const found = union([byTopic(query, visibilities), ...byName]);
   return sql`(${found} union all ${granted})`;
 }
+
+/** The query of each word of the text; words are separated by commas. */
+const wordsOf = (query: RepositoryQuery): RepositoryQuery[] =>
+  topicsOf(query).flatMap((text) => (text === "" ? [] : [{ ...query, text }]));
+
+function newestOf(word: RepositoryQuery, visibilities: readonly string[]): SQL {
+  const newest =
+    indexedText(word) === undefined ? byBeginning(word, visibilities) : byWord(word, visibilities);
+  // Of two names separated by a slash, one may have been too short for the index.
+  return word.text.includes("/") ? among(newest, word) : sql`select id from (${newest})`;
+}
+
+// D1 limits the number of terms in a compound select.
+const union = (parts: SQL[]): SQL =>
+  parts.length === 0
+    ? sql`select id from ${repositories} where 0`
+    : sql`select id from (${sql.join(parts, sql` union all `)})`;
 
 /** Selects the repositories among some ids that match the text. */
 const among = (ids: SQL, query: RepositoryQuery): SQL => sql`
@@ -77,11 +89,6 @@ const topicsOf = (query: RepositoryQuery): string[] =>
 /** Selects the newest repositories of each topic, by an index on topic, visibility and repository. */
 function byTopic(query: RepositoryQuery, visibilities: readonly string[]): SQL {
   const max = sql.raw(String(MATCH_MAX));
-  // D1 limits the number of terms in a compound select.
-  const union = (parts: SQL[]): SQL =>
-    parts.length === 0
-      ? sql`select id from ${repositories} where 0`
-      : sql`select id from (${sql.join(parts, sql` union all `)})`;
   const ofTopic = (name: string): SQL =>
     union(
       visibilities.map(
@@ -124,10 +131,8 @@ function byBeginning(query: RepositoryQuery, visibilities: readonly string[]): S
  * matches them wherever it can.
  */
 export function isMatch(query: RepositoryQuery): SQL | undefined {
-  const text = query.text.toLowerCase();
-  if (text === "") return undefined;
-  if (query.isTopic) {
-    return sql`exists (
+  if (query.text === "") return undefined;
+  const hasTopic = sql`exists (
       select 1
       from ${repositoryTopics}
       where repo_id = ${repositories.id}
@@ -137,7 +142,12 @@ export function isMatch(query: RepositoryQuery): SQL | undefined {
           where name in (select value from json_each(${JSON.stringify(topicsOf(query))}))
         )
     )`;
-  }
+  return query.isTopic ? hasTopic : anyOf(hasTopic, ...wordsOf(query).map(isNamed));
+}
+
+/** The condition that the name, or the description where it is searched, contains a word. */
+function isNamed(query: RepositoryQuery): SQL {
+  const text = query.text.toLowerCase();
   const slash = text.indexOf("/");
   if (slash >= 0) {
     return sql`(
@@ -145,11 +155,11 @@ export function isMatch(query: RepositoryQuery): SQL | undefined {
       and instr(${repositories.lowerName}, ${text.slice(slash + 1)})
     )`;
   }
-  const isNamed = sql`instr(${repositories.lowerName}, ${text})`;
-  if (!query.isDescriptionSearched) return isNamed;
+  const hasName = sql`instr(${repositories.lowerName}, ${text})`;
+  if (!query.isDescriptionSearched) return hasName;
   const words = indexedText(query);
   return words === undefined
-    ? sql`(${isNamed} or instr(lower(${repositories.description}), ${text}))`
+    ? sql`(${hasName} or instr(lower(${repositories.description}), ${text}))`
     : sql`exists (
       select 1
       from repositories_search

@@ -42,7 +42,7 @@ export async function signAsService(
 /**
  * The email addresses under which a user commits: the primary one, and the no-reply address of the service.
  */
-const addressesOf = ({ config, rootUrl }: Ctx, user: User): string[] => [
+const addressesOf = ({ config, publicUrl }: Ctx, user: User): string[] => [
   user.email.toLowerCase(),
-  `${user.lowerName}@${noReplyDomain(config, rootUrl)}`,
+  `${user.lowerName}@${noReplyDomain(config, publicUrl)}`,
 ];

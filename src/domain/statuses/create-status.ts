@@ -11,7 +11,7 @@ import {
 } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
-import { invalid, notFound } from "../../lib/failure.ts";
+import { invalid, invalidField, notFound } from "../../lib/failure.ts";
 import type { StatusEntry } from "../../shapes/git/commit-status.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
@@ -43,7 +43,9 @@ export async function createStatus(
   const { state } = wanted;
   const context = wanted.context.trim();
   const targetUrl = wanted.targetUrl.trim();
-  if (targetUrl !== "" && !isWebAddress(targetUrl)) throw invalid("[TargetUrl]: Url");
+  if (targetUrl !== "" && !isWebAddress(targetUrl)) {
+    throw invalidField("target_url", "must be a URL with http or https");
+  }
   const isOfCommit = and(
     eq(commitStatuses.repoId, row.id),
     eq(commitStatuses.commitOid, commitOid),

@@ -3,14 +3,16 @@ import type { User } from "../../db/schema/index.ts";
 import { encodeText, encodeUtf8 } from "../../git/byte-text.ts";
 import { stripSpace } from "../../git/object/strip-space.ts";
 import { formatTag } from "../../git/object/tag.ts";
-import { isRefName } from "../../git/ref-name.ts";
+import { findMisleading, isRefName } from "../../git/ref-name.ts";
 import { joinBytes } from "../../git/wire/pkt-line.ts";
-import { conflict, invalid, notFound } from "../../lib/failure.ts";
+import { conflict, invalidField } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { TagEntry } from "../../shapes/git/tag.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
+import { REF_NAME_RULE } from "../branches/branch-name.ts";
 import { commitChange } from "../git/commit-change.ts";
 import { findRevision } from "../git/find-revision.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
@@ -41,15 +43,16 @@ export async function createTag(
 ): Promise<TagEntry> {
   requireWritable(repo);
   const ref = tagRef(name);
-  const isValidName = name.isWellFormed() && !name.startsWith("-") && isRefName(encodeText(ref));
-  if (!isValidName) throw invalid("[TagName]: GitRefName");
-  if (message.includes("\0")) throw invalid("[Message]: a NUL can't be in it");
+  const refName = encodeText(ref);
+  const isValidName = name.isWellFormed() && isRefName(refName) && !findMisleading(refName);
+  if (!isValidName) throw invalidField("tag_name", REF_NAME_RULE);
+  if (message.includes("\0")) throw invalidField("message", "must not contain NUL");
   const text = stripSpace(encodeText(message));
   if (text === "") {
     const snapshot = await openSnapshot(ctx, repo);
     const commitOid = findTarget(snapshot, repo, name, target);
     const tag = await readTag(snapshot, { name: encodeText(ref), oid: commitOid, peeledOid: null });
-    await updateRefs(ctx, repo, snapshot.repository, [{ ref, to: commitOid }]);
+    await updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]);
     return tag;
   }
   const { result } = await commitChange(ctx, repo, async ({ snapshot, pack }) => {
@@ -78,7 +81,7 @@ function findTarget(
   target: string | undefined,
 ) {
   const revision = findRevision(snapshot, target || `refs/heads/${repo.row.defaultBranch}`);
-  if (!revision) throw notFound(`target not found: ${target}`);
+  if (!revision) throw noSuchRef(snapshot, `target not found: ${target}`);
   const ref = tagRef(name);
   if (findRef(snapshot, ref)) throw conflict(`tag already exists [name: ${name}]`);
   if (hasRefClash(snapshot, ref)) throw conflict(`tag clashes with another [name: ${name}]`);

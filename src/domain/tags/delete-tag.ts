@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
-import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
@@ -11,6 +11,6 @@ export async function deleteTag(ctx: Ctx, repo: RepositoryContext, name: string)
   requireWritable(repo);
   const snapshot = await openSnapshot(ctx, repo);
   const found = findRef(snapshot, tagRef(name));
-  if (!found) throw notFound(`tag doesn't exist: ${name}`);
-  await updateRefs(ctx, repo, snapshot.repository, [{ ref: tagRef(name), from: found.oid }]);
+  if (!found) throw noSuchRef(snapshot, `tag doesn't exist: ${name}`);
+  await updateRefs(ctx, repo, snapshot, [{ ref: tagRef(name), from: found.oid }]);
 }

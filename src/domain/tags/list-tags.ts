@@ -2,9 +2,9 @@ import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import { COMMIT } from "../../git/object/kind.ts";
 import { findTagSignature, parseTag } from "../../git/object/tag.ts";
-import { notFound } from "../../lib/failure.ts";
 import type { TagEntry } from "../../shapes/git/tag.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -42,7 +42,7 @@ export async function listTags(
 /** @throws Failure `not_found` if the tag does not exist or does not peel to a commit. */
 export async function findTag(snapshot: RepositorySnapshot, name: string): Promise<TagEntry> {
   const ref = findRef(snapshot, tagRef(name));
-  if (!ref || !isOnCommit(snapshot, ref)) throw notFound(`tag doesn't exist: ${name}`);
+  if (!ref || !isOnCommit(snapshot, ref)) throw noSuchRef(snapshot, `tag doesn't exist: ${name}`);
   return readTag(snapshot, ref);
 }
 

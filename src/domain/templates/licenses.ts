@@ -1,6 +1,8 @@
 /** The values that are filled into a license. */
 export interface LicenseBlanks {
   owner: string;
+  /** The name of the licensed program. */
+  program: string;
   year: number;
 }
 
@@ -45,6 +47,9 @@ const YEAR = /<year>|\[year\]|\[yyyy\]/gi;
 const OWNER =
   /<owner>|\[owner organization\]|<name of author>|[<[]copyright holders?[>\]]|\[name of copyright (?:owner|holder)\]/gi;
 
-/** Fills in the placeholders that the user of a license replaces: year and owner. */
-export const fillLicense = (text: string, { owner, year }: LicenseBlanks): string =>
-  text.replaceAll(YEAR, () => String(year)).replaceAll(OWNER, () => owner);
+/** Fills in the placeholders that the user of a license replaces: year, owner and program. */
+export const fillLicense = (text: string, { owner, program, year }: LicenseBlanks): string =>
+  text
+    .replaceAll(YEAR, () => String(year))
+    .replaceAll(OWNER, () => owner)
+    .replaceAll("<program>", () => program);

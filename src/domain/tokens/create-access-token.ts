@@ -16,7 +16,7 @@ import {
   type User,
 } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
-import { forbidden, invalid, malformed } from "../../lib/failure.ts";
+import { forbidden, invalidField, malformed, unauthenticated } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 
 /** The input for a new token. */
@@ -33,7 +33,8 @@ export interface NewAccessToken {
 export const BOUND_MAX = 100;
 
 /**
- * Creates an access token for `user`. The secret is returned here and not stored.
+ * Creates an access token for `user`. The secret is returned here and not stored. A token that another token makes ends
+ * with it.
  *
  * @throws Failure `malformed` for invalid scopes and a name that is taken, `forbidden` for a token wider than
  * the caller's own, `invalid` for an expiry in the past and for repositories that the caller may not see.
@@ -51,7 +52,7 @@ export async function createAccessToken(
   }
   if (scopes.levels.size === 0) throw malformed("access token must have a scope");
   if (wanted.expiresAt !== null && wanted.expiresAt <= ctx.now) {
-    throw invalid("[ExpiresAt]: must lie in the future");
+    throw invalidField("expires_at", "must be in the future");
   }
   refuseWidening(ctx.actor, scopes, wanted);
   const bound = wanted.repositories === null ? [] : await findAll(ctx, wanted.repositories);
@@ -74,6 +75,7 @@ export async function createAccessToken(
           expiresAt: wanted.expiresAt,
           isBound: wanted.repositories !== null,
           createdAt: ctx.now,
+          madeById: ctx.actor.token?.id ?? null,
         })
         .returning(),
       insertSelect(
@@ -86,19 +88,25 @@ export async function createAccessToken(
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
   } catch (error) {
-    if (!isViolation(error, "UNIQUE", "access_tokens.user_id")) throw error;
-    throw malformed("access token name has been used already");
+    if (isViolation(error, "UNIQUE", "access_tokens.user_id")) {
+      throw malformed("access token name has been used already");
+    }
+    // The caller's token was deleted in the meantime.
+    if (ctx.actor.token && isViolation(error, "FOREIGN KEY")) {
+      throw unauthenticated("the access token is not valid");
+    }
+    throw error;
   }
 }
 
 /**
- * SECURITY: a token can't create a token with more scopes, a later expiry or more repositories than its own.
+ * SECURITY: a token can't create a token with more scopes or a later expiry than its own. A token that is bound to
+ * repositories creates none.
  */
 function refuseWidening({ token, scopes }: Actor, requested: Scopes, wanted: NewAccessToken): void {
   if (!token) return;
   const refusal = "a token can't create a token wider than itself";
   if (!isWithin(requested, scopes)) throw forbidden(refusal);
-  if (token.isBound && wanted.repositories === null) throw forbidden(refusal);
   if (token.expiresAt !== null && (wanted.expiresAt ?? Infinity) > token.expiresAt) {
     throw forbidden(refusal);
   }
@@ -124,7 +132,10 @@ async function findAll(ctx: Ctx, fullNames: readonly string[]) {
   if (found.length !== lowerNames.length) {
     const known = new Set(found.map((each) => each.fullName.toLowerCase()));
     const missing = lowerNames.find((name) => !known.has(name));
-    throw invalid(`[Repositories]: no repository ${JSON.stringify(missing)}`);
+    throw invalidField(
+      "repositories",
+      `must name repositories that exist, unlike ${JSON.stringify(missing)}`,
+    );
   }
   return found;
 }

@@ -1,35 +1,47 @@
 import type { Context } from "hono";
 
-import { GIT_FAILURE_STATUS } from "../../entrance/failure-status.ts";
+import { CALLER_LEFT_STATUS } from "../../entrance/as-failure.ts";
+import { failureHeaders, GIT_FAILURE_STATUS } from "../../entrance/failure-status.ts";
 import { Moved } from "../../entrance/moved.ts";
 import { Failure } from "../../lib/failure.ts";
 import { logBug } from "../../lib/log.ts";
+import { CallerLeft } from "../../lib/step-budget.ts";
 import type { GitHttpEnv } from "../env.ts";
 
 export const MEDIA_TYPE = "application/vnd.git-lfs+json";
 
-/** A JSON response that must not be cached, since it may contain the caller's credential. */
-export function answerJson(body: object, status = 200): Response {
+/** A JSON response that must not be cached, since it may contain a credential. */
+export function answerJson(
+  body: object,
+  status = 200,
+  headers: Record<string, string> = {},
+): Response {
   return new Response(JSON.stringify(body), {
     status,
-    headers: { "Content-Type": MEDIA_TYPE, "Cache-Control": "no-store" },
+    headers: { ...headers, "Content-Type": MEDIA_TYPE, "Cache-Control": "no-store" },
   });
 }
 
 /** An error response in the format of Git LFS. */
-export function refuse(c: Context<GitHttpEnv>, status: number, message: string): Response {
-  return answerJson({ message, request_id: c.var.requestId }, status);
+export function refuse(
+  c: Context<GitHttpEnv>,
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  return answerJson({ message, request_id: c.var.requestId }, status, headers);
 }
 
 /** Renders a thrown error. */
 export function renderLfsFailure(error: unknown, c: Context<GitHttpEnv>): Response {
+  if (error instanceof CallerLeft) return new Response(null, { status: CALLER_LEFT_STATUS });
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {
-    const answer = refuse(c, GIT_FAILURE_STATUS[error.kind], error.message);
+    const headers = failureHeaders(error);
     if (error.kind === "unauthenticated") {
-      answer.headers.set("WWW-Authenticate", 'Basic realm="gitea-lfs"');
+      headers["WWW-Authenticate"] = 'Basic realm="gitea-lfs"';
     }
-    return answer;
+    return refuse(c, GIT_FAILURE_STATUS[error.kind], error.message, headers);
   }
   logBug(c.var.requestId, error);
   return refuse(c, 500, "internal error");

@@ -1,41 +1,64 @@
 import type { Context } from "hono";
 
-import { isAllowed } from "../../auth/access/permission.ts";
 import type { User } from "../../db/schema/index.ts";
-import type { RequestContext } from "../../entrance/enter-repository.ts";
+import {
+  enterRepository,
+  type RepositoryTarget,
+  type RequestContext,
+} from "../../entrance/enter-repository.ts";
 import { unauthenticated } from "../../lib/failure.ts";
-import { SIGN_IN } from "../door.ts";
-import { enterToPush, enterToRead, refuseReadOnly } from "../enter.ts";
+import { lfsIncoming, SIGN_IN } from "../door.ts";
 import type { GitHttpEnv } from "../env.ts";
+import { toPush, toRead, toWrite } from "../target.ts";
+import { otherTransfer, readTransferToken, type Transfer } from "./transfer-token.ts";
 
 /** The context of a request by a signed-in user. */
 export interface UserRequestContext extends RequestContext {
   user: User;
 }
 
-/** Requires a signed-in user who may read the repository. */
-export async function enterSignedIn(c: Context<GitHttpEnv>): Promise<UserRequestContext> {
-  const context = await enterToRead(c);
+/** Enters to read. */
+export const enterToRead = (c: Context<GitHttpEnv>): Promise<RequestContext> =>
+  enterRepository(lfsIncoming(c), toRead(c));
+
+/** Enters to read, as a signed-in user. */
+export const enterSignedIn = (c: Context<GitHttpEnv>): Promise<UserRequestContext> =>
+  enterAsUser(c, { ...toRead(c), anonymous: "never" });
+
+/** Enters to write, as a signed-in user. */
+export const enterToWrite = (c: Context<GitHttpEnv>): Promise<UserRequestContext> =>
+  enterAsUser(c, toWrite(c));
+
+/** Enters to write, and creates a missing repository as a push does. */
+export const enterToPush = (c: Context<GitHttpEnv>): Promise<UserRequestContext> =>
+  enterAsUser(c, toPush(c));
+
+async function enterAsUser(
+  c: Context<GitHttpEnv>,
+  target: RepositoryTarget,
+): Promise<UserRequestContext> {
+  const context = await enterRepository(lfsIncoming(c), target);
   const { user } = context.ctx.actor;
   if (!user) throw unauthenticated(SIGN_IN);
   return { ...context, user };
 }
 
 /**
- * Requires a signed-in user who may write to the repository, and a repository that is not read-only.
+ * Authorizes the transfer of one file: by the token that the batch gave out for it, or else like any other request.
  *
- * @param mayCreate Whether the request may create the repository, as a push may.
+ * A client may send its own credential beside the token, which is not looked at then.
+ *
+ * @throws Failure `unauthenticated` for a token that has expired or is for another transfer.
  */
-export async function enterToWrite(
+export async function enterTransfer(
   c: Context<GitHttpEnv>,
-  mayCreate = false,
-): Promise<UserRequestContext> {
-  const context = await enterToPush(c, { mayCreate });
-  const { user } = context.ctx.actor;
-  // 401 as in Gitea: clients prompt for another name and password then.
-  if (!user || !isAllowed(context.repo, { unit: "code", mode: "write" })) {
-    throw unauthenticated("you may not write to this repository");
-  }
-  refuseReadOnly(context.repo);
-  return { ...context, user };
+  transfer: Omit<Transfer, "repoId">,
+): Promise<RequestContext> {
+  const token = await readTransferToken(c, transfer);
+  const { ctx, repo } = await enterRepository(
+    { ...lfsIncoming(c), credential: token?.credential },
+    transfer.operation === "download" ? toRead(c) : toWrite(c),
+  );
+  if (token && token.repoId !== repo.row.id) throw otherTransfer();
+  return { ctx, repo };
 }

@@ -8,11 +8,11 @@ import { parseRange } from "../../lib/byte-range.ts";
 import { formatFilename } from "../../lib/header-value.ts";
 import { hasTag } from "../../lib/entity-tag.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
-import { enterToRead } from "../enter.ts";
+import { CallerLeft } from "../../lib/step-budget.ts";
 import type { GitHttpEnv } from "../env.ts";
 import { isValidPointer } from "./batch.ts";
 import { answerJson } from "./dialect.ts";
-import { enterToWrite } from "./enter-lfs.ts";
+import { enterTransfer } from "./enter-lfs.ts";
 import { readJson } from "./read-json.ts";
 
 const INVALID = "Oid or size are invalid";
@@ -20,8 +20,8 @@ const NO_OBJECT = "the repository does not have this object";
 
 /** Receives the bytes of a file. */
 export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, repo } = await enterToWrite(c);
   const { oid = "", size = "" } = c.req.param() as { oid?: string; size?: string };
+  const { ctx, repo } = await enterTransfer(c, { operation: "upload", oid });
   const sizeBytes = /^\d{1,16}$/.test(size) ? Number(size) : Number.NaN;
   if (!isValidPointer({ oid, size: sizeBytes })) throw invalid(INVALID);
   const { lfsFileMaxBytes } = ctx.config;
@@ -33,7 +33,9 @@ export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
     throw invalid(`the body has ${length} bytes, not ${sizeBytes}`);
   }
   const body = c.req.raw.body ?? new Blob([]).stream();
-  const storing = storeObject(ctx, repo.row, { oid, sizeBytes }, body);
+  const storing = storeObject(ctx, repo.row, { oid, sizeBytes }, body).catch(async (error) => {
+    throw (await hasFailed(body)) ? new CallerLeft() : error;
+  });
   // Storing, and the cleanup after a failure, completes even if the client disconnects.
   ctx.defer(storing.catch(() => undefined));
   // The rest of the body is read, since clients read the response only after they have sent everything.
@@ -41,10 +43,18 @@ export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
   return answerJson({});
 }
 
+/** Whether a stream failed by itself: one that was only read or cancelled is cancelled without an error. */
+const hasFailed = async (stream: ReadableStream): Promise<boolean> =>
+  !stream.locked &&
+  stream.cancel().then(
+    () => false,
+    () => true,
+  );
+
 /** Confirms that an uploaded file is stored, with the stated size. */
 export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, repo } = await enterToWrite(c);
   const pointer = await readJson(c, z.object({ oid: z.string(), size: z.number() }));
+  const { ctx, repo } = await enterTransfer(c, { operation: "verify", oid: pointer.oid });
   if (!isValidPointer(pointer)) throw invalid(INVALID);
   const object = await findLfsObject(ctx, repo.row, pointer.oid);
   if (object?.sizeBytes !== pointer.size) throw notFound(NO_OBJECT);
@@ -58,8 +68,8 @@ export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
  * and never render it.
  */
 export async function download(c: Context<GitHttpEnv>): Promise<Response> {
-  const { ctx, repo } = await enterToRead(c);
   const { oid = "", filename = "" } = c.req.param() as { oid?: string; filename?: string };
+  const { ctx, repo } = await enterTransfer(c, { operation: "download", oid });
   if (!isValidPointer({ oid, size: 0 })) throw invalid(INVALID);
   const object = await findLfsObject(ctx, repo.row, oid);
   if (!object) throw notFound(NO_OBJECT);

@@ -24,3 +24,7 @@ export interface ArchiveHead {
   /** Committer time, in seconds since 1970. */
   readonly timeSeconds: number;
 }
+
+/** A time as git holds it, in 64 bits. Later times are the last of these. */
+export const exactSeconds = (timeSeconds: number): bigint =>
+  timeSeconds >= 2 ** 64 ? 2n ** 64n - 1n : BigInt(timeSeconds);

@@ -2,7 +2,7 @@ import type { Attributes } from "../attributes/attribute-stack.ts";
 import type { AttributeValue } from "../attributes/parse-rules.ts";
 import { type ByteText, byteTextBytes, readByteText } from "../byte-text.ts";
 import type { Oid } from "../oid.ts";
-import { type FormattedCommit, formatCommitText } from "./format-commit.ts";
+import { CommitFormatter, type FormattedCommit } from "./format-commit.ts";
 
 /** The attributes of an archive entry. */
 export interface ExportRules {
@@ -76,8 +76,9 @@ export function exportContent(
     text = text.replaceAll(/(?<!\r)\n/g, "\r\n") as ByteText;
   }
   if (isSubstituted) {
+    const formatter = new CommitFormatter(commit);
     text = text.replaceAll(/\$Format:([^$]*)\$/g, (_, format: ByteText) =>
-      formatCommitText(format, commit),
+      formatter.format(format),
     ) as ByteText;
   }
   return text === stored ? content : byteTextBytes(text);

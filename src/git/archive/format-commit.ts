@@ -15,6 +15,9 @@ export interface FormattedCommit {
   abbreviate(oid: Oid): string;
 }
 
+/** Maximum length of all expansions in a file. */
+const EXPANDED_CHARS_MAX = 16 * 1024 * 1024;
+
 const DATES: Readonly<Record<string, DateStyle>> = {
   d: "git",
   D: "email",
@@ -28,15 +31,41 @@ const DATES: Readonly<Record<string, DateStyle>> = {
  * encoding and the refs. Placeholders that depend on the current time, on colours or on the terminal width
  * are left unexpanded, and so is `%(describe)`.
  *
+ * SECURITY: a file can contain the message of its commit millions of times. Placeholders stay unexpanded once those of
+ * the file have become 16 MB.
+ *
  * @see git-log(1), "Pretty formats".
  */
-export function formatCommitText(format: ByteText, about: FormattedCommit): ByteText {
-  const [text = ""] = format.split("\0", 1);
-  return text.replaceAll(
-    /%(?:[ac][a-zA-Z]|x[0-9a-fA-F]{2}|[^ac])/g,
-    (placeholder) => fill(placeholder.slice(1), about) ?? placeholder,
-  ) as ByteText;
+export class CommitFormatter {
+  /** Expansions by placeholder, since a file may contain one millions of times. */
+  private readonly known = new Map<string, string>();
+  private readonly about: FormattedCommit;
+  private charsLeft = EXPANDED_CHARS_MAX;
+
+  /** A formatter for one file. */
+  constructor(about: FormattedCommit) {
+    this.about = about;
+  }
+
+  format(format: ByteText): ByteText {
+    const [text = ""] = format.split("\0", 1);
+    return text.replaceAll(/%(?:[ac][a-zA-Z]|x[0-9a-fA-F]{2}|[^ac])/g, (placeholder) => {
+      const expanded = this.expand(placeholder);
+      if (expanded.length > this.charsLeft) return placeholder;
+      this.charsLeft -= expanded.length;
+      return expanded;
+    }) as ByteText;
+  }
+
+  private expand(placeholder: string): string {
+    let expanded = this.known.get(placeholder);
+    expanded ??= fill(placeholder.slice(1), this.about) ?? placeholder;
+    if (this.known.size < KNOWN_MAX) this.known.set(placeholder, expanded);
+    return expanded;
+  }
 }
+
+const KNOWN_MAX = 1000;
 
 function fill(name: string, about: FormattedCommit): string | undefined {
   const { oid, commit, decorations } = about;
@@ -103,9 +132,12 @@ function fillPerson(part: string, person: Identity): string | undefined {
 
 /** Converts a subject to a file name. */
 function toFileName(line: string): string {
-  return line
+  const name = line
     .replaceAll(/\.+/g, ".")
     .replaceAll(/[^A-Za-z0-9._]+/g, "-")
-    .replace(/^-/, "")
-    .replace(/[.-]+$/, "");
+    .replace(/^-/, "");
+  // Not by a pattern: one that ends in `$` tries each dot of a long run of dots and dashes.
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === "." || name[end - 1] === "-")) end--;
+  return name.slice(0, end);
 }

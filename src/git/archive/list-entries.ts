@@ -1,4 +1,5 @@
 import { AttributeStack } from "../attributes/attribute-stack.ts";
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { type ByteText, readByteText } from "../byte-text.ts";
 import { missing } from "../error.ts";
 import {
@@ -53,14 +54,16 @@ interface Frame {
  *
  * Cost: one read for each tree and each `.gitattributes`.
  *
- * @throws GitError `missing` if a tree or blob does not exist.
+ * @param budget Bounds the matching of attributes.
+ * @throws GitError `missing` if a tree or blob does not exist, `limit` once the budget is exhausted.
  */
 export async function* listEntries(
   catalog: PackCatalog,
   objects: PackedObjects,
   root: ObjectLocation,
+  budget: Budget = UNLIMITED,
 ): AsyncGenerator<ListedEntry> {
-  const lister = new EntryLister(catalog, objects);
+  const lister = new EntryLister(catalog, objects, budget);
   yield* lister.list(root);
 }
 
@@ -68,8 +71,10 @@ class EntryLister {
   private readonly catalog: PackCatalog;
   private readonly objects: PackedObjects;
   private readonly frames: Frame[] = [];
+  private readonly budget: Budget;
 
-  constructor(catalog: PackCatalog, objects: PackedObjects) {
+  constructor(catalog: PackCatalog, objects: PackedObjects, budget: Budget) {
+    this.budget = budget;
     this.catalog = catalog;
     this.objects = objects;
   }
@@ -91,6 +96,7 @@ class EntryLister {
         frames.pop();
         continue;
       }
+      await this.budget.pause();
       const listed = this.toListed(frame, entry);
       if (isTreeMode(entry.mode)) {
         if (listed.rules.isIgnored) continue;
@@ -111,7 +117,7 @@ class EntryLister {
     const mode = toCanonical(stored);
     const isFolder = isTreeMode(mode) || isSubmoduleMode(mode);
     const path = `${frame.path}${name}${isFolder ? "/" : ""}` as ByteText;
-    const rules = readExportRules(frame.attributes.find(path));
+    const rules = readExportRules(frame.attributes.find(path, this.budget));
     const location = isFolder ? undefined : this.catalog.find(oid);
     if (!isFolder && !location) throw missing(`blob ${oid}`);
     return { path, mode, oid, location, rules };

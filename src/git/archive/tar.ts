@@ -1,7 +1,7 @@
 import { type ByteText, byteTextBytes, readByteText } from "../byte-text.ts";
 import { isRegularMode } from "../object/tree.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../object/tree.ts";
-import type { ArchiveEntry, ArchiveHead } from "./archive-entry.ts";
+import { type ArchiveEntry, type ArchiveHead, exactSeconds } from "./archive-entry.ts";
 import { PieceJoiner } from "./piece-joiner.ts";
 
 /** Headers and contents in a tar file start at a multiple of this, in bytes. */
@@ -31,7 +31,10 @@ export async function* formatTar(
   const output = new PieceJoiner();
   const mtime = Math.min(head.timeSeconds, NUMBER_MAX);
   const comment = formatRecord("comment", head.commitOid);
-  const late = head.timeSeconds > NUMBER_MAX ? formatRecord("mtime", String(head.timeSeconds)) : "";
+  const late =
+    head.timeSeconds > NUMBER_MAX
+      ? formatRecord("mtime", String(exactSeconds(head.timeSeconds)))
+      : "";
   output.push(formatExtension(TYPE.global, "pax_global_header", comment + late, mtime));
   for await (const entry of entries) {
     output.push(formatHead(entry, mtime));

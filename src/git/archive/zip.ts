@@ -4,7 +4,7 @@ import type { Compressor } from "../codec.ts";
 import { isBinary } from "../diff/line-diff.ts";
 import { crc32 } from "../hash/crc32.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../object/tree.ts";
-import type { ArchiveEntry, ArchiveHead } from "./archive-entry.ts";
+import { type ArchiveEntry, type ArchiveHead, exactSeconds } from "./archive-entry.ts";
 import { PieceJoiner } from "./piece-joiner.ts";
 
 const LOCAL_HEADER = 0x04034b50;
@@ -262,7 +262,11 @@ function formatExtra64(values: readonly number[]): Uint8Array {
 
 /** The extra field with a time in seconds since 1970. */
 function formatExtraTime(seconds: number): Uint8Array {
-  return new Record(9).u16(EXTRA_TIME).u16(5).u8(1).u32(seconds).bytes;
+  return new Record(9)
+    .u16(EXTRA_TIME)
+    .u16(5)
+    .u8(1)
+    .u32(Number(exactSeconds(seconds) & 0xffffffffn)).bytes;
 }
 
 /** A UTC time in DOS format: a resolution of two seconds, from 1980 to 2107. */

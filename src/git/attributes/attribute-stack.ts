@@ -1,4 +1,6 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import type { ByteText } from "../byte-text.ts";
+import { overLimit } from "../error.ts";
 import { matchGlob } from "../glob/match-glob.ts";
 import {
   type Assignment,
@@ -17,6 +19,9 @@ const BINARY: readonly Assignment[] = ["diff", "merge", "text"].map((name) => ({
   name: name as ByteText,
   value: false,
 }));
+
+/** Steps to try a rule that does not match at its ends. */
+const STEPS_PER_RULE = 3;
 
 /** The attribute rules of a directory and its parent directories. */
 export class AttributeStack {
@@ -65,21 +70,26 @@ export class AttributeStack {
   /**
    * Returns the attributes of a path in this directory.
    *
+   * Cost: up to the length of all rules times the length of the path.
+   *
    * @param path Path from the root; for a directory, with a trailing slash.
+   * @throws GitError `limit` once the budget is exhausted.
    */
-  find(path: ByteText): Attributes {
+  find(path: ByteText, budget: Budget = UNLIMITED): Attributes {
     const isDirectory = path.endsWith("/");
     const bare = isDirectory ? path.slice(0, -1) : path;
     const name = bare.slice(bare.lastIndexOf("/") + 1);
     const found = new Map<string, AttributeValue>();
     for (const { directory, rules } of this.upwards) {
+      budget.consume(STEPS_PER_RULE * rules.length);
       const relative = directory === "" ? bare : bare.slice(directory.length + 1);
       // The last matching rule wins.
       for (let at = rules.length - 1; at >= 0; at--) {
         const { pattern, assignments } = rules[at] as AttributeRule;
         if (pattern.isForDirectory && !isDirectory) continue;
         const text = (pattern.isForName ? name : relative) as ByteText;
-        if (matchesPath(pattern, text)) this.assign(found, assignments);
+        if (matchesPath(pattern, text, budget)) this.assign(found, assignments);
+        if (budget.isExhausted) throw overLimit("the rules of .gitattributes take too much work");
       }
     }
     return found;
@@ -96,7 +106,7 @@ export class AttributeStack {
   }
 }
 
-function matchesPath({ literal, glob }: PathPattern, text: ByteText): boolean {
+function matchesPath({ literal, glob }: PathPattern, text: ByteText, budget: Budget): boolean {
   if (!glob) return text === literal;
-  return text.startsWith(literal) && matchGlob(glob, text.slice(literal.length));
+  return text.startsWith(literal) && matchGlob(glob, text.slice(literal.length), budget);
 }

@@ -1,3 +1,4 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { corrupt, overLimit } from "../error.ts";
 import { kindOf } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
@@ -18,23 +19,47 @@ export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 /** Size of the pieces of a streamed object, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
+/** Steps to read an object: for itself, for each entry of its chain, and for each byte inflated, copied and parsed. */
+const STEPS = {
+  object: 400,
+  entry: 500,
+  inflatedByte: 1,
+  copiedByte: 0.15,
+  parsedByte: 0.3,
+} as const;
+
 /** Reads objects from the packs of a repository. */
 export class PackedObjects implements ObjectReader {
   private readonly catalog: PackCatalog;
   private readonly inflater = new Inflater();
-  private readonly cache = new Map<number, Uint8Array>();
-  private cachedBytes = 0;
+  private readonly cache: ContentCache;
   private readonly gauge: Gauge;
+  private readonly budget: Budget;
 
-  /** @param gauge Receives the memory held by contents and by the catalog's offsets, in bytes. */
-  constructor(catalog: PackCatalog, gauge: Gauge = () => {}) {
+  /**
+   * @param gauge Receives the memory held by contents and by the catalog's offsets, in bytes.
+   * @param budget Bounds the reads: each counts the bytes that it inflates and copies, and those that its caller parses.
+   */
+  constructor(
+    catalog: PackCatalog,
+    gauge: Gauge = () => {},
+    budget: Budget = UNLIMITED,
+    cache: ContentCache = new ContentCache(),
+  ) {
     this.catalog = catalog;
     this.gauge = gauge;
+    this.budget = budget;
+    this.cache = cache;
+  }
+
+  /** The same objects, whose reads count in another budget. */
+  within(budget: Budget): PackedObjects {
+    return new PackedObjects(this.catalog, this.gauge, budget, this.cache);
   }
 
   /** Size of the cached contents in bytes. */
   get heldBytes(): number {
-    return this.cachedBytes;
+    return this.cache.heldBytes;
   }
 
   /**
@@ -42,8 +67,8 @@ export class PackedObjects implements ObjectReader {
    *
    * Cost: one read per delta of the chain, down to an object stored whole or in the cache.
    *
-   * @throws GitError `limit` if the object is larger than `WHOLE_BYTES_MAX`, `corrupt` if the pack
-   * is corrupt.
+   * @throws GitError `limit` if the object is larger than `WHOLE_BYTES_MAX` or the budget is exhausted, `corrupt` if the
+   * pack is corrupt.
    */
   async readObject(oid: Oid): Promise<StoredObject | undefined> {
     const location = this.catalog.find(oid);
@@ -53,6 +78,7 @@ export class PackedObjects implements ObjectReader {
 
   /** Reads the content of the object at `location`. */
   async readAt(location: ObjectLocation): Promise<Uint8Array> {
+    await this.checkBudget();
     const deltas: ObjectLocation[] = [];
     let at = location;
     let content = this.getCached(at);
@@ -68,12 +94,19 @@ export class PackedObjects implements ObjectReader {
     }
     this.addToCache(at, content);
     for (const delta of deltas.toReversed()) {
+      await this.checkBudget();
       content = await this.applyEntry(delta, content);
       this.addToCache(delta, content);
     }
     // Contents beyond the cache belong to the caller.
-    this.gauge(this.cachedBytes + this.catalog.heldBytes);
+    this.gauge(this.cache.heldBytes + this.catalog.heldBytes);
+    this.budget.consume(STEPS.object + STEPS.parsedByte * content.length);
     return content;
+  }
+
+  private checkBudget(): Promise<void> | undefined {
+    if (this.budget.isExhausted) throw overLimit("the request takes too much work");
+    return this.budget.pause();
   }
 
   /** Reads an object of any size in pieces. A piece is valid until the next one is requested. */
@@ -113,6 +146,7 @@ export class PackedObjects implements ObjectReader {
       throw corrupt("pack: entry is not what the sidecar says");
     }
     if (header.sizeBytes > WHOLE_BYTES_MAX) throw overLimit("delta too large");
+    this.budget.consume(STEPS.entry + STEPS.inflatedByte * header.sizeBytes);
     const content = new Uint8Array(header.sizeBytes);
     inflateWhole(this.inflater, bytes, header.next, bytes.length, content);
     return content;
@@ -123,6 +157,7 @@ export class PackedObjects implements ObjectReader {
     const header = readDeltaHeader(delta);
     if (!header) throw corrupt("delta: cut off");
     if (header.resultBytes > WHOLE_BYTES_MAX) throw overLimit("object too large");
+    this.budget.consume(STEPS.copiedByte * header.resultBytes);
     const content = new Uint8Array(header.resultBytes);
     applyDelta(base, delta, header, content);
     return content;
@@ -134,22 +169,35 @@ export class PackedObjects implements ObjectReader {
 
   private addToCache(location: ObjectLocation, content: Uint8Array): void {
     // Its base and a delta were in memory at the same time.
-    this.gauge(this.cachedBytes + this.catalog.heldBytes + 3 * content.length);
-    if (content.length > CACHE_BYTES_MAX / 4) return;
-    const key = cacheKey(location);
-    if (!this.cache.delete(key)) this.cachedBytes += content.length;
-    this.cache.set(key, content);
-    if (this.cachedBytes <= CACHE_BYTES_MAX) return;
-    // Evicts many entries at once, because a map is slow to find its first entry after deletions at
-    // the front.
-    for (const [oldest, held] of this.cache) {
-      this.cache.delete(oldest);
-      this.cachedBytes -= held.length;
-      if (this.cachedBytes <= (CACHE_BYTES_MAX / 4) * 3) break;
-    }
+    this.gauge(this.cache.heldBytes + this.catalog.heldBytes + 3 * content.length);
+    this.cache.set(cacheKey(location), content);
   }
 }
 
 function cacheKey({ pack, position }: ObjectLocation): number {
   return pack * 2 ** 32 + position;
+}
+
+/** The contents read last, bounded in bytes. */
+class ContentCache {
+  heldBytes = 0;
+  private readonly contents = new Map<number, Uint8Array>();
+
+  get(key: number): Uint8Array | undefined {
+    return this.contents.get(key);
+  }
+
+  set(key: number, content: Uint8Array): void {
+    if (content.length > CACHE_BYTES_MAX / 4) return;
+    if (!this.contents.delete(key)) this.heldBytes += content.length;
+    this.contents.set(key, content);
+    if (this.heldBytes <= CACHE_BYTES_MAX) return;
+    // Evicts many entries at once, because a map is slow to find its first entry after deletions at
+    // the front.
+    for (const [oldest, held] of this.contents) {
+      this.contents.delete(oldest);
+      this.heldBytes -= held.length;
+      if (this.heldBytes <= (CACHE_BYTES_MAX / 4) * 3) break;
+    }
+  }
 }

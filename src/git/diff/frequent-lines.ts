@@ -1,3 +1,4 @@
+import type { Budget } from "../budget.ts";
 import { roughSquareRoot } from "./myers.ts";
 
 /**
@@ -6,6 +7,7 @@ import { roughSquareRoot } from "./myers.ts";
 const FREQUENT_MAX = 1024;
 /** How many neighbours of a frequent line are examined in each direction, in lines. */
 const WINDOW_LINES = 100;
+const STEPS_PER_NEIGHBOUR = 0.2;
 /** Weight of frequent neighbours relative to neighbours without a match. */
 const FREQUENT_WEIGHT = 4;
 
@@ -28,7 +30,9 @@ export function pickComparable(
   start: number,
   end: number,
   others: Uint32Array,
+  budget: Budget,
 ): Int32Array {
+  budget.consume(end - start);
   const limit = Math.min(roughSquareRoot(numbers.length), FREQUENT_MAX);
   const classOf = new Uint8Array(numbers.length);
   for (let line = start; line < end; line++) {
@@ -38,7 +42,7 @@ export function pickComparable(
   const picked: number[] = [];
   for (let line = start; line < end; line++) {
     const own = classOf[line];
-    if (own === PLAIN || (own === FREQUENT && !isLost(classOf, line, start, end - 1))) {
+    if (own === PLAIN || (own === FREQUENT && !isLost(classOf, line, start, end - 1, budget))) {
       picked.push(line);
     }
   }
@@ -46,7 +50,13 @@ export function pickComparable(
 }
 
 /** True for a frequent line among lines without a match: it could match anywhere and mislead the diff. */
-function isLost(classOf: Uint8Array, line: number, first: number, last: number): boolean {
+function isLost(
+  classOf: Uint8Array,
+  line: number,
+  first: number,
+  last: number,
+  budget: Budget,
+): boolean {
   const low = Math.max(first, line - WINDOW_LINES);
   const high = Math.min(last, line + WINDOW_LINES);
   const count = (step: number): { without: number; frequent: number } => {
@@ -57,6 +67,7 @@ function isLost(classOf: Uint8Array, line: number, first: number, last: number):
       else if (classOf[at] === FREQUENT) frequent++;
       else break;
     }
+    budget.consume(STEPS_PER_NEIGHBOUR * (without + frequent));
     return { without, frequent };
   };
   const above = count(-1);

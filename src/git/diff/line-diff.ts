@@ -1,3 +1,4 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { pickComparable } from "./frequent-lines.ts";
 import { findByHistogram, type Region } from "./histogram.ts";
 import { type LinePair, type Lines, splitLines } from "./lines.ts";
@@ -19,29 +20,65 @@ export interface LineDiff {
   readonly right: Lines;
   /** In order, with at least one unchanged line between consecutive changes. */
   readonly changes: readonly Change[];
+  /** True if the comparison exceeded its budget: one change replaces all lines. */
+  readonly isReplacedWhole: boolean;
 }
 
 /**
  * Compares two texts as `git diff` does by default: the same lines are marked as changed.
  *
- * Cost: nearly linear for similar texts, otherwise up to the size times its square root. The caller must
- * limit the size of both texts.
+ * Cost: nearly linear for similar texts, otherwise up to the size times its square root, and at most the budget:
+ * beyond half of what is left of it, the text counts as replaced whole, so that one file leaves something for others. The
+ * caller must limit the size of both texts.
+ *
+ * @throws GitError `limit` if the texts have more lines than the budget allows.
  */
-export function diffLines(left: Uint8Array, right: Uint8Array): LineDiff {
-  const pair = splitLines(left, right);
-  return { left: pair.left, right: pair.right, changes: compareLines(pair) };
+export async function diffLines(
+  leftBytes: Uint8Array,
+  rightBytes: Uint8Array,
+  budget: Budget = UNLIMITED,
+): Promise<LineDiff> {
+  const pair = splitLines(leftBytes, rightBytes, budget);
+  await budget.pause();
+  const { left, right } = pair;
+  const comparison = compareInTurns(pair, "show", budget.half());
+  for (;;) {
+    const { done, value } = comparison.next();
+    if (!done) await budget.pause();
+    else if (value) return { left, right, changes: value, isReplacedWhole: false };
+    else break;
+  }
+  const whole = { leftStart: 0, leftCount: left.count, rightStart: 0, rightCount: right.count };
+  return { left, right, changes: [whole], isReplacedWhole: true };
 }
 
 /** The purpose of a comparison: git uses different algorithms for showing changes and for merging them. */
 export type ComparisonPurpose = "show" | "merge";
 
 /**
- * Like `diffLines`, for texts whose lines are already numbered; with "merge", compares as `git merge` does.
+ * Like `diffLines`, for texts whose lines are already numbered and without a budget; with "merge", compares as
+ * `git merge` does.
  */
-export function compareLines(
+export function compareLines(pair: LinePair, purpose: ComparisonPurpose = "show"): Change[] {
+  return finish(compareInTurns(pair, purpose, UNLIMITED)) ?? [];
+}
+
+/** A computation that can be interrupted at each of its yields. */
+type InTurns<T> = Generator<void, T>;
+
+function finish<T>(computation: InTurns<T>): T {
+  for (;;) {
+    const { done, value } = computation.next();
+    if (done) return value;
+  }
+}
+
+/** @returns Undefined once the budget is exhausted. */
+function* compareInTurns(
   { left, right, classes }: LinePair,
-  purpose: ComparisonPurpose = "show",
-): Change[] {
+  purpose: ComparisonPurpose,
+  budget: Budget,
+): InTurns<Change[] | undefined> {
   // One element more than there are lines: the last element stands for the end and is never marked.
   const leftMarks: Marks = new Uint8Array(left.count + 1);
   const rightMarks: Marks = new Uint8Array(right.count + 1);
@@ -51,28 +88,32 @@ export function compareLines(
     rightStart: 0,
     rightEnd: right.count,
   };
-  const compare = (region: Region): void => {
-    compareRegion(left.numbers, right.numbers, classes, leftMarks, rightMarks, region);
-  };
+  const compare = (region: Region): InTurns<void> =>
+    compareRegion(left.numbers, right.numbers, classes, leftMarks, rightMarks, region, budget);
   if (purpose === "show") {
-    compare(whole);
+    yield* compare(whole);
   } else {
-    findByHistogram(left.numbers, right.numbers, classes, leftMarks, rightMarks, compare);
+    findByHistogram(left.numbers, right.numbers, classes, leftMarks, rightMarks, (region) =>
+      finish(compare(region)),
+    );
   }
-  slideGroups(left, leftMarks, rightMarks, purpose === "show");
-  slideGroups(right, rightMarks, leftMarks, purpose === "show");
-  return collectChanges(leftMarks, rightMarks);
+  if (budget.isExhausted) return undefined;
+  slideGroups(left, leftMarks, rightMarks, purpose === "show", budget);
+  yield;
+  slideGroups(right, rightMarks, leftMarks, purpose === "show", budget);
+  return budget.isExhausted ? undefined : collectChanges(leftMarks, rightMarks);
 }
 
-/** Marks the differences within a region. */
-function compareRegion(
+/** Marks the differences within a region; incomplete once the budget is exhausted. */
+function* compareRegion(
   leftAll: Int32Array,
   rightAll: Int32Array,
   classes: number,
   leftAllMarks: Marks,
   rightAllMarks: Marks,
   { leftStart, leftEnd, rightStart, rightEnd }: Region,
-): void {
+  budget: Budget,
+): InTurns<void> {
   const left = leftAll.subarray(leftStart, leftEnd);
   const right = rightAll.subarray(rightStart, rightEnd);
   const leftMarks = leftAllMarks.subarray(leftStart, leftEnd);
@@ -90,17 +131,19 @@ function compareRegion(
   const leftTail = left.length - tail;
   const rightTail = right.length - tail;
 
-  const leftPicked = pickComparable(left, start, leftTail, countNumbers(right, classes));
-  const rightPicked = pickComparable(right, start, rightTail, countNumbers(left, classes));
+  const leftPicked = pickComparable(left, start, leftTail, countNumbers(right, classes), budget);
+  const rightPicked = pickComparable(right, start, rightTail, countNumbers(left, classes), budget);
   leftMarks.fill(1, start, leftTail);
   rightMarks.fill(1, start, rightTail);
   for (const line of leftPicked) leftMarks[line] = 0;
   for (const line of rightPicked) rightMarks[line] = 0;
-  findDifferences(
+  yield;
+  yield* findDifferences(
     leftPicked.map((line) => left[line] as number),
     rightPicked.map((line) => right[line] as number),
     (index) => (leftMarks[leftPicked[index] as number] = 1),
     (index) => (rightMarks[rightPicked[index] as number] = 1),
+    budget,
   );
 }
 

@@ -1,3 +1,6 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
+import { overLimit } from "../error.ts";
+
 /** The lines of two texts, where equal lines have the same number. */
 export interface LinePair {
   readonly left: Lines;
@@ -15,9 +18,24 @@ export interface Lines {
   readonly numbers: Int32Array;
 }
 
-/** Splits two texts into lines and numbers them. Cost: one pass, and a map of the distinct lines. */
-export function splitLines(left: Uint8Array, right: Uint8Array): LinePair {
-  const interner = new LineInterner();
+/** Steps to split off and number a line, and for each of its bytes. */
+const STEPS_PER_LINE = 15;
+const STEPS_PER_BYTE = 0.5;
+
+/** How many lines are read between two checks of the budget. */
+const CHECKED_LINES = 10_000;
+
+/**
+ * Splits two texts into lines and numbers them. Cost: one pass, and a map of the distinct lines.
+ *
+ * @throws GitError `limit` if the texts have more lines than the budget allows.
+ */
+export function splitLines(
+  left: Uint8Array,
+  right: Uint8Array,
+  budget: Budget = UNLIMITED,
+): LinePair {
+  const interner = new LineInterner(budget);
   const leftLines = interner.split(left);
   const rightLines = interner.split(right);
   return { left: leftLines, right: rightLines, classes: interner.count };
@@ -31,24 +49,37 @@ export function lineBytes(lines: Lines, line: number): Uint8Array {
 /** Numbers lines across several texts, such as the three texts of a merge. */
 export class LineInterner {
   count = 0;
-  /** The lines with each hash, as indexes of `known`. */
-  private readonly byHash = new Map<number, number[]>();
-  private readonly known: Uint8Array[] = [];
+  /** For each slot of the hash table: a line's number plus one, or 0. A used slot continues at the next slot. */
+  private slots = new Uint32Array(1024);
+  /** By number: the hash of the line, and its text and range there. */
+  private readonly hashes: number[] = [];
+  private readonly texts: Uint8Array[] = [];
+  private readonly starts: number[] = [];
+  private readonly ends: number[] = [];
   /**
    * SECURITY: a random seed, unknown to the author of the text. With a fixed seed, an attacker could craft
    * lines with equal hashes and make the lookup of each line a search through all other lines.
    */
   private readonly seed = Math.floor(Math.random() * 2 ** 32) | 0;
+  private readonly budget: Budget;
+
+  constructor(budget: Budget = UNLIMITED) {
+    this.budget = budget;
+  }
 
   split(bytes: Uint8Array): Lines {
     const starts: number[] = [];
     const numbers: number[] = [];
+    this.budget.consume(STEPS_PER_BYTE * bytes.length);
     for (let start = 0; start < bytes.length;) {
       const feed = bytes.indexOf(0x0a, start);
       const end = feed < 0 ? bytes.length : feed + 1;
       starts.push(start);
-      numbers.push(this.number(bytes.subarray(start, end)));
+      numbers.push(this.number(bytes, start, end));
       start = end;
+      if (numbers.length % CHECKED_LINES !== 0) continue;
+      this.budget.consume(STEPS_PER_LINE * CHECKED_LINES);
+      if (this.budget.isExhausted) throw overLimit("a text has too many lines to compare");
     }
     starts.push(bytes.length);
     return {
@@ -59,27 +90,47 @@ export class LineInterner {
     };
   }
 
-  private number(line: Uint8Array): number {
+  private number(text: Uint8Array, start: number, end: number): number {
     let hash = this.seed;
-    for (let at = 0; at < line.length; at++) {
-      hash = Math.imul(hash ^ (line[at] as number), 0x5bd1e995);
+    for (let at = start; at < end; at++) {
+      hash = Math.imul(hash ^ (text[at] as number), 0x5bd1e995);
       hash ^= hash >>> 13;
     }
-    const candidates = this.byHash.get(hash);
-    for (const number of candidates ?? []) {
-      if (isEqual(this.known[number] as Uint8Array, line)) return number;
+    const mask = this.slots.length - 1;
+    let slot = hash & mask;
+    for (let held = this.slots[slot] as number; held > 0; held = this.slots[slot] as number) {
+      if (this.hashes[held - 1] === hash && this.isLine(held - 1, text, start, end))
+        return held - 1;
+      slot = (slot + 1) & mask;
     }
-    this.known.push(line);
-    if (candidates) candidates.push(this.count);
-    else this.byHash.set(hash, [this.count]);
-    return this.count++;
+    const number = this.count++;
+    this.slots[slot] = number + 1;
+    this.hashes.push(hash);
+    this.texts.push(text);
+    this.starts.push(start);
+    this.ends.push(end);
+    if (2 * this.count > this.slots.length) this.grow();
+    return number;
   }
-}
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = 0; at < a.length; at++) {
-    if (a[at] !== b[at]) return false;
+  private isLine(number: number, text: Uint8Array, start: number, end: number): boolean {
+    const known = this.texts[number] as Uint8Array;
+    const from = this.starts[number] as number;
+    if ((this.ends[number] as number) - from !== end - start) return false;
+    for (let at = start; at < end; at++) {
+      if (known[from + at - start] !== text[at]) return false;
+    }
+    return true;
   }
-  return true;
+
+  private grow(): void {
+    const slots = new Uint32Array(2 * this.slots.length);
+    const mask = slots.length - 1;
+    for (let number = 0; number < this.count; number++) {
+      let slot = (this.hashes[number] as number) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = number + 1;
+    }
+    this.slots = slots;
+  }
 }

@@ -1,3 +1,5 @@
+import type { Budget } from "../budget.ts";
+
 /** A run of equal lines longer than this indicates that the two sides correspond. */
 const SNAKE_LINES = 20;
 /** Above this cost, a long snake may end the search for the shortest script. */
@@ -6,6 +8,9 @@ const HEURISTIC_COST_MIN = 256;
 const HEURISTIC_GAIN = 4;
 /** The search for a split is abandoned at a cost of the square root of the size, but not below this cost. */
 const COST_MAX_MIN = 256;
+
+const STEPS_PER_DIAGONAL = 1;
+const STEPS_PER_LINE = 0.2;
 
 /** The point at which a box of both sequences is split in two. */
 interface Split {
@@ -18,6 +23,8 @@ interface Split {
  * with git's shortcuts for cases where finding the shortest script takes too long. The result is exactly
  * git's script, not just a script of the same length.
  *
+ * The search can be interrupted at each of its yields, and ends early once the budget is exhausted.
+ *
  * @param onlyLeft Called with the index of each left element without a match.
  * @param onlyRight Called with the index of each right element without a match.
  * @see Eugene W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), section 4b.
@@ -27,8 +34,10 @@ export function findDifferences(
   right: Int32Array,
   onlyLeft: (index: number) => void,
   onlyRight: (index: number) => void,
-): void {
-  new Search(left, right, onlyLeft, onlyRight).compare(0, left.length, 0, right.length);
+  budget: Budget,
+): Generator<void, void> {
+  const search = new Search(left, right, onlyLeft, onlyRight, budget);
+  return search.compare(0, left.length, 0, right.length);
 }
 
 /** The smallest power of two greater than the square root: cheap to compute, and the value that git uses. */
@@ -51,13 +60,16 @@ class Search {
   /** Added to a diagonal to get its index in `front` and `back`. */
   private readonly origin: number;
   private readonly costMax: number;
+  private readonly budget: Budget;
 
   constructor(
     left: Int32Array,
     right: Int32Array,
     onlyLeft: (index: number) => void,
     onlyRight: (index: number) => void,
+    budget: Budget,
   ) {
+    this.budget = budget;
     this.left = left;
     this.right = right;
     this.onlyLeft = onlyLeft;
@@ -70,10 +82,15 @@ class Search {
   }
 
   /** Compares `left[leftStart..leftEnd)` with `right[rightStart..rightEnd)`. */
-  compare(leftStart: number, leftEnd: number, rightStart: number, rightEnd: number): void {
+  *compare(
+    leftStart: number,
+    leftEnd: number,
+    rightStart: number,
+    rightEnd: number,
+  ): Generator<void, void> {
     // A stack instead of recursion: hostile input must not control the recursion depth.
     const stack = [leftStart, leftEnd, rightStart, rightEnd];
-    while (stack.length > 0) {
+    while (stack.length > 0 && !this.budget.isExhausted) {
       let d = stack.pop() as number;
       let c = stack.pop() as number;
       let b = stack.pop() as number;
@@ -92,6 +109,7 @@ class Search {
         for (; a < b; a++) this.onlyLeft(a);
       } else {
         const split = this.split(a, b, c, d);
+        yield;
         stack.push(split.left, b, split.right, d, a, split.left, c, split.right);
       }
     }
@@ -113,6 +131,7 @@ class Search {
 
     for (let cost = 1; ; cost++) {
       let hasSnake = false;
+      let snakeLines = 0;
 
       if (frontLow > lowest) front[origin + --frontLow - 1] = -1;
       else frontLow++;
@@ -124,6 +143,7 @@ class Search {
         let a = below >= above ? below + 1 : above;
         const started = a;
         while (a < leftEnd && a - diagonal < rightEnd && left[a] === right[a - diagonal]) a++;
+        snakeLines += a - started;
         if (a - started > SNAKE_LINES) hasSnake = true;
         front[origin + diagonal] = a;
         if (isOdd && backLow <= diagonal && diagonal <= backHigh) {
@@ -147,12 +167,18 @@ class Search {
         ) {
           a--;
         }
+        snakeLines += started - a;
         if (started - a > SNAKE_LINES) hasSnake = true;
         back[origin + diagonal] = a;
         if (!isOdd && frontLow <= diagonal && diagonal <= frontHigh) {
           if (a <= (front[origin + diagonal] as number)) return { left: a, right: a - diagonal };
         }
       }
+
+      // Each round visits every second diagonal of both ranges.
+      const diagonals = (frontHigh - frontLow + backHigh - backLow) / 2 + 2;
+      this.budget.consume(STEPS_PER_DIAGONAL * diagonals + STEPS_PER_LINE * snakeLines);
+      if (this.budget.isExhausted) return { left: leftStart, right: rightEnd };
 
       if (hasSnake && cost > HEURISTIC_COST_MIN) {
         const box = { leftStart, leftEnd, rightStart, rightEnd };

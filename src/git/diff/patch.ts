@@ -1,6 +1,7 @@
 import type { ByteText } from "../byte-text.ts";
 import { NULL_OID, type Oid } from "../oid.ts";
 import type { LineDiff } from "./line-diff.ts";
+import type { Lines } from "./lines.ts";
 import { formatMode, quotePath } from "./quote-path.ts";
 import type { PathChange } from "./tree-diff.ts";
 import { CONTEXT_LINES, formatHunk, makeHunks } from "./unified.ts";
@@ -18,6 +19,25 @@ export interface PatchOptions {
   /** Abbreviates the ids on the `index` line; by default they are written in full. */
   readonly abbreviate?: (oid: Oid) => string;
 }
+
+/** Steps to format a line of a hunk, and each of its bytes. */
+const STEPS_PER_LINE = 30;
+const STEPS_PER_BYTE = 0.5;
+
+/** Steps that formatting a diff takes, for its changed lines; those of the context are few in comparison. */
+export function stepsToFormat({ left, right, changes }: LineDiff): number {
+  let lines = 0;
+  let bytes = 0;
+  for (const { leftStart, leftCount, rightStart, rightCount } of changes) {
+    lines += leftCount + rightCount;
+    bytes += bytesOf(left, leftStart, leftCount) + bytesOf(right, rightStart, rightCount);
+  }
+  const context = 2 * CONTEXT_LINES * changes.length;
+  return STEPS_PER_LINE * (lines + context) + STEPS_PER_BYTE * bytes;
+}
+
+const bytesOf = ({ starts }: Lines, start: number, count: number): number =>
+  (starts[start + count] as number) - (starts[start] as number);
 
 /**
  * The patch of one file, as `git diff` prints it.
@@ -46,6 +66,10 @@ export function formatPatch(
     lines.push(`similarity index ${change.similarityPercent}%`);
     lines.push(`${verb} from ${quotePath(change.old.path)}`);
     lines.push(`${verb} to ${quotePath(change.new.path)}`);
+  }
+  // Git's own mark of a file whose content is shown as replaced whole (`git diff -B`).
+  if (content.kind === "text" && content.diff.isReplacedWhole) {
+    lines.push("dissimilarity index 100%");
   }
   const oldOid = old?.oid ?? NULL_OID;
   const newOid = fresh?.oid ?? NULL_OID;

@@ -1,3 +1,5 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
+import { GitError } from "../error.ts";
 import { isRegularMode } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
@@ -33,6 +35,8 @@ export const DEFAULT_RENAME_OPTIONS: RenameOptions = {
 const PIECES_MAX = 4_000_000;
 /** Maximum pieces compared for all pairs together; the remaining pairs count as not similar. */
 const COMPARISONS_MAX = 400_000_000;
+/** Steps to cut a byte of content into pieces, to compare a piece, and to examine a pair. */
+const STEPS = { byte: 0.6, piece: 0.5, pair: 10 } as const;
 /** How many candidates are kept for each new file. */
 const CANDIDATES_MAX = 4;
 /** Sources with the same content that are examined for each new file. */
@@ -75,13 +79,17 @@ export class RenameMatcher {
   private readonly pieces = new Map<Oid, Pieces | undefined>();
   private pieceCount = 0;
   private comparisons = 0;
+  private readonly budget: Budget;
 
+  /** @param budget Once it is exhausted, contents count as not similar. */
   constructor(
     objects: ObjectReader,
     options: RenameOptions,
     sources: RenameSource[],
     news: readonly PathEntry[],
+    budget: Budget = UNLIMITED,
   ) {
+    this.budget = budget;
     this.objects = objects;
     this.options = options;
     this.sources = sources;
@@ -160,6 +168,8 @@ export class RenameMatcher {
     const found: Candidate[] = [];
     for (const target of unpaired) {
       const best: Candidate[] = [];
+      if (this.budget.isExhausted) break;
+      await this.budget.pause();
       for (const source of this.sources) {
         const score = await this.score(source.entry, target.entry, scoreMin);
         const nameScore = Number(hasSameName(source.entry, target.entry));
@@ -177,25 +187,39 @@ export class RenameMatcher {
   }
 
   private async score(old: PathEntry, fresh: PathEntry, scoreMin: number): Promise<number> {
+    this.budget.consume(STEPS.pair);
     if (!isRegular(old) || !isRegular(fresh)) return 0;
     const oldPieces = await this.piecesOf(old.oid);
     const newPieces = await this.piecesOf(fresh.oid);
     if (!oldPieces || !newPieces) return 0;
     if (areSizesTooFar(oldPieces.sizeBytes, newPieces.sizeBytes, scoreMin)) return 0;
-    if (this.comparisons > COMPARISONS_MAX) return 0;
-    this.comparisons += oldPieces.hashes.length + newPieces.hashes.length;
+    if (this.comparisons > COMPARISONS_MAX || this.budget.isExhausted) return 0;
+    const comparisons = oldPieces.hashes.length + newPieces.hashes.length;
+    this.comparisons += comparisons;
+    this.budget.consume(STEPS.piece * comparisons);
     return scoreSimilarity(oldPieces, newPieces);
   }
 
   private async piecesOf(oid: Oid): Promise<Pieces | undefined> {
     if (this.pieces.has(oid)) return this.pieces.get(oid);
-    const found = await this.objects.readObject(oid);
-    const isUsable = found && found.content.length <= this.options.contentBytesMax;
-    let pieces = isUsable ? cutPieces(found.content) : undefined;
+    const content = this.budget.isExhausted ? undefined : await this.read(oid);
+    const isUsable = content && content.length <= this.options.contentBytesMax;
+    this.budget.consume(STEPS.byte * (content?.length ?? 0));
+    let pieces = isUsable ? cutPieces(content) : undefined;
     if (pieces && this.pieceCount + pieces.hashes.length > PIECES_MAX) pieces = undefined;
     this.pieceCount += pieces?.hashes.length ?? 0;
     this.pieces.set(oid, pieces);
     return pieces;
+  }
+
+  /** Undefined for a content that is missing, too large, or beyond the budget of the reader. */
+  private async read(oid: Oid): Promise<Uint8Array | undefined> {
+    try {
+      return (await this.objects.readObject(oid))?.content;
+    } catch (error) {
+      if (error instanceof GitError && error.code === "limit") return undefined;
+      throw error;
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import type { ObjectReader } from "../store.ts";
 import {
   DEFAULT_RENAME_OPTIONS,
@@ -12,14 +13,17 @@ import type { PathChange } from "./tree-diff.ts";
  * Turns pairs of deleted and added files into renames, as `git diff -M` does: first files with the same
  * content, then files with the same name in another directory, then the most similar files.
  *
+ * @param budget Half of it bounds the comparison of contents: files that remain are not paired, as in git above its limit
+ * of renames.
  * @returns The changes in the order of their new paths.
  */
 export async function findRenames(
   objects: ObjectReader,
   changes: readonly PathChange[],
+  budget: Budget = UNLIMITED,
   options: RenameOptions = DEFAULT_RENAME_OPTIONS,
 ): Promise<PathChange[]> {
-  const matcher = makeMatcher(objects, changes, options, false);
+  const matcher = makeMatcher(objects, changes, options, false, budget.half());
   if (matcher.sources.length > 0 && matcher.targets.length > 0) {
     matcher.pairExact();
     matcher.dropUsedSources();
@@ -39,7 +43,7 @@ export async function findCopies(
   changes: readonly PathChange[],
   options: RenameOptions = DEFAULT_RENAME_OPTIONS,
 ): Promise<PathChange[]> {
-  const matcher = makeMatcher(objects, changes, options, true);
+  const matcher = makeMatcher(objects, changes, options, true, UNLIMITED);
   if (matcher.sources.length > 0 && matcher.targets.length > 0) {
     matcher.pairExact(true);
     await matcher.pairMostAlike(true);
@@ -52,13 +56,14 @@ function makeMatcher(
   changes: readonly PathChange[],
   options: RenameOptions,
   hasCopies: boolean,
+  budget: Budget,
 ): RenameMatcher {
   const sources: RenameSource[] = changes.flatMap((change) => {
     if (change.kind === "deleted") return [{ entry: change.old, useCount: 0 }];
     return hasCopies && change.kind === "modified" ? [{ entry: change.old, useCount: 1 }] : [];
   });
   const news = changes.flatMap((change) => (change.kind === "added" ? [change.new] : []));
-  return new RenameMatcher(objects, options, sources, news);
+  return new RenameMatcher(objects, options, sources, news, budget);
 }
 
 function collect(changes: readonly PathChange[], matcher: RenameMatcher): PathChange[] {

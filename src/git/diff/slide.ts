@@ -1,8 +1,14 @@
+import type { Budget } from "../budget.ts";
 import { scoreSplit, type SplitScore, isBetterSplit } from "./indent-score.ts";
 import type { Lines } from "./lines.ts";
 
 /** How far above its lowest position a group is tried, in lines. */
 const SLIDE_LINES_MAX = 100;
+
+/** Steps to move a group by one line and back. */
+const STEPS_PER_SLIDE = 5;
+/** Steps to score one position of a group by its indentation. */
+const STEPS_PER_SCORE = 50;
 
 /** 1 for each changed line of a side; one more element after the last line is always 0. */
 export type Marks = Uint8Array;
@@ -12,22 +18,30 @@ export type Marks = Uint8Array;
  *
  * A group next to equal lines has several equivalent positions. It merges with groups it touches, aligns with
  * a group of the other side if possible, and otherwise moves to the position where the indentation suggests
- * the start of a block; without `isByIndentation`, it moves down as far as possible.
+ * the start of a block; without `isByIndentation`, it moves down as far as possible. Ends early once the budget is
+ * exhausted.
  */
 export function slideGroups(
   own: Lines,
   marks: Marks,
   otherMarks: Marks,
   isByIndentation: boolean,
+  budget: Budget,
 ): void {
   const group = new Group(own, marks);
   const other = new Group(undefined, otherMarks);
   do {
-    if (group.start < group.end) slideGroup(own, group, other, isByIndentation);
-  } while (group.next() && other.next());
+    if (group.start < group.end) slideGroup(own, group, other, isByIndentation, budget);
+  } while (!budget.isExhausted && group.next() && other.next());
 }
 
-function slideGroup(own: Lines, group: Group, other: Group, isByIndentation: boolean): void {
+function slideGroup(
+  own: Lines,
+  group: Group,
+  other: Group,
+  isByIndentation: boolean,
+  budget: Budget,
+): void {
   let size = 0;
   let highestEnd = 0;
   /** Lowest end at which the group is aligned with a group of the other side. */
@@ -38,12 +52,14 @@ function slideGroup(own: Lines, group: Group, other: Group, isByIndentation: boo
     alignedEnd = -1;
     while (group.slideUp()) other.previous();
     highestEnd = group.end;
+    const highestStart = group.start;
     if (!other.isEmpty) alignedEnd = group.end;
     while (group.slideDown()) {
       other.next();
       if (!other.isEmpty) alignedEnd = group.end;
     }
-  } while (size !== group.end - group.start);
+    budget.consume(STEPS_PER_SLIDE * (group.start - highestStart + 1));
+  } while (size !== group.end - group.start && !budget.isExhausted);
 
   if (group.end === highestEnd) return;
   if (alignedEnd >= 0) {
@@ -53,6 +69,7 @@ function slideGroup(own: Lines, group: Group, other: Group, isByIndentation: boo
   if (!isByIndentation) return;
   let best: { end: number; score: SplitScore } | undefined;
   const lowest = Math.max(highestEnd, group.end - size - 1, group.end - SLIDE_LINES_MAX);
+  budget.consume(STEPS_PER_SCORE * (group.end - lowest + 1));
   for (let end = lowest; end <= group.end; end++) {
     const score = scoreSplit(own, end, end - size);
     if (!best || isBetterSplit(score, best.score)) best = { end, score };

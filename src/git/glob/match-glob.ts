@@ -1,3 +1,5 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
+
 /** One element of a pattern. Characters are code points, or bytes for a `ByteText`. */
 export type GlobToken =
   /** One character. */
@@ -32,6 +34,10 @@ export const DIRECTORIES: GlobToken = {
   choices: [[], [{ kind: "many", accepts: anyCharacter }, literalToken(SLASH)]],
 };
 
+/** Steps to follow a token through a text. */
+const STEPS_PER_TOKEN = 10;
+const STEPS_PER_CHARACTER = 0.3;
+
 /** Maximum number of digits of a number. */
 const DIGITS_MAX = 15;
 
@@ -40,13 +46,15 @@ const DIGITS_MAX = 15;
  *
  * SECURITY: patterns come from untrusted users. All possible matches are followed in parallel without
  * backtracking, so the cost is at most the length of the pattern times the length of the text.
+ *
+ * @param budget Counts the cost; the caller ends its work once it is exhausted.
  */
-export function matchGlob(glob: Glob, text: string): boolean {
+export function matchGlob(glob: Glob, text: string, budget: Budget = UNLIMITED): boolean {
   if (!matchesEnd(glob, text)) return false;
   const codes = codesOf(text);
   const starts = new Uint8Array(codes.length + 1);
   starts[0] = 1;
-  return follow(glob, codes, starts)[codes.length] === 1;
+  return follow(glob, codes, starts, budget)[codes.length] === 1;
 }
 
 function codesOf(text: string): number[] {
@@ -75,12 +83,18 @@ function matchesEnd(glob: Glob, text: string): boolean {
 }
 
 /** Returns the possible ends of a match of the tokens, as 1 at each index, for the possible starts. */
-function follow(glob: Glob, codes: readonly number[], starts: Uint8Array): Uint8Array {
+function follow(
+  glob: Glob,
+  codes: readonly number[],
+  starts: Uint8Array,
+  budget: Budget,
+): Uint8Array {
   let current = starts;
   for (const token of glob) {
     const first = current.indexOf(1);
     if (first < 0) return current;
-    current = step(token, codes, current, first);
+    budget.consume(STEPS_PER_TOKEN + STEPS_PER_CHARACTER * codes.length);
+    current = step(token, codes, current, first, budget);
   }
   return current;
 }
@@ -90,6 +104,7 @@ function step(
   codes: readonly number[],
   current: Uint8Array,
   first: number,
+  budget: Budget,
 ): Uint8Array {
   const next = new Uint8Array(current.length);
   switch (token.kind) {
@@ -108,7 +123,7 @@ function step(
     }
     case "either":
       for (const choice of token.choices) {
-        const ends = follow(choice, codes, current);
+        const ends = follow(choice, codes, current, budget);
         for (let at = first; at < ends.length; at++) if (ends[at] === 1) next[at] = 1;
       }
       break;

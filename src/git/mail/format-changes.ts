@@ -1,10 +1,11 @@
+import type { Budget } from "../budget.ts";
 import { type ByteText, encodeUtf8 } from "../byte-text.ts";
 import type { Codec } from "../codec.ts";
 import { formatBinaryPatch } from "../diff/binary-patch.ts";
 import { type FileStat, formatDiffStat } from "../diff/diffstat.ts";
 import { diffLines, isBinary, type LineDiff } from "../diff/line-diff.ts";
 import { countLines } from "../diff/line-stat.ts";
-import { formatPatch, type PatchContent } from "../diff/patch.ts";
+import { formatPatch, type PatchContent, stepsToFormat } from "../diff/patch.ts";
 import { type PathChange, type PathEntry, splitTypeChange } from "../diff/tree-diff.ts";
 import { missing, overLimit } from "../error.ts";
 import { isSubmoduleMode } from "../object/tree.ts";
@@ -19,13 +20,20 @@ export interface FormatOptions {
   readonly contentBytesMax: number;
   /** Maximum size of the patch, in bytes. */
   readonly patchBytesMax: number;
+  /** Bounds the comparisons, and the patch as a whole, since a patch without one of its files can't be applied. */
+  readonly budget: Budget;
 }
+
+/** Steps to compress a byte of a binary file in each of the ways of which the shortest is used. */
+const STEPS_PER_BINARY_BYTE = 10;
 
 /**
  * Formats changes as a diffstat and as a patch that can be applied, including binary files.
  *
  * @param changes With renames, ordered by path.
- * @throws GitError `limit` if a file or the patch exceeds its maximum size.
+ * A file whose comparison takes too much of the budget is shown as replaced whole (see `diffLines`).
+ *
+ * @throws GitError `limit` if a file or the patch exceeds its maximum size, or the patch exceeds the budget.
  */
 export async function formatChanges(
   objects: ObjectReader,
@@ -40,6 +48,7 @@ export async function formatChanges(
     stats.push(toStat(change, sides));
     for (const part of splitTypeChange(change)) {
       const shown = part === change ? sides : await formatter.readSides(part);
+      await formatter.checkBudget(shown);
       patch += formatPatch(part, formatter.toContent(shown), options);
       if (patch.length > options.patchBytesMax) throw overLimit("the patch is too large");
     }
@@ -75,7 +84,20 @@ class ChangeFormatter {
     const old = await this.read(oldEntry);
     const fresh = oldEntry?.oid === newEntry?.oid ? old : await this.read(newEntry);
     const isText = !isBinary(old) && !isBinary(fresh);
-    return { old, fresh, diff: isText ? diffLines(old, fresh) : undefined };
+    return {
+      old,
+      fresh,
+      diff: isText ? await diffLines(old, fresh, this.options.budget) : undefined,
+    };
+  }
+
+  /** Counts the steps to format a file before they are taken. */
+  async checkBudget({ old, fresh, diff }: Sides): Promise<void> {
+    const { budget } = this.options;
+    if (diff) budget.consume(stepsToFormat(diff));
+    else if (old !== fresh) budget.consume(STEPS_PER_BINARY_BYTE * (old.length + fresh.length));
+    if (budget.isExhausted) throw overLimit("the patch takes too much work");
+    await budget.pause();
   }
 
   toContent({ old, fresh, diff }: Sides): PatchContent {

@@ -2,11 +2,11 @@ import { readByteText } from "../byte-text.ts";
 import { isOid } from "../oid.ts";
 import { checkHeaderFrame } from "./check-headers.ts";
 import { checkIdentity } from "./check-identity.ts";
-import { type Finding, Findings } from "./finding.ts";
+import { type Finding, Findings, type FindingSeverities } from "./finding.ts";
 
 /** Returns the findings of `git fsck` on a commit. */
-export function checkCommit(content: Uint8Array, isStrict: boolean): Finding[] {
-  const findings = new Findings(isStrict);
+export function checkCommit(content: Uint8Array, severities: FindingSeverities): Finding[] {
+  const findings = new Findings(severities);
   const frame = checkHeaderFrame(content);
   if (frame) {
     findings.add(frame);
@@ -25,7 +25,7 @@ export function checkCommit(content: Uint8Array, isStrict: boolean): Finding[] {
     const end = text.indexOf("\n", at);
     const oid = text.slice(at, end);
     at = end + 1;
-    return isOid(oid.toLowerCase());
+    return isOid(oid);
   };
   const takeIdentity = (): boolean => {
     const fault = checkIdentity(text, at);

@@ -1,5 +1,5 @@
 import { readByteText } from "../byte-text.ts";
-import { type Finding, Findings } from "./finding.ts";
+import { type Finding, Findings, type FindingSeverities } from "./finding.ts";
 import { parseSettings } from "./parse-settings.ts";
 
 /**
@@ -12,8 +12,8 @@ const CONFIG_BLOB_BYTES_MAX = 4 * 1024 * 1024;
 const ATTRIBUTES_LINE_BYTES_MAX = 2047;
 
 /** Returns the findings of `git fsck` on a `.gitattributes` file. */
-export function checkGitattributes(content: Uint8Array, isStrict: boolean): Finding[] {
-  const findings = new Findings(isStrict);
+export function checkGitattributes(content: Uint8Array, severities: FindingSeverities): Finding[] {
+  const findings = new Findings(severities);
   if (content.length > CONFIG_BLOB_BYTES_MAX) {
     findings.add("gitattributesLarge");
     return findings.list;
@@ -38,8 +38,8 @@ export function checkGitattributes(content: Uint8Array, isStrict: boolean): Find
  *
  * @see CVE-2018-11235, CVE-2018-17456, CVE-2019-19604, CVE-2020-11008.
  */
-export function checkGitmodules(content: Uint8Array, isStrict: boolean): Finding[] {
-  const findings = new Findings(isStrict);
+export function checkGitmodules(content: Uint8Array, severities: FindingSeverities): Finding[] {
+  const findings = new Findings(severities);
   if (content.length > CONFIG_BLOB_BYTES_MAX) {
     findings.add("gitmodulesLarge");
     return findings.list;
@@ -63,27 +63,39 @@ function isSafeSubmoduleName(name: string): boolean {
 
 /**
  * False for a URL that git would parse as an option, that passes a line feed to a credential
- * helper, or that is relative and climbs above the host.
+ * helper, that is relative and climbs above the host, or that git's HTTP client refuses.
  */
 function isSafeSubmoduleUrl(url: string): boolean {
   if (url.startsWith("-")) return false;
-  const isRelative = /^\.\.?[\\/]/.test(url);
-  if (isRelative || url.startsWith("git://")) {
-    const decoded = decodePercents(url);
-    if (decoded.includes("\n")) return false;
-    if (!isRelative) return true;
-    // "../../:host" and "../../" followed by nothing resolve to an empty or foreign host.
-    const rest = url.replace(/^(?:\.\.?[\\/])+/, "");
-    const climbs = url.split(/[\\/]/).filter((part) => part === "..").length;
-    return !(climbs > 0 && (rest.startsWith(":") || rest.startsWith("/")));
+  const [leading = ""] = /^(?:\.\.?[\\/])*/.exec(url) ?? [];
+  if (leading !== "" || url.startsWith("git://")) {
+    if (decodePercents(url).includes("\n")) return false;
+    // "../../:host" and "..//host" resolve to an empty or foreign host.
+    return !(leading.includes("..") && /^[:/]/.test(url.slice(leading.length)));
   }
-  const transport = /^(?:https?|ftps?)(?:::|:\/\/)/.exec(url);
-  if (transport) {
-    const decoded = decodePercents(url.replace(/^(?:https?|ftps?)::/, ""));
-    if (decoded.includes("\n")) return false;
-    const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(decoded)?.[1];
-    return host !== undefined && host !== "";
-  }
+  const transport = /^(?:https?|ftps?)(?:::|(?=:\/\/))/.exec(url);
+  if (!transport) return true;
+  const address = url.slice(transport[0].endsWith("::") ? transport[0].length : 0);
+  return isNormalizableUrl(address) && !decodePercents(address).includes("\n");
+}
+
+/**
+ * True for a URL with a host, and without wrong escapes and ports.
+ *
+ * @see url_normalize in git's urlmatch.c.
+ */
+function isNormalizableUrl(url: string): boolean {
+  const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.exec(url);
+  if (!scheme) return false;
+  const rest = url.slice(scheme[0].length);
+  if (/%(?![0-9a-fA-F]{2})/.test(rest)) return false;
+  const authority = /^[^/?#]*/.exec(rest)?.[0] ?? "";
+  const host = authority.slice(authority.indexOf("@") + 1);
+  const colon = host.lastIndexOf(":");
+  const nameEnd = colon > Math.max(0, host.lastIndexOf("]")) ? colon : host.length;
+  if (!/^[A-Za-z0-9._[\]-][A-Za-z0-9._[\]:-]*$/.test(host.slice(0, nameEnd))) return false;
+  const port = host.slice(nameEnd + 1).replace(/^0+(?=\d)/, "");
+  if (port !== "" && !(/^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535)) return false;
   return true;
 }
 

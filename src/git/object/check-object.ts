@@ -1,7 +1,7 @@
 import { checkCommit } from "./check-commit.ts";
 import { checkTag } from "./check-tag.ts";
 import { checkTree, type SpecialBlobs } from "./check-tree.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, FindingSeverities } from "./finding.ts";
 import type { ObjectKind } from "./kind.ts";
 
 /**
@@ -13,16 +13,16 @@ import type { ObjectKind } from "./kind.ts";
 export function checkObject(
   kind: ObjectKind,
   content: Uint8Array,
-  isStrict: boolean,
+  severities: FindingSeverities,
   special: SpecialBlobs,
 ): Finding[] {
   switch (kind) {
     case "tree":
-      return checkTree(content, isStrict, special);
+      return checkTree(content, severities, special);
     case "commit":
-      return checkCommit(content, isStrict);
+      return checkCommit(content, severities);
     case "tag":
-      return checkTag(content, isStrict);
+      return checkTag(content, severities);
     case "blob":
       return [];
     default:

@@ -3,12 +3,12 @@ import { isOid } from "../oid.ts";
 import { isRefNameFormat } from "../ref-name.ts";
 import { checkHeaderFrame } from "./check-headers.ts";
 import { checkIdentity } from "./check-identity.ts";
-import { type Finding, Findings } from "./finding.ts";
+import { type Finding, Findings, type FindingSeverities } from "./finding.ts";
 import { isObjectKind } from "./kind.ts";
 
 /** Returns the findings of `git fsck` on an annotated tag. */
-export function checkTag(content: Uint8Array, isStrict: boolean): Finding[] {
-  const findings = new Findings(isStrict);
+export function checkTag(content: Uint8Array, severities: FindingSeverities): Finding[] {
+  const findings = new Findings(severities);
   const frame = checkHeaderFrame(content);
   if (frame) {
     findings.add(frame);
@@ -34,7 +34,7 @@ export function checkTag(content: Uint8Array, isStrict: boolean): Finding[] {
     findings.add("missingObject");
     return findings.list;
   }
-  if (!isOid(object.toLowerCase()) && findings.add("badObjectSha1")) return findings.list;
+  if (!isOid(object) && findings.add("badObjectSha1")) return findings.list;
   const type = take("type ");
   if (type === undefined) {
     findings.add("missingTypeEntry");
@@ -54,6 +54,9 @@ export function checkTag(content: Uint8Array, isStrict: boolean): Finding[] {
   } else {
     const fault = checkIdentity(text, taggerStart);
     if (fault) findings.add(fault);
+  }
+  if (take("gpgsig ") !== undefined || take("gpgsig-sha256 ") !== undefined) {
+    while (take(" ") !== undefined);
   }
   if (at < text.length && !text.startsWith("\n", at)) findings.add("extraHeaderEntry");
   return findings.list;

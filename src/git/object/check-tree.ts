@@ -2,8 +2,9 @@ import { type ByteText, readByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
 import { type DotName, isHfsDisguise, isNtfsDisguise } from "./disguise.ts";
-import { type Finding, Findings } from "./finding.ts";
+import { type Finding, Findings, type FindingSeverities } from "./finding.ts";
 import {
+  isSubmoduleMode,
   isSymlinkMode,
   isTreeMode,
   MODE_EXECUTABLE,
@@ -15,12 +16,12 @@ import {
 } from "./tree.ts";
 
 /**
- * Blobs with format rules of their own, collected from trees and checked when the blobs are read.
+ * Objects with format rules of their own, collected from trees and checked when they are read.
  */
 export interface SpecialBlobs {
-  /** Blobs under names that some file system resolves to `.gitmodules`. */
+  /** What trees have under names that some file system resolves to `.gitmodules`. */
   readonly gitmodulesOids: Set<Oid>;
-  /** Blobs under names that some file system resolves to `.gitattributes`. */
+  /** What trees have under names that some file system resolves to `.gitattributes`. */
   readonly gitattributesOids: Set<Oid>;
 }
 
@@ -38,7 +39,11 @@ const FAULTS = [
   "badFilemode",
   "duplicateEntries",
   "treeNotSorted",
+  "largePathname",
 ] as const;
+
+/** Maximum length of a name in bytes, as in git. */
+const NAME_BYTES_MAX = 4096;
 
 /**
  * Returns the findings of `git fsck` on a tree.
@@ -51,8 +56,12 @@ const FAULTS = [
  *
  * @param special Receives the blobs that must be checked as configuration files.
  */
-export function checkTree(bytes: Uint8Array, isStrict: boolean, special: SpecialBlobs): Finding[] {
-  const findings = new Findings(isStrict);
+export function checkTree(
+  bytes: Uint8Array,
+  severities: FindingSeverities,
+  special: SpecialBlobs,
+): Finding[] {
+  const findings = new Findings(severities);
   const seen = new Set<(typeof FAULTS)[number]>();
   // Names of files that a directory of the same name may follow later, with names such as `foo.bar`
   // between.
@@ -65,7 +74,8 @@ export function checkTree(bytes: Uint8Array, isStrict: boolean, special: Special
       if (bytes[entryStart] === 0x30) seen.add("zeroPaddedFilemode");
       entryStart = oidOffset + OID_BYTES;
       if (bytes[oidOffset] === 0 && isNull(bytes, oidOffset)) seen.add("nullSha1");
-      if (!isUsualMode(mode, isStrict)) seen.add("badFilemode");
+      if (!isUsualMode(mode)) seen.add("badFilemode");
+      if (nameEnd - nameStart > NAME_BYTES_MAX) seen.add("largePathname");
 
       if (isSuspicious(bytes, nameStart, nameEnd)) {
         const name = readByteText(bytes, nameStart, nameEnd);
@@ -93,7 +103,9 @@ export function checkTree(bytes: Uint8Array, isStrict: boolean, special: Special
     });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    findings.add("badTree");
+    const unreadable = new Findings(severities);
+    unreadable.add("badTree");
+    return unreadable.list;
   }
 
   for (const id of FAULTS) {
@@ -183,13 +195,18 @@ function checkDotNames(
   foundDotgit: () => void,
 ): void {
   const isSymlink = isSymlinkMode(mode);
-  if (isDisguise(name, "git")) foundDotgit();
-  if (isDisguise(name, "gitmodules")) {
+  const isSubmodule = isSubmoduleMode(mode);
+  const foundGitmodules = (): void => {
     if (isSymlink) findings.add("gitmodulesSymlink");
+    // Git looks for the commit, which may be anywhere; here it is no file wherever it is.
+    else if (isSubmodule) findings.add("gitmodulesBlob");
     else special.gitmodulesOids.add(oid());
-  }
+  };
+  if (isDisguise(name, "git")) foundDotgit();
+  if (isDisguise(name, "gitmodules")) foundGitmodules();
   if (isDisguise(name, "gitattributes")) {
     if (isSymlink) findings.add("gitattributesSymlink");
+    else if (isSubmodule) findings.add("gitattributesBlob");
     else special.gitattributesOids.add(oid());
   }
   if (isSymlink && isDisguise(name, "gitignore")) findings.add("gitignoreSymlink");
@@ -200,14 +217,11 @@ function checkDotNames(
   for (let at = name.indexOf("\\"); at >= 0; at = name.indexOf("\\", at + 1)) {
     const rest = name.slice(at + 1) as ByteText;
     if (isNtfsDisguise(rest, "git")) foundDotgit();
-    if (isNtfsDisguise(rest, "gitmodules")) {
-      if (isSymlink) findings.add("gitmodulesSymlink");
-      else special.gitmodulesOids.add(oid());
-    }
+    if (isNtfsDisguise(rest, "gitmodules")) foundGitmodules();
   }
 }
 
-function isUsualMode(mode: number, isStrict: boolean): boolean {
+function isUsualMode(mode: number): boolean {
   switch (mode) {
     case MODE_FILE:
     case MODE_EXECUTABLE:
@@ -216,8 +230,8 @@ function isUsualMode(mode: number, isStrict: boolean): boolean {
     case MODE_SUBMODULE:
       return true;
     default:
-      // Early versions of git wrote group-writable files.
-      return mode === 0o100664 && !isStrict;
+      // Group-writable files of early versions of git, too: git reports them on receipt.
+      return false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { type ByteText, byteTextBytes, readByteText } from "../byte-text.ts";
 import { corrupt } from "../error.ts";
-import { isOid, type Oid } from "../oid.ts";
-import { formatHeader, type Header, parseHeaders } from "./headers.ts";
+import type { Oid } from "../oid.ts";
+import { formatHeader, type Header, parseHeaders, readOidHeader, untilNul } from "./headers.ts";
 import { formatIdentity, type Identity, parseIdentity } from "./identity.ts";
 
 export interface Commit {
@@ -11,6 +11,7 @@ export interface Commit {
   readonly committer: Identity;
   /** Headers after `committer`, in order: `encoding`, `gpgsig`, `mergetag` and others. */
   readonly headers: readonly Header[];
+  /** The message up to a NUL, where git stops reading. */
   readonly message: ByteText;
 }
 
@@ -24,19 +25,34 @@ export interface Commit {
 export function parseCommit(content: Uint8Array): Commit {
   const { headers, message } = parseHeaders(content);
   let next = 0;
-  const take = (name: string): ByteText | undefined =>
-    headers[next]?.name === name ? headers[next++]?.value : undefined;
+  const take = (name: string): Header | undefined =>
+    headers[next]?.name === name ? headers[next++] : undefined;
 
-  const treeOid = take("tree");
-  if (treeOid === undefined || !isOid(treeOid)) throw corrupt("commit without tree");
+  const tree = take("tree");
+  const treeOid = tree && readOidHeader(tree);
+  if (!tree || treeOid === undefined) throw corrupt("commit without tree");
   const parentOids: Oid[] = [];
-  for (let parentOid = take("parent"); parentOid !== undefined; parentOid = take("parent")) {
-    if (!isOid(parentOid)) throw corrupt("commit: parent is not an object id");
+  // Git reads line by line: a line that continues a header, or that has no id, ends the parents.
+  for (let last = tree; !last.value.includes("\n");) {
+    const parent = take("parent");
+    if (!parent || parent.value === "") break;
+    const parentOid = readOidHeader(parent);
+    if (parentOid === undefined) throw corrupt("commit: parent is not an object id");
     parentOids.push(parentOid);
+    last = parent;
   }
-  const author = parseIdentity(take("author") ?? ("" as ByteText));
-  const committer = parseIdentity(take("committer") ?? ("" as ByteText));
-  return { treeOid, parentOids, author, committer, headers: headers.slice(next), message };
+  const author = parseIdentity(take("author")?.value ?? ("" as ByteText));
+  // Of several authors, the first counts.
+  while (take("author"));
+  const committer = parseIdentity(take("committer")?.value ?? ("" as ByteText));
+  return {
+    treeOid,
+    parentOids,
+    author,
+    committer,
+    headers: headers.slice(next),
+    message: untilNul(message),
+  };
 }
 
 /** Formats a commit as stored. */

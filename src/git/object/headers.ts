@@ -1,4 +1,11 @@
 import { type ByteText, readByteText } from "../byte-text.ts";
+import { isOid, type Oid } from "../oid.ts";
+
+/** Returns the part of a message that git displays: the text before the first NUL. */
+export function untilNul(message: ByteText): ByteText {
+  const end = message.indexOf("\0");
+  return end < 0 ? message : (message.slice(0, end) as ByteText);
+}
 
 /** A header of a commit or tag. A multi-line value contains line feeds and no indentation. */
 export interface Header {
@@ -32,6 +39,14 @@ export function parseHeaders(content: Uint8Array): { headers: Header[]; message:
     });
   }
   return { headers, message: readByteText(content, Math.min(content.length, end + 2)) };
+}
+
+/**
+ * Returns the id in a header, or undefined. As in git, lines that continue the header are not part of it.
+ */
+export function readOidHeader({ value }: Header): Oid | undefined {
+  const [line = ""] = value.split("\n", 1);
+  return isOid(line) ? line : undefined;
 }
 
 /** Formats a header as stored, with its line feed. */

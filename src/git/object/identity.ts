@@ -4,15 +4,21 @@ import type { ByteText } from "../byte-text.ts";
 export interface Identity {
   readonly name: ByteText;
   readonly email: ByteText;
-  /** Unix time in seconds. */
+  /** Unix time in seconds, from 0 to `TIME_SECONDS_MAX`. */
   readonly timeSeconds: number;
-  /** Offset from UTC as written, such as `+0200`. Git distinguishes `-0000`. */
+  /** Offset from UTC, such as `+0200`: a sign and four digits. Git distinguishes `-0000`. */
   readonly zone: string;
 }
+
+/** The latest time that git knows, in seconds: later ones count as this. */
+const TIME_SECONDS_MAX = 2 ** 64;
 
 /**
  * Parses an identity as leniently as `git log` does: unreadable parts are empty or 0, because old
  * histories hold malformed lines and must still be displayed. `checkIdentity` is the strict check.
+ *
+ * A negative time is 0. A zone of fewer digits is read as git reads it (`-700` is `-0700`); of more
+ * digits, which some writers used for seconds, the first four count.
  */
 export function parseIdentity(line: ByteText): Identity {
   const open = line.indexOf("<");
@@ -21,12 +27,13 @@ export function parseIdentity(line: ByteText): Identity {
     return { name: line.trim() as ByteText, email: "" as ByteText, timeSeconds: 0, zone: "+0000" };
   }
   // Some writers left a stray bracket in the address, so the date starts after the last bracket.
-  const date = /^\s*(\d{1,15})(?:\s+([+-]\d{4}))?/.exec(line.slice(line.lastIndexOf(">") + 1));
+  const date = /^\s*(\d+)(?:\s+([+-])(\d{1,4}))?/.exec(line.slice(line.lastIndexOf(">") + 1));
+  const [, seconds = "0", sign = "+", digits = "0"] = date ?? [];
   return {
-    name: line.slice(0, open).replace(/ $/, "") as ByteText,
+    name: line.slice(0, open).replace(/[ \t]+$/, "") as ByteText,
     email: line.slice(open + 1, close) as ByteText,
-    timeSeconds: date ? Number(date[1]) : 0,
-    zone: date?.[2] ?? "+0000",
+    timeSeconds: Math.min(Number(seconds), TIME_SECONDS_MAX),
+    zone: sign + digits.padStart(4, "0"),
   };
 }
 

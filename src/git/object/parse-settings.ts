@@ -3,7 +3,7 @@ import type { ByteText } from "../byte-text.ts";
 /** One variable of a configuration file. */
 interface Setting {
   readonly section: string;
-  /** The subsection: the quoted part of the section header. */
+  /** The subsection: the quoted part of the section header, or what follows a dot in it. */
   readonly name: string | undefined;
   readonly key: string;
   /** Undefined for a variable without `=`. */
@@ -13,10 +13,14 @@ interface Setting {
 /**
  * Parses a configuration file up to the first syntax error. Linear in the length of the text.
  *
+ * SECURITY: reads exactly what git's reader reads, and stops at no line that git accepts: what this
+ * parser does not see, `checkGitmodules` does not check.
+ *
  * @returns `isComplete` is false if there is a syntax error.
  * @see git-config(1), "Syntax".
  */
-export function parseSettings(text: ByteText): { settings: Setting[]; isComplete: boolean } {
+export function parseSettings(file: ByteText): { settings: Setting[]; isComplete: boolean } {
+  const text = file.replaceAll("\r\n", "\n");
   const settings: Setting[] = [];
   let section = "";
   let name: string | undefined;
@@ -28,28 +32,33 @@ export function parseSettings(text: ByteText): { settings: Setting[]; isComplete
 
   while (at < text.length) {
     const char = text.charAt(at);
-    if (/\s/.test(char)) {
+    if (isSpace(char)) {
       at++;
     } else if (char === "#" || char === ";") {
       const end = text.indexOf("\n", at);
       at = end < 0 ? text.length : end + 1;
     } else if (char === "[") {
-      const plain = /\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
-      plain.lastIndex = at;
-      const match = plain.exec(text);
+      const header = /\[([A-Za-z0-9.-]*)(?:[ \t\r]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
+      header.lastIndex = at;
+      const match = header.exec(text);
       if (!match) return fault();
-      section = (match[1] as string).toLowerCase();
-      name = match[2]?.replaceAll(/\\(.)/g, "$1");
-      at = plain.lastIndex;
+      const [whole, words = "", quoted] = match;
+      if (words === "" && quoted === undefined) return fault();
+      // `[submodule.a]` is an older form of `[submodule "a"]`, in lower case.
+      const dot = words.indexOf(".");
+      section = (dot < 0 ? words : words.slice(0, dot)).toLowerCase();
+      const parts = dot < 0 ? [] : [words.slice(dot + 1).toLowerCase()];
+      if (quoted !== undefined) parts.push(quoted.replaceAll(/\\([^])/g, "$1"));
+      name = parts.length > 0 ? parts.join(".") : undefined;
+      at += whole.length;
     } else {
-      const keyword = /([A-Za-z][A-Za-z0-9-]*)[ \t]*(=[ \t]*)?/y;
+      const keyword = /([A-Za-z][A-Za-z0-9-]*)[ \t]*(=|\n|$)/y;
       keyword.lastIndex = at;
       const match = keyword.exec(text);
-      if (!match || section === "") return fault();
+      if (!match) return fault();
       at = keyword.lastIndex;
       const key = (match[1] as string).toLowerCase();
-      if (match[2] === undefined) {
-        if (at < text.length && !/[\n\r#;]/.test(text.charAt(at))) return fault();
+      if (match[2] !== "=") {
         settings.push({ section, name, key, value: undefined });
         continue;
       }
@@ -61,6 +70,10 @@ export function parseSettings(text: ByteText): { settings: Setting[]; isComplete
   }
   return { settings, isComplete: true };
 }
+
+/** True for the characters that git's reader skips; other blanks are syntax errors. */
+const isSpace = (char: string): boolean =>
+  char === " " || char === "\t" || char === "\n" || char === "\r";
 
 const ESCAPES: Readonly<Record<string, string>> = {
   n: "\n",
@@ -83,7 +96,7 @@ function parseValue(text: string, start: number): { value: string; next: number 
       at = end < 0 ? text.length : end;
       break;
     }
-    if (!isQuoted && /\s/.test(char)) {
+    if (!isQuoted && isSpace(char)) {
       if (value !== "") spaces += char;
       continue;
     }
@@ -94,7 +107,8 @@ function parseValue(text: string, start: number): { value: string; next: number 
     } else if (char === "\\") {
       at++;
       const escaped = text.charAt(at);
-      if (escaped === "\n") continue;
+      // At the end of the file, git's reader sees a line feed.
+      if (escaped === "\n" || escaped === "") continue;
       const plain = ESCAPES[escaped];
       if (plain === undefined) return undefined;
       value += plain;

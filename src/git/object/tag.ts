@@ -1,8 +1,8 @@
 import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import { corrupt } from "../error.ts";
-import { isOid, type Oid } from "../oid.ts";
+import type { Oid } from "../oid.ts";
 import type { SplitSignature } from "./commit.ts";
-import { parseHeaders } from "./headers.ts";
+import { parseHeaders, readOidHeader, untilNul } from "./headers.ts";
 import { formatIdentity, type Identity, parseIdentity } from "./identity.ts";
 import { isObjectKind, type ObjectKind } from "./kind.ts";
 
@@ -25,14 +25,16 @@ export interface Tag {
 export function parseTag(content: Uint8Array): Tag {
   const { headers, message } = parseHeaders(content);
   const [object, type, tag, tagger] = headers;
-  if (object?.name !== "object" || !isOid(object.value)) throw corrupt("tag without object");
-  if (type?.name !== "type" || !isObjectKind(type.value)) throw corrupt("tag without type");
+  const targetOid = object?.name === "object" ? readOidHeader(object) : undefined;
+  if (targetOid === undefined) throw corrupt("tag without object");
+  const [targetKind = ""] = type?.name === "type" ? type.value.split("\n", 1) : [];
+  if (!isObjectKind(targetKind)) throw corrupt("tag without type");
   return {
-    targetOid: object.value,
-    targetKind: type.value,
+    targetOid,
+    targetKind,
     name: tag?.name === "tag" ? tag.value : ("" as ByteText),
     tagger: tagger?.name === "tagger" ? parseIdentity(tagger.value) : undefined,
-    message,
+    message: untilNul(message),
   };
 }
 

@@ -7,7 +7,7 @@ import type {
   ByteSource,
   EntryRange,
   Gauge,
-  ObjectReader,
+  OutsideObjects,
   Scratch,
   StoredChain,
 } from "../store.ts";
@@ -41,7 +41,7 @@ export interface ResolveOptions {
    */
   readonly budgetBytes: number;
   /** Reads the bases of a thin pack. */
-  readonly bases: ObjectReader;
+  readonly bases: OutsideObjects;
   readonly listen: ResolvedListener;
   readonly gauge?: Gauge | undefined;
   /** Receives the number of resolved deltas and of all deltas of the pack. */
@@ -209,6 +209,7 @@ class DeltaResolver {
   private async linkExternalBases(): Promise<void> {
     const { count } = this.table;
     for (const [oid, orphans] of this.orphans) {
+      if ((await this.options.bases.find(oid)) === undefined) continue;
       const chain = this.options.bases.findLarge?.(oid);
       const found = chain ?? (await this.options.bases.readObject(oid));
       if (!found) continue;
@@ -301,7 +302,10 @@ class DeltaResolver {
     const base = table.bases[entry] as number;
     const external = this.externals[base - table.count];
     const kind = external ? external.kind : table.kind(base);
-    if (kind !== BLOB) throw overLimit(`pack: ${kindOf(kind)} too large`);
+    if (kind !== BLOB) {
+      const { structureBytesMax } = options.limits;
+      throw overLimit(`a ${kindOf(kind)} may have ${structureBytesMax} bytes at most`);
+    }
     const depth = external ? 1 : (table.depths[base] as number) + 1;
     if (depth > options.limits.deltaDepthMax) throw overLimit("pack: chain of deltas too long");
     if (!large.has(base)) {

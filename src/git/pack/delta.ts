@@ -20,7 +20,8 @@ export function readDeltaHeader(delta: Uint8Array, end = delta.length): DeltaHea
     for (let scale = 1; at < end; scale *= 128) {
       const byte = delta[at++] as number;
       size += (byte & 0x7f) * scale;
-      if (size > Number.MAX_SAFE_INTEGER) throw corrupt("delta: size");
+      // SECURITY: digits of 0 count too: their scale ends in a size that is no number.
+      if (Math.max(size, scale) > Number.MAX_SAFE_INTEGER) throw corrupt("delta: size");
       if ((byte & 0x80) === 0) return size;
     }
     return -1;

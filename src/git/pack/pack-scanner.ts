@@ -208,7 +208,8 @@ export class PackScanner {
       const isWhole = type !== BLOB;
       this.refuseLarge(sizeBytes);
       if (isWhole && sizeBytes > limits.structureBytesMax) {
-        throw overLimit(`pack: ${kindOf(type)} too large`);
+        const most = `one may have ${limits.structureBytesMax} at most`;
+        throw overLimit(`a ${kindOf(type)} of ${sizeBytes} bytes: ${most}`);
       }
       if (isWhole && sizeBytes > OUTPUT_BYTES) this.output = new Uint8Array(sizeBytes);
       this.hasher.start(kindOf(type), sizeBytes);

@@ -1,9 +1,10 @@
-import { missing } from "../error.ts";
+import { corrupt, missing } from "../error.ts";
+import { BLOB, COMMIT, KIND_CODES, kindOf, TREE } from "../object/kind.ts";
 import { parseCommit } from "../object/commit.ts";
 import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
 import { OID_BYTES } from "../oid.ts";
 import type { PackTable } from "../pack/pack-table.ts";
-import type { ObjectReader } from "../store.ts";
+import type { OutsideObjects } from "../store.ts";
 import { NumberList } from "./number-list.ts";
 import type { PackInspector } from "./pack-inspector.ts";
 import { isTreeLink, linkId } from "./tree-links.ts";
@@ -19,28 +20,36 @@ export interface Introduced {
 }
 
 /**
- * Finds the objects that each commit of a pack introduces: the objects reachable from its tree that
- * no parent's tree contains at the same depth of the same directory.
+ * Checks the links out of a pack, and finds the objects that each commit of it introduces: the objects reachable
+ * from its tree that no parent's tree contains at the same depth of the same directory.
  *
  * The union over a range of commits contains every object that the range needs beyond its excluded
  * ancestors, because an object that is left out of a commit's list is in a parent's tree. Trees are
  * compared by their children as sets, without names, so a file renamed inside its directory is not
  * introduced again.
  *
- * @param objects Reads parents and their trees outside of the pack.
+ * SECURITY: every link out of the pack must lead to an object of `outside`, of the kind that the link states.
+ * Both are done at once because the comparison answers nearly all links of a usual push: what a tree of an
+ * outside parent links to may be linked again. `outside` is asked only for the others. An object that it does not
+ * know is never read, so that the refusal is the same whether the object is stored or not.
+ *
+ * @throws GitError `missing` for a link to an object that is not of `outside`, `corrupt` for one of another kind.
  */
 export async function findIntroduced(
   inspector: PackInspector,
   table: PackTable,
-  objects: ObjectReader,
+  outside: OutsideObjects,
 ): Promise<Introduced> {
-  const finder = new IntroducedFinder(inspector, table, objects);
-  return finder.run();
+  const links = inspector.listOutsideLinks();
+  const finder = new IntroducedFinder(inspector, table, outside);
+  const introduced = await finder.run();
+  for (const { id, kind } of links) await finder.require(id, KIND_CODES[kind]);
+  return introduced;
 }
 
 class IntroducedFinder {
   private readonly inspector: PackInspector;
-  private readonly objects: ObjectReader;
+  private readonly outside: OutsideObjects;
   private readonly ids = new NumberList();
   /** Root tree of each commit of the pack, by pool id. */
   private readonly roots = new Map<number, number>();
@@ -52,10 +61,12 @@ class IntroducedFinder {
   private listRound = new Uint32Array(0);
   private round = 0;
   private listed = 0;
+  /** The kind of each object outside of the pack that may be linked, 0 for those not known to be. */
+  private known = new Uint8Array(0);
 
-  constructor(inspector: PackInspector, table: PackTable, objects: ObjectReader) {
+  constructor(inspector: PackInspector, table: PackTable, outside: OutsideObjects) {
     this.inspector = inspector;
-    this.objects = objects;
+    this.outside = outside;
     const { commits, pool } = inspector;
     for (let commit = 0; commit < commits.length; commit++) {
       const id = pool.add(table.oids, commits.entry(commit) * OID_BYTES);
@@ -75,8 +86,19 @@ class IntroducedFinder {
       await this.introduce(commits.treeId(commit), parentRoots);
       starts[commit + 1] = this.ids.length;
     }
-    const workBytes = this.oldRound.byteLength + this.listRound.byteLength;
+    const workBytes = this.oldRound.byteLength + this.listRound.byteLength + this.known.length;
     return { starts, ids: this.ids, workBytes };
+  }
+
+  /** Refuses a link to the object with a pool id, outside of the pack, unless it may be linked as `kind`. */
+  async require(id: number, kind: number): Promise<void> {
+    this.reserve();
+    if (this.known[id] === kind) return;
+    const oid = this.inspector.pool.oid(id);
+    const found = await this.outside.find(oid);
+    if (found === undefined) throw missing(`${kindOf(kind)} ${oid} is missing`);
+    if (found !== kindOf(kind)) throw corrupt(`${oid} is no ${kindOf(kind)}`);
+    this.known[id] = kind;
   }
 
   /**
@@ -88,8 +110,8 @@ class IntroducedFinder {
     for (let item = stack.pop(); item; item = stack.pop()) {
       if (item.olds.includes(item.tree) || !this.list(item.tree)) continue;
       const oldLinks: Uint32Array[] = [];
-      for (const old of item.olds) oldLinks.push(this.known(old) ?? (await this.load(old)));
-      const links = this.known(item.tree) ?? (await this.load(item.tree));
+      for (const old of item.olds) oldLinks.push(this.linksOf(old) ?? (await this.load(old)));
+      const links = this.linksOf(item.tree) ?? (await this.load(item.tree));
 
       const round = ++this.round;
       this.reserve();
@@ -137,33 +159,42 @@ class IntroducedFinder {
     const listRound = new Uint32Array(length);
     listRound.set(this.listRound);
     this.listRound = listRound;
+    const known = new Uint8Array(length);
+    known.set(this.known);
+    this.known = known;
   }
 
   /** Returns the children of a tree; undefined if it is outside of the pack and not cached. */
-  private known(tree: number): Uint32Array | undefined {
+  private linksOf(tree: number): Uint32Array | undefined {
     const { trees } = this.inspector;
     return trees.has(tree) ? trees.children(tree) : trees.recall(tree);
   }
 
   private async load(tree: number): Promise<Uint32Array> {
     const { trees, pool } = this.inspector;
-    const found = await this.objects.readObject(pool.oid(tree));
-    if (found?.kind !== "tree") throw missing(`tree ${pool.oid(tree)}`);
+    await this.require(tree, TREE);
+    const found = await this.outside.readObject(pool.oid(tree));
+    if (found?.kind !== "tree") throw missing(`tree ${pool.oid(tree)} is missing`);
     const links: number[] = [];
     visitTree(found.content, (mode, _nameStart, _nameEnd, oidOffset) => {
       if (isSubmoduleMode(mode)) return;
       links.push(pool.add(found.content, oidOffset) * 2 + (isTreeMode(mode) ? 1 : 0));
     });
     const list = Uint32Array.from(links);
+    this.reserve();
+    for (const link of list) this.known[linkId(link)] = isTreeLink(link) ? TREE : BLOB;
     trees.remember(tree, list);
     return list;
   }
 
   private async loadRoot(commitId: number): Promise<number> {
     const { pool } = this.inspector;
-    const found = await this.objects.readObject(pool.oid(commitId));
-    if (found?.kind !== "commit") throw missing(`commit ${pool.oid(commitId)}`);
+    await this.require(commitId, COMMIT);
+    const found = await this.outside.readObject(pool.oid(commitId));
+    if (found?.kind !== "commit") throw missing(`commit ${pool.oid(commitId)} is missing`);
     const root = pool.addOid(parseCommit(found.content).treeOid);
+    this.reserve();
+    this.known[root] = TREE;
     this.roots.set(commitId, root);
     return root;
   }

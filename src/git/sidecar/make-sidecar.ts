@@ -2,7 +2,7 @@ import type { Oid } from "../oid.ts";
 import { OID_BYTES } from "../oid.ts";
 import { sortByOid } from "../pack/oid-order.ts";
 import { NO_ENTRY, type PackTable } from "../pack/pack-table.ts";
-import type { Gauge, ObjectReader } from "../store.ts";
+import type { Gauge, OutsideObjects } from "../store.ts";
 import { findIntroduced } from "./introduced.ts";
 import { NumberList } from "./number-list.ts";
 import type { PackInspector } from "./pack-inspector.ts";
@@ -18,14 +18,14 @@ export interface KnownCommits {
  * Builds the sidecar of a pack after both passes.
  *
  * @param checksum The pack's trailing hash, in hex.
- * @param objects Reads parents and their trees outside of the pack.
+ * @param objects The objects to which the pack may refer.
  * @param gauge Receives the memory held in addition to the table and the inspector, in bytes.
  */
 export async function makeSidecar(
   table: PackTable,
   checksum: string,
   inspector: PackInspector,
-  objects: ObjectReader,
+  objects: OutsideObjects,
   known: KnownCommits,
   gauge: Gauge = () => {},
 ): Promise<Sidecar> {

@@ -1,10 +1,15 @@
 import { findEdits } from "../object/compare-trees.ts";
-import { corrupt, GitError } from "../error.ts";
+import { corrupt } from "../error.ts";
 import { checkGitattributes, checkGitmodules } from "../object/check-config-blob.ts";
 import { checkObject } from "../object/check-object.ts";
 import { isSoundEdit, type SpecialBlobs } from "../object/check-tree.ts";
 import { parseCommit } from "../object/commit.ts";
-import type { Finding } from "../object/finding.ts";
+import {
+  type Finding,
+  FINDING_RULES,
+  type FindingId,
+  type FindingSeverities,
+} from "../object/finding.ts";
 import { BLOB, COMMIT, KIND_CODES, kindOf, type ObjectKind, TAG, TREE } from "../object/kind.ts";
 import { parseTag } from "../object/tag.ts";
 import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
@@ -21,8 +26,11 @@ export interface TagLinks {
   readonly targetId: number;
 }
 
-/** A finding and its object. */
-export interface ObjectFinding extends Finding {
+/** All findings of one id in a pack. */
+export interface FindingSummary extends Finding {
+  /** Number of objects with the finding. */
+  count: number;
+  /** The first of these objects. */
   readonly oid: Oid;
   readonly kind: ObjectKind;
 }
@@ -30,15 +38,11 @@ export interface ObjectFinding extends Finding {
 /** An object that the pack refers to and does not contain. */
 export interface OutsideLink {
   readonly oid: Oid;
+  /** The number of the id in the pool. */
+  readonly id: number;
   /** The kind that the link requires. */
   readonly kind: ObjectKind;
 }
-
-/**
- * Maximum number of findings recorded: one is enough to refuse the pack, and a hostile pack could
- * cause millions.
- */
-const FINDINGS_MAX = 100;
 
 /**
  * Checks the objects of a pack while it is indexed, and collects the links between them.
@@ -51,7 +55,8 @@ export class PackInspector {
   trees = new TreeLinks(this.pool);
   commits = new CommitLinks();
   tags: TagLinks[] = [];
-  readonly findings: ObjectFinding[] = [];
+  /** In order of the first occurrence. One for each id, since a pack may cause millions of findings. */
+  readonly findings = new Map<FindingId, FindingSummary>();
   private readonly special: SpecialBlobs = {
     gitmodulesOids: new Set(),
     gitattributesOids: new Set(),
@@ -59,11 +64,11 @@ export class PackInspector {
   /** The kinds required by links to each pool id, as one bit per kind. */
   private expected = new Uint8Array(1024);
   private readonly table: PackTable;
-  private readonly isStrict: boolean;
+  private readonly severities: FindingSeverities;
 
-  constructor(table: PackTable, isStrict: boolean) {
+  constructor(table: PackTable, severities: FindingSeverities) {
     this.table = table;
-    this.isStrict = isStrict;
+    this.severities = severities;
   }
 
   /** Memory held in bytes. */
@@ -124,7 +129,7 @@ export class PackInspector {
   ): void {
     if (kind === BLOB) return;
     const name = kindOf(kind);
-    const findings = checkObject(name, content, this.isStrict, this.special);
+    const findings = checkObject(name, content, this.severities, this.special);
     this.report(entry, findings);
     if (findings.some((finding) => finding.severity === "error")) return;
     if (kind === TREE) linkTree(findings.length === 0);
@@ -146,10 +151,16 @@ export class PackInspector {
 
   private report(entry: number, findings: readonly Finding[]): void {
     if (findings.length === 0) return;
-    const oid = formatOid(this.table.oids, entry * OID_BYTES);
     const kind = kindOf(this.table.kind(entry));
-    for (const finding of findings) {
-      if (this.findings.length < FINDINGS_MAX) this.findings.push({ ...finding, oid, kind });
+    this.summarize(findings, kind, () => formatOid(this.table.oids, entry * OID_BYTES));
+  }
+
+  /** Adds the findings of one object to the summaries. */
+  private summarize(findings: readonly Finding[], kind: ObjectKind, oid: () => Oid): void {
+    for (const finding of new Map(findings.map((each) => [each.id, each])).values()) {
+      const summary = this.findings.get(finding.id);
+      if (summary) summary.count++;
+      else this.findings.set(finding.id, { ...finding, count: 1, oid: oid(), kind });
     }
   }
 
@@ -184,13 +195,14 @@ export class PackInspector {
    * @throws GitError `corrupt`, with git's id of the first error.
    */
   refuseErrors(): void {
-    const error = this.findings.find((finding) => finding.severity === "error");
-    if (error) throw corrupt(`${error.kind} ${error.oid}: ${error.id}`);
+    for (const { severity, kind, oid, id } of this.findings.values()) {
+      if (severity === "error") throw corrupt(`${kind} ${oid}: ${id}: ${FINDING_RULES[id].text}`);
+    }
   }
 
   /**
-   * Lists the objects that the pack refers to and does not contain. The caller must check that all
-   * of them exist in the repository, so that no link dangles.
+   * Lists the objects that the pack refers to and does not contain. The caller must check that the repository's
+   * refs reach all of them.
    *
    * @throws GitError `corrupt` if a link requires another kind than its object has, or links to one
    * object require two kinds.
@@ -207,7 +219,7 @@ export class PackInspector {
       if (bits !== 1 << kind || (kinds[id] !== 0 && kinds[id] !== kind)) {
         throw corrupt(`object ${pool.oid(id)} is linked as another kind than it is`);
       }
-      if (kinds[id] === 0) outside.push({ oid: pool.oid(id), kind: kindOf(kind) });
+      if (kinds[id] === 0) outside.push({ oid: pool.oid(id), id, kind: kindOf(kind) });
     }
     return outside;
   }
@@ -222,23 +234,31 @@ export class PackInspector {
   }
 
   /**
-   * Checks the blobs that trees name as configuration files. They are few, and are read one by one.
+   * Checks what trees name as configuration files. These are few, and are read one by one.
    *
-   * @param blobs Reads objects of this pack and of the repository.
+   * SECURITY: a directory or a submodule of such a name is a finding too: what git reads there is not
+   * what was checked.
+   *
+   * @param objects Reads objects of this pack and of the repository.
    */
-  async checkSpecialBlobs(blobs: ObjectReader): Promise<void> {
+  async checkSpecialBlobs(objects: ObjectReader): Promise<void> {
+    const { severities, special } = this;
     const lists = [
-      [this.special.gitmodulesOids, checkGitmodules],
-      [this.special.gitattributesOids, checkGitattributes],
+      ["gitmodules", special.gitmodulesOids, checkGitmodules],
+      ["gitattributes", special.gitattributesOids, checkGitattributes],
     ] as const;
-    for (const [oids, check] of lists) {
+    for (const [name, oids, check] of lists) {
       for (const oid of oids) {
-        const blob = await blobs.readObject(oid);
-        if (!blob) throw new GitError("missing", `blob ${oid}`);
-        if (blob.kind !== "blob") continue;
-        for (const finding of check(blob.content, this.isStrict)) {
-          this.findings.push({ ...finding, oid, kind: "blob" });
-        }
+        const only = (id: FindingId): Finding[] => [{ id, severity: severities[id] }];
+        const large = objects.findLarge?.(oid);
+        const object = large ? undefined : await objects.readObject(oid);
+        const kind = large?.kind ?? object?.kind ?? "blob";
+        let findings: readonly Finding[];
+        if (kind !== "blob") findings = only(`${name}Blob`);
+        else if (large) findings = only(`${name}Large`);
+        else if (!object) findings = only(`${name}Missing`);
+        else findings = check(object.content, severities);
+        this.summarize(findings, kind, () => oid);
       }
     }
   }

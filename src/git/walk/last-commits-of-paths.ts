@@ -1,3 +1,4 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { type ByteText, readByteText } from "../byte-text.ts";
 import { isTreeMode, visitTree } from "../object/tree.ts";
 import { formatOid } from "../oid.ts";
@@ -5,9 +6,13 @@ import type { PackCatalog } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration } from "./node-queue.ts";
+import { visitQueue } from "./visit-queue.ts";
 
 /** How many trees have their wanted entries cached, so that a tree is read once for a run of commits. */
 const CACHED_MAX = 10_000;
+
+/** Steps to compare a path in a commit, beside those of reads. */
+const STEPS_PER_PATH = 20;
 
 /** The mode and id of the entry at a path as one text; "" if the path does not exist. */
 type Occupant = string;
@@ -26,8 +31,10 @@ interface Wanted {
  * Cost: each commit until all paths are found is visited once, whatever the number of paths. For each
  * commit and its parents, only the trees are read that lead to paths not found yet and that differ.
  *
+ * @param packed Reads within the budget.
  * @param paths Names separated by slashes.
- * @returns One commit for each path; undefined for a path that never existed.
+ * @returns One commit for each path; undefined for a path that never existed, or that was not found before the budget was
+ * exhausted.
  */
 export async function findLastCommitsOfPaths(
   graph: CommitGraph,
@@ -35,19 +42,20 @@ export async function findLastCommitsOfPaths(
   packed: PackedObjects,
   tip: Node,
   paths: readonly ByteText[],
+  budget: Budget = UNLIMITED,
 ): Promise<(Node | undefined)[]> {
   const comparer = new PathComparer(catalog, packed, paths);
   const found: (Node | undefined)[] = paths.map(() => undefined);
   /** For each queued commit: the paths whose last change is in the commit or in its ancestors. */
   const waiting = new Map<Node, Set<number>>([[tip, new Set(paths.keys())]]);
   const queue = byGeneration(graph);
-  queue.push(tip);
-  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+  const visit = async (node: Node): Promise<void> => {
     const left = waiting.get(node) ?? new Set();
     waiting.delete(node);
     const own = rootOf(graph, node);
     for (const parent of graph.parents(node)) {
       if (parent === NO_NODE || left.size === 0) continue;
+      budget.consume(STEPS_PER_PATH * left.size);
       const same = await comparer.findSame(own, rootOf(graph, parent), left);
       if (same.length === 0) continue;
       const known = waiting.get(parent);
@@ -61,7 +69,9 @@ export async function findLastCommitsOfPaths(
     for (const path of isFirst ? await comparer.findSame(own, "", left) : []) {
       found[path] = undefined;
     }
-  }
+  };
+  queue.push(tip);
+  await visitQueue(queue, budget, visit);
   return found;
 }
 

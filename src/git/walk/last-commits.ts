@@ -1,3 +1,4 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { type ByteText } from "../byte-text.ts";
 import { parseTree } from "../object/tree.ts";
 import type { PackCatalog } from "../catalog/pack-catalog.ts";
@@ -5,9 +6,13 @@ import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration } from "./node-queue.ts";
 import { PathFinder } from "./path-finder.ts";
+import { visitQueue } from "./visit-queue.ts";
 
 /** How many parsed directories are cached: a commit's and its parents'. */
 const PARSED_MAX = 4;
+
+/** Steps to compare a name in a commit, beside those of reads. */
+const STEPS_PER_NAME = 10;
 
 type Entries = ReadonlyMap<ByteText, string>;
 
@@ -18,7 +23,9 @@ type Entries = ReadonlyMap<ByteText, string>;
  * Cost: each commit until all names are found is visited once, whatever the number of names. For each
  * commit, the trees down to the directory are read, and the directory itself if it changed.
  *
+ * @param packed Reads within the budget.
  * @param directory Names separated by slashes; "" is the root.
+ * @returns Without the names that were not found before the budget was exhausted.
  */
 export async function findLastCommits(
   graph: CommitGraph,
@@ -27,6 +34,7 @@ export async function findLastCommits(
   tip: Node,
   directory: ByteText,
   names: Iterable<ByteText>,
+  budget: Budget = UNLIMITED,
 ): Promise<Map<ByteText, Node>> {
   const finder = new PathFinder(catalog, packed, directory);
   const parsed = new Map<string, Entries>();
@@ -58,17 +66,24 @@ export async function findLastCommits(
       queue.push(node);
     }
   };
-  queue.push(tip);
-  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
-    const left = waiting.get(node) ?? new Set();
+  const visit = async (node: Node): Promise<void> => {
+    let left = waiting.get(node) ?? new Set();
     waiting.delete(node);
     const own = await occupantAt(node);
     for (const parent of graph.parents(node)) {
       if (parent === NO_NODE || left.size === 0) continue;
       const theirs = await occupantAt(parent);
+      if (theirs === own && !waiting.has(parent)) {
+        // The whole set at once: a large directory that rarely changes costs nothing for each of its names.
+        waiting.set(parent, left);
+        queue.push(parent);
+        left = new Set();
+        continue;
+      }
       const isSame = theirs === own;
       const here = isSame ? undefined : await entriesOf(own);
       const there = isSame ? undefined : await entriesOf(theirs);
+      budget.consume(STEPS_PER_NAME * left.size);
       for (const name of left) {
         if (here?.get(name) !== there?.get(name)) continue;
         pass(parent, name);
@@ -76,6 +91,8 @@ export async function findLastCommits(
       }
     }
     for (const name of left) found.set(name, node);
-  }
+  };
+  queue.push(tip);
+  await visitQueue(queue, budget, visit);
   return found;
 }

@@ -1,3 +1,5 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
+import { overLimit } from "../error.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { followedParents, type LogRange } from "./log.ts";
 import { byTime, type NodeQueue } from "./node-queue.ts";
@@ -13,6 +15,9 @@ const UNCHANGED = 8;
 const PARSED = 16;
 const QUEUED = 32;
 
+/** Steps to walk over a commit, beside those of its reads. */
+const STEPS_PER_COMMIT = 100;
+
 /** How many more excluded commits are visited when none should matter any more: clocks may be wrong. */
 const SLOP = 5;
 
@@ -23,14 +28,16 @@ const SLOP = 5;
  *
  * Cost: the range, and the excluded commits down to the earliest commit time of the range.
  *
+ * @throws GitError `limit` once the budget is exhausted.
  * @see `limit_list` and `try_to_simplify_commit` in git's revision.c
  */
 export async function logPathLimited(
   graph: CommitGraph,
   finder: PathFinder,
   range: LogRange,
+  budget: Budget = UNLIMITED,
 ): Promise<Node[]> {
-  return new LimitedWalk(graph, finder, range).run();
+  return new LimitedWalk(graph, finder, range, budget).run();
 }
 
 class LimitedWalk {
@@ -44,7 +51,10 @@ class LimitedWalk {
   /** Number of queued commits that are not excluded. */
   private wantedQueued = 0;
 
-  constructor(graph: CommitGraph, finder: PathFinder, range: LogRange) {
+  private readonly budget: Budget;
+
+  constructor(graph: CommitGraph, finder: PathFinder, range: LogRange, budget: Budget) {
+    this.budget = budget;
     this.graph = graph;
     this.finder = finder;
     this.range = range;
@@ -66,6 +76,9 @@ class LimitedWalk {
     let time = Number.POSITIVE_INFINITY;
     let slop = SLOP;
     for (let node = this.take(); node !== undefined; node = this.take()) {
+      this.budget.consume(STEPS_PER_COMMIT);
+      if (this.budget.isExhausted) throw overLimit("the range has too many commits");
+      await this.budget.pause();
       const nodeTime = this.graph.times[node] as number;
       if (nodeTime < sinceSeconds) this.mark(node, EXCLUDED);
       if (this.has(node, EXCLUDED)) {

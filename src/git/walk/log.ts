@@ -45,6 +45,35 @@ export function* walkByTime(
   }
 }
 
+/**
+ * Lists commits latest first from `tip` on, at most `max`, and ends before the first for which `isEnd` holds.
+ *
+ * Cost: the listed commits and their parents.
+ */
+export function listUntil(
+  graph: CommitGraph,
+  tip: Node,
+  isEnd: (node: Node) => boolean,
+  max: number,
+): Node[] {
+  const queue = byTime(graph);
+  const seen = new Set<Node>([NO_NODE]);
+  const nodes: Node[] = [];
+  const put = (node: Node): void => {
+    if (seen.has(node)) return;
+    seen.add(node);
+    queue.push(node);
+  };
+  put(tip);
+  while (nodes.length < max) {
+    const node = queue.pop();
+    if (node === undefined || isEnd(node)) break;
+    nodes.push(node);
+    for (const parent of graph.parents(node)) put(parent);
+  }
+  return nodes;
+}
+
 /** Counts the commits of a walk for which `isCounted` holds. Cost: the walk, without sorting. */
 export function countWalk(
   graph: CommitGraph,

@@ -34,9 +34,16 @@ export function findReachable(
   return reached;
 }
 
-/** For each commit of the graph: 1 if it is reachable from `tips`, else 0. */
-export function markReachable(graph: CommitGraph, tips: readonly Node[]): Uint8Array {
-  const marks = new Uint8Array(graph.count);
+/**
+ * For each commit of the graph: 1 if it is reachable from `tips`, else 0.
+ *
+ * @param marks Marks of an earlier call, to which these are added. Commits that it marked cost nothing.
+ */
+export function markReachable(
+  graph: CommitGraph,
+  tips: readonly Node[],
+  marks: Uint8Array = new Uint8Array(graph.count),
+): Uint8Array {
   const stack = [...tips];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (node === NO_NODE || marks[node] === 1) continue;

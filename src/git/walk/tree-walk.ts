@@ -24,7 +24,9 @@ export async function walkTree(
   const stack = [{ location: root, depth: 0 }];
   for (let item = stack.pop(); item; item = stack.pop()) {
     const { location, depth } = item;
-    if (depth > TREE_DEPTH_MAX) throw overLimit("tree nested too deep");
+    if (depth > TREE_DEPTH_MAX) {
+      throw overLimit(`a tree may be nested ${TREE_DEPTH_MAX} deep at most`);
+    }
     if (!visit(location, depth) || catalog.kind(location) !== TREE) continue;
     const content = await packed.readAt(location);
     visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {

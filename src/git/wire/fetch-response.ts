@@ -128,6 +128,7 @@ export type AckMode = "single" | "multi" | "detailed";
  * @param commonOids The client's haves that the server has too, in the client's order.
  * @param isReady The server knows enough to build the pack.
  * @param isDone The client sent `done`: the pack follows.
+ * @param endsReady The pack follows `ready` too, without a `done` (no-done).
  * @see gitprotocol-pack(5), "Packfile Negotiation".
  */
 export function formatAcks(
@@ -135,6 +136,7 @@ export function formatAcks(
   commonOids: readonly Oid[],
   isReady: boolean,
   isDone: boolean,
+  endsReady = false,
 ): Uint8Array {
   const lines: string[] = [];
   const last = commonOids.at(-1);
@@ -145,6 +147,7 @@ export function formatAcks(
     for (const oid of commonOids) lines.push(`ACK ${oid} ${word}`);
     if (isReady && mode === "detailed" && last !== undefined) lines.push(`ACK ${last} ready`);
     lines.push(isDone && last !== undefined ? `ACK ${last}` : "NAK");
+    if (isReady && endsReady && last !== undefined) lines.push(`ACK ${last}`);
   }
   return joinBytes(lines.map(formatLine));
 }

@@ -30,18 +30,23 @@ export function parseFilterSpec(spec: string): ObjectFilter {
     return { treeDepthLimit: readNumberText(spec.slice("tree:".length), 2 ** 31 - 1) };
   }
   if (spec.startsWith("combine:")) return parseCombined(spec.slice("combine:".length));
-  if (/^(?:sparse:|object:)/.test(spec)) throw new GitError("unsupported", `filter ${spec}`);
+  if (/^(?:sparse:|object:)/.test(spec)) throw unsupported(spec);
   throw new GitError("protocol", `invalid filter ${JSON.stringify(spec)}`);
 }
+
+const unsupported = (spec: string): GitError =>
+  new GitError("unsupported", `the filter ${JSON.stringify(spec)} is not supported: ${SUPPORTED}`);
+
+const SUPPORTED = "use blob:none, blob:limit=<bytes>, tree:<depth>, or combine: of these";
 
 /** Parses filters joined by `+`, each percent-encoded. An object must pass all of them. */
 function parseCombined(specs: string): ObjectFilter {
   let combined: ObjectFilter = {};
   for (const encoded of specs.split("+")) {
-    if (encoded.startsWith("combine:")) throw new GitError("unsupported", "nested filters");
     const spec = encoded.replaceAll(/%([0-9a-fA-F]{2})/g, (_, digits: string) =>
       String.fromCharCode(Number.parseInt(digits, 16)),
     );
+    if (spec.startsWith("combine:")) throw unsupported(spec);
     combined = intersect(combined, parseFilterSpec(spec));
   }
   return combined;

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../git/object/tree.ts";
 import type { Oid } from "../../git/oid.ts";
-import { formatTime } from "../../lib/time.ts";
+import { formatGitTime } from "../git/git-time.ts";
 import { Int64, Time } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
 import { apiUrlOf, encodePath, htmlUrlOf } from "../urls.ts";
@@ -123,13 +123,7 @@ function typeOf(mode: number): "file" | "dir" | "symlink" | "submodule" {
 const lastCommitFields = (commit: LastCommit | undefined) =>
   commit && {
     last_commit_sha: commit.oid,
-    last_committer_date: formatSeconds(commit.committerSeconds),
-    last_author_date: formatSeconds(commit.authorSeconds),
+    last_committer_date: formatGitTime(commit.committerSeconds),
+    last_author_date: formatGitTime(commit.authorSeconds),
     ...(commit.message !== undefined && { last_commit_message: commit.message }),
   };
-
-/** The last second of the year 9999: a commit may have a later time, which RFC 3339 cannot represent. */
-const SECONDS_MAX = 253_402_300_799;
-
-const formatSeconds = (seconds: number): string =>
-  formatTime(Math.min(seconds, SECONDS_MAX) * 1000);

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { EventRow, User as UserRow } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
+import { encodePath } from "../urls.ts";
 import { Repository, type RepositoryContext, toRepository } from "../repos/repository.ts";
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
@@ -59,8 +60,12 @@ export interface StoredUpdate {
   readonly after: string | null;
   /** The latest of the pushed commits. */
   readonly commits?: readonly StoredCommit[];
-  /** Number of all pushed commits. */
+  /** Number of all pushed commits; for a new branch, of those that no other branch had, up to 10. */
   readonly commitCount?: number;
+  /** The commit that the branch points at, if no commit is listed. */
+  readonly head?: StoredCommit;
+  /** For a new branch: the first parent of the oldest of its counted commits. */
+  readonly base?: string;
 }
 
 /** An activity as queries return it. */
@@ -131,7 +136,7 @@ export function toActivity(
     comment_id: 0,
     comment: null,
     ref_name: update?.ref ?? "",
-    is_private: repo.row.visibility === "private",
+    is_private: [repo.row.visibility, event.visibility].includes("private"),
     content: formatContent(entry, opType, update),
     created: formatTime(event.createdAt),
   };
@@ -144,14 +149,29 @@ function formatContent(
 ): string {
   if (opType === "rename_repo") return String(event.payload["from"]);
   if (opType !== "commit_repo" || !update) return "";
-  const { before, after, commits = [], commitCount = 0 } = update;
-  const isCompared = before !== null && after !== null;
+  const { commits = [], commitCount = 0 } = update;
+  const head = commits[0] ?? update.head;
+  const range = comparedRange(update, row.defaultBranch);
   return JSON.stringify({
     Commits: commits.map(toPushCommit),
-    HeadCommit: commits[0] ? toPushCommit(commits[0]) : null,
-    CompareURL: isCompared ? `${owner.name}/${row.name}/compare/${before}...${after}` : "",
+    HeadCommit: head ? toPushCommit(head) : null,
+    CompareURL: range === undefined ? "" : `${owner.name}/${row.name}/compare/${range}`,
     Len: commitCount,
   });
+}
+
+/**
+ * The comparison that shows an update of a ref, as it is written in URLs: of a new branch from the parent of its
+ * first commit, or from the default branch. Undefined for a deletion, for a new tag, and for the first history of
+ * the default branch.
+ */
+export function comparedRange(
+  { ref, before, after, base }: StoredUpdate,
+  defaultBranch: string,
+): string | undefined {
+  const isOther = ref.startsWith("refs/heads/") && ref !== `refs/heads/${defaultBranch}`;
+  const from = before ?? base ?? (isOther ? encodePath(defaultBranch) : undefined);
+  return from === undefined || after === null ? undefined : `${from}...${after}`;
 }
 
 const toPushCommit = (commit: StoredCommit) => ({

@@ -4,12 +4,12 @@ import type { User as UserRow } from "../../db/schema/index.ts";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import type { LineStat } from "../../git/diff/line-stat.ts";
 import { type Commit as GitCommit, findHeader } from "../../git/object/commit.ts";
-import { type Identity, zoneMinutes } from "../../git/object/identity.ts";
+import type { Identity } from "../../git/object/identity.ts";
 import type { Oid } from "../../git/oid.ts";
-import { formatTime } from "../../lib/time.ts";
-import { Int64, NEVER, Time } from "../json.ts";
+import { Int64, Time } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
 import { toUser, User } from "../users/user.ts";
+import { formatGitTime, formatZonedGitTime } from "./git-time.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "../viewer.ts";
 import { apiUrlOf, htmlUrlOf } from "../urls.ts";
@@ -17,7 +17,7 @@ import { apiUrlOf, htmlUrlOf } from "../urls.ts";
 export const CommitUser = z
   .object({
     name: z.string(),
-    email: z.string().openapi({ format: "email" }),
+    email: z.string(),
     date: z.string().openapi({ description: "RFC 3339, for a commit in its recorded time zone" }),
   })
   .openapi("CommitUser");
@@ -99,7 +99,7 @@ export function toCommit(
   const { commitOid, commit, stat } = entry;
   const gitUrl = `${apiUrlOf(repo, viewer)}/git`;
   const url = `${gitUrl}/commits/${commitOid}`;
-  const created = formatSeconds(commit.committer.timeSeconds);
+  const created = formatGitTime(commit.committer.timeSeconds);
   const decode = makeDecoder(commit);
   return {
     url,
@@ -119,7 +119,7 @@ export function toCommit(
     parents: entry.parents.map(({ oid, timeSeconds }) => ({
       url: `${gitUrl}/commits/${oid}`,
       sha: oid,
-      created: formatSeconds(timeSeconds),
+      created: formatGitTime(timeSeconds),
     })),
     files: entry.files?.map(({ path, status }) => ({ filename: decodeText(path), status })) ?? null,
     stats: stat
@@ -131,27 +131,10 @@ export function toCommit(
 const toCommitUser = (
   { name, email, timeSeconds, zone }: Identity,
   decode: (text: ByteText) => string,
-) => ({ name: decode(name), email: decode(email), date: formatInZone(timeSeconds, zone) });
+) => ({ name: decode(name), email: decode(email), date: formatZonedGitTime(timeSeconds, zone) });
 
 /** Returns a decoder for the text of a commit: Latin-1 if its `encoding` header says so, else UTF-8. */
 function makeDecoder({ headers }: GitCommit): (text: ByteText) => string {
   const encoding = findHeader(headers, "encoding") ?? "";
   return /^(?:iso-?8859-1|latin-?1)$/i.test(encoding) ? (text) => text : decodeText;
-}
-
-/** The last second of the year 9999. */
-const SECONDS_MAX = 253_402_300_799;
-const DAY_SECONDS = 86_400;
-
-/** Formats a commit time in UTC; `NEVER` for a time after the year 9999. */
-const formatSeconds = (seconds: number): string =>
-  seconds <= SECONDS_MAX ? formatTime(seconds * 1000) : NEVER;
-
-/** Formats a commit time as RFC 3339 in the given zone, or in UTC if the zone is invalid. */
-function formatInZone(seconds: number, zone: string): string {
-  const minutes = zoneMinutes(zone);
-  const isPlain = minutes === 0 || Math.abs(minutes) * 60 >= DAY_SECONDS;
-  if (isPlain || seconds + DAY_SECONDS > SECONDS_MAX) return formatSeconds(seconds);
-  const local = formatTime((seconds + minutes * 60) * 1000).slice(0, -1);
-  return `${local}${zone.slice(0, 3)}:${zone.slice(3)}`;
 }

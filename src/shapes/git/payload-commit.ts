@@ -6,9 +6,8 @@ import type { Commit } from "../../git/object/commit.ts";
 import type { Identity } from "../../git/object/identity.ts";
 import type { Oid } from "../../git/oid.ts";
 import { cutForJson, jsonBytes } from "../../lib/json-size.ts";
-import { formatTime } from "../../lib/time.ts";
 import type { CommitFile } from "./commit.ts";
-import { NEVER, Time } from "../json.ts";
+import { Time } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
 import {
   PayloadCommitVerification,
@@ -18,6 +17,7 @@ import {
 } from "./verification.ts";
 import type { Viewer } from "../viewer.ts";
 import { htmlUrlOf } from "../urls.ts";
+import { formatGitTime } from "./git-time.ts";
 
 export const PayloadCommit = z
   .object({
@@ -147,10 +147,3 @@ const toPayloadUser = ({ name, email }: Identity, user: UserRow | undefined) => 
   email: decodeText(email),
   username: user?.name ?? "",
 });
-
-/** The last second of the year 9999. */
-const SECONDS_MAX = 253_402_300_799;
-
-/** Formats the time of an identity in UTC; `NEVER` for a time after the year 9999. */
-export const formatGitTime = (seconds: number): string =>
-  seconds <= SECONDS_MAX ? formatTime(seconds * 1000) : NEVER;

@@ -6,7 +6,7 @@ import type { Oid } from "../../git/oid.ts";
 import { CommitMeta, CommitUser } from "./commit.ts";
 import { encodePath, htmlUrlOf, objectUrlOf } from "../urls.ts";
 import { NEVER } from "../json.ts";
-import { formatGitTime } from "./payload-commit.ts";
+import { formatGitTime } from "./git-time.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "../viewer.ts";

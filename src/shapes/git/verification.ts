@@ -6,7 +6,7 @@ import type { SplitSignature } from "../../git/object/commit.ts";
 export const PayloadUser = z
   .object({
     name: z.string(),
-    email: z.string().openapi({ format: "email" }),
+    email: z.string(),
     username: z.string().openapi({ description: "Empty if no account has the e-mail address" }),
   })
   .openapi("PayloadUser");

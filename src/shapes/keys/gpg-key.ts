@@ -16,7 +16,9 @@ const GPGKeyFields = z.object({
   can_encrypt_comms: z.boolean(),
   can_encrypt_storage: z.boolean(),
   can_certify: z.boolean(),
-  verified: z.boolean(),
+  verified: z.boolean().openapi({
+    description: "Whether the user proved to hold the key, by a signature of the token",
+  }),
   created_at: Time,
   expires_at: TimeOrNull,
 });
@@ -36,7 +38,6 @@ export function toGpgKey(
   subkeys: readonly GpgKeyRow[],
   confirmedEmails: ReadonlySet<string>,
 ): z.infer<typeof GPGKey> {
-  const isVerified = key.isProven || key.emails.some((email) => confirmedEmails.has(email));
   const fields = (row: GpgKeyRow): z.infer<typeof GPGKeyFields> => ({
     id: row.id,
     primary_key_id: row.primaryKeyId,
@@ -47,7 +48,7 @@ export function toGpgKey(
     can_encrypt_comms: row.canEncryptComms,
     can_encrypt_storage: row.canEncryptStorage,
     can_certify: row.canCertify,
-    verified: isVerified,
+    verified: key.isProven,
     created_at: formatTime(row.createdAt),
     expires_at: formatTimeOrNull(row.expiresAt),
   });

@@ -22,14 +22,15 @@ export const Organization = z
   })
   .openapi("Organization");
 
-/** Formats an organization. Its contact e-mail address is public. */
+/** Formats an organization. */
 export function toOrganization(org: UserRow, viewer: Viewer): z.infer<typeof Organization> {
   return {
     id: org.id,
     name: org.name,
     username: org.name,
     full_name: org.fullName,
-    email: org.email,
+    // As the address of a user: signed-in callers see it.
+    email: viewer.userId === undefined ? "" : org.email,
     avatar_url: avatarUrlOf(org.id, viewer),
     description: org.description,
     website: org.website,

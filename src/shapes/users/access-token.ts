@@ -14,6 +14,10 @@ export const AccessToken = z
     created_at: Time,
     last_used_at: TimeOrNull,
     expires_at: TimeOrNull.openapi({ description: "When the token expires; null for never" }),
+    created_by_token_id: Int64.nullable().openapi({
+      description:
+        "The token that created this one, and with which it ends; null if a password created it",
+    }),
     repositories: z.array(z.string()).nullable().openapi({
       description:
         "The only repositories that the token can access; null for all repositories of its user",
@@ -41,6 +45,7 @@ export function toAccessToken(
     created_at: formatTime(token.createdAt),
     last_used_at: formatTimeOrNull(token.lastUsedAt),
     expires_at: formatTimeOrNull(token.expiresAt),
+    created_by_token_id: token.madeById,
     repositories: token.isBound ? [...boundTo] : null,
   };
 }

@@ -16,13 +16,16 @@ export const UserSettings = z
   })
   .openapi("UserSettings");
 
+/** The theme of a user who has chosen none, by the name that clients of Gitea know. */
+const DEFAULT_THEME = "gitea-auto";
+
 export const toUserSettings = (user: User): z.infer<typeof UserSettings> => ({
   full_name: user.fullName,
   website: user.website,
   description: user.description,
   location: user.location,
   language: user.language,
-  theme: user.theme,
+  theme: user.theme || DEFAULT_THEME,
   diff_view_style: user.diffViewStyle,
   hide_email: user.isEmailHidden,
   hide_activity: user.isActivityHidden,

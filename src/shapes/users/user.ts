@@ -15,7 +15,7 @@ export const User = z
     login_name: z.string(),
     source_id: Int64,
     full_name: z.string(),
-    email: z.string().openapi({ format: "email" }),
+    email: z.string().openapi({ description: "Empty for an organization without one" }),
     avatar_url: z.string().openapi({ format: "uri" }),
     html_url: z.string().openapi({ format: "uri" }),
     language: z.string(),

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { ACCESS, repositories } from "../../../src/db/schema/index.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
+import { disableCode } from "../../support/disable-code.ts";
 import { call, type Sending } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { makeDatedCommit } from "../../support/dated-commit.ts";
@@ -86,9 +87,11 @@ describe("GET /repos/{owner}/{repo}/branches", () => {
       expect((await call("GET", path, { token })).status).toBe(403);
       expect((await call("GET", path, { as: owner })).status).toBe(200);
     }
-    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
-    expect((await call("GET", pathOf(repo), { as: owner })).status).toBe(404);
-    expect((await call("GET", pathOf(repo, "main"), { as: owner })).status).toBe(404);
+    await disableCode(repo);
+    expect((await call("GET", pathOf(repo))).status).toBe(404);
+    expect((await call("GET", pathOf(repo), { as: owner })).status).toBe(200);
+    expect((await call("GET", pathOf(repo, "main"))).status).toBe(404);
+    expect((await call("GET", pathOf(repo, "main"), { as: owner })).status).toBe(200);
   });
 });
 
@@ -172,7 +175,7 @@ describe("GET /repos/{owner}/{repo}/branches/{branch}", () => {
 
   it("answers 404 for any other name", async () => {
     const { owner, repo } = await makePushed();
-    const near = ["nothing", "refs/heads/main", "main/", "mai", "heads/main", "main%0a"];
+    const near = ["nothing", "refs/heads/main", "main%2f", "mai", "heads/main", "main%0a"];
     const wrong = ["%00", "%ff", "..%2fmain", "%2e%2e%2f%2e%2e%2fmain", "x".repeat(5000)];
     for (const name of [...near, ...wrong]) {
       const { status, body } = await call("GET", pathOf(repo, name), { as: owner });
@@ -240,19 +243,26 @@ describe("POST /repos/{owner}/{repo}/branches", () => {
       [{ new_branch_name: "v1" }, 409, "The branch with the same tag already exists."],
       [{ new_branch_name: "a" }, 409, "The branch with the same name already exists."],
       [{ new_branch_name: "main/x" }, 409, "The branch with the same name already exists."],
-      [{ new_branch_name: "n".repeat(101) }, 422, "[NewBranchName]: MaxSize"],
-      [{ new_branch_name: "n".repeat(5000) }, 422, "[NewBranchName]: MaxSize"],
-      [{}, 422, "[NewBranchName]: Required"],
+      [
+        { new_branch_name: "n".repeat(101) },
+        422,
+        "[new_branch_name]: must have at most 100 characters",
+      ],
+      [
+        { new_branch_name: "n".repeat(5000) },
+        422,
+        "[new_branch_name]: must have at most 100 characters",
+      ],
+      [{}, 422, "[new_branch_name]: is required"],
       ...wrong
         .slice(1)
         .map((text): [object, number, string] => [
           { new_branch_name: text },
           422,
-          "[NewBranchName]: GitRefName",
+          "[new_branch_name]: must be a name that git allows, no object id, without a leading dash and control characters",
         ]),
-      [{ ...name, old_ref_name: 3 }, 422, "[OldRefName]: a text is expected"],
+      [{ ...name, old_ref_name: 3 }, 422, "[old_ref_name]: must be a string"],
       [{ ...name, old_ref_name: "nothing" }, 404, ""],
-      [{ ...name, old_ref_name: "../main" }, 404, ""],
       // SECURITY: an unreachable commit must not become accessible again by its id.
       [{ ...name, old_ref_name: hidden.oid }, 404, ""],
       [{ ...name, old_ref_name: "0".repeat(40) }, 404, ""],
@@ -352,10 +362,20 @@ describe("PATCH /repos/{owner}/{repo}/branches/{branch}", () => {
       ["main", { name: "main" }, 422, taken],
       ["main", { name: "a" }, 422, taken],
       ["main", { name: "a/b/c" }, 422, taken],
-      ["main", { name: "a..b" }, 422, "[Name]: GitRefName"],
-      ["main", { name: "HEAD" }, 422, "[Name]: GitRefName"],
-      ["main", { name: "" }, 422, "[Name]: Required"],
-      ["main", {}, 422, "[Name]: Required"],
+      [
+        "main",
+        { name: "a..b" },
+        422,
+        "[name]: must be a name that git allows, no object id, without a leading dash and control characters",
+      ],
+      [
+        "main",
+        { name: "HEAD" },
+        422,
+        "[name]: must be a name that git allows, no object id, without a leading dash and control characters",
+      ],
+      ["main", { name: "" }, 422, "[name]: must not be empty"],
+      ["main", {}, 422, "[name]: is required"],
       ["nothing", { name: "x" }, 404, ""],
       ["..%2fmain", { name: "x" }, 404, ""],
       ["x".repeat(5000), { name: "x" }, 404, ""],
@@ -416,7 +436,7 @@ describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
       expect(await oidOf(repo, "old")).toBe(oid);
     }
     const aside = { new_commit_id: "some/other" };
-    expect((await update(repo, "old", owner, aside)).status).toBe(409);
+    expect((await update(repo, "old", owner, aside)).status).toBe(422);
     expect(await oidOf(repo, "old")).toBe(tip);
     expect((await update(repo, "old", owner, { ...aside, force: true })).status).toBe(204);
     expect(await oidOf(repo, "old")).toBe(other);
@@ -442,9 +462,9 @@ describe("PUT /repos/{owner}/{repo}/branches/{branch}", () => {
     const events = await eventsOf(repo);
     const refusal = { message: expect.any(String), url: expect.any(String) };
     const refusals: [string, object, number][] = [
-      ["old", { new_commit_id: tip, old_commit_id: tip }, 409],
-      ["old", { new_commit_id: tip, old_commit_id: tip, force: true }, 409],
-      ["main", { new_commit_id: root }, 409],
+      ["old", { new_commit_id: tip, old_commit_id: tip }, 422],
+      ["old", { new_commit_id: tip, old_commit_id: tip, force: true }, 422],
+      ["main", { new_commit_id: root }, 422],
       ["old", { new_commit_id: other, force: true }, 404],
       ["old", { new_commit_id: "0".repeat(40), force: true }, 404],
       ["old", { new_commit_id: "f".repeat(64) }, 404],
@@ -541,7 +561,7 @@ describe("a branch change", () => {
       const states = [
         [{ archivedAt: 1000 }, 423, `${repo.owner}/${repo.name} is archived`],
         [{ archivedAt: null, isMirror: true }, 403, "Git Repository is a mirror."],
-        [{ isMirror: false, hasCode: false }, 404, ""],
+        [{ isMirror: false, hasCode: false }, 403, "the repository's code unit is disabled"],
       ] as const;
       for (const [fields, status, message] of states) {
         await db.update(repositories).set(fields).where(eq(repositories.id, repo.id));

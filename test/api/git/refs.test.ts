@@ -1,9 +1,7 @@
-import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { repositories } from "../../../src/db/schema/index.ts";
+import { disableCode } from "../../support/disable-code.ts";
 import { call } from "../../support/call.ts";
-import { db } from "../../support/db.ts";
 import { make, type TestRepo } from "../../support/make.ts";
 import { makeCommit, storePush } from "../../support/push.ts";
 import { makeTag } from "../../support/tag.ts";
@@ -73,8 +71,9 @@ describe("GET /repos/{owner}/{repo}/git/refs", () => {
       expect((await call("GET", path, { as: owner })).status).toBe(404);
       expect((await call("GET", path, { as: other })).status).toBe(200);
     }
-    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
-    expect((await call("GET", pathOf(repo), { as: other })).status).toBe(404);
+    await disableCode(repo);
+    expect((await call("GET", pathOf(repo))).status).toBe(404);
+    expect((await call("GET", pathOf(repo), { as: other })).status).toBe(200);
   });
 });
 
@@ -99,7 +98,7 @@ describe("GET /repos/{owner}/{repo}/git/refs/{ref}", () => {
   it("answers 404 for a prefix without refs", async () => {
     const { owner, repo } = await makePushed();
     const dots = ["heads%2f..%2fheads/main", "..%2fheads", "%2e%2e%2fheads"];
-    const wrong = ["nothing", "refs/heads/main", "main", "heads/main/", "%00", "%ff"];
+    const wrong = ["nothing", "refs/heads/main", "main", "heads/main%2f", "%00", "%ff"];
     for (const prefix of [...dots, ...wrong, "x".repeat(5000)]) {
       const { status, body } = await call("GET", pathOf(repo, prefix), { as: owner });
       expect([status, body], prefix).toEqual([404, ""]);

@@ -238,13 +238,13 @@ describe("a receiver", () => {
     const { internal_tracker: _, ...withoutIssues } = DEEP_REPOSITORY;
     expect(deepFormOf(fork?.body)).toEqual({
       forkee: DEEP_REPOSITORY,
-      // The fork has no parent field: other readers at its receivers may not see the source.
-      repository: withoutIssues,
+      // The receivers of the source's hooks read the source anyway.
+      repository: { ...withoutIssues, parent: DEEP_REPOSITORY },
       sender: USER,
     });
     expect(fork?.body).toMatchObject({
       forkee: { id: repo.id },
-      repository: { name, fork: true, owner: { id: other.id } },
+      repository: { name, fork: true, owner: { id: other.id }, parent: { id: repo.id } },
       sender: { id: other.id },
     });
   });
@@ -324,12 +324,7 @@ describe("a receiver", () => {
     const { first, second, pack } = makeTwoCommits();
     const all = ["b", "main", "z"].map((name) => ({ ref: `refs/heads/${name}`, new: first }));
     await pushAccepted(owner, repo, all, pack);
-    await pushAccepted(
-      owner,
-      repo,
-      [{ ref: "refs/heads/main", old: first, new: second }],
-      makeEmptyPack(),
-    );
+    await pushAccepted(owner, repo, [{ ref: "refs/heads/main", old: first, new: second }], pack);
     const deliveries = await readDeliveries(one, 2, "repository");
     expect(deliveries.map(({ body }) => [body.ref, body.after])).toEqual([
       ["refs/heads/main", first],

@@ -1,10 +1,8 @@
-import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { repositories } from "../../../src/db/schema/index.ts";
 import { MODE_SYMLINK } from "../../../src/git/object/tree.ts";
+import { disableCode } from "../../support/disable-code.ts";
 import { call } from "../../support/call.ts";
-import { db } from "../../support/db.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
 import { make, type TestRepo } from "../../support/make.ts";
 import { push } from "../../support/push.ts";
@@ -194,9 +192,10 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
       expect((await call("GET", pathOf(repo, rest), { as: stranger })).status).toBe(404);
       expect((await call("GET", pathOf(repo, rest), { as: owner })).status).toBe(200);
     }
-    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
+    await disableCode(repo);
     for (const rest of rests) {
-      expect((await call("GET", pathOf(repo, rest), { as: owner })).status).toBe(404);
+      expect((await call("GET", pathOf(repo, rest))).status).toBe(404);
+      expect((await call("GET", pathOf(repo, rest), { as: owner })).status).toBe(200);
     }
   });
 });
@@ -233,7 +232,7 @@ describe("GET /repos/{owner}/{repo}/issue_config", () => {
     ["blank_issues_enabled: perhaps", "blank_issues_enabled: true or false is expected"],
     ["contact_links: [a]", "contact_links.0: a mapping is expected"],
     ["a: [", /^not YAML: /],
-    ["[]", /expected object/],
+    ["[]", /must be an object/],
   ])("reports the error: %s", async (text, message) => {
     const [config, validation] = await ask(text);
     expect(config).toEqual({ blank_issues_enabled: true, contact_links: [] });

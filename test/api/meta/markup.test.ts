@@ -53,12 +53,16 @@ describe.each(["/markdown", "/markup"])("POST %s", (path) => {
   it.each([
     ["an unknown mode", { Text: "x", Mode: "latex" }, "Unknown mode: latex"],
     ["a mode in another case", { Text: "x", Mode: "GFM" }, "Unknown mode: GFM"],
-    ["a text that is a number", { Text: 7 }, "[Text]: a text is expected"],
+    ["a text that is a number", { Text: 7 }, "[Text]: must be a string"],
     ["a mode that is a list", { Text: "x", Mode: ["gfm"] }, expect.stringMatching(/^\[Mode\]/)],
     ["a context that is an object", { Context: {} }, expect.stringMatching(/^\[Context\]/)],
-    ["a flag that is a text", { Text: "x", Wiki: "yes" }, "[Wiki]: true or false is expected"],
-    ["a context that is too long", { Context: "x".repeat(2049) }, "[Context]: MaxSize"],
-    ["a list", [], expect.stringContaining("an object is expected")],
+    ["a flag that is a text", { Text: "x", Wiki: "yes" }, "[Wiki]: must be true or false"],
+    [
+      "a context that is too long",
+      { Context: "x".repeat(2049) },
+      "[Context]: must have at most 2048 characters",
+    ],
+    ["a list", [], expect.stringContaining("must be an object")],
   ])("refuses %s, in JSON", async (_, json, message) => {
     const answer = await render(path, json);
 

@@ -10,5 +10,7 @@ const SETTINGS = {
 
 export const samples = defineSamples({
   getGeneralAPISettings: { request: async () => ({}), ...SETTINGS },
+  getGeneralAttachmentSettings: { request: async () => ({}), ...SETTINGS },
   getGeneralRepositorySettings: { request: async () => ({}), ...SETTINGS },
+  getGeneralUISettings: { request: async () => ({}), ...SETTINGS },
 });

@@ -24,6 +24,10 @@ const publicize = (org: User, user: User) =>
     .set({ isPublic: true })
     .where(and(eq(organizationMembers.orgId, org.id), eq(organizationMembers.userId, user.id)));
 
+/** The rule for names of accounts, in messages. */
+const NAME_RULE =
+  "[username]: must consist of ASCII letters and digits, with single dashes, dots and underscores between them";
+
 describe("POST /orgs", () => {
   it("creates an organization with every field, owned by its creator, and records an event", async () => {
     const creator = await make.user();
@@ -82,19 +86,31 @@ describe("POST /orgs", () => {
   });
 
   it.each([
-    ["no name", { username: "" }, "[Username]: Required"],
-    ["a name with a space", { username: "two words" }, "[Username]: invalid username"],
-    ["a name that is too long", { username: "x".repeat(41) }, "[Username]: MaxSize"],
+    ["no name", { username: "" }, "[username]: must not be empty"],
+    ["a name with a space", { username: "two words" }, NAME_RULE],
+    [
+      "a name that is too long",
+      { username: "x".repeat(41) },
+      "[username]: must have at most 40 characters",
+    ],
     ["a reserved name", { username: "API" }, "name is reserved [name: API]"],
     [
       "a reserved ending",
       { username: "society.keys" },
       "name pattern is not allowed [pattern: *.keys]",
     ],
-    ["a visibility that is none", { visibility: "secret" }, "[Visibility]: In"],
-    ["an e-mail that is none", { email: "society" }, "[Email]: Email"],
+    [
+      "a visibility that is none",
+      { visibility: "secret" },
+      "[visibility]: must be one of public, limited, private",
+    ],
+    ["an e-mail that is none", { email: "society" }, "[email]: must be an e-mail address"],
     // SECURITY: pages render it as a link.
-    ["a website that is a script", { website: "javascript:alert(1)" }, "[Website]: Url"],
+    [
+      "a website that is a script",
+      { website: "javascript:alert(1)" },
+      "[website]: must be a URL with http or https",
+    ],
     ["a flag that is a text", { repo_admin_change_team_access: "yes" }, expect.any(String)],
   ])("refuses %s, and creates nothing", async (_, json, message) => {
     const creator = await make.user();
@@ -173,6 +189,14 @@ describe("POST /orgs", () => {
 });
 
 describe("GET /orgs/{org}", () => {
+  it("shows the contact address to signed-in callers only", async () => {
+    const org = await make.org([], { email: "contact@society.example" });
+    const emailFor = async (sending: object) =>
+      (await call("GET", `/orgs/${org.name}`, sending)).body.email;
+    expect(await emailFor({})).toBe("");
+    expect(await emailFor({ as: await make.user() })).toBe("contact@society.example");
+  });
+
   const SEEN_BY = {
     public: ["anonymous", "publicOnly", "stranger", "member", "admin"],
     limited: ["stranger", "member", "admin"],
@@ -272,6 +296,19 @@ describe("lists of organizations", () => {
   });
 
   // SECURITY: a membership is private until the member publishes it.
+  it.each(["/user/orgs", "/users/{username}/orgs"])(
+    "GET %s is complete without a page",
+    async (path) => {
+      const member = await make.user();
+      for (let at = 0; at < 3; at += 1) await make.org([member]);
+      const list = async (query: string) => {
+        const of = path.replace("{username}", member.name);
+        return (await call("GET", `${of}?${query}`, { as: member })).body.length;
+      };
+      expect([await list("limit=2"), await list("page=1&limit=2")]).toEqual([3, 2]);
+    },
+  );
+
   it("GET /user/orgs lists only public memberships for a public-only token", async () => {
     const member = await make.user();
     const published = await make.org([member]);

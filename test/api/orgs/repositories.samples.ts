@@ -2,14 +2,14 @@ import { freshName } from "../../support/make.ts";
 import { defineSamples, once } from "../../support/samples/sample.ts";
 
 export const samples = defineSamples({
-  createOrgRepoDeprecated: {
+  createOrgRepo: {
     request: async (world) => ({
       path: await world.orgPath(),
       json: { name: freshName("made") },
     }),
     announces: once("repository.created"),
   },
-  createOrgRepo: {
+  orgCreateRepo: {
     request: async (world) => ({
       path: await world.orgPath(),
       json: { name: freshName("made") },

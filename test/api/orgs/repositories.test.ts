@@ -99,7 +99,9 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     }
     const json = { name: freshName("repo") };
     expect((await call("POST", `${base}/${org.name}/repos`, { json })).status).toBe(401);
-    for (const scopes of ["write:organization", "write:repository", "read:organization"]) {
+    const narrow = ["write:repository", "read:organization"];
+    // As in Gitea, the older of the two paths requires one scope more.
+    for (const scopes of base === "/org" ? narrow.concat("write:organization") : narrow) {
       const token = await make.token(owner, { scopes });
       expect((await call("POST", `${base}/${org.name}/repos`, { token, json })).status).toBe(403);
     }
@@ -125,7 +127,7 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     expect((await create({ name })).status).toBe(201);
     expect((await create({ name: freshName("repo") })).status).toBe(403);
     expect((await create({ name: "a b" })).status).toBe(422);
-    expect((await create({ name: freshName("repo"), issue_labels: "Default" })).status).toBe(422);
+    expect((await create({ name: freshName("repo"), issue_labels: "None" })).status).toBe(422);
     expect(await owned(org)).toHaveLength(1);
 
     const roomy = await make.org([owner]);

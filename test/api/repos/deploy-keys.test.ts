@@ -149,10 +149,10 @@ describe("POST /repos/{owner}/{repo}/keys", () => {
   });
 
   it.each([
-    ["no title", { title: "" }, "[Title]: Required"],
-    ["no key", { key: "" }, "[Key]: Required"],
+    ["no title", { title: "" }, "[title]: must not be empty"],
+    ["no key", { key: "" }, "[key]: must not be empty"],
     ["what is no key", { key: "hello" }, "Invalid key content: this is not an SSH public key"],
-    ["a flag that is a text", { read_only: "yes" }, "[ReadOnly]: true or false is expected"],
+    ["a flag that is a text", { read_only: "yes" }, "[read_only]: must be true or false"],
   ])("refuses %s", async (_, json, message) => {
     const owner = await make.user();
     const repo = await make.repo(owner);
@@ -179,6 +179,32 @@ describe("GET /repos/{owner}/{repo}/keys", () => {
     expect(await list("?page=2&limit=1")).toEqual([second.id]);
     const query = new URLSearchParams({ fingerprint: second.fingerprint });
     expect(await list(`?${query}`)).toEqual([second.id]);
+  });
+
+  it("lists the one key with an id, of this repository only", async () => {
+    const owner = await make.user();
+    const [repo, other] = [await make.repo(owner), await make.repo(owner)];
+    await add(owner, repo, { title: "first" });
+    const second = await add(owner, repo, { title: "second" });
+    const foreign = await add(owner, other);
+    const list = async (query: string) => {
+      const { status, headers, body } = await call("GET", `${pathOf(repo)}?${query}`, {
+        as: owner,
+      });
+      const ids = body.map(({ id }: { id: number }) => id);
+      return { status, total: headers.get("X-Total-Count"), ids };
+    };
+
+    const one = { status: 200, total: "1", ids: [second.id] };
+    const none = { status: 200, total: "0", ids: [] };
+    expect(await list(`key_id=${second.key_id}`)).toEqual(one);
+    const { fingerprint } = second;
+    const both = new URLSearchParams({ key_id: second.key_id, fingerprint });
+    expect(await list(String(both))).toEqual(one);
+    expect(await list(`key_id=${foreign.key_id}`)).toEqual(none);
+    expect(await list("key_id=9223372036854775807")).toEqual(none);
+    const otherwise = new URLSearchParams({ key_id: second.key_id, fingerprint: "SHA256:x" });
+    expect(await list(String(otherwise))).toEqual(none);
   });
 
   it("refuses a caller with only write access", async () => {

@@ -14,6 +14,7 @@ import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";
 import { ascending } from "../../support/list.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makeCommit, makeEmptyPack, push, pushCommands } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
 const pathOf = (repo: { owner: string; name: string }) => `/repos/${repo.owner}/${repo.name}`;
@@ -210,6 +211,44 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     for (const as of [manager, owner, await make.admin()]) {
       expect((await call("PATCH", pathOf(hidden), { as, json })).status).toBe(200);
     }
+  });
+});
+
+describe("the default branch", () => {
+  it("must exist, and an edit that names another changes nothing", async () => {
+    const { owner, repo } = await mine();
+    const { oid, pack } = makeCommit("first");
+    await push(owner, repo, oid, pack);
+    await pushCommands(owner, repo, [{ ref: "refs/tags/v1", new: oid }], { pack: makeEmptyPack() });
+    for (const name of ["nowhere", "v1", "refs/heads/main", oid]) {
+      const json = { default_branch: name, description: "New" };
+      expect(await edit(repo, owner, json), name).toMatchObject({
+        status: 422,
+        body: { message: expect.any(String) },
+      });
+    }
+    expect(await rowOf(repo)).toMatchObject({ defaultBranch: "main", description: "" });
+    expect(typesOf(await eventsOf(repo))).toEqual(["repository.pushed", "repository.pushed"]);
+
+    await pushCommands(owner, repo, [{ ref: "refs/heads/trunk", new: oid }], {
+      pack: makeEmptyPack(),
+    });
+    expect(await edit(repo, owner, { default_branch: "trunk" })).toMatchObject({
+      status: 200,
+      body: { default_branch: "trunk" },
+    });
+    const head = await call("GET", `${pathOf(repo)}/commits?limit=1`);
+    expect(head.body).toMatchObject([{ sha: oid }]);
+  });
+
+  it("may be any name while there is no branch, and the first push creates it", async () => {
+    const { owner, repo } = await mine();
+    expect(await edit(repo, owner, { default_branch: "later" })).toMatchObject({
+      status: 200,
+      body: { default_branch: "later", empty: true },
+    });
+    // The name that it has already is no change.
+    expect((await edit(repo, owner, { default_branch: "later", website: "" })).status).toBe(200);
   });
 });
 

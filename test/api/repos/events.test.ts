@@ -106,6 +106,6 @@ describe("GET /repos/{owner}/{repo}/events", () => {
     const { path } = await scene();
     const answer = await call("GET", `${path}?after=${encodeURIComponent(after)}`);
     expect(answer.status).toBe(422);
-    expect(answer.body.message).toContain("[After]");
+    expect(answer.body.message).toContain("[after]");
   });
 });

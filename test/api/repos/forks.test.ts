@@ -223,7 +223,10 @@ describe("POST /repos/{owner}/{repo}/forks", () => {
       expect((await fork(forker, repo, json)).status).toBe(422);
     }
     const bare = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, { as: forker });
-    expect([bare.status, bare.body.message]).toEqual([422, "[]: Empty Content-Type"]);
+    expect([bare.status, bare.body.message]).toEqual([
+      422,
+      "[]: must have the Content-Type application/json",
+    ]);
     expect(await forksOf(repo)).toEqual([]);
   });
 

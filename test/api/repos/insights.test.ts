@@ -1,9 +1,10 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { repositoryInsights, repositories } from "../../../src/db/schema/index.ts";
+import { repositoryInsights } from "../../../src/db/schema/index.ts";
 import { findLicense } from "../../../src/domain/templates/licenses.ts";
 import { MODE_EXECUTABLE, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
+import { disableCode } from "../../support/disable-code.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
@@ -200,9 +201,10 @@ describe("GET /repos/{owner}/{repo}/languages", () => {
       expect((await call("GET", pathOf(repo, noun), { as: stranger })).status).toBe(404);
       expect((await call("GET", pathOf(repo, noun), { as: owner })).status).toBe(200);
     }
-    await db.update(repositories).set({ hasCode: false }).where(eq(repositories.id, repo.id));
+    await disableCode(repo);
     for (const noun of nouns) {
-      expect((await call("GET", pathOf(repo, noun), { as: owner })).status).toBe(404);
+      expect((await call("GET", pathOf(repo, noun))).status).toBe(404);
+      expect((await call("GET", pathOf(repo, noun), { as: owner })).status).toBe(200);
     }
   });
 });

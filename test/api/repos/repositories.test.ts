@@ -184,7 +184,7 @@ describe("POST /user/repos", () => {
   });
 
   it.each([
-    ["", "Required"],
+    ["", "must not be empty"],
     [".", "reserved"],
     ["..", "reserved"],
     ["-", "reserved"],
@@ -193,18 +193,18 @@ describe("POST /user/repos", () => {
     ["x.GIT", "pattern"],
     ["x.Rss", "pattern"],
     ["x.atom", "pattern"],
-    ["a b", "AlphaDashDot"],
-    [" a", "AlphaDashDot"],
-    ["a\n", "AlphaDashDot"],
-    ["a/b", "AlphaDashDot"],
-    ["../a", "AlphaDashDot"],
-    ["a%2fb", "AlphaDashDot"],
-    ["żółw", "AlphaDashDot"],
-    ["\u212a", "AlphaDashDot"], // The Kelvin sign, which folds to "k".
-    ["a\u0000", "AlphaDashDot"],
-    ["x".repeat(101), "MaxSize"],
-    [5, "[Name]"],
-    [undefined, "Required"],
+    ["a b", "must consist of ASCII letters, digits"],
+    [" a", "must consist of ASCII letters, digits"],
+    ["a\n", "must consist of ASCII letters, digits"],
+    ["a/b", "must consist of ASCII letters, digits"],
+    ["../a", "must consist of ASCII letters, digits"],
+    ["a%2fb", "must consist of ASCII letters, digits"],
+    ["żółw", "must consist of ASCII letters, digits"],
+    ["\u212a", "must consist of ASCII letters, digits"], // The Kelvin sign, which folds to "k".
+    ["a\u0000", "must consist of ASCII letters, digits"],
+    ["x".repeat(101), "must have at most 100 characters"],
+    [5, "[name]: must be a string"],
+    [undefined, "[name]: is required"],
   ])("refuses the name %j, and writes nothing", async (name, reason) => {
     const owner = await make.user();
     const refused = await call("POST", "/user/repos", { as: owner, json: { name } });
@@ -264,16 +264,16 @@ describe("POST /user/repos", () => {
     });
   });
 
-  it("refuses issue labels, which are not supported", async () => {
+  it("accepts a template of issue labels, and refuses an unknown one", async () => {
     const owner = await make.user();
-    const refused = await call("POST", "/user/repos", {
-      as: owner,
-      json: { name: freshName("repo"), auto_init: true, issue_labels: "Default" },
-    });
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain("issue_labels is not available yet");
+    const create = (issue_labels: string) => {
+      const json = { name: freshName("repo"), auto_init: true, issue_labels };
+      return call("POST", "/user/repos", { as: owner, json });
+    };
+    expect((await create("None")).status).toBe(422);
     expect(await namesOf(owner)).toEqual([]);
     expect(await eventsBy(owner)).toEqual([]);
+    for (const name of ["Default", "Advanced", ""]) expect((await create(name)).status).toBe(201);
   });
 
   it.each(["main", "feature/x", "v1.0", "a-b_c", "żółw", "@a", "a@", "x".repeat(100)])(
@@ -320,7 +320,7 @@ describe("POST /user/repos", () => {
     });
     expect(refused).toMatchObject({
       status: 422,
-      body: { message: expect.stringContaining("[DefaultBranch]") },
+      body: { message: expect.stringContaining("[default_branch]") },
     });
     expect(await namesOf(owner)).toEqual([]);
   });

@@ -178,6 +178,28 @@ describe("GET /repos/search: the search word", () => {
     });
   });
 
+  it("also matches topics, and any of several words separated by commas", async () => {
+    const owner = await make.user();
+    const [topic, word] = [freshName("topic"), freshName("word")];
+    const [tagged, hidden, named, both] = [
+      await make.repo(owner),
+      await make.repo(owner, { isPrivate: true }),
+      await make.repo(owner, { name: `a-${word}` }),
+      await make.repo(owner, { name: `b-${word}` }),
+    ];
+    for (const { name } of [tagged, hidden, both]) {
+      const path = `/repos/${owner.name}/${name}/topics/${topic}`;
+      expect((await call("PUT", path, { as: owner })).status).toBe(204);
+    }
+    const found = async (q: string, sending: Sending = {}) =>
+      (await search({ q, sort: "id" }, sending)).toSorted((a, b) => a - b);
+    expect(await found(topic)).toEqual(idsOf(tagged, both));
+    expect(await found(topic, { as: owner })).toEqual(idsOf(tagged, hidden, both));
+    expect(await found(`${word},${topic.toUpperCase()}`)).toEqual(idsOf(tagged, named, both));
+    expect(await found(` ${named.name} , ${both.name},`)).toEqual(idsOf(named, both));
+    expect(await search({ q: word, topic: true })).toEqual([]);
+  });
+
   it("is matched against topics only, where requested", async () => {
     const repo = await make.repo(await make.user());
     expect(await search({ q: repo.name, topic: true })).toEqual([]);

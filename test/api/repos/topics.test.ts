@@ -190,7 +190,7 @@ describe("GET /repos/search?topic=true", () => {
     ]);
     expect(await search(`q=${one.slice(0, -1)}&topic=true`)).toEqual([]);
     expect(await search(`q=${one}&topic=true&uid=${owner.id}`)).toEqual([repo.id, both.id]);
-    expect(await search(`q=${one}`)).toEqual([none.id]);
+    expect(await search(`q=${one}`)).toEqual([repo.id, both.id, none.id]);
     const stranger = await make.user();
     expect(await search(`q=${one}&topic=true&is_private=true`, { as: stranger })).toEqual([]);
     const bound = await make.token(owner, { repos: [both] });

@@ -94,15 +94,23 @@ describe("POST /user/emails", () => {
   });
 
   it.each([
-    ["no address", [], "[Emails]: Required"],
-    ["something that is no address", [freshEmail(), "ada"], "[Email]: Email"],
-    ["an address with a line break", ["a@b.example\r\nBcc: c@d.example"], "[Email]: Email"],
+    ["no address", [], "[emails]: must not be empty"],
+    [
+      "something that is no address",
+      [freshEmail(), "ada"],
+      "[emails.1]: must be an e-mail address",
+    ],
+    [
+      "an address with a line break",
+      ["a@b.example\r\nBcc: c@d.example"],
+      "[emails.0]: must be an e-mail address",
+    ],
     [
       "an address that is too long",
       [`${"x".repeat(250)}@b.example`],
-      expect.stringMatching(/MaxSize/),
+      expect.stringMatching(/must have at most 254/),
     ],
-    ["too many", Array.from({ length: 21 }, freshEmail), "[Emails]: MaxSize"],
+    ["too many", Array.from({ length: 21 }, freshEmail), "[emails]: must have at most 20 items"],
     ["the same one twice", ["Twice@example.com", "twice@example.com"], "e-mail already in use"],
   ])("refuses %s, and adds nothing", async (_, emails, message) => {
     const user = await make.user();

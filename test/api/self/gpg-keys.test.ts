@@ -125,33 +125,34 @@ describe("POST /user/gpg_keys", () => {
     expect(await eventsIn(user)).toHaveLength(1);
   });
 
-  it("trusts a key that names an address the user has confirmed", async () => {
+  // SECURITY: a public key is public: that it names an address of the account does not show that its owner added it.
+  it("does not verify a key because it names an address that the user has confirmed", async () => {
     const user = await make.user();
     const { armored } = await makeGpgKey(user.email);
 
     const key = await add(user, armored);
 
     expect(key).toMatchObject({
-      verified: true,
+      verified: false,
       emails: [{ email: user.email, verified: true }],
-      subkeys: [{ verified: true }],
+      subkeys: [{ verified: false }],
     });
   });
 
-  it("trusts a key only while the user has its email address", async () => {
+  it("shows which of a key's addresses the user has, while they have them", async () => {
     const user = await make.user();
     const email = `${freshName("mail")}@example.com`;
     const { id } = await add(user, (await makeGpgKey(email)).armored);
     expect(await verifiedOf(user, id)).toEqual([false]);
 
     await call("POST", "/user/emails", { as: user, json: { emails: [email] } });
-    expect(await verifiedOf(user, id)).toEqual([true, email]);
+    expect(await verifiedOf(user, id)).toEqual([false, email]);
 
     await call("DELETE", "/user/emails", { as: user, json: { emails: [email] } });
     expect(await verifiedOf(user, id)).toEqual([false]);
   });
 
-  it("trusts a key that signed the user's token", async () => {
+  it("verifies a key that signed the user's token", async () => {
     const user = await make.user();
     const key = await makeGpgKey(`${freshName("mail")}@example.com`);
 
@@ -206,7 +207,7 @@ describe("POST /user/gpg_keys", () => {
     const key = await makeGpgKey(owner.email);
     const copy = await add(copyist, key.armored);
 
-    expect(await add(owner, key.armored)).toMatchObject({ verified: true });
+    expect(await add(owner, key.armored)).toMatchObject({ emails: [{ verified: true }] });
     expect(await verifiedOf(copyist, copy.id)).toEqual([false]);
   });
 
@@ -224,7 +225,7 @@ describe("POST /user/gpg_keys", () => {
       "this is not a valid GPG public key",
     ],
     ["a key that speaks for nobody", known.UNSIGNED, "the key has no valid user id of its own"],
-    ["nothing", "", "[ArmoredPublicKey]: Required"],
+    ["nothing", "", "[armored_public_key]: must not be empty"],
   ])("refuses %s with a reason, and stores nothing", async (_, text, message) => {
     const user = await make.user();
     const armored = text === "private" ? (await makeGpgKey(user.email)).privateKey.armor() : text;
@@ -444,7 +445,7 @@ describe("POST /user/gpg_key_verify", () => {
       await call("POST", "/user/gpg_key_verify", { as: await make.user(), json }),
     ).toMatchObject({
       status: 422,
-      body: { message: expect.stringMatching(/^\[\w+\]: Required$/) },
+      body: { message: expect.stringMatching(/^\[\w+\]: is required$/) },
     });
   });
 });
@@ -456,7 +457,7 @@ describe("GET /users/{username}/gpg_keys", () => {
 
     expect(await call("GET", `/users/${owner.name}/gpg_keys`, { as: other })).toMatchObject({
       status: 200,
-      body: [{ id: key.id, verified: true }],
+      body: [{ id: key.id, verified: false, emails: [{ email: owner.email, verified: true }] }],
     });
     expect((await call("GET", `/users/${owner.name}/gpg_keys`)).status).toBe(401);
   });

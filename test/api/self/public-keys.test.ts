@@ -7,7 +7,7 @@ import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
 import { makeSshKey } from "../../support/keys.ts";
-import { make, type TestUser } from "../../support/make.ts";
+import { freshName, make, type TestUser } from "../../support/make.ts";
 import { statusesOf } from "../../support/statuses.ts";
 
 const keysOf = (user: { id: number }) =>
@@ -18,7 +18,7 @@ const post = (user: TestUser, key: string, title = "laptop") =>
 
 /** Adds a new key and returns the API's response. */
 async function add(user: TestUser) {
-  const answer = await post(user, makeSshKey().line);
+  const answer = await post(user, makeSshKey().line, freshName("key"));
   expect(answer.status).toBe(201);
   return answer.body;
 }
@@ -128,11 +128,15 @@ describe("POST /user/keys", () => {
   });
 
   it.each([
-    ["no title", { key: makeSshKey().line }, "[Title]: Required"],
-    ["an empty title", { title: "", key: makeSshKey().line }, "[Title]: Required"],
-    ["no key", { title: "laptop" }, "[Key]: Required"],
-    ["an empty key", { title: "laptop", key: "" }, "[Key]: Required"],
-    ["a title that is too long", { title: "x".repeat(256), key: "x" }, "[Title]: MaxSize"],
+    ["no title", { key: makeSshKey().line }, "[title]: is required"],
+    ["an empty title", { title: "", key: makeSshKey().line }, "[title]: must not be empty"],
+    ["no key", { title: "laptop" }, "[key]: is required"],
+    ["an empty key", { title: "laptop", key: "" }, "[key]: must not be empty"],
+    [
+      "a title that is too long",
+      { title: "x".repeat(256), key: "x" },
+      "[title]: must have at most 255 characters",
+    ],
   ])("refuses %s", async (_kind, json, message) => {
     const user = await make.user();
 
@@ -178,6 +182,23 @@ describe("POST /user/keys", () => {
     expect(await keysOf(user)).toMatchObject([{ repoId: repo.id }]);
     expect(await keysOf(other)).toEqual([]);
     expect(await eventsIn(other)).toEqual([]);
+  });
+
+  it("refuses a title that another of the user's keys has, also under concurrent requests", async () => {
+    const user = await make.user();
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => post(user, makeSshKey().line, "work")),
+    );
+    expect(statusesOf(answers)).toEqual([201, 422, 422]);
+    expect(await post(user, makeSshKey().line, "work")).toMatchObject({
+      status: 422,
+      body: { message: "Key title has been used" },
+    });
+    expect(await keysOf(user)).toHaveLength(1);
+    expect(await eventsIn(user)).toHaveLength(1);
+    // Titles differ by case, and are nobody else's.
+    expect((await post(user, makeSshKey().line, "Work")).status).toBe(201);
+    expect((await post(await make.user(), makeSshKey().line, "work")).status).toBe(201);
   });
 
   it("stores a key once for five concurrent requests", async () => {

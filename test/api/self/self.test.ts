@@ -2,10 +2,10 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { users } from "../../../src/db/schema/index.ts";
-import { call } from "../../support/call.ts";
+import { basic, call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
-import { make } from "../../support/make.ts";
+import { freshName, make } from "../../support/make.ts";
 
 const NEVER = "1970-01-01T00:00:00Z";
 
@@ -186,9 +186,13 @@ const SETTINGS = {
 
 describe("GET /user/settings", () => {
   it("returns the defaults of a new user", async () => {
-    const user = await make.user();
+    const username = freshName("user");
+    const email = `${username}@example.com`;
+    const json = { username, email, password: "correct horse", must_change_password: false };
+    await call("POST", "/admin/users", { as: await make.admin(), json });
+    const headers = basic(username, json.password);
 
-    expect(await call("GET", "/user/settings", { as: user })).toMatchObject({
+    expect(await call("GET", "/user/settings", { headers })).toMatchObject({
       status: 200,
       body: {
         full_name: "",
@@ -196,8 +200,8 @@ describe("GET /user/settings", () => {
         description: "",
         location: "",
         language: "",
-        theme: "",
-        diff_view_style: "unified",
+        theme: "gitea-auto",
+        diff_view_style: "",
         hide_email: false,
         hide_activity: false,
       },
@@ -245,11 +249,27 @@ describe("PATCH /user/settings", () => {
 
   it.each([
     // SECURITY: pages render it as a link.
-    ["a website that is a script", { website: "javascript:alert(1)" }, "[Website]: Url"],
-    ["a website that is no address", { website: "ada" }, "[Website]: Url"],
-    ["a name that is too long", { full_name: "x".repeat(101) }, "[FullName]: MaxSize"],
-    ["a diff style that is none", { diff_view_style: "diagonal" }, "[DiffViewStyle]: In"],
-    ["a flag that is a text", { hide_email: "yes" }, expect.stringContaining("[HideEmail]")],
+    [
+      "a website that is a script",
+      { website: "javascript:alert(1)" },
+      "[website]: must be a URL with http or https",
+    ],
+    [
+      "a website that is no address",
+      { website: "ada" },
+      "[website]: must be a URL with http or https",
+    ],
+    [
+      "a name that is too long",
+      { full_name: "x".repeat(101) },
+      "[full_name]: must have at most 100 characters",
+    ],
+    [
+      "a diff style that is none",
+      { diff_view_style: "diagonal" },
+      "[diff_view_style]: must be one of unified, split",
+    ],
+    ["a flag that is a text", { hide_email: "yes" }, expect.stringContaining("[hide_email]")],
   ])("refuses %s and changes nothing", async (_, json, message) => {
     const user = await make.user();
 

@@ -1,6 +1,9 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
+import { users } from "../../../src/db/schema/index.ts";
 import { call, type Sending } from "../../support/call.ts";
+import { db } from "../../support/db.ts";
 import { ascending, readAll } from "../../support/list.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
@@ -123,16 +126,19 @@ describe("GET /users/{username}", () => {
     expect((await call("GET", `/users/${user.name}`)).body.id).toBe(taker.id);
   });
 
-  it("redirects to a repository of a renamed owner, by 301", async () => {
+  it("redirects to a repository of a renamed owner, by 307", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const name = freshName("renamed");
     await rename(user, name);
     const moved = await call("GET", `/repos/${user.name}/${repo.name}/subscribers`);
     expect([moved.status, moved.headers.get("Location")]).toEqual([
-      301,
+      307,
       `https://forge.example/api/v1/repos/${name}/${repo.name}/subscribers`,
     ]);
+    // The method stays, whatever is requested.
+    const write = await call("PATCH", `/repos/${user.name}/${repo.name}`, { as: user, json: {} });
+    expect(write.status).toBe(307);
   });
 
   // SECURITY: a redirect would reveal that its target exists, and its name.
@@ -268,6 +274,34 @@ describe("GET /users/search", () => {
     expect(await search({ q: freshName("none") })).toEqual([]);
   });
 
+  // SECURITY: a search by parts of an address must not reveal what the responses hide.
+  it("matches a part of an address that the caller sees in responses", async () => {
+    const word = freshName("address");
+    const [open, shy, mover] = [
+      await make.user({ email: `open@${word}.example` }),
+      await make.user({ email: `shy@${word}.example`, isEmailHidden: true }),
+      await make.user({ email: `${freshName("mover")}@elsewhere.example` }),
+    ] as [TestUser, TestUser, TestUser];
+    const see = (sending?: Sending) => search({ q: `@${word.toUpperCase()}.ex` }, sending);
+    const sorted = (...found: TestUser[]) =>
+      found.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ id }) => id);
+    expect(await see()).toEqual([]);
+    expect(await see({ as: mover })).toEqual([open.id]);
+    expect(await see({ as: shy })).toEqual(sorted(open, shy));
+    expect(await see({ as: await make.admin() })).toEqual(sorted(open, shy));
+    const token = await make.token(shy, { scopes: "public-only,all" });
+    expect(await see({ token })).toEqual([]);
+    expect(await search({ q: word, uid: String(shy.id) }, { as: mover })).toEqual([]);
+
+    // The index follows the account.
+    const email = `moved@${word}.example`;
+    await db.update(users).set({ email }).where(eq(users.id, mover.id));
+    await db.update(users).set({ isEmailHidden: true }).where(eq(users.id, open.id));
+    expect(await see({ as: mover })).toEqual([mover.id]);
+    await db.update(users).set({ isEmailHidden: false }).where(eq(users.id, shy.id));
+    expect(await see({ as: mover })).toEqual(sorted(mover, shy));
+  });
+
   it("filters by user id", async () => {
     const [user, other] = [await make.user(), await make.user()];
     expect(await search({ uid: String(user.id) })).toEqual([user.id]);
@@ -313,11 +347,11 @@ describe("GET /users/search", () => {
 
   it("returns full pages, with each user once", async () => {
     const word = freshName("word");
-    const users = [];
-    for (let n = 0; n < 5; n += 1) users.push(await make.user({ name: `${word}-${n}` }));
+    const found = [];
+    for (let n = 0; n < 5; n += 1) found.push(await make.user({ name: `${word}-${n}` }));
     const { ids, pages, totals } = await readAll(`/users/search?q=${word}`, {}, { limit: 2 });
     expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
-    expect(ids).toEqual(users.map(({ id }) => id));
+    expect(ids).toEqual(found.map(({ id }) => id));
     expect(totals).toEqual([5]);
     expect((await call("GET", `/users/search?q=${"x".repeat(256)}`)).status).toBe(422);
     const token = await make.token(await make.user(), { scopes: "read:repository" });

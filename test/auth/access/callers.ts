@@ -63,7 +63,11 @@ export function expected(caller: Caller, target: Target, column: Column): Mode {
   const { repo, owner, switched } = target;
   const kind = `${repo.isPrivate ? "private" : "public"} of a ${owner.visibility} owner`;
   if (REACH.get(kind)?.[credential] !== "yes") return "none";
-  if (column !== "repository" && SWITCHED.get(switched)?.[column] !== "on") return "none";
+  if (column !== "repository" && SWITCHED.get(switched)?.[column] !== "on") {
+    // Those who can enable a unit see it.
+    const mode = expected(caller, target, "repository");
+    return mode === "admin" || mode === "owner" ? "read" : "none";
+  }
   if (person?.user.isAdmin && credential === "full") return "owner";
   const granted = GRANTS.get(roleIn(person, target))?.[column] ?? "none";
   const isReadable = READABLE_WITHOUT_GRANT.get(kind)?.[readerIn(person, target)] === "yes";

@@ -153,7 +153,7 @@ export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>
     const { source, url, samples } = comparing;
     for (const sha of source.sample(source.commits, samples)) {
       const parent = await firstParent(source, sha);
-      const theirs = await source.git("diff", "--full-index", "-M", parent, sha);
+      const theirs = await source.git("diff", "-M", parent, sha);
       note(comparing, sha, await readBytes(`${url}/git/commits/${sha}.diff`), theirs);
     }
   },

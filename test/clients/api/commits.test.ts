@@ -176,7 +176,7 @@ describe.each([
       ]);
       const [, first = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"] = parent.split(" ");
       const answer = await fetch(`${serviceUrl}/api/v1${repo.path}/git/commits/${sha}.diff`);
-      const theirs = await git(directory, ["diff", "--full-index", "-M", first, sha]);
+      const theirs = await git(directory, ["diff", "-M", first, sha]);
       expect([sha, (await answer.text()).replace(/\n$/, "")]).toEqual([sha, theirs]);
     }
   });

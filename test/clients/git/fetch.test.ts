@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { makeRepo, type Repo } from "../support/forge.ts";
-import { clone, commit, git, makeWork, tryGit } from "../support/git.ts";
+import { clone, commit, git, listRemote, makeDirectory, makeWork, tryGit } from "../support/git.ts";
 
 const HISTORY = 8;
 
@@ -70,6 +70,23 @@ describe.each([0, 1, 2])("with protocol version %i", (version) => {
     await git(copy, ["fsck", "--strict", "--full"]);
   });
 
+  it("refuses a push from a shallow clone to a repository that lacks its boundary's parents", async () => {
+    const { repo } = await makeHistory();
+    const [empty, copy] = [await makeRepo(), await clone(repo.url, ...protocol, "--depth=1")];
+    const pushed = await tryGit(copy, ["push", empty.ownUrl, "main"]);
+    expect(pushed.code).not.toBe(0);
+    expect(pushed.output).toContain("[remote rejected] main -> main (shallow update not allowed)");
+    expect(await listRemote(empty.url)).toEqual([]);
+  });
+
+  it("says which filters it knows to a client that asks for another one", async () => {
+    const { repo } = await makeHistory();
+    const args = [...protocol, "clone", "--filter=sparse:oid=main:dir", repo.url, "copy"];
+    const { code, output } = await tryGit(makeDirectory(), args);
+    expect(code).not.toBe(0);
+    expect(output).toContain('the filter "sparse:oid=main:dir" is not supported: use blob:none');
+  });
+
   it("fetches tags together with the tagged commits", async () => {
     const { repo, work } = await makeHistory();
     const copy = await clone(repo.url, ...protocol);
@@ -91,7 +108,40 @@ describe.each([0, 1, 2])("with protocol version %i", (version) => {
   });
 });
 
+// Without no-done, versions 0 and 1 take one more request, in which the client only says "done".
+it.each([0, 1])("version %i takes the pack as soon as the server is ready", async (version) => {
+  const [repo, work] = [await makeRepo(), await makeWork()];
+  await commit(work, { a: "0" });
+  const addCommits = async (directory: string, commits: number) => {
+    for (let at = 0; at < commits; at++) {
+      await git(directory, ["commit", "--quiet", "--allow-empty", "-m", String(at)]);
+    }
+  };
+  // The client first tells of 16 commits, then of 32 more: the last ones of them are common.
+  await addCommits(work, 60);
+  await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+  const copy = await clone(repo.url);
+  await git(copy, ["update-ref", "-d", "refs/remotes/origin/main"]);
+  await addCommits(copy, 20);
+  const next = await commit(work, { a: "1" });
+  await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
+  const args = ["-c", `protocol.version=${version}`, "fetch", "origin", "main"];
+  const { code, output } = await tryGit(copy, args, "", { GIT_TRACE_PACKET: "1" });
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/fetch-pack< ACK [0-9a-f]{40} ready/);
+  expect(output).not.toMatch(/fetch-pack> done/);
+  expect(await git(copy, ["rev-parse", "FETCH_HEAD"])).toBe(next);
+  await git(copy, ["fsck", "--strict", "--full"]);
+});
+
 describe("with protocol version 2", () => {
+  it("accepts server options", async () => {
+    const { repo } = await makeHistory();
+    const listed = await git(makeDirectory(), ["ls-remote", "-o", "a", "-o", "b=c", repo.url]);
+    expect(listed).toContain("refs/heads/main");
+    expect(await count(await clone(repo.url, "--server-option=a"))).toBe(String(HISTORY));
+  });
+
   it("cuts history by time and by ref", async () => {
     const { repo, work } = await makeHistory();
     await git(work, ["tag", "old", "HEAD~4"]);

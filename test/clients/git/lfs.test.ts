@@ -238,6 +238,33 @@ describe("git-lfs", () => {
     expect([code === 0, output]).toEqual([false, expect.stringContaining("Forbidden")]);
   });
 
+  // As CI systems check out: the credential is a header that git and its extension add to each request.
+  it.each(["password", "token"])(
+    "pushes and fetches where every request has an Authorization header by configuration: a %s",
+    async (kind) => {
+      const owner = await makeUser();
+      const repo = await makeRepo(owner, { private: true });
+      const secret = kind === "token" ? await makeToken(owner, "write:repository") : owner.password;
+      const header = `Authorization: ${basicOf({ ...owner, password: secret })}`;
+      const asConfigured = ["-c", `http.extraHeader=${header}`];
+      const work = await makeWork(repo, repo.url);
+      const files = { "a.bin": noise(100_000, 1), "b.bin": noise(5, 2) };
+      await commitFiles(work, files);
+      await lfs(work, ...asConfigured, "push", "--quiet", "-u", "origin", "main");
+
+      const parent = makeDirectory();
+      await lfs(parent, ...asConfigured, "clone", "--quiet", repo.url, "clone");
+      const copy = join(parent, "clone");
+      expectSame(copy, files);
+      await lfs(copy, "lfs", "install", "--local");
+      await commitFiles(work, { "c.bin": noise(10, 3) });
+      await lfs(work, ...asConfigured, "push", "--quiet");
+      await lfs(copy, ...asConfigured, "pull", "--quiet");
+      expectSame(copy, { ...files, "c.bin": noise(10, 3) });
+      expect(await lfs(copy, "lfs", "fsck")).toContain("Git LFS fsck OK");
+    },
+  );
+
   it("sends no file to a stranger, and accepts no file from a reader", async () => {
     const { owner, repo } = await makePushed({ private: true });
     const stranger = await makeUser();

@@ -59,16 +59,23 @@ describe("progress and push options", () => {
       "Processed 1 reference",
       "",
       "Create a new pull request for 'fix/größe':",
-      `  ${repo.url.replace(/\.git$/, "")}/compare/main...fix/gr%C3%B6%C3%9Fe`,
+      `  ${repo.url.replace(/\.git$/, "")}/pulls/new/fix/gr%C3%B6%C3%9Fe`,
       "",
     ]);
-    await commit(work, { small: "1" });
-    expect(remoteLines((await push("main:fix/größe")).output)).toEqual(["Processed 1 reference"]);
     expect((await push("main:refs/heads/main", "main:refs/tags/v1")).output).not.toContain(
       "pull request",
     );
-    const quiet = await tryGit(work, ["push", "--quiet", repo.ownUrl, "main:quiet"]);
-    expect(quiet.output).toBe("");
+    // Without a terminal, and so without progress, or with --quiet: the hint comes all the same.
+    for (const options of [[], ["--quiet"]]) {
+      await commit(work, { small: String(options) });
+      const args = ["push", ...options, repo.ownUrl, "main:fix/größe"];
+      expect(remoteLines((await tryGit(work, args)).output)).toEqual([
+        "",
+        "Create a new pull request for 'fix/größe':",
+        expect.stringMatching(/^ {2}http.*pulls.new.fix/),
+        "",
+      ]);
+    }
     await callApi(admin, "PATCH", repo.path, { has_pull_requests: false });
     expect((await push("main:none")).output).not.toContain("pull request");
   });

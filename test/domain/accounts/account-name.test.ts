@@ -77,7 +77,11 @@ describe("checkAccountName", () => {
     ["a mathematical letter", "𝐚da"],
     ["an emoji", "ada🔑"],
   ])("refuses %s", (_, name) => {
-    expect(refusalOf(name)).toBe("invalid: [Username]: invalid username");
+    expect(refusalOf(name)).toEqual(
+      expect.stringMatching(
+        /^invalid: \[username\]: must (?:consist of ASCII letters|have at most 40)/,
+      ),
+    );
   });
 
   // An account name is the first segment of a URL path: it must not shadow a path of the service.

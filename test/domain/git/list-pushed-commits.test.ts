@@ -26,8 +26,9 @@ describe("listPushedCommits", () => {
       results,
       () => (bytes) => void reservedBytes.push(bytes),
     );
-    const updates = [{ ref: "refs/heads/main", oldOid: null, newOid: tip, peeledOid: null }];
-    const pushed = await listPushedCommits(metered, 0, updates);
+    const updates = [{ ref: "refs/heads/main", oldOid: "1".repeat(40), newOid: tip }];
+    const origin = { packNumber: 0, earlierHeads: [], head: null };
+    const pushed = await listPushedCommits(metered, origin, updates);
     expect(pushed.get("refs/heads/main")).toMatchObject({ commitCount: COMMITS });
     expect(reservedBytes).toContain(new CommitGraph(catalog).heldBytes);
   });

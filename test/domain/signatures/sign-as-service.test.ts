@@ -17,7 +17,7 @@ async function ctxOf(user: TestUser, vars: Record<string, string> = {}): Promise
   return {
     ...systemCtx({}, Date.now()),
     config: parseConfig({ SIGNING_KEY: armored, ...vars }),
-    rootUrl: "https://forge.example",
+    publicUrl: "https://forge.example",
     actor: { ...ANONYMOUS, user },
   };
 }

@@ -32,7 +32,7 @@ async function verifyStored(
   const header = signatureHeader((await key.sign(encodeUtf8(signed))).trimEnd());
   const stored = encodeUtf8(store(signed, header));
   const { email } = parseCommit(stored).committer;
-  const ctx = { ...systemCtx({}, Date.now()), rootUrl: "https://forge.example" };
+  const ctx = { ...systemCtx({}, Date.now()), publicUrl: "https://forge.example" };
   const verified = await verifySignatures(ctx, [{ email, split: splitSignature(stored) }]);
   return only(verified).verification;
 }

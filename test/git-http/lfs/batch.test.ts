@@ -26,7 +26,7 @@ async function makeStored() {
 }
 
 describe("POST /objects/batch", () => {
-  it("returns upload URLs for missing files, with the caller's credential for them", async () => {
+  it("returns upload URLs for missing files, with a token for each that lasts for a while", async () => {
     const { owner, repo, file } = await makeStored();
     const missing = makeLargeFile("missing");
     const { status, headers, body } = await askBatch(
@@ -34,6 +34,7 @@ describe("POST /objects/batch", () => {
       "upload",
       [file, missing].map(asPointer),
       { as: owner },
+      doorsWith({ SEALING_KEYS: `test:${"A".repeat(43)}=` }),
     );
     expect([status, headers.get("Content-Type"), headers.get("Cache-Control")]).toEqual([
       200,
@@ -41,15 +42,20 @@ describe("POST /objects/batch", () => {
       "no-store",
     ]);
     const base = `https://forge.example/${repo.owner}/${repo.name}.git/info/lfs`;
-    const header = { Authorization: `token ${owner.token}` };
+    const header = { "X-LFS-Transfer-Token": expect.stringMatching(/^1\.test\.[\w+/]+=*$/) };
     expect(body).toEqual({
       objects: [
         asPointer(file),
         {
           ...asPointer(missing),
+          authenticated: true,
           actions: {
-            upload: { href: `${base}/objects/${missing.oid}/7`, header },
-            verify: { href: `${base}/verify`, header: { ...header, Accept: MEDIA_TYPE } },
+            upload: { href: `${base}/objects/${missing.oid}/7`, header, expires_in: 900 },
+            verify: {
+              href: `${base}/verify`,
+              header: { ...header, Accept: MEDIA_TYPE },
+              expires_in: 87_300,
+            },
           },
         },
       ],

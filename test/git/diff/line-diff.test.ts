@@ -25,8 +25,8 @@ function diffByGit(
   return start < 0 ? "" : text.slice(start + 1);
 }
 
-function diffByUs(left: string, right: string, context = 3): string {
-  const diff = diffLines(Buffer.from(left, "latin1"), Buffer.from(right, "latin1"));
+async function diffByUs(left: string, right: string, context = 3): Promise<string> {
+  const diff = await diffLines(Buffer.from(left, "latin1"), Buffer.from(right, "latin1"));
   return makeHunks(diff, context).map(formatHunk).join("");
 }
 
@@ -70,7 +70,7 @@ function edit(random: Random, text: string, times: number): string {
 }
 
 describe("a line diff", () => {
-  it("equals git's for texts of many shapes", () => {
+  it("equals git's for texts of many shapes", async () => {
     const random = makeRandom(11);
     for (let round = 0; round < 150; round++) {
       const left = makeText(
@@ -80,7 +80,7 @@ describe("a line diff", () => {
       );
       const right = edit(random, left, random.below(12));
       const context = random.pick([3, 0, 10]);
-      expect(diffByUs(left, right, context)).toBe(diffByGit(left, right, context));
+      expect(await diffByUs(left, right, context)).toBe(diffByGit(left, right, context));
     }
   });
 
@@ -91,7 +91,7 @@ describe("a line diff", () => {
       const right = edit(random, left, random.below(12));
       const pair = splitLines(Buffer.from(left, "latin1"), Buffer.from(right, "latin1"));
       const changes = compareLines(pair, "merge");
-      const ours = makeHunks({ ...pair, changes })
+      const ours = makeHunks({ ...pair, changes, isReplacedWhole: false })
         .map(formatHunk)
         .join("");
       const options = ["--histogram", "--no-indent-heuristic"];
@@ -100,7 +100,7 @@ describe("a line diff", () => {
   });
 
   // Texts with little in common make the search use its shortcuts.
-  it("equals git's where finding the shortest script would take too long", () => {
+  it("equals git's where finding the shortest script would take too long", async () => {
     const random = makeRandom(12);
     for (const [lines, words] of [
       [3000, 40],
@@ -109,7 +109,7 @@ describe("a line diff", () => {
     ] as const) {
       const left = makeText(random, lines, words);
       const right = makeText(random, lines, words);
-      expect(diffByUs(left, right)).toBe(diffByGit(left, right));
+      expect(await diffByUs(left, right)).toBe(diffByGit(left, right));
     }
   });
 
@@ -122,8 +122,8 @@ describe("a line diff", () => {
     ["a\r\nb\r\n", "a\nb\n"],
     ["x\n".repeat(50), "x\n".repeat(52)],
     ["f() {\n  a\n}\n\ng() {\n  b\n}\n", "f() {\n  a\n}\n\nh() {\n  c\n}\n\ng() {\n  b\n}\n"],
-  ])("of %j and %j equals git's", (left, right) => {
-    expect(diffByUs(left, right)).toBe(diffByGit(left, right));
+  ])("of %j and %j equals git's", async (left, right) => {
+    expect(await diffByUs(left, right)).toBe(diffByGit(left, right));
   });
 
   it("treats content as binary if git does", () => {
@@ -132,7 +132,7 @@ describe("a line diff", () => {
     expect(isBinary(Buffer.concat([Buffer.alloc(8000, "a"), Buffer.alloc(1)]))).toBe(false);
   });
 
-  it("equals git's for each version of a file in a history", () => {
+  it("equals git's for each version of a file in a history", async () => {
     const repository = makeFixture("history");
     const blobs = git(repository, ["rev-list", "main", "--", "src/numbers.txt"])
       .split("\n")
@@ -141,7 +141,7 @@ describe("a line diff", () => {
         gitBytes(repository, ["show", `${commit}:src/numbers.txt`]).toString("latin1"),
       );
     for (const [at, text] of blobs.slice(1).entries()) {
-      expect(diffByUs(text, blobs[at] ?? "")).toBe(diffByGit(text, blobs[at] ?? ""));
+      expect(await diffByUs(text, blobs[at] ?? "")).toBe(diffByGit(text, blobs[at] ?? ""));
     }
   });
 });

@@ -38,7 +38,7 @@ async function patchOf(objects: ObjectReader, change: PathChange): Promise<strin
   const { old, fresh, hasBinary } = await readContents(objects, change);
   return formatPatch(
     change,
-    hasBinary ? { kind: "binary" } : { kind: "text", diff: diffLines(old, fresh) },
+    hasBinary ? { kind: "binary" } : { kind: "text", diff: await diffLines(old, fresh) },
   );
 }
 
@@ -46,7 +46,7 @@ async function patchOf(objects: ObjectReader, change: PathChange): Promise<strin
 async function statOf(objects: ObjectReader, change: PathChange): Promise<string> {
   const { old, fresh, hasBinary } = await readContents(objects, change);
   if (hasBinary) return "-\t-\n";
-  const { added, removed } = countLines(diffLines(old, fresh));
+  const { added, removed } = countLines(await diffLines(old, fresh));
   return `${added}\t${removed}\n`;
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { abbreviate } from "../../../src/git/abbreviation.ts";
+import { UNLIMITED } from "../../../src/git/budget.ts";
 import type { ByteText } from "../../../src/git/byte-text.ts";
 import { findRenames } from "../../../src/git/diff/renames.ts";
 import { diffTrees } from "../../../src/git/diff/tree-diff.ts";
@@ -36,6 +37,7 @@ async function mailOf(history: StoredHistory, oid: string): Promise<string> {
     abbreviate: (each) => abbreviate(catalog, each),
     contentBytesMax: 1_000_000,
     patchBytesMax: 1_000_000,
+    budget: UNLIMITED,
   });
   return formatMail({
     commitOid: oid,
@@ -115,7 +117,12 @@ it("refuses contents and patches over their size limits", async () => {
     (await readCommit(history, oid)).treeOid,
     { changesMax: 1000 },
   );
-  const options = { codec, abbreviate: (each: string) => each, contentBytesMax: 1e6 };
+  const options = {
+    codec,
+    abbreviate: (each: string) => each,
+    contentBytesMax: 1e6,
+    budget: UNLIMITED,
+  };
   for (const limit of [{ contentBytesMax: 1, patchBytesMax: 1e6 }, { patchBytesMax: 10 }]) {
     await expect(
       formatChanges(history.objects, changes, { ...options, ...limit }),

@@ -6,6 +6,7 @@ import type { FindingId } from "../../../src/git/object/finding.ts";
 import { hashObject } from "../../../src/git/object/hash-object.ts";
 import type { ObjectKind } from "../../../src/git/object/kind.ts";
 import { git, makeRepository } from "../support/git.ts";
+import { STRICT_SEVERITIES } from "../support/severities.ts";
 
 interface Row {
   readonly kind: ObjectKind;
@@ -179,7 +180,7 @@ const noSpecial = () => ({
 
 describe("checkObject", () => {
   it.each(rows)("$name", ({ kind, content, ids }) => {
-    const found = checkObject(kind, content, true, noSpecial());
+    const found = checkObject(kind, content, STRICT_SEVERITIES, noSpecial());
     expect(found.map((finding) => finding.id)).toEqual(ids);
   });
 
@@ -195,7 +196,7 @@ describe("checkObject", () => {
         input: content,
       });
       expect(oid).toBe(hashObject(kind, content));
-      const found = checkObject(kind, content, true, noSpecial());
+      const found = checkObject(kind, content, STRICT_SEVERITIES, noSpecial());
       const reported = found.filter((finding) => finding.severity !== "ignore");
       expected.set(
         oid,
@@ -223,20 +224,30 @@ describe("checkObject", () => {
     ["half an id", latin1("100644 a\0aaaaaaaaaa")],
     ["no NUL", latin1("100644 aaaaaaaaaaaaaaaaaaaaaa")],
   ])("reports badTree for a tree with %s", (_, content) => {
-    expect(checkObject("tree", content, true, noSpecial())).toEqual([
+    expect(checkObject("tree", content, STRICT_SEVERITIES, noSpecial())).toEqual([
       { id: "badTree", severity: "error" },
     ]);
   });
 
-  it("reports warnings as warnings when it is not strict", () => {
-    expect(checkObject("tree", tree("040000 a"), false, noSpecial())).toEqual([
-      { id: "zeroPaddedFilemode", severity: "warn" },
+  it("reports names longer than 4096 bytes, and submodules where a configuration file is expected", () => {
+    const ids = (...entries: string[]) =>
+      checkObject("tree", tree(...entries), STRICT_SEVERITIES, noSpecial()).map(({ id }) => id);
+    expect(ids(`100644 ${"a".repeat(4096)}`)).toEqual([]);
+    expect(ids(`100644 ${"a".repeat(4097)}`)).toEqual(["largePathname"]);
+    expect(ids("160000 .gitattributes", "160000 .gitmodules")).toEqual([
+      "gitattributesBlob",
+      "gitmodulesBlob",
     ]);
   });
 
   it("collects the blobs under names that resolve to configuration files", () => {
     const special = noSpecial();
-    checkObject("tree", tree("100644 .gitattributes", "100644 gitmod~1"), true, special);
+    checkObject(
+      "tree",
+      tree("100644 .gitattributes", "100644 gitmod~1"),
+      STRICT_SEVERITIES,
+      special,
+    );
     expect(special).toEqual({
       gitmodulesOids: new Set([BLOB_OID]),
       gitattributesOids: new Set([BLOB_OID]),
@@ -271,11 +282,29 @@ describe("checkGitmodules", () => {
     ["a command", section("update = !touch x"), ["gitmodulesUpdate"]],
     ["a harmless update", section("update = rebase"), []],
     ["an unreadable file", '[submodule "a\n', ["gitmodulesParse"]],
+    ["a name after a dot", "[submodule.a]\n\turl = -u./payload\n", ["gitmodulesUrl"]],
+    ["a name of dots", "[submodule...]\n\turl = a\n", ["gitmodulesName"]],
+    ["a variable before all sections", `x = y\n${section("url = -u./payload")}`, ["gitmodulesUrl"]],
     ["comments and quotes", '# c\n[submodule "a"] ; c\nurl = "https://example.com/a" # c\n', []],
   ];
 
   it.each(cases)("%s", (_, text, ids) => {
-    expect(checkGitmodules(encodeUtf8(text), true).map((finding) => finding.id)).toEqual(ids);
+    expect(
+      checkGitmodules(encodeUtf8(text), STRICT_SEVERITIES).map((finding) => finding.id),
+    ).toEqual(ids);
+  });
+
+  // What a newer git refuses, and what git reads in a file though not in an object.
+  it.each([
+    ["a port that is no number", section("url = https://a:b/"), ["gitmodulesUrl"]],
+    ["a port out of range", section("url = https://a:70000/"), ["gitmodulesUrl"]],
+    ["a wrong escape", section("url = https://a/%zz"), ["gitmodulesUrl"]],
+    ["a host with other characters", section("url = https://a!b/"), ["gitmodulesUrl"]],
+    ["a user, a port and an address in brackets", section("url = https://u@[::1]:80/"), []],
+    ["a byte order mark", `\ufeff${section("url = -u./payload")}`, ["gitmodulesUrl"]],
+  ])("%s", (_, text, ids) => {
+    const found = checkGitmodules(encodeUtf8(text), STRICT_SEVERITIES).map(({ id }) => id);
+    expect(found).toEqual(ids);
   });
 
   it("agrees with git fsck", () => {
@@ -285,7 +314,9 @@ describe("checkGitmodules", () => {
       git(directory, ["mktree"], { input: `100644 blob ${oid}\t.gitmodules\n` });
       const report = git(directory, ["fsck", "--strict", "--no-dangling"], { mayFail: true });
       const ids = [...report.matchAll(/ in blob [0-9a-f]{40}: (\w+)/g)].map((match) => match[1]);
-      const ours = checkGitmodules(encodeUtf8(text), true).map((finding) => finding.id);
+      const ours = checkGitmodules(encodeUtf8(text), STRICT_SEVERITIES).map(
+        (finding) => finding.id,
+      );
       expect([name, [...new Set(ids)]]).toEqual([name, [...new Set(ours)]]);
     }
   });
@@ -294,6 +325,8 @@ describe("checkGitmodules", () => {
 const lines = (length: number) => encodeUtf8(`* text\n${"a".repeat(length)}\n`);
 
 it("reports attribute lines that git's reader would cut", () => {
-  expect(checkGitattributes(lines(2047), true)).toEqual([]);
-  expect(checkGitattributes(lines(2048), true)).toMatchObject([{ id: "gitattributesLineLength" }]);
+  expect(checkGitattributes(lines(2047), STRICT_SEVERITIES)).toEqual([]);
+  expect(checkGitattributes(lines(2048), STRICT_SEVERITIES)).toMatchObject([
+    { id: "gitattributesLineLength" },
+  ]);
 });

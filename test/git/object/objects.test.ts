@@ -151,6 +151,18 @@ describe("identities", () => {
     ["A <a@b>> 7 +0000", { name: "A", email: "a@b", timeSeconds: 7, zone: "+0000" }],
     ["A <a@b>", { name: "A", email: "a@b", timeSeconds: 0, zone: "+0000" }],
     ["A", { name: "A", email: "", timeSeconds: 0, zone: "+0000" }],
+    ["A <a@b> -5 +0100", { name: "A", email: "a@b", timeSeconds: 0, zone: "+0000" }],
+    ["A <a@b> 5 +051800", { name: "A", email: "a@b", timeSeconds: 5, zone: "+0518" }],
+    ["A <a@b> 5 -700", { name: "A", email: "a@b", timeSeconds: 5, zone: "-0700" }],
+    ["A <a@b> 5 UTC", { name: "A", email: "a@b", timeSeconds: 5, zone: "+0000" }],
+    [
+      "A <a@b> 9007199254740993 +0100",
+      { name: "A", email: "a@b", timeSeconds: 2 ** 53, zone: "+0100" },
+    ],
+    [
+      `A <a@b> ${"9".repeat(30)} +0100`,
+      { name: "A", email: "a@b", timeSeconds: 2 ** 64, zone: "+0100" },
+    ],
   ])("are read from %j", (line, identity) => {
     expect(parseIdentity(encodeText(line))).toEqual(identity);
   });

@@ -12,6 +12,7 @@ import { verifyIdx } from "../support/verify-idx.ts";
 import { codec } from "../support/codec.ts";
 import { git, gitBytes, makeFixture } from "../support/git.ts";
 import { makeRandom } from "../support/random.ts";
+import { outsideOf } from "../support/outside.ts";
 import { index, indexByGit, makePack, readByGit, scan } from "../support/packs.ts";
 import { MemoryScratch, MemorySource } from "../support/sources.ts";
 
@@ -152,7 +153,7 @@ describe("a thin pack", () => {
       ["--thin", "--delta-base-offset"],
     );
     const bases = { readObject: (oid: string) => Promise.resolve(readByGit(repository, oid)) };
-    const { table, report } = await index(thin, { bases });
+    const { table, report } = await index(thin, { bases: outsideOf(bases) });
     expect(report.externalOids.length).toBeGreaterThan(0);
 
     const completion = new ThinPackCompletion(

@@ -8,6 +8,7 @@ import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
 import { formatIdx } from "../../../src/git/pack/idx-file.ts";
 import { codec } from "../support/codec.ts";
 import { git, makeDirectory } from "../support/git.ts";
+import { outsideOf } from "../support/outside.ts";
 import { index, indexByGit, makePack, scan } from "../support/packs.ts";
 import { MemoryScratch, MemorySource } from "../support/sources.ts";
 
@@ -85,7 +86,7 @@ it("refuses a large delta that does not fit its base", async () => {
     limits,
     scratch: new MemoryScratch(),
     budgetBytes: 2 ** 20,
-    bases: { readObject: () => Promise.resolve(undefined) },
+    bases: outsideOf({ readObject: () => Promise.resolve(undefined) }),
     listen: () => {},
   });
   await expect(resolved).rejects.toMatchObject({ code: "corrupt" });

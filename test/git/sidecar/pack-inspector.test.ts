@@ -8,6 +8,7 @@ import { NO_ENTRY, PackTable } from "../../../src/git/pack/pack-table.ts";
 import { isTreeLink, linkId } from "../../../src/git/sidecar/tree-links.ts";
 import { PackInspector } from "../../../src/git/sidecar/pack-inspector.ts";
 import { makeRandom } from "../support/random.ts";
+import { STRICT_SEVERITIES } from "../support/severities.ts";
 
 const OFS_DELTA = 6;
 const oidOf = (number: number): string => number.toString(16).padStart(40, "a");
@@ -15,7 +16,7 @@ const oidOf = (number: number): string => number.toString(16).padStart(40, "a");
 /** Passes trees to an inspector as the two passes over a pack do. */
 class Trees {
   readonly table = new PackTable();
-  readonly inspector = new PackInspector(this.table, true);
+  readonly inspector = new PackInspector(this.table, STRICT_SEVERITIES);
   private readonly contents: Uint8Array[] = [];
 
   whole(content: Uint8Array): number {
@@ -56,7 +57,10 @@ const file = (name: string, oid: string, mode = MODE_FILE): TreeEntry => ({
   name: encodeText(name),
   oid,
 });
-const findings = ({ inspector }: Trees): string[] => inspector.findings.map(({ id }) => id);
+const findings = ({ inspector }: Trees): string[] =>
+  [...inspector.findings.values()].flatMap(({ id, count }) =>
+    Array.from({ length: count }, () => id),
+  );
 
 describe("PackInspector", () => {
   it("records the children of every tree, stored whole or as a delta", () => {

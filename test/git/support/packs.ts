@@ -7,6 +7,7 @@ import { PackScanner } from "../../../src/git/pack/pack-scanner.ts";
 import type { StoredObject } from "../../../src/git/store.ts";
 import { codec } from "./codec.ts";
 import { git, gitBytes, makeDirectory } from "./git.ts";
+import { outsideOf } from "./outside.ts";
 import { makeReader, MemoryScratch, MemorySource } from "./sources.ts";
 
 /**
@@ -54,7 +55,7 @@ export async function index(pack: Uint8Array, options: Partial<ResolveOptions> =
     limits: DEFAULT_PACK_LIMITS,
     scratch: new MemoryScratch(),
     budgetBytes: 16 * 1024 * 1024,
-    bases: makeReader(new Map()),
+    bases: outsideOf(makeReader(new Map())),
     listen: () => {},
     ...options,
   });

@@ -6,9 +6,11 @@ import { formatIdx, IdxFile } from "../../../src/git/pack/idx-file.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
 import { PackScanner } from "../../../src/git/pack/pack-scanner.ts";
 import { ThinPackCompletion } from "../../../src/git/pack/thin-pack.ts";
-import type { ObjectReader, StoredObject } from "../../../src/git/store.ts";
+import type { ObjectReader, OutsideObjects, StoredObject } from "../../../src/git/store.ts";
 import { codec } from "./codec.ts";
+import { outsideOf } from "./outside.ts";
 import { readByGit } from "./packs.ts";
+import { STRICT_SEVERITIES } from "./severities.ts";
 import { MemoryScratch, MemorySource } from "./sources.ts";
 
 export interface StoredPack {
@@ -31,17 +33,22 @@ export function gitReader(repository: string): ObjectReader {
   };
 }
 
-/** Processes a pushed pack: both passes, completion of a thin pack, checks, index and sidecar. */
+/**
+ * Processes a pushed pack: both passes, completion of a thin pack, checks, index and sidecar.
+ *
+ * @param repository The repository that it is pushed to; with only a reader, the pack may refer to all its objects.
+ */
 export async function storePack(
   pack: Uint8Array,
-  objects: ObjectReader,
+  repository: ObjectReader | OutsideObjects,
   generation: KnownCommits["generation"] = () => undefined,
 ): Promise<StoredPack> {
+  const objects = "find" in repository ? repository : outsideOf(repository);
   let inspector: PackInspector | undefined;
   const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
     inspector?.onWhole(entry, kind, content);
   });
-  inspector = new PackInspector(scanner.table, true);
+  inspector = new PackInspector(scanner.table, STRICT_SEVERITIES);
   scanner.push(pack);
   const { table, checksum } = scanner.finish();
   const { externalOids } = await resolveDeltas(table, {

@@ -5,6 +5,9 @@ import { parseIpAddress } from "../../../src/lib/ip-address.ts";
 import type { NameResolver, Resolution } from "../../../src/outgoing/name-resolver.ts";
 import { Outgoing } from "../../../src/outgoing/outgoing.ts";
 
+/** Also what only a network allows. */
+const EVERYWHERE = "external, private, loopback, 0.0.0.0/8, ::/96";
+
 const LIMITS = { timeoutMs: 5000, bodyBytesMax: 100, redirectsMax: 3 };
 
 /** Addresses of the resolver's names. Other names have no address; resolving a name with "failed." fails. */
@@ -35,7 +38,7 @@ function resolverOf(resolved: string[]): NameResolver {
 function open(
   allowed = "external",
   blocked = "",
-  ownUrl = "",
+  ownUrls: readonly string[] = [],
   answer: (url: string) => Response = () => new Response("hello"),
 ) {
   const sent: string[] = [];
@@ -46,11 +49,13 @@ function open(
   });
   const lists = { allowed: parseHostList(allowed), blocked: parseHostList(blocked) };
   if (!lists.allowed || !lists.blocked) throw new Error("a list is wrong");
-  const rules = { allowed: lists.allowed, blocked: lists.blocked, ownUrl };
+  const rules = { allowed: lists.allowed, blocked: lists.blocked, ownUrls };
   return { sent, resolved, outgoing: new Outgoing(rules, resolverOf(resolved), "Edgeforge") };
 }
 
 const to = (location: string) => new Response(null, { status: 302, headers: { location } });
+
+const OWN = "this is the service's own address";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -142,10 +147,29 @@ describe("an outgoing request", () => {
     ["http://localhost:8787", "http://[::1]:8787/", true],
     ["http://127.0.0.1:8787", "http://127.0.0.1:9000/", false],
     ["https://other.example.com", "https://public.example.com/", false],
+    ["http://127.0.0.1:8787", "http://a.localhost:8787/", true],
+    ["http://127.0.0.1:8787", "http://127.9.9.9:8787/", true],
+    ["http://127.0.0.1:8787", "http://0.0.0.0:8787/", true],
+    ["http://127.0.0.1:8787", "http://0:8787/", true],
+    ["http://127.0.0.1:8787", "http://[::]:8787/", true],
+    ["http://127.0.0.1:8787", "http://[::ffff:127.0.0.1]:8787/", true],
+    ["http://127.0.0.1:8787", "http://[::7f00:1]:8787/", true],
+    ["http://[::]:8787", "http://127.0.0.1:8787/", true],
+    ["http://10.0.0.1:8787", "http://10.0.0.1:8787/", true],
+    ["http://10.0.0.1:8787", "http://10.0.0.1:9000/", false],
+    ["http://10.0.0.1", "https://10.0.0.1/", true],
+    // A name that only resolves to the service.
+    ["http://127.0.0.1:8787", "http://loop.example.com:8787/", true],
+    ["http://127.0.0.1:8787", "http://loop.example.com:9000/", false],
+    ["http://10.0.0.1:8787", "http://office.example.com:8787/", true],
+    ["http://10.0.0.1:8787", "http://mixed.example.com:8787/", true],
+    ["http://93.184.216.34", "https://public.example.com/", true],
   ])("of the service at %s to %s is blocked as its own: %s", async (ownUrl, url, isOwn) => {
-    const { outgoing, sent } = open("external, loopback", "", ownUrl);
+    const { outgoing, sent } = open(EVERYWHERE, "", ["", ownUrl]);
     const outcome = await outgoing.fetchGuarded(url, {}, LIMITS);
-    expect(outcome.kind).toBe(isOwn ? "blocked" : "answered");
+    expect(outcome).toMatchObject(
+      isOwn ? { kind: "blocked", reason: OWN } : { kind: "answered", status: 200 },
+    );
     expect(sent).toHaveLength(isOwn ? 0 : 1);
   });
 
@@ -160,7 +184,7 @@ describe("an outgoing request", () => {
 
 describe("a redirect", () => {
   it("is checked like the first URL, at each hop", async () => {
-    const { outgoing, sent, resolved } = open("external", "", "", (url) =>
+    const { outgoing, sent, resolved } = open("external", "", [], (url) =>
       url.endsWith("/1") ? to("/2") : url.endsWith("/2") ? to("//mixed.example.com/") : to("x"),
     );
     const outcome = await outgoing.fetchGuarded("http://public.example.com/1", {}, LIMITS);
@@ -168,6 +192,17 @@ describe("a redirect", () => {
     expect(sent).toEqual(["http://public.example.com/1", "http://public.example.com/2"]);
     expect(resolved).toEqual(["public.example.com", "public.example.com", "mixed.example.com"]);
   });
+
+  it.each(["http://127.0.0.1:8787/", "http://forge.example.com/", "//loop.example.com:8787/"])(
+    "to the service itself is not followed: %s",
+    async (location) => {
+      const own = ["http://forge.example.com", "http://127.0.0.1:8787"];
+      const { outgoing, sent } = open(EVERYWHERE, "", own, () => to(location));
+      const outcome = await outgoing.fetchGuarded("http://public.example.com/", {}, LIMITS);
+      expect(outcome).toEqual({ kind: "blocked", reason: OWN });
+      expect(sent).toHaveLength(1);
+    },
+  );
 
   it.each([
     "http://127.0.0.1/",
@@ -179,7 +214,7 @@ describe("a redirect", () => {
     "http://[",
     "\\\\127.0.0.1\\x",
   ])("to %s is not followed", async (location) => {
-    const { outgoing, sent } = open("external", "", "", () => to(location));
+    const { outgoing, sent } = open("external", "", [], () => to(location));
     const outcome = await outgoing.fetchGuarded("https://public.example.com/", {}, LIMITS);
     expect(outcome).toMatchObject({ kind: "blocked" });
     expect(sent).toHaveLength(1);

@@ -25,7 +25,7 @@ const viewer = "node_modules/swagger-ui-dist";
 /** URL path, content type, and the file of this repository that is sent. */
 const assets: [string, string, string][] = [
   ["/openapi.json", "application/json", "openapi.json"],
-  ["/swagger.v1.json", "application/json", "openapi.json"],
+  ["/swagger.v1.json", "application/json", "dist/assets/swagger.v1.json"],
   ["/api/swagger", "text/html; charset=utf-8", "scripts/assets/index.html"],
   ["/-/swagger/", "text/html; charset=utf-8", "scripts/assets/index.html"],
   ["/-/swagger/start.js", "text/javascript; charset=utf-8", "scripts/assets/start.js"],

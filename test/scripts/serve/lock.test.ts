@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -24,6 +24,19 @@ describe("takeLock", () => {
     lock.release();
 
     expect(readdirSync(data)).toEqual([]);
+  });
+
+  // SECURITY: the directory holds private repositories and the key of all secrets.
+  it("makes the directory accessible for its owner only, whether it exists or not", () => {
+    const modeOf = (path: string) => statSync(path).mode & 0o777;
+    const created = join(makeDirectory(), "new");
+    const open = makeDirectory();
+    chmodSync(open, 0o755);
+
+    takeLock(created);
+    takeLock(open);
+
+    expect([modeOf(created), modeOf(open)]).toEqual([0o700, 0o700]);
   });
 
   // In a restarted container, the id of the old process belongs to a new one, often to this one.

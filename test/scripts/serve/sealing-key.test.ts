@@ -8,7 +8,7 @@ import { refuseInvalidVars } from "../../../scripts/serve/vars.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
 describe("withSealingKeys", () => {
-  it("generates a key that the Worker accepts, and keeps it for the next start", async () => {
+  it("generates a key that the Worker accepts, and keeps it for the next start", () => {
     const data = makeDirectory();
 
     const vars = withSealingKeys({ APP_NAME: "a" }, data);
@@ -16,7 +16,7 @@ describe("withSealingKeys", () => {
       APP_NAME: "a",
       SEALING_KEYS: expect.stringMatching(/^local:[0-9A-Za-z+/]{43}=$/),
     });
-    await refuseInvalidVars(vars);
+    refuseInvalidVars(vars);
     expect(withSealingKeys({ APP_NAME: "a" }, data)).toEqual(vars);
     expect(withSealingKeys({}, makeDirectory())).not.toEqual({
       SEALING_KEYS: vars["SEALING_KEYS"],

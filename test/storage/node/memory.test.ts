@@ -120,14 +120,20 @@ async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
   await file.close();
 }
 
-/** Pushes the pack file at `path` to a repository of `packs`. */
-async function push(name: string, path: string, packs: readonly PackRecord[]): Promise<PackRecord> {
+/** Pushes the pack file at `path` to a repository of `packs`, whose branch is at `tips`. */
+async function push(
+  name: string,
+  path: string,
+  packs: readonly PackRecord[],
+  tips: readonly string[] = [],
+): Promise<PackRecord> {
   const { usage, stored } = openStorage(await copyUncached(packs));
   const received = await bounded(name, usage, async () => {
     const { uploadId, snapshot } = await stored.beginUpload(0);
     const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
     for await (const chunk of readChunks(path)) await receiver.write(chunk);
-    return receiver.finish(await stored.open(snapshot));
+    const refs = tips.map((oid) => ({ name: "refs/heads/main", oid, peeledOid: null }));
+    return receiver.finish(await stored.open(snapshot), refs);
   });
   if (!received) throw new Error("the pack is empty");
   return received.record;
@@ -189,11 +195,11 @@ describe("storage stays below its memory bound and counts its memory", () => {
     async () => {
       const path = join(directory, "objects");
       const history = new LargeHistory(40, 30, 14_000);
-      const { objects } = history.writePack(path, COMMITS);
+      const { objects, oid: tip } = history.writePack(path, COMMITS);
       const first = await push("a push of many objects", path, []);
       expect(first.objectCount).toBe(objects);
       const { oid } = history.writePack(path, MORE_COMMITS);
-      const second = await push("a thin push on top", path, [first]);
+      const second = await push("a thin push on top", path, [first], [tip]);
       await clone("a clone of both", oid, [first, second]);
       const packs = await copyUncached([first, second]);
 

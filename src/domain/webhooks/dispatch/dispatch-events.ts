@@ -50,8 +50,8 @@ const VALUE_BYTES_MAX = 1_500_000;
 /** Deliveries in one bound value: each takes about 80 bytes. */
 const DELIVERIES_MAX = 10_000;
 
-/** Root URL if neither the event, the request nor the configuration has one. */
-const FALLBACK_ROOT_URL = "http://localhost";
+/** Public URL if neither the configuration nor the event has one. */
+const FALLBACK_PUBLIC_URL = "http://localhost";
 
 /**
  * Dispatches recorded events: creates webhook events, and a delivery for each subscribed hook.
@@ -279,9 +279,9 @@ async function dispatchEvent(
   { row, parts }: Dispatch,
 ): Promise<void> {
   const { db, eventQueues } = ctx;
-  const rootUrl = row.rootUrl || ctx.rootUrl || FALLBACK_ROOT_URL;
+  const publicUrl = ctx.config.publicUrl || row.rootUrl || FALLBACK_PUBLIC_URL;
   const matched = parts.map(({ webhookEvent }) => webhookEvent);
-  const source = await openPayloadSource({ ...ctx, rootUrl }, matched, row.actorId);
+  const source = await openPayloadSource({ ...ctx, publicUrl }, matched, row.actorId);
   budget.consume(3);
 
   let texts: string[] = [];

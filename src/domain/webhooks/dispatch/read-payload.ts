@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 
-import { isAllowed } from "../../../auth/access/permission.ts";
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import { ANONYMOUS } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
 import { columnsOf } from "../../../db/db.ts";
@@ -110,8 +110,7 @@ export async function readPayload(
   }
   const { ctx, sender } = source;
   const repo = source.find(webhookEvent.repoId);
-  if (!repo || (needsCode(webhookEvent) && !isAllowed(repo, { unit: "code", mode: "read" })))
-    return undefined;
+  if (!repo || (needsCode(webhookEvent) && !isUnitOn(repo.row, "code"))) return undefined;
   const context: PayloadContext = { repo, sender, viewer: openReceiver(ctx) };
   switch (webhookEvent.event) {
     case "repository":
@@ -126,8 +125,8 @@ export async function readPayload(
     case "delete":
       return { event: "delete", body: toDeletePayload(context, webhookEvent) };
     case "push": {
-      const { ref, before, after } = webhookEvent;
-      const pushed = await readPushed(ctx, await source.open(repo), { ref, before, after });
+      const { event: _event, repoId: _repoId, ...change } = webhookEvent;
+      const pushed = await readPushed(ctx, await source.open(repo), change);
       return { event: "push", body: toPushPayload(context, pushed) };
     }
     case "status": {

@@ -3,20 +3,19 @@ import { kindOfRef, type RefChange } from "../../../events/webhooks/payloads/web
 import { LISTED_COMMITS_MAX, type Pushed } from "../../../events/webhooks/payloads/push-payload.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
-import { countWalk, findWanted, walkByTime } from "../../../git/walk/log.ts";
+import { countWalk, findWanted, listUntil, walkByTime } from "../../../git/walk/log.ts";
 import { peel } from "../../../git/walk/peel.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
+import { firstParent, NEW_BRANCH_COMMITS_MAX } from "../../git/list-pushed-commits.ts";
 import type { RepositorySnapshot } from "../../git/open-snapshot.ts";
-
-/** Commits listed as pushed for a new branch: the commits that other branches contain are not known. */
-const FIRST_COMMITS_MAX = 10;
 
 /** The details read with each pushed commit. */
 export const PUSHED_PARTS = { hasStat: false, hasFiles: true, hasVerification: false };
 
 /**
- * Reads the commits that a push added to one ref. Commits that are no longer stored are left out.
+ * Reads the commits that a push added to one ref: as many as were counted for a new branch, and otherwise those since
+ * its old value. Commits that are no longer stored are left out.
  *
  * Cost: a walk over the pushed commits, which are counted; reads five of them with their changed trees.
  */
@@ -30,28 +29,46 @@ export async function readPushed(
   if (tip === NO_NODE) return { ...change, commits: [], total: 0, head: undefined };
   const isTag = kindOfRef(change.ref) === "tag";
   const { nodes, total, baseOid } = isTag
-    ? { nodes: [], total: 0, baseOid: undefined }
-    : listPushed(repository, tip, findNode(repository, change.before));
+    ? { nodes: [], total: 0 }
+    : listPushed(repository, tip, change);
   // The tip is the first new commit; it is read even if no commit is new.
   const read = await readCommits(ctx, snapshot, nodes.length > 0 ? nodes : [tip], PUSHED_PARTS);
   return { ...change, commits: read.slice(0, nodes.length), total, head: read[0], baseOid };
 }
 
-function listPushed({ graph }: OpenRepository, tip: Node, before: Node) {
-  const range = { tips: [tip], excluded: before === NO_NODE ? [] : [before] };
+/** The commits of a push to a branch. */
+interface PushedNodes {
+  /** Latest first, at most as many as are listed. */
+  readonly nodes: readonly Node[];
+  readonly total: number;
+  readonly baseOid?: Oid | undefined;
+}
+
+function listPushed(
+  repository: OpenRepository,
+  tip: Node,
+  { before, commitCount }: RefChange,
+): PushedNodes {
+  const { graph } = repository;
+  const from = findNode(repository, before);
+  if (from === NO_NODE) {
+    // Counted when the push was recorded: other branches may have the commits by now.
+    const nodes = listUntil(graph, tip, () => false, commitCount ?? NEW_BRANCH_COMMITS_MAX);
+    const oldest = nodes.at(-1);
+    return {
+      nodes: nodes.slice(0, LISTED_COMMITS_MAX),
+      total: nodes.length,
+      baseOid: oldest === undefined ? undefined : firstParent(graph, oldest),
+    };
+  }
+  const range = { tips: [tip], excluded: [from] };
   const isWanted = findWanted(graph, range);
   const nodes: Node[] = [];
-  const listedMax = before === NO_NODE ? FIRST_COMMITS_MAX : LISTED_COMMITS_MAX;
   for (const node of walkByTime(graph, range.tips, isWanted)) {
     nodes.push(node);
-    if (nodes.length === listedMax) break;
+    if (nodes.length === LISTED_COMMITS_MAX) break;
   }
-  const [base = NO_NODE] = graph.parents(nodes.at(-1) ?? tip);
-  return {
-    nodes: nodes.slice(0, LISTED_COMMITS_MAX),
-    total: before === NO_NODE ? nodes.length : countWalk(graph, range.tips, isWanted),
-    baseOid: before === NO_NODE && base !== NO_NODE ? graph.oid(base) : undefined,
-  };
+  return { nodes, total: countWalk(graph, range.tips, isWanted) };
 }
 
 /** The node of the commit that an id peels to; none if it is not a commit or no longer stored. */

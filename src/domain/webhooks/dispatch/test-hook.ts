@@ -17,6 +17,7 @@ import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { findRevision, type Revision } from "../../git/find-revision.ts";
+import { noSuchRef } from "../../git/no-such-ref.ts";
 import { openSnapshot } from "../../git/open-snapshot.ts";
 import { type HookOwner, belongsTo } from "../hooks/hook-owner.ts";
 import { PUSHED_PARTS } from "./read-pushed.ts";
@@ -38,12 +39,12 @@ export async function testHook(
 ): Promise<void> {
   const { row } = repo;
   const snapshot = await openSnapshot(ctx, repo);
-  if (snapshot.state.refs.length === 0) throw notFound("repository is empty");
+  if (snapshot.state.refs.length === 0) throw noSuchRef(snapshot, "repository is empty");
   const found = findRevision(
     snapshot,
     revision === "" ? `refs/heads/${row.defaultBranch}` : revision,
   );
-  if (!found) throw notFound();
+  if (!found) throw noSuchRef(snapshot);
 
   const { db, now, actor } = ctx;
   const ref = fullNameOf(found);

@@ -1,6 +1,6 @@
+import { formatHex } from "../../../lib/hex.ts";
 import { familyOf, type HookEvent } from "../payloads/hook-event.ts";
 import type { DeliveryTarget } from "./delivery-target.ts";
-import { type Signatures, signContent } from "./sign-content.ts";
 
 /** The delivery of one event to one hook. */
 export interface Delivery {
@@ -79,6 +79,33 @@ function toHeaders(
     "X-Edgeforge-Event-Id": String(eventId),
     ...(authorizationHeader !== "" && { Authorization: authorizationHeader }),
   };
+}
+
+/** Signatures of a content, in hex; empty if there is no secret. */
+interface Signatures {
+  readonly sha1: string;
+  readonly sha256: string;
+}
+
+/** HMACs over exactly these bytes, keyed with the secret in UTF-8. */
+async function signContent(secret: string, content: Uint8Array<ArrayBuffer>): Promise<Signatures> {
+  // Web Crypto refuses an empty HMAC key.
+  if (secret === "") return { sha1: "", sha256: "" };
+  const [sha1, sha256] = await Promise.all([
+    sign("SHA-1", secret, content),
+    sign("SHA-256", secret, content),
+  ]);
+  return { sha1, sha256 };
+}
+
+async function sign(
+  hash: "SHA-1" | "SHA-256",
+  secret: string,
+  content: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  const bytes = new TextEncoder().encode(secret);
+  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash }, false, ["sign"]);
+  return formatHex(new Uint8Array(await crypto.subtle.sign("HMAC", key, content)));
 }
 
 /** Appends a segment to a URL's path; the query is kept. */

@@ -35,7 +35,8 @@ export function toForkPayload(
 ): ForkPayload {
   return {
     forkee: toRepository(repo, viewer),
-    repository: toRepository(fork, viewer),
+    // The parent tells no more than the forkee does.
+    repository: toRepository({ ...fork, parent: repo }, viewer),
     sender: toSender(sender, viewer),
   };
 }

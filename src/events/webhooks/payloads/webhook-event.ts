@@ -8,6 +8,8 @@ export interface RefChange {
   readonly ref: string;
   readonly before: Oid | null;
   readonly after: Oid | null;
+  /** For a new branch: the number of commits that no other branch had. */
+  readonly commitCount?: number;
 }
 
 /** An event that hooks receive. It refers to rows, which are read when the payload is built. */
@@ -71,7 +73,10 @@ export const hasWebhookEvents = (type: Event["type"]): boolean =>
   KINDS_WITH_WEBHOOK_EVENTS.has(type);
 
 /** A deleted branch makes no push event; refs other than branches and tags make no events at all. */
-function listRefEvents(repoId: number, { ref, before, after }: RefChange): WebhookEvent[] {
+function listRefEvents(
+  repoId: number,
+  { ref, before, after, commitCount }: RefChange,
+): WebhookEvent[] {
   const kind = kindOfRef(ref);
   if (kind === undefined || (before === null && after === null)) return [];
   const toEvent = (event: "create" | "push" | "delete"): WebhookEvent => ({
@@ -80,6 +85,7 @@ function listRefEvents(repoId: number, { ref, before, after }: RefChange): Webho
     ref,
     before,
     after,
+    ...(before === null && commitCount !== undefined && { commitCount }),
   });
   if (after === null)
     return kind === "tag" ? [toEvent("push"), toEvent("delete")] : [toEvent("delete")];

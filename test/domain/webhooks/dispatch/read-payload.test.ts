@@ -14,7 +14,7 @@ import { NULL, pushCommands } from "../../../support/push.ts";
 import { systemCtx } from "../../../support/system.ts";
 
 async function read(webhookEvent: WebhookEvent, actorId = 0) {
-  const ctx = { ...systemCtx({}, Date.now()), rootUrl: "https://forge.example" };
+  const ctx = { ...systemCtx({}, Date.now()), publicUrl: "https://forge.example" };
   return readPayload(await openPayloadSource(ctx, [webhookEvent], actorId), webhookEvent);
 }
 

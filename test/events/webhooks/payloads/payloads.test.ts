@@ -187,6 +187,7 @@ describe("webhook payloads", () => {
     });
     expect(payload.forkee.id).toBe(source.repo.row.id);
     expect(payload.repository.id).toBe(fork.row.id);
+    expect(payload.repository.parent).toMatchObject({ id: source.repo.row.id });
   });
 
   it("describe a commit status", async () => {

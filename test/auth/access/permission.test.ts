@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { requireAccess } from "../../../src/auth/access/require-access.ts";
+import { requireAccess } from "../../../src/auth/access/permission.ts";
 import type { Requirement } from "../../../src/auth/access/requirement.ts";
 import { ACCESS, everyUnit, type Mode, type Repository } from "../../../src/db/schema/index.ts";
 
@@ -32,10 +32,13 @@ describe("requireAccess", () => {
     ["admin", { mode: "admin" }, "allowed"],
     ["owner", { mode: "owner" }, "allowed"],
     ["write", { unit: "issues", mode: "write" }, "allowed"],
-    // A disabled unit is not found, for owners too; a missing permission is reported first.
-    ["owner", { unit: "wiki", mode: "read" }, "not_found"],
-    ["owner", { unit: "wiki", mode: "admin" }, "not_found"],
-    ["read", { unit: "wiki", mode: "write" }, "forbidden"],
+    // A disabled unit is not found; who administers the repository, and can enable it, reads it.
+    ["read", { unit: "wiki", mode: "read" }, "not_found"],
+    ["read", { unit: "wiki", mode: "write" }, "not_found"],
+    ["write", { unit: "wiki", mode: "write" }, "not_found"],
+    ["admin", { unit: "wiki", mode: "read" }, "allowed"],
+    ["owner", { unit: "wiki", mode: "read" }, "allowed"],
+    ["owner", { unit: "wiki", mode: "admin" }, "forbidden"],
   ] as const)(
     "for a caller with %s, and the requirement %o: %s",
     (granted, requirement, wanted) => {

@@ -1,0 +1,290 @@
+import { and, eq, inArray, sql, type SQL } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+
+import { ANONYMOUS, type Actor } from "../auth/actor.ts";
+import { callerSubquery, type CallerSql } from "../auth/caller-sql.ts";
+import { type Credential, readCredential } from "../auth/credential.ts";
+import { noteTokenUse } from "../auth/note-token-use.ts";
+import {
+  digestClaim,
+  markPassword,
+  type PasswordClaim,
+  verifyPassword,
+  wasRight,
+} from "../auth/password.ts";
+import { ALL_SCOPES, hasScope, readStoredScopes, type Scope } from "../auth/scope.ts";
+import { hashSecret } from "../auth/secret.ts";
+import type { Config } from "../config.ts";
+import type { BaseCtx, Ctx } from "../context.ts";
+import { anyOf, columnsOf, type Database } from "../db/db.ts";
+import {
+  accessTokens,
+  emailAddresses,
+  users,
+  type AccessToken,
+  type User,
+} from "../db/schema/index.ts";
+import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import { readClientNetwork } from "./client-network.ts";
+import type { Door, IncomingRequest, Requirements } from "./door.ts";
+
+/** A query for the resource that a request names, with its result type. */
+export type TargetQuery = BatchItem<"sqlite">;
+
+/**
+ * Authenticates a request: resolves its caller and, in the same round trip, loads its target; refuses
+ * anonymous callers and tokens without the required scopes; records the use of a token.
+ *
+ * @param selectTarget Builds the query for the target of the request.
+ * @throws Failure as `resolveCaller` does, and the door's refusal where the requirements are not met.
+ */
+export async function authenticate<Q extends TargetQuery>(
+  incoming: IncomingRequest,
+  { scopes, anonymous }: Requirements,
+  selectTarget?: (caller: CallerSql) => Q,
+): Promise<{ ctx: Ctx; target: Q["_"]["result"] | undefined }> {
+  const { door, base } = incoming;
+  const claims = readClaims(incoming);
+  const { actor, target } = await resolveCaller(base, claims, selectTarget);
+  const ctx: Ctx = { ...base, actor };
+
+  if (!actor.user && !isAnonymousAllowed(anonymous, base.config)) {
+    throw door.refuseAnonymous(base.config);
+  }
+  requireScopes(door, actor, scopes);
+  const recording = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
+  if (recording) ctx.defer(recording);
+  return { ctx, target };
+}
+
+/** Refuses a caller whose credential lacks any of `scopes`. */
+export function requireScopes(door: Door, { scopes: granted }: Actor, scopes: readonly Scope[]) {
+  const missing = scopes.filter((scope) => !hasScope(granted, scope));
+  if (missing.length > 0) throw door.refuseScopes(missing, granted);
+}
+
+function readClaims({ door, base, raw, credential }: IncomingRequest): Claims {
+  const { headers, url } = raw;
+  const query = new URL(url).searchParams;
+  return {
+    credential: credential ?? readCredential(headers.get("authorization") ?? undefined, query),
+    sudo: door.hasSudo ? headers.get("sudo") || query.get("sudo") || undefined : undefined,
+    network: readClientNetwork(headers, base.config.clientAddressHeader),
+  };
+}
+
+const isAnonymousAllowed = (anonymous: Requirements["anonymous"], config: Config): boolean =>
+  anonymous === "always" || (anonymous === "by-setting" && !config.isSignInRequired);
+
+/** The identity that a request claims: a credential and, optionally, a user to act as. */
+interface Claims {
+  credential: Credential;
+  /** The name of the user that an administrator wants to act as. */
+  sudo: string | undefined;
+  /** The network that the request came from, where it is known. */
+  network: string | undefined;
+}
+
+/**
+ * Finds the caller of a request and, in the same batch, the target of the request: one round trip.
+ *
+ * @param selectTarget Builds the query for the target. It receives the caller as a subquery, since the
+ * batch is sent before the caller is known.
+ * @throws Failure `unauthenticated` for a wrong or expired credential, `too_many` after too many wrong passwords,
+ * `forbidden` for a disabled account and for sudo by a caller who is not an administrator, `not_found` for sudo as an
+ * unknown user.
+ */
+async function resolveCaller<Q extends TargetQuery>(
+  base: BaseCtx,
+  claims: Claims,
+  selectTarget?: (caller: CallerSql) => Q,
+): Promise<{ actor: Actor; target: Q["_"]["result"] | undefined }> {
+  const { db } = base;
+  const { credential, sudo } = claims;
+  const { isToken, isAccount } = await conditionsOf(credential);
+  const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
+
+  const found = await batchOf(db, {
+    tokens: isToken && selectTokens(db, isToken),
+    accounts: isAccount && selectUsers(db, isAccount),
+    sudo: isSudo && selectUsers(db, isSudo),
+    target: selectTarget?.(callerSubquery({ isToken, isAccount, isSudo })),
+  });
+  const actor = await resolveActor(base, claims, found.tokens ?? [], found.accounts ?? []);
+  if (actor.user) refuseDisabledAccount(actor.user);
+  return {
+    actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
+    target: found.target,
+  };
+}
+
+// SECURITY: Basic may carry a token as the user name or as the password. The order is fixed, so that this
+// query and `callerSubquery` resolve to the same caller.
+const selectTokens = (db: Database, isToken: SQL) =>
+  db
+    .select({ token: columnsOf(accessTokens, "t"), user: columnsOf(users, "u") })
+    .from(accessTokens)
+    .innerJoin(users, eq(users.id, accessTokens.userId))
+    .where(isToken)
+    .orderBy(accessTokens.id);
+
+const selectUsers = (db: Database, where: SQL) =>
+  db
+    .select({ user: columnsOf(users, "u") })
+    .from(users)
+    .where(and(eq(users.kind, "user"), where));
+
+/** Runs the defined queries as one batch. */
+async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
+  db: Database,
+  queries: Q,
+) {
+  const named = Object.entries(queries).filter(
+    (entry): entry is [string, TargetQuery] => !!entry[1],
+  );
+  const [first, ...rest] = named.map(([, query]) => query);
+  const results: unknown[] = first ? await db.batch([first, ...rest]) : [];
+  return Object.fromEntries(named.map(([name], index) => [name, results[index]])) as {
+    [K in keyof Q]: NonNullable<Q[K]>["_"]["result"] | undefined;
+  };
+}
+
+/** The conditions for the access token and for the account of a credential. */
+async function conditionsOf(
+  credential: Credential,
+): Promise<{ isToken?: SQL | undefined; isAccount?: SQL | undefined }> {
+  const hasSecret = async (secrets: string[]) =>
+    inArray(accessTokens.secretHash, await Promise.all(secrets.map(hashSecret)));
+  switch (credential.kind) {
+    case "none":
+      return {};
+    case "token":
+      return { isToken: await hasSecret([credential.secret]) };
+    case "basic": {
+      // The token may be the user name or the password.
+      const secrets = [credential.password, credential.name].filter((text) => text !== "");
+      return {
+        isToken: secrets.length > 0 ? await hasSecret(secrets) : undefined,
+        isAccount: credential.password === "" ? undefined : matchesLogin(credential.name),
+      };
+    }
+    case "transfer":
+      return credential.tokenId === undefined
+        ? { isAccount: eq(users.id, credential.userId) }
+        : { isToken: eq(accessTokens.id, credential.tokenId) };
+    default:
+      return credential satisfies never;
+  }
+}
+
+/** Matches the account of a Basic user name: a login name or any confirmed email address. */
+function matchesLogin(name: string): SQL {
+  const lower = name.toLowerCase();
+  return anyOf(
+    eq(users.lowerName, lower),
+    sql`${users.id} = (
+      select user_id
+      from ${emailAddresses}
+      where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated}
+    )`,
+  );
+}
+
+async function resolveActor(
+  base: BaseCtx,
+  { credential, network }: Claims,
+  tokens: { token: AccessToken; user: User }[],
+  accounts: { user: User }[],
+): Promise<Actor> {
+  if (credential.kind === "none") return ANONYMOUS;
+
+  const [match] = tokens;
+  if (match) {
+    const { token, user } = match;
+    if (token.expiresAt !== null && token.expiresAt <= base.now) {
+      throw unauthenticated("the access token has expired");
+    }
+    const scopes = readStoredScopes(token.scopes);
+    return {
+      user,
+      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && !token.isBound,
+      credential: "token",
+      scopes,
+      token,
+    };
+  }
+  const user = accounts[0]?.user;
+  switch (credential.kind) {
+    case "token":
+      throw unauthenticated("the access token is not valid");
+    case "transfer":
+      if (!user || !(await isSameLogin(credential, user))) {
+        throw unauthenticated("the caller of the transfer must sign in again");
+      }
+      break;
+    case "basic": {
+      const { name, password } = credential;
+      const claim = { name, password, hash: user?.passwordHash ?? null };
+      const isRight = await checkPassword(base, claim, network);
+      if (!user || !isRight) throw unauthenticated("the user name or the password is not right");
+      break;
+    }
+    default:
+      return credential satisfies never;
+  }
+  return {
+    ...ANONYMOUS,
+    user,
+    isSiteAdmin: user.isAdmin,
+    credential: "basic",
+    scopes: ALL_SCOPES,
+  };
+}
+
+/** Whether the account still has the password that the caller of a transfer signed in with. */
+const isSameLogin = async (
+  credential: Extract<Credential, { kind: "transfer" }>,
+  { passwordHash }: User,
+): Promise<boolean> =>
+  credential.tokenId === undefined &&
+  credential.passwordMark === (await markPassword(passwordHash));
+
+/**
+ * Whether a password is right.
+ *
+ * SECURITY: the password is hashed, and a wrong one counted, whether or not the account exists: neither timing, nor
+ * limits, nor the message that follows reveal which accounts exist.
+ *
+ * @throws Failure `too_many` after too many wrong passwords, and while too many are being checked.
+ */
+async function checkPassword(
+  { signInFailures: failures, defer }: BaseCtx,
+  claim: PasswordClaim,
+  network: string | undefined,
+): Promise<boolean> {
+  const digest = await digestClaim(claim);
+  if (wasRight(digest)) return true;
+  const attempt = { name: claim.name, network };
+  await failures.refuseBlocked(attempt);
+  const verifying = verifyPassword(claim, digest);
+  // SECURITY: a caller who hangs up would otherwise leave a turn in the queue that nobody takes.
+  defer(verifying.catch(() => undefined));
+  const isRight = await verifying;
+  if (!isRight) await failures.count(attempt);
+  return isRight;
+}
+
+function refuseDisabledAccount(user: User): void {
+  if (!user.isActive || user.isLoginProhibited) {
+    throw forbidden(
+      "This account is prohibited from signing in, please contact your site administrator.",
+    );
+  }
+  if (user.mustChangePassword) throw forbidden("You must change your password.");
+}
+
+function actAs(actor: Actor, user: User | undefined): Actor {
+  if (!actor.isSiteAdmin) throw forbidden("Only administrators allowed to sudo.");
+  if (!user) throw notFound();
+  return { ...actor, user, isSiteAdmin: user.isAdmin };
+}

@@ -1,0 +1,56 @@
+import type { Context } from "hono";
+
+import type { Ctx } from "../context.ts";
+import { findPushCreation, pushCreate } from "../domain/repos/push-create.ts";
+import type { RepositoryTarget } from "../entrance/enter-repository.ts";
+import { Failure } from "../lib/failure.ts";
+import { requestPath } from "../lib/request-path.ts";
+import type { RepositoryContext } from "../shapes/repos/repository.ts";
+import type { GitHttpEnv } from "./env.ts";
+
+/** The repository of the path, with and without `.git`, and what reading its code requires. */
+export function toRead(c: Context<GitHttpEnv>): RepositoryTarget {
+  const { owner = "", repo = "" } = c.req.param() as { owner?: string; repo?: string };
+  const rest = requestPath(c.req.url).split("/").slice(3).join("/");
+  return {
+    owner,
+    name: repo.replace(/\.git$/i, ""),
+    scopes: ["read:repository"],
+    anonymous: "by-setting",
+    requirement: { unit: "code", mode: "read" },
+    pathAt: (renamed) => `/${renamed.owner.name}/${renamed.row.name}.git/${rest}`,
+  };
+}
+
+/** The same for writing. */
+export const toWrite = (c: Context<GitHttpEnv>): RepositoryTarget => ({
+  ...toRead(c),
+  scopes: ["write:repository"],
+  anonymous: "never",
+  requirement: { unit: "code", mode: "write" },
+});
+
+/** The same for pushing, which may create the repository. */
+export function toPush(c: Context<GitHttpEnv>): RepositoryTarget {
+  const target = toWrite(c);
+  return { ...target, createMissing: (ctx) => createByPush(c, ctx, target) };
+}
+
+/** Creates the missing repository of a push; undefined if the caller may not create it. */
+async function createByPush(
+  c: Context<GitHttpEnv>,
+  ctx: Ctx,
+  { owner, name }: RepositoryTarget,
+): Promise<RepositoryContext | undefined> {
+  const creation = await findPushCreation(ctx, owner, name);
+  // The GET of a push, or a dry run, creates nothing.
+  if (creation && c.req.method === "GET") throw new Vacant();
+  return creation && pushCreate(ctx, creation);
+}
+
+/** Thrown while the repository does not exist and the caller's push will create it. Rendered as no refs. */
+export class Vacant extends Failure {
+  constructor() {
+    super("not_found", "the repository does not exist yet");
+  }
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+
+import { notBuilt } from "../../src/api/not-built.ts";
+import { call } from "../support/call.ts";
+import { makeFiles } from "../support/files.ts";
+import { make, type TestUser } from "../support/make.ts";
+import { fillPath, findOperation, operations } from "../support/operations.ts";
+import { push } from "../support/push.ts";
+import { byId, sampled } from "../support/samples/gather.ts";
+
+const HEADER = "X-Edgeforge-Reason";
+
+async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
+  const owner = await make.user();
+  const repo = await make.repo(owner, fields);
+  const made = makeFiles({ "a.txt": "a\n" });
+  expect((await push(owner, repo, made.oid, made.pack)).body).toContain("unpack ok");
+  return repo;
+}
+
+let hidden: Promise<{ owner: string; name: string; stranger: TestUser }> | undefined;
+
+/** A private repository, the same for all tests, and a user who may not see it. */
+function findHidden() {
+  hidden ??= makePushed({ isPrivate: true }).then(async ({ owner, name }) => ({
+    owner,
+    name,
+    stranger: await make.user(),
+  }));
+  return hidden;
+}
+
+const reasonOf = async (...request: Parameters<typeof call>): Promise<unknown[]> => {
+  const { status, body, headers } = await call(...request);
+  return [status, body, headers.get(HEADER)];
+};
+
+describe("an empty 404", () => {
+  it.each([
+    ["GET", "/nothing", "no-route"],
+    ["GET", "/repos/a/b/nothing/at/all", "no-route"],
+    ["GET", "/repos/a/b/issues", "not-built"],
+    ["HEAD", "/repos/a/b/issues", "not-built"],
+    ["GET", "/repos/a/b/pulls/1.diff", "not-built"],
+    ["POST", "/repos/a/b/pulls/1/merge", "not-built"],
+    ["GET", "/users/nobody-here", "not-found"],
+    ["GET", "/repos/nobody/nothing", "not-found"],
+  ])("says of %s %s: %s", async (method, path, reason) => {
+    expect(await reasonOf(method, path)).toEqual([404, "", reason]);
+  });
+
+  it("says that a repository has no such branch, tag, commit or file", async () => {
+    const repo = await makePushed();
+    const base = `/repos/${repo.owner}/${repo.name}`;
+    const absent = "0123456789012345678901234567890123456789";
+    for (const path of [
+      "/branches/none",
+      "/tags/none",
+      "/commits?sha=none",
+      `/git/commits/${absent}`,
+      "/git/refs/heads/none",
+      "/archive/none.zip",
+      "/compare/main...none",
+      "/contents?ref=none",
+      "/raw/a.txt?ref=none",
+      "/commits/none/status",
+    ]) {
+      expect([path, await reasonOf("GET", base + path)]).toEqual([path, [404, "", "no-such-ref"]]);
+    }
+    for (const path of ["/contents/b.txt", "/raw/b.txt", "/media/b.txt", "/commits?path=b.txt"]) {
+      expect([path, await reasonOf("GET", base + path)]).toEqual([path, [404, "", "no-such-path"]]);
+    }
+  });
+
+  it("says that a repository is empty", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const base = `/repos/${repo.owner}/${repo.name}`;
+    for (const path of ["/branches/main", "/contents/a.txt", "/raw/a.txt", "/git/refs"]) {
+      expect([path, await reasonOf("GET", base + path)]).toEqual([
+        path,
+        [404, "", "empty-repository"],
+      ]);
+    }
+  });
+
+  const inRepository = sampled.filter(({ path }) => path.includes("{owner}/{repo}"));
+
+  // SECURITY: a word that differs would tell that the repository exists.
+  it.each(byId(inRepository))(
+    "says the same of a private repository as of none: %s",
+    async (_, operation) => {
+      const { owner, name, stranger } = await findHidden();
+      const values = Object.fromEntries(
+        operation.parameters
+          .filter((each) => each.in === "path")
+          .map(({ name: parameter, schema: { type, enum: [word = "main"] = [] } }) => [
+            parameter,
+            type === "integer" ? 1 : (word as string),
+          ]),
+      );
+      const askAs = (caller: TestUser | undefined, repo: string) =>
+        reasonOf(operation.method, fillPath(operation.path, { ...values, owner, repo }), {
+          ...(caller && { as: caller }),
+          ...(operation.body && { json: {} }),
+        });
+      expect(await askAs(stranger, name)).toEqual([404, "", "not-found"]);
+      expect(await askAs(stranger, "none")).toEqual([404, "", "not-found"]);
+      expect(await askAs(undefined, name)).toEqual(await askAs(undefined, "none"));
+    },
+  );
+});
+
+describe("the operations that are not built yet", () => {
+  it("do not exist", () => {
+    const built = new Set(operations.map(({ method, path }) => `${method} ${inOrder(path)}`));
+    const stale = notBuilt.filter(([method, path]) => built.has(`${method} ${inOrder(path)}`));
+    expect(stale.map((each) => each.join(" "))).toEqual([]);
+    expect(notBuilt.length).toBeGreaterThan(0);
+  });
+
+  it("are listed once", () => {
+    const lines = notBuilt.map(([method, path]) => `${method} ${inOrder(path)}`);
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  // A path that another operation answers would never be found missing.
+  it("are answered by no other operation", () => {
+    const answered = notBuilt.filter(([method, path]) => findOperation(method, neutral(path)));
+    expect(answered).toEqual([]);
+  });
+});
+
+/** A path without the names of its parameters, which differ among descriptions of one operation. */
+const inOrder = (path: string): string => path.replaceAll(/\{\w+\}/g, "{}");
+
+/** A path whose parameters have values that equal no literal segment. */
+const neutral = (path: string): string => path.replaceAll(/\{(\w+)\}/g, "x-$1");

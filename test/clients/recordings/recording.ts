@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { inProject } from "../../../scripts/project.ts";
+
+/** The requests of one scenario to Gitea, with its answers. */
+export interface Recording {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A request, with `${names}` of values that earlier steps saved. */
+export interface RequestStep {
+  readonly name?: string;
+  /** The role of the caller; null for an anonymous one. */
+  readonly as?: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Paths in the answer's body by the names under which later steps use their values. */
+  readonly save?: Readonly<Record<string, string>>;
+  /** A word on an answer that is not to be copied. */
+  readonly note?: string;
+  readonly answer: Answer;
+}
+
+type Step = RequestStep | { readonly name?: string; readonly git: string };
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Json;
+}
+
+const isRequest = (step: Step): step is RequestStep => "method" in step;
+
+/** All recordings of a folder, by name. */
+export function readRecordings(folder: string): Recording[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".json"))
+    .toSorted()
+    .map((file) => {
+      const { steps } = JSON.parse(readFileSync(join(folder, file), "utf8")) as Recording;
+      return { name: file.replace(/\.json$/, ""), steps };
+    });
+}
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly pattern: RegExp;
+}
+
+/** The operations of the interface description; paths with fewer parameters first. */
+const operations: readonly Operation[] = Object.entries(
+  (
+    JSON.parse(readFileSync(inProject("openapi.json"), "utf8")) as {
+      paths: Record<string, Record<string, unknown>>;
+    }
+  ).paths,
+)
+  .flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({
+      method: method.toUpperCase(),
+      path,
+      pattern: patternOf(path),
+    })),
+  )
+  .toSorted((a, b) => a.path.split("{").length - b.path.split("{").length);
+
+/** Names of files and branches, which end a path, contain slashes. */
+function patternOf(path: string): RegExp {
+  const text = path
+    .replaceAll(/[.*+?^$()[\]|\\]/g, "\\$&")
+    .replace(/\{(?:filepath|branch|ref|sha|archive|basehead)\}$/, ".+")
+    .replaceAll(/\{\w+\}/g, "[^/]+");
+  return new RegExp(`^(?:/api/v1)?${text}/?$`);
+}
+
+/** Paths of Gitea's that look like names below a parameter here. */
+const NOT_BUILT = /^\/api\/v1\/repos\/issues\/search$/;
+
+/** Whether the service has the operation of a request to this path. Outside the API everything counts as missing. */
+function isBuilt(method: string, path: string): boolean {
+  const [pathname = ""] = path.split("?");
+  if (!pathname.startsWith("/api/v1/") || NOT_BUILT.test(pathname)) return false;
+  return operations.some((each) => each.method === method && each.pattern.test(pathname));
+}
+
+/**
+ * Missing operations whose effect few later answers show. What follows from one of them is in the list of decided
+ * differences.
+ */
+const MINOR = /\/collaborators\/|\/avatar$/;
+
+/**
+ * The steps of a recording that are played: those whose operations exist, up to the first request that changed
+ * something by an operation which does not exist here, since later answers follow from it.
+ */
+export function playable({ steps }: Recording): RequestStep[] {
+  const list: RequestStep[] = [];
+  // A saved name of a repository contains its owner.
+  const fullNames = new Set<string>();
+  for (const step of steps) {
+    if (!isRequest(step)) break;
+    const { method, answer, save = {} } = step;
+    const path = step.path.replaceAll(/\$\{(\w+)\}/g, (_, name: string) =>
+      fullNames.has(name) ? "owner/name" : "name",
+    );
+    const isChange = method !== "GET" && answer.status < 400;
+    if (isBuilt(method, path)) list.push(step);
+    else if (isChange && !MINOR.test(path)) break;
+    for (const [name, from] of Object.entries(save)) {
+      if (from.endsWith("full_name")) fullNames.add(name);
+    }
+  }
+  return list;
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+
+import { RESULT_STEPS_MAX } from "../../src/storage/result-cache.ts";
+import { call } from "../support/call.ts";
+import { History } from "../support/commits.ts";
+import { make } from "../support/make.ts";
+import { pushCommands } from "../support/push.ts";
+import { logged } from "../support/usage.ts";
+
+/** Lines of two letters in an order without a pattern, so that a line has many equal lines and no good match. */
+function makeLines(count: number, seed: number): string {
+  let state = seed;
+  let text = "";
+  for (let line = 0; line < count; line++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    text += `${String.fromCharCode(97 + (state >>> 28), 97 + ((state >>> 23) & 15))}x\n`;
+  }
+  return text;
+}
+
+/** A public repository with a commit that replaces 400,000 lines, 1.6 MB, and changes a line of another file. */
+async function makeRepo() {
+  const owner = await make.user();
+  const repo = await make.repo(owner);
+  const history = new History();
+  const before = history.commit({ files: { long: makeLines(400_000, 1), short: "1\n" } });
+  const files = { long: makeLines(400_000, 2), short: "2\n" };
+  const head = history.commit({ files, parents: [before] });
+  const pack = history.build();
+  await pushCommands(owner, repo, [{ ref: "refs/heads/main", new: head }], { pack });
+  return { path: `/repos/${repo.owner}/${repo.name}`, before, head };
+}
+
+const get = (path: string) => logged(() => call("GET", path));
+
+describe("a change of 400,000 short lines", () => {
+  it("is shown as replaced whole once the budget of a diff is used up", async () => {
+    const { path, head } = await makeRepo();
+    const { answer, line } = await get(`${path}/git/commits/${head}.diff`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("X-Gitea-Warning")).toBe("too much work, incomplete: diff");
+    const [long = "", short] = answer.body.split(/^(?=diff --git )/m);
+    expect(long.slice(0, 200)).toMatch(
+      /^diff --git a\/long b\/long\ndissimilarity index 100%\nindex .*\n.*\n.*\n@@ -1,400000 \+1,400000 @@\n-/,
+    );
+    expect(long.split("\n")).toHaveLength(6 + 800_000 + 1);
+    expect(short).toContain("@@ -1 +1 @@\n-1\n+2\n");
+    expect(line.steps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
+
+    // Found in the cache, with its mark.
+    const again = await get(`${path}/git/commits/${head}.diff`);
+    expect(again.answer.body).toBe(answer.body);
+    expect(again.answer.headers.get("X-Gitea-Warning")).toBe("too much work, incomplete: diff");
+    expect(again.line.steps).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ["patch", (head: string) => `/git/commits/${head}.patch`],
+    ["differences", (head: string) => `/git/commits/${head}`],
+    ["differences", () => "/commits"],
+  ])("bounds the work of its %s", async (kind, pathOf) => {
+    const { path, head } = await makeRepo();
+    const { answer, line } = await get(path + pathOf(head));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("X-Gitea-Warning")).toBe(`too much work, incomplete: ${kind}`);
+    expect(line.steps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
+  });
+
+  it("bounds the work of a comparison, and counts the lines of the other file", async () => {
+    const { path, before, head } = await makeRepo();
+    const { answer, line } = await get(`${path}/compare/${before}...${head}?stat=false`);
+    expect(answer.body.files).toMatchObject([
+      { filename: "long", additions: 400_000, deletions: 400_000 },
+      { filename: "short", additions: 1, deletions: 1 },
+    ]);
+    expect(answer.headers.get("X-Gitea-Warning")).toBe("too much work, incomplete: files");
+    expect(line.steps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+
+import { RENDER_STEPS_MAX } from "../../src/render/render-budget.ts";
+import { call } from "../support/call.ts";
+import { make } from "../support/make.ts";
+import { logged } from "../support/usage.ts";
+
+/** The limit of a text that is rendered. */
+const LENGTH = 512 * 1024;
+const fill = (pattern: string, length = LENGTH): string =>
+  pattern.repeat(Math.floor(length / pattern.length));
+
+async function renderText(text: string) {
+  const user = await make.user();
+  const json = { Text: text, Mode: "gfm" };
+  const { answer, line } = await logged(() => call("POST", "/markdown", { as: user, json }));
+  expect(answer.status).toBe(200);
+  return { html: String(answer.body), steps: line.steps };
+}
+
+describe("Markdown at its size limit", () => {
+  it.each([
+    [
+      "links, for each of which the library reads the rest of the paragraph",
+      fill("[a](b)"),
+      "it takes",
+    ],
+    ["images", fill("![](a)"), "it takes"],
+    ["escapes", fill("\\["), "it takes"],
+    ["emphasis that is never closed", fill("a_b"), "it takes"],
+    ["items of a list", fill("- a\n"), "it takes"],
+    ["cells of a table", `|a|b|\n|-|-|\n${fill("|x|y|\n", LENGTH - 20)}`, "it takes"],
+    [
+      "uses of a long address",
+      `[a]: ${"b".repeat(2000)}\n\n${fill("[a]", LENGTH - 3000)}`,
+      "it takes",
+    ],
+    ["uses of a footnote", `[^a]: b\n\n${fill("[^a] ", LENGTH - 20)}`, "it takes"],
+    [
+      "notes, which become long HTML",
+      fill("> [!NOTE]\n> a\n\n", 200_000),
+      "its HTML would be too long",
+    ],
+    ["tags", fill("<b>x", 100_000), "it has more than 20000 HTML tags"],
+  ])("is shown as plain text if it consists of %s", async (_, text, why) => {
+    const { html, steps } = await renderText(text);
+    expect(html.slice(0, 200)).toMatch(
+      new RegExp(`^<p><em>Shown as plain text, since ${why}.*</em></p>\n<pre`),
+    );
+    expect(html.length).toBeLessThan(6 * LENGTH);
+    // Work that is counted before it is done may exceed the budget; it is not done then.
+    expect(steps).toBeGreaterThan(0);
+    expect(steps).toBeLessThan(2.5 * RENDER_STEPS_MAX);
+  });
+
+  it("is rendered if people wrote it", async () => {
+    const sentence = "The *quick* fox `jumps` over [the](dog). It is **very** nice to see.\n\n";
+    const { html, steps } = await renderText(fill(sentence));
+    expect(html.slice(0, 40)).toBe("<p>The <em>quick</em> fox <code>jumps</c");
+    expect(html.length).toBeLessThan(4 * LENGTH);
+    expect(steps).toBeLessThan(RENDER_STEPS_MAX);
+  });
+
+  // At each word, the highlighter may read the rest of the block again: seconds for 32,000 characters.
+  it("highlights only blocks of code of which all together take bounded work", async () => {
+    const block = (length: number) => `\`\`\`java\n${"$".repeat(length)}\n\`\`\`\n\n`;
+    const { html, steps } = await renderText(
+      `${fill(block(30_000))}\`\`\`js\nvar a = 1;\n\`\`\`\n`,
+    );
+    expect(html).toContain('<span class="hljs-keyword">var</span>');
+    expect(steps).toBeLessThan(RENDER_STEPS_MAX / 2);
+    const many = await renderText(fill(block(3000), 200_000));
+    expect(many.steps).toBeLessThan(RENDER_STEPS_MAX / 2);
+  });
+});

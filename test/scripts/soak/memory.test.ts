@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+
+import { findGrowth, type Sample } from "../../../bench/soak/memory.ts";
+import { isFault } from "../../../bench/soak/service.ts";
+
+const MB = 1024 * 1024;
+
+/** Ten minutes of samples; `residentMb` gives the memory at a share of the run. */
+const samplesOf = (residentMb: (share: number) => number): Sample[] =>
+  Array.from({ length: 600 }, (_, at) => ({
+    atMs: at * 1000,
+    residentBytes: residentMb(at / 600) * MB,
+  }));
+
+describe("findGrowth", () => {
+  it.each<[string, (share: number) => number]>([
+    ["flat", () => 300],
+    ["flat after the warm-up", (share) => Math.min(300, 100 + 800 * share)],
+    ["flat with peaks", (share) => (Math.floor(share * 600) % 7 === 0 ? 500 : 300)],
+    ["9 % higher at the end", (share) => (share < 0.7 ? 300 : 327)],
+    ["falling", (share) => 400 - 100 * share],
+  ])("accepts memory that is %s", (_, residentMb) => {
+    expect(findGrowth(samplesOf(residentMb))).toEqual([]);
+  });
+
+  it.each<[string, (share: number) => number]>([
+    ["rises slowly", (share) => 300 + 100 * share],
+    ["is 12 % higher at the end", (share) => (share < 0.7 ? 300 : 336)],
+    ["leaks from the start", (share) => 280 + 610 * share],
+  ])("refuses memory that %s", (_, residentMb) => {
+    expect(findGrowth(samplesOf(residentMb))).toEqual([
+      expect.stringMatching(/^memory grew by \d+ % after the warm-up$/),
+    ]);
+  });
+});
+
+describe("isFault", () => {
+  it.each([
+    '{"event":"request:bug","id":"x"}',
+    '{"event":"request","status":500}',
+    '{"event":"request","status":503}',
+    '{"event":"dispatch:given-up","eventId":1}',
+  ])("counts %s", (line) => {
+    expect(isFault(line)).toBe(true);
+  });
+
+  it.each([
+    "built the Worker",
+    '{"event":"request","status":404}',
+    '{"event":"jobs","queue":"edgeforge-events"}',
+    '{"event":"maintenance:merged"}',
+  ])("passes over %s", (line) => {
+    expect(isFault(line)).toBe(false);
+  });
+});
