@@ -3,6 +3,7 @@ import { organizationEvents } from "./events.ts";
 import { organizationMembers } from "./members.ts";
 import { organizations } from "./organizations.ts";
 import { organizationRepositories } from "./repositories.ts";
+import { teamRepositories } from "./team-repositories.ts";
 import { teams } from "./teams.ts";
 
 /** The routes of organizations and teams. When two paths match a request, the one listed first handles it. */
@@ -13,4 +14,5 @@ export const organizationRoutes = [
   organizationActivities,
   organizationEvents,
   teams,
+  teamRepositories,
 ];
