@@ -1,5 +1,6 @@
 export * from "./access.ts";
 export * from "./accounts.ts";
+export * from "./audit.ts";
 export * from "./events.ts";
 export * from "./insights.ts";
 export * from "./hooks.ts";
