@@ -1,5 +1,6 @@
 export * from "./access.ts";
 export * from "./accounts.ts";
+export * from "./avatars.ts";
 export * from "./events.ts";
 export * from "./insights.ts";
 export * from "./hooks.ts";
