@@ -1,6 +1,7 @@
 export * from "./access.ts";
 export * from "./accounts.ts";
 export * from "./avatars.ts";
+export * from "./audit.ts";
 export * from "./events.ts";
 export * from "./insights.ts";
 export * from "./hooks.ts";
