@@ -39,6 +39,9 @@ export const users = sqliteTable(
     isRestricted: integer({ mode: "boolean" }).notNull().default(false),
     isLoginProhibited: integer({ mode: "boolean" }).notNull().default(false),
     mustChangePassword: integer({ mode: "boolean" }).notNull().default(false),
+    /** Whether `totp_secrets` holds an enabled authenticator app, and `webauthn_credentials` any key. */
+    hasTotp: integer({ mode: "boolean" }).notNull().default(false),
+    hasWebauthn: integer({ mode: "boolean" }).notNull().default(false),
     canCreateOrganization: integer({ mode: "boolean" }).notNull().default(true),
     canRepoAdminChangeTeamAccess: integer({ mode: "boolean" }).notNull().default(false),
     /** Maximum number of repositories the account may own; -1 for the server's setting. */
