@@ -5,6 +5,7 @@ export * from "./insights.ts";
 export * from "./hooks.ts";
 export * from "./keys.ts";
 export * from "./lfs.ts";
+export * from "./oauth.ts";
 export * from "./organizations.ts";
 export * from "./repositories.ts";
 export * from "./tokens.ts";
