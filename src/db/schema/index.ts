@@ -8,6 +8,7 @@ export * from "./hooks.ts";
 export * from "./keys.ts";
 export * from "./lfs.ts";
 export * from "./mails.ts";
+export * from "./oauth.ts";
 export * from "./organizations.ts";
 export * from "./repositories.ts";
 export * from "./second-factors.ts";
