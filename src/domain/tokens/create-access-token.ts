@@ -18,6 +18,7 @@ import {
 import { record } from "../../events/record.ts";
 import { forbidden, invalidField, malformed, unauthenticated } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 
 /** The input for a new token. */
 export interface NewAccessToken {
@@ -85,6 +86,17 @@ export async function createAccessToken(
         sql`from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
       ),
       record(ctx, { type: "access_token.created", ownerId: user.id, name: wanted.name }),
+      recordAudit(ctx, {
+        kind: "access_token.created",
+        ownerId: user.id,
+        target: wanted.name,
+        details: {
+          tokenId: newId,
+          scopes: scopes.text,
+          expiresAt: wanted.expiresAt,
+          repositories: wanted.repositories === null ? null : bound.map((repo) => repo.fullName),
+        },
+      }),
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
   } catch (error) {
