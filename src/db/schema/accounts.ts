@@ -117,3 +117,26 @@ export const follows = sqliteTable(
     check("follows_not_oneself", sql`${table.followerId} <> ${table.followedId}`),
   ],
 );
+
+/** Accounts that a user or an organization blocks. */
+export const blocks = sqliteTable(
+  "blocks",
+  {
+    blockerId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** Always a user: organizations can't be blocked. */
+    blockedId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** Why, for the blocker alone. */
+    note: text().notNull().default(""),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.blockerId, table.blockedId] }),
+    index("blocks_blocked").on(table.blockedId, table.blockerId),
+    index("blocks_newest").on(table.blockerId, table.createdAt, table.blockedId),
+    check("blocks_not_oneself", sql`${table.blockerId} <> ${table.blockedId}`),
+  ],
+);
