@@ -1,4 +1,5 @@
 import { organizationActivities } from "./activities.ts";
+import { organizationBlocks } from "./blocks.ts";
 import { organizationEvents } from "./events.ts";
 import { organizationMembers } from "./members.ts";
 import { organizations } from "./organizations.ts";
@@ -9,6 +10,7 @@ import { teams } from "./teams.ts";
 export const organizationRoutes = [
   organizations,
   organizationMembers,
+  organizationBlocks,
   organizationRepositories,
   organizationActivities,
   organizationEvents,
