@@ -39,6 +39,9 @@ export const users = sqliteTable(
     isRestricted: integer({ mode: "boolean" }).notNull().default(false),
     isLoginProhibited: integer({ mode: "boolean" }).notNull().default(false),
     mustChangePassword: integer({ mode: "boolean" }).notNull().default(false),
+    /** Whether `totp_secrets` holds an enabled authenticator app, and `webauthn_credentials` any key. */
+    hasTotp: integer({ mode: "boolean" }).notNull().default(false),
+    hasWebauthn: integer({ mode: "boolean" }).notNull().default(false),
     canCreateOrganization: integer({ mode: "boolean" }).notNull().default(true),
     canRepoAdminChangeTeamAccess: integer({ mode: "boolean" }).notNull().default(false),
     /** Maximum number of repositories the account may own; -1 for the server's setting. */
@@ -50,6 +53,8 @@ export const users = sqliteTable(
     followingCount: integer().notNull().default(0),
     starCount: integer().notNull().default(0),
     watchCount: integer().notNull().default(0),
+    /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for the generated one. */
+    avatarHash: text().notNull().default(""),
     lastLoginAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -57,6 +62,9 @@ export const users = sqliteTable(
   (table) => [
     uniqueIndex("users_lower_name").on(table.lowerName),
     index("users_by_name").on(table.kind, table.visibility, table.lowerName),
+    index("users_avatar")
+      .on(table.avatarHash)
+      .where(sql`${table.avatarHash} <> ''`),
     check("users_kind", sql`${table.kind} in ('user', 'organization')`),
     check("users_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
   ],
