@@ -42,8 +42,6 @@ PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
 POST DELETE /orgs/{org}/avatar
-GET /orgs/{org}/blocks
-GET PUT DELETE /orgs/{org}/blocks/{username}
 GET POST /orgs/{org}/labels
 GET DELETE PATCH /orgs/{org}/labels/{id}
 DELETE /orgs/{org}/members/{username}
@@ -182,8 +180,6 @@ GET PUT POST DELETE /user/actions/variables/{variablename}
 GET POST /user/applications/oauth2
 GET DELETE PATCH /user/applications/oauth2/{id}
 POST DELETE /user/avatar
-GET /user/blocks
-GET PUT DELETE /user/blocks/{username}
 GET /user/stopwatches
 GET /user/teams
 GET /user/times

@@ -1,5 +1,6 @@
 import { organizationActivities } from "./activities.ts";
 import { organizationAudit } from "./audit.ts";
+import { organizationBlocks } from "./blocks.ts";
 import { organizationEvents } from "./events.ts";
 import { organizationMembers } from "./members.ts";
 import { organizations } from "./organizations.ts";
@@ -10,6 +11,7 @@ import { teams } from "./teams.ts";
 export const organizationRoutes = [
   organizations,
   organizationMembers,
+  organizationBlocks,
   organizationRepositories,
   organizationActivities,
   organizationEvents,

@@ -1,4 +1,5 @@
 import { ownAudit } from "./audit.ts";
+import { blocks } from "./blocks.ts";
 import { emails } from "./emails.ts";
 import { ownEvents } from "./events.ts";
 import { gpgKeys } from "./gpg-keys.ts";
@@ -10,6 +11,7 @@ import { watchedRepositories } from "./subscriptions.ts";
 /** The routes of the signed-in user. When two paths match a request, the one listed first handles it. */
 export const selfRoutes = [
   self,
+  blocks,
   emails,
   publicKeys,
   gpgKeys,

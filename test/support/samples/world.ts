@@ -2,6 +2,7 @@ import { asc, eq } from "drizzle-orm";
 
 import {
   accessTokens,
+  blocks,
   emailAddresses,
   follows,
   gpgKeys,
@@ -93,6 +94,11 @@ export class World {
       .insert(follows)
       .values({ followerId: user.id, followedId: friend.id, createdAt: 1000 });
   });
+  /** A user without a part in anything else, whom others block or add. */
+  readonly stranger = makeOnce(() => make.user());
+  readonly strangerPath = makeOnce(async () => ({ username: (await this.stranger()).name }));
+  readonly block = makeOnce(async () => this.blockedBy(await this.user()));
+  readonly orgBlock = makeOnce(async () => this.blockedBy(await this.org()));
   /** The name of a topic of this repository only. */
   readonly topic = makeOnce(async () => {
     const { repoId, visibility } = await this.toggle();
@@ -184,6 +190,11 @@ export class World {
     const [user, repo] = [await this.user(), await this.repo()];
     const visibility = repo.isPrivate ? ("private" as const) : user.visibility;
     return { userId: user.id, repoId: repo.id, visibility, createdAt: 1000 };
+  }
+
+  private async blockedBy({ id: blockerId }: User) {
+    const { id: blockedId } = await this.stranger();
+    await db.insert(blocks).values({ blockerId, blockedId, createdAt: 1000 });
   }
 
   private async publicKey(fields: { repoId?: number }) {
