@@ -9,6 +9,7 @@ import { type Budget, UNLIMITED } from "../git/budget.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { Scratch } from "../git/store.ts";
+import { AvatarFiles } from "./avatar-files.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { ResultCache } from "./result-cache.ts";
@@ -49,6 +50,7 @@ export class GitStorage {
   readonly openBudget: (stepsMax: number) => StepBudget;
   /** The large files of all repositories. */
   readonly largeFiles: LargeFiles;
+  readonly avatarFiles: AvatarFiles;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
@@ -67,6 +69,7 @@ export class GitStorage {
     this.budget = signal ? this.openBudget(REQUEST_STEPS_MAX) : UNLIMITED;
     this.bucket = new Bucket(bucket, this.usage, cache);
     this.largeFiles = new LargeFiles(this.bucket);
+    this.avatarFiles = new AvatarFiles(this.bucket);
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;

@@ -1,4 +1,5 @@
 import { organizationActivities } from "./activities.ts";
+import { organizationAvatar } from "./avatar.ts";
 import { organizationEvents } from "./events.ts";
 import { organizationMembers } from "./members.ts";
 import { organizations } from "./organizations.ts";
@@ -8,6 +9,7 @@ import { teams } from "./teams.ts";
 /** The routes of organizations and teams. When two paths match a request, the one listed first handles it. */
 export const organizationRoutes = [
   organizations,
+  organizationAvatar,
   organizationMembers,
   organizationRepositories,
   organizationActivities,

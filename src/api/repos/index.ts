@@ -1,5 +1,6 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
+import { repositoryAvatarRoutes } from "./avatar.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
@@ -14,6 +15,7 @@ import { topics } from "./topics.ts";
 export const repoRoutes = [
   repositorySearch,
   repositories,
+  repositoryAvatarRoutes,
   subscriptions,
   stargazers,
   forks,

@@ -1,3 +1,4 @@
+import { selfAvatar } from "./avatar.ts";
 import { emails } from "./emails.ts";
 import { ownEvents } from "./events.ts";
 import { gpgKeys } from "./gpg-keys.ts";
@@ -9,6 +10,7 @@ import { watchedRepositories } from "./subscriptions.ts";
 /** The routes of the signed-in user. When two paths match a request, the one listed first handles it. */
 export const selfRoutes = [
   self,
+  selfAvatar,
   emails,
   publicKeys,
   gpgKeys,
