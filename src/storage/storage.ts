@@ -4,11 +4,12 @@ import type { FindingSeverities } from "../git/object/finding.ts";
 import type { Gauge } from "../git/store.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
+import { streamPack } from "../git/pack/stream-pack.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
 import { type Budget, UNLIMITED } from "../git/budget.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
-import type { Scratch } from "../git/store.ts";
+import type { Scratch, StoredObject } from "../git/store.ts";
 import { AvatarFiles } from "./avatar-files.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
@@ -175,6 +176,11 @@ export class StoredRepository {
   /** A builder for the pack of a server-side change, which is then stored through `receivePack`. */
   startPack(): PackBuilder {
     return new PackBuilder(codec);
+  }
+
+  /** The pack of a server-side change whose objects need not fit in memory, for `receivePack`. */
+  packObjects(count: number, objects: AsyncIterable<StoredObject>): AsyncGenerator<Uint8Array> {
+    return streamPack(count, objects, codec);
   }
 
   /** @param severities What becomes of objects with findings; the defaults if undefined. */

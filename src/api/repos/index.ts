@@ -5,6 +5,7 @@ import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
+import { generate } from "./generate.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
@@ -19,6 +20,7 @@ export const repoRoutes = [
   subscriptions,
   stargazers,
   forks,
+  generate,
   insights,
   topics,
   repositoryActivities,

@@ -85,6 +85,13 @@ export class World {
   /** A note on the head of `main`. */
   readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
 
+  /** The path of the repository as a template with code. */
+  readonly templatePath = makeOnce(async () => {
+    await this.code();
+    const { id, owner, name } = await this.repo();
+    await db.update(repositories).set({ isTemplate: true }).where(eq(repositories.id, id));
+    return { template_owner: owner, template_repo: name };
+  });
   readonly avatar = makeOnce(async () => {
     const { id } = await this.user();
     await db.update(users).set({ avatarHash: AVATAR_HASH }).where(eq(users.id, id));
