@@ -43,6 +43,7 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
 /** Events of an organization. */
 const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "organization.created": "everybody",
+  "organization.avatar_changed": "members",
   "organization.member_added": "members",
   "organization.member_removed": "members",
   "organization.member_visibility_changed": "members",

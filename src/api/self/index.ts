@@ -1,5 +1,6 @@
 import { ownAudit } from "./audit.ts";
 import { blocks } from "./blocks.ts";
+import { selfAvatar } from "./avatar.ts";
 import { emails } from "./emails.ts";
 import { ownEvents } from "./events.ts";
 import { gpgKeys } from "./gpg-keys.ts";
@@ -12,6 +13,7 @@ import { watchedRepositories } from "./subscriptions.ts";
 export const selfRoutes = [
   self,
   blocks,
+  selfAvatar,
   emails,
   publicKeys,
   gpgKeys,

@@ -12,6 +12,7 @@ import {
   repositoryTopics,
   stars,
   topics,
+  users,
   watches,
   type Hook,
   type Repository,
@@ -22,6 +23,9 @@ import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
 import { storeSampleCode, storeSampleNote } from "./sample-code.ts";
+
+/** The hash of an image that is not stored. */
+const AVATAR_HASH = "a1".repeat(32);
 
 /** Columns that a test sets on the rows of a world, by part. */
 export interface WorldFields {
@@ -82,6 +86,25 @@ export class World {
   /** A note on the head of `main`. */
   readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
 
+  /** The path of the repository as a template with code. */
+  readonly templatePath = makeOnce(async () => {
+    await this.code();
+    const { id, owner, name } = await this.repo();
+    await db.update(repositories).set({ isTemplate: true }).where(eq(repositories.id, id));
+    return { template_owner: owner, template_repo: name };
+  });
+  readonly avatar = makeOnce(async () => {
+    const { id } = await this.user();
+    await db.update(users).set({ avatarHash: AVATAR_HASH }).where(eq(users.id, id));
+  });
+  readonly orgAvatar = makeOnce(async () => {
+    const { id } = await this.org();
+    await db.update(users).set({ avatarHash: AVATAR_HASH }).where(eq(users.id, id));
+  });
+  readonly repoAvatar = makeOnce(async () => {
+    const { id } = await this.repo();
+    await db.update(repositories).set({ avatarHash: AVATAR_HASH }).where(eq(repositories.id, id));
+  });
   readonly star = makeOnce(async () => {
     await db.insert(stars).values(await this.toggle());
   });
