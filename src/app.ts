@@ -15,6 +15,7 @@ import { createFirstAdministrator } from "./domain/accounts/create-first-adminis
 import { readClientAddress } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
 import { USER_AGENT } from "./domain/version.ts";
+import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
@@ -40,6 +41,19 @@ interface AppEnv {
   };
 }
 
+/** What scripts of other origins may call: whatever takes tokens, or is the same for everybody. */
+const CROSS_ORIGIN_PATHS = [
+  "/api/v1/*",
+  "/login/oauth/access_token",
+  "/login/oauth/introspect",
+  "/login/oauth/keys",
+  "/login/oauth/revoke",
+  "/login/oauth/userinfo",
+  "/.well-known/*",
+  "/openapi.json",
+  "/swagger.v1.json",
+];
+
 /** The whole service as one function from request to response. */
 export function createApp(config: Config): Hono<AppEnv> {
   const app = new Hono<AppEnv>({
@@ -57,6 +71,7 @@ export function createApp(config: Config): Hono<AppEnv> {
     await next();
     closeRequest(c, request);
   });
+  for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
   // The API's router answers every path below /api/v1, so web routes with such a path are mounted first.
   app.route("/", web);
   app.route("/api/v1", api);

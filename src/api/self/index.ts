@@ -4,6 +4,7 @@ import { selfAvatar } from "./avatar.ts";
 import { emails } from "./emails.ts";
 import { ownEvents } from "./events.ts";
 import { gpgKeys } from "./gpg-keys.ts";
+import { oauthApplications } from "./oauth-applications.ts";
 import { publicKeys } from "./public-keys.ts";
 import { self } from "./self.ts";
 import { stars } from "./stars.ts";
@@ -17,6 +18,7 @@ export const selfRoutes = [
   emails,
   publicKeys,
   gpgKeys,
+  oauthApplications,
   stars,
   watchedRepositories,
   ownEvents,

@@ -22,6 +22,7 @@ import { only } from "../../../src/lib/only.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
+import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote } from "./sample-code.ts";
 
 /** The hash of an image that is not stored. */
@@ -173,6 +174,8 @@ export class World {
     });
     return email;
   });
+  /** An application that the user registered. */
+  readonly application = makeOnce(async () => makeApplication(await this.user()));
   /** The id of a token that no request uses. */
   readonly accessToken = makeOnce(async () => {
     const user = await this.user();
