@@ -38,9 +38,6 @@ GET /orgs/{org}/actions/secrets
 PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
-POST DELETE /orgs/{org}/avatar
-GET /orgs/{org}/blocks
-GET PUT DELETE /orgs/{org}/blocks/{username}
 GET POST /orgs/{org}/labels
 GET DELETE PATCH /orgs/{org}/labels/{id}
 GET /packages/{owner}
@@ -75,7 +72,6 @@ PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET /repos/{owner}/{repo}/assignees
-POST DELETE /repos/{owner}/{repo}/avatar
 GET POST /repos/{owner}/{repo}/branch_protections
 POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
@@ -159,6 +155,9 @@ GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
 GET /repos/{owner}/{repo}/wiki/revisions/{pageName}
 POST /repos/{template_owner}/{template_repo}/generate
+DELETE PATCH /teams/{id}
+GET /teams/{id}/repos
+GET PUT DELETE /teams/{id}/repos/{org}/{repo}
 GET /user/actions/jobs
 GET /user/actions/runners
 GET POST /user/actions/runners/registration-token

@@ -1,6 +1,7 @@
 import { and, eq, ne, sql, type SQL } from "drizzle-orm";
 
 import { flagColumn, columnsOf, type Database } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import {
   ACCESS,
   collaborations,
@@ -44,7 +45,7 @@ export const insertMember = (db: Database, orgId: Id, userId: number) =>
   db.insert(organizationMembers).values({ orgId, userId }).onConflictDoNothing();
 
 /** Adds a user to a team. Idempotent. */
-export const insertTeamMember = (db: Database, teamId: Id, userId: number) =>
+export const insertTeamMember = (db: Database, teamId: Id, userId: Id) =>
   db.insert(teamMembers).values({ teamId, userId }).onConflictDoNothing();
 
 /**
@@ -207,6 +208,9 @@ export const selectMembers = (db: Database, orgId: number, isListed: SQL, isSeen
 
 /** Makes a user an administrator of the repositories that match a condition. */
 export const insertAdministrator = (db: Database, isThis: SQL, userId: number) =>
-  db
-    .insert(collaborations)
-    .select(sql`select id, ${userId}, ${ACCESS.admin} from ${repositories} where ${isThis}`);
+  insertSelect(
+    db,
+    collaborations,
+    { repoId: repositories.id, userId, access: ACCESS.admin },
+    sql`from ${repositories} where ${isThis}`,
+  );

@@ -12,7 +12,7 @@ import {
   type Repository,
   type Team,
 } from "../../db/schema/index.ts";
-import { teamRepositoryIds } from "./granted-repositories.ts";
+import { isReachedByTeam, teamRepositoryIds } from "./granted-repositories.ts";
 import { isVisibleTo } from "./grants.ts";
 import { TO_SEE } from "./requirement.ts";
 import { teamGrants } from "./team-modes.ts";
@@ -33,6 +33,13 @@ export const deleteTeamRow = (db: Database, team: Team) =>
     .delete(teams)
     .where(and(eq(teams.id, team.id), ne(teams.access, ACCESS.owner)))
     .returning({ id: teams.id });
+
+/** The condition that a team does not name a repository of its organization yet. */
+export const canJoinTeam = (team: Team, repo: Repository): SQL => sql`exists (
+  select 1 from ${repositories}
+  where ${repositories.id} = ${repo.id} and ${repositories.ownerId} = ${team.orgId}
+    and not ${isReachedByTeam(team.id, sql`${repositories.id}`)}
+)`;
 
 /** Adds a repository to a team of its owner. Idempotent. */
 export const insertTeamRepository = (db: Database, team: Team, repo: Repository) =>

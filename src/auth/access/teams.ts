@@ -128,6 +128,12 @@ export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | n
     .innerJoin(organizationMembers, eq(organizationMembers.orgId, teams.orgId))
     .where(sql`${isNamed} and ${organizationMembers.userId} = ${memberId}`);
 
+/** The condition that a user is a member of a team. */
+export const isInTeam = (teamId: number, userId: number): SQL => sql`exists (
+  select 1 from ${teamMembers}
+  where ${teamMembers.teamId} = ${teamId} and ${teamMembers.userId} = ${userId}
+)`;
+
 /** Selects the ids of a team's members. */
 export const teamMemberIds = (teamId: number): SQL => sql`(
   select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${teamId}

@@ -5,6 +5,7 @@ import { isViolation } from "../../db/db.ts";
 import { userRedirects, users, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { invalid } from "../../lib/failure.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { checkAccountName } from "./account-name.ts";
 
 /**
@@ -39,6 +40,11 @@ export async function renameAccount(ctx: Ctx, account: User, name: string): Prom
         ownerId: account.id,
         from: account.name,
         to: name,
+      }),
+      recordAudit(ctx, {
+        kind: account.kind === "user" ? "user.renamed" : "organization.renamed",
+        ownerId: account.id,
+        details: { from: account.name, to: name },
       }),
     ]);
   } catch (error) {

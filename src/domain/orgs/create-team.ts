@@ -6,6 +6,7 @@ import type { Team, User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { invalid } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { checkTeamName, readGrants, type TeamGrantOptions } from "./team-options.ts";
 
 /** The input for a new team. */
@@ -38,6 +39,12 @@ export async function createTeam(ctx: Ctx, org: User, wanted: NewTeam): Promise<
     const [created] = await ctx.db.batch([
       insertTeam(ctx.db, row),
       record(ctx, { type: "team.created", ownerId: org.id, teamId: idOfTeam(org.id, name), name }),
+      recordAudit(ctx, {
+        kind: "team.created",
+        ownerId: org.id,
+        target: name,
+        details: { permission: wanted.permission ?? "" },
+      }),
     ]);
     return only(created);
   } catch (error) {

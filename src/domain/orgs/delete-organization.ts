@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import { deleteSomeMemberships, selectMembershipCount } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
@@ -6,6 +6,7 @@ import { isViolation } from "../../db/db.ts";
 import { repositories, users, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
+import { recordAuditWhere } from "../audit/record-audit.ts";
 
 /** Memberships that are deleted in one batch; a statement of D1 ends after 30 seconds. */
 const STEP_ROWS_MAX = 5000;
@@ -35,7 +36,13 @@ export async function deleteOrganization(ctx: Ctx, org: User): Promise<void> {
     isLarge = left.length === STEP_ROWS_MAX;
   }
   try {
-    const [deleted] = await db.batch([
+    const [, deleted] = await db.batch([
+      // Before the deletion, whose names it keeps.
+      recordAuditWhere(
+        ctx,
+        { kind: "organization.deleted", ownerId: org.id },
+        sql`exists (select 1 from ${users} where ${users.id} = ${org.id})`,
+      ),
       db
         .delete(users)
         .where(and(eq(users.id, org.id), eq(users.kind, "organization")))

@@ -5,6 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { ACCESS, type Team } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 
 /**
  * Deletes a team. Members who are in no other team leave the organization, and watches end of repositories that nobody
@@ -20,6 +21,7 @@ export async function deleteTeam(ctx: Ctx, team: Team): Promise<void> {
     deleteLostWatches(ctx.db, { orgId, userIds: teamMemberIds(teamId), exceptTeamId: teamId }),
     deleteTeamRow(ctx.db, team),
     recordIfChanged(ctx, { type: "team.deleted", ownerId: orgId, teamId, name }),
+    recordAuditIfChanged(ctx, { kind: "team.deleted", ownerId: orgId, target: name }),
   ]);
   if (deleted.length === 0) throw notFound();
 }

@@ -6,6 +6,7 @@ import { record } from "../../events/record.ts";
 import { differing } from "../../lib/differing.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { checkEmail } from "../accounts/email-address.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 
 /** The properties of an organization to change. Missing properties keep their value. */
 export type OrganizationEdit = Partial<
@@ -38,6 +39,7 @@ export async function editOrganization(
   if (ctx.actor.scopes.isPublicOnly && (edit.visibility ?? "public") !== "public") {
     throw forbidden("token scope is limited to public orgs");
   }
+  const changed = Object.keys(edit).toSorted();
   const [[updated]] = await ctx.db.batch([
     ctx.db
       .update(users)
@@ -47,7 +49,12 @@ export async function editOrganization(
     record(ctx, {
       type: "organization.edited",
       ownerId: org.id,
-      changed: Object.keys(edit).toSorted(),
+      changed,
+    }),
+    recordAudit(ctx, {
+      kind: "organization.edited",
+      ownerId: org.id,
+      details: { changed },
     }),
   ]);
   if (!updated) throw notFound();

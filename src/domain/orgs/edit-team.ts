@@ -6,6 +6,7 @@ import { recordIfChanged } from "../../events/record.ts";
 import { defined } from "../../lib/defined.ts";
 import { differing } from "../../lib/differing.ts";
 import { invalidField, notFound } from "../../lib/failure.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { asNameTaken, type NewTeam } from "./create-team.ts";
 import { changeGrants, checkTeamName } from "./team-options.ts";
 
@@ -36,6 +37,12 @@ export async function editTeam(ctx: Ctx, team: Team, wanted: Partial<NewTeam>): 
     const [updated] = await ctx.db.batch([
       updateTeam(ctx.db, team, edit),
       recordIfChanged(ctx, { type: "team.edited", ownerId: orgId, teamId, changed }),
+      recordAuditIfChanged(ctx, {
+        kind: "team.edited",
+        ownerId: orgId,
+        target: team.name,
+        details: { changed },
+      }),
       ...(losesAccess ? [deleteLostWatches(ctx.db, { orgId, userIds })] : []),
     ]);
     const [row] = updated;

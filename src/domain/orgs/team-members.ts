@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 
+import { asBlocked, isBlockedBy, unlessBlocked } from "../../auth/access/blocks.ts";
 import {
   deleteMemberWithoutTeam,
   deleteTeamMember,
@@ -11,22 +12,34 @@ import {
   updateMembershipVisibility,
 } from "../../auth/access/memberships.ts";
 import { deleteLostWatches, insertWatchesOfMember } from "../../auth/access/team-changes.ts";
+import { isInTeam } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import type { Team, User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
+import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
 
 /**
  * Adds a user to a team and to its organization; the user watches the team's repositories from then on. Idempotent.
  *
- * @throws Failure `not_found` if another request has deleted the team or the user.
+ * @throws Failure `not_found` if another request has deleted the team or the user, `forbidden` where the organization
+ * blocks the user.
  */
 export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
   try {
     await ctx.db.batch([
+      recordAuditWhere(
+        ctx,
+        { kind: "team.member_added", ownerId: team.orgId, userId: user.id, target: team.name },
+        sql`not ${isInTeam(team.id, user.id)}`,
+      ),
       insertMember(ctx.db, team.orgId, user.id),
-      insertTeamMember(ctx.db, team.id, user.id),
+      insertTeamMember(
+        ctx.db,
+        team.id,
+        unlessBlocked(isBlockedBy(sql`${user.id}`, sql`${team.orgId}`), user.id),
+      ),
       recordIfChanged(ctx, {
         type: "organization.member_added",
         ownerId: team.orgId,
@@ -42,7 +55,7 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
     ]);
   } catch (error) {
     if (isViolation(error, "FOREIGN KEY")) throw notFound();
-    throw error;
+    throw asBlocked(error, "team_members.user_id");
   }
 }
 
@@ -60,6 +73,12 @@ export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promis
       ownerId: team.orgId,
       userId: user.id,
       teamId: team.id,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "team.member_removed",
+      ownerId: team.orgId,
+      userId: user.id,
+      target: team.name,
     }),
     deleteMemberWithoutTeam(ctx.db, team.orgId, user.id),
     deleteLostWatches(ctx.db, { orgId: team.orgId, userIds: sql`(${user.id})` }),
@@ -86,6 +105,11 @@ export async function removeMember(ctx: Ctx, org: User, user: User): Promise<voi
       userId: user.id,
       teamId: null,
     }),
+    recordAuditIfChanged(ctx, {
+      kind: "organization.member_removed",
+      ownerId: org.id,
+      userId: user.id,
+    }),
     deleteLostWatches(ctx.db, { orgId: org.id, userIds: sql`(${user.id})` }),
   ]);
   if (removed.length > 0) return;
@@ -106,6 +130,12 @@ export async function setMembershipVisibility(
       type: "organization.member_visibility_changed",
       ownerId: org.id,
       isPublic,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "organization.member_visibility_changed",
+      ownerId: org.id,
+      userId: user.id,
+      details: { isPublic },
     }),
   ]);
 }

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 
 import {
+  canJoinTeam,
   deleteLostWatches,
   deleteTeamRepository,
   insertTeamRepository,
@@ -12,6 +13,7 @@ import { isViolation } from "../../db/db.ts";
 import type { Repository, Team } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
+import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
 
 /**
  * Adds a repository of the organization to a team, whose members watch it from then on. Idempotent; a team with all
@@ -23,6 +25,16 @@ export async function addTeamRepository(ctx: Ctx, team: Team, repo: Repository):
   if (team.includesAllRepositories) return;
   try {
     await ctx.db.batch([
+      recordAuditWhere(
+        ctx,
+        {
+          kind: "team.repository_added",
+          ownerId: team.orgId,
+          repoId: repo.id,
+          target: team.name,
+        },
+        canJoinTeam(team, repo),
+      ),
       insertTeamRepository(ctx.db, team, repo),
       recordIfChanged(ctx, {
         type: "team.repository_added",
@@ -57,6 +69,12 @@ export async function removeTeamRepository(ctx: Ctx, team: Team, repo: Repositor
       ownerId: orgId,
       teamId,
       repositoryId: repo.id,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "team.repository_removed",
+      ownerId: orgId,
+      repoId: repo.id,
+      target: team.name,
     }),
     deleteLostWatches(ctx.db, { orgId, userIds: teamMemberIds(teamId), repoId: repo.id }),
   ]);

@@ -3,6 +3,8 @@ export type OrganizationEvent =
   | { type: "organization.created" | "organization.deleted"; ownerId: number; name: string }
   | { type: "organization.edited"; ownerId: number; changed: string[] }
   | { type: "organization.renamed"; ownerId: number; from: string; to: string }
+  | { type: "organization.created"; ownerId: number; name: string }
+  | { type: "organization.avatar_changed"; ownerId: number }
   | {
       type: "organization.member_added" | "organization.member_removed";
       ownerId: number;
