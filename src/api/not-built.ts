@@ -166,11 +166,6 @@ GET /user/actions/runs
 PUT DELETE /user/actions/secrets/{secretname}
 GET /user/actions/variables
 GET PUT POST DELETE /user/actions/variables/{variablename}
-GET POST /user/applications/oauth2
-GET DELETE PATCH /user/applications/oauth2/{id}
-POST DELETE /user/avatar
-GET /user/blocks
-GET PUT DELETE /user/blocks/{username}
 GET /user/stopwatches
 GET /user/times
 `;

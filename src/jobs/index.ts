@@ -94,8 +94,9 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   // A failing job does not stop the others.
   if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
-  else await settled([maintainStorage(ctx), maintainWebhooks(ctx), sweepAudit(ctx)]);
-  else await settled([maintainStorage(ctx), maintainWebhooks(ctx), purgeGrants(ctx)]);
+  else {
+    await settled([maintainStorage(ctx), maintainWebhooks(ctx), sweepAudit(ctx), purgeGrants(ctx)]);
+  }
 }
 
 async function maintainStorage(ctx: Ctx): Promise<void> {

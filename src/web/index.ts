@@ -14,15 +14,15 @@ import { pages } from "./pages/index.ts";
 
 /** All HTTP routes outside the API and git. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const door of [avatars, documentation, health, nodeInfo, objectChecks, pages, archives, feeds])
-  for (const door of [
-    avatars,
-    documentation,
-    health,
-    nodeInfo,
-    oauth,
-    objectChecks,
-    archives,
-    feeds,
-  ])
-    web.route("/", door);
+const doors = [
+  avatars,
+  documentation,
+  health,
+  nodeInfo,
+  oauth,
+  objectChecks,
+  pages,
+  archives,
+  feeds,
+];
+for (const door of doors) web.route("/", door);
