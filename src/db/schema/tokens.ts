@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import {
   type AnySQLiteColumn,
   index,
@@ -9,6 +10,7 @@ import {
 } from "drizzle-orm/sqlite-core";
 
 import { users } from "./accounts.ts";
+import { oauthGrants } from "./oauth.ts";
 import { repositories } from "./repositories.ts";
 
 export const accessTokens = sqliteTable(
@@ -40,12 +42,17 @@ export const accessTokens = sqliteTable(
     lastUsedAt: integer(),
     /** The token that made this one, and with which it ends; null if it was made with a password. */
     madeById: integer().references((): AnySQLiteColumn => accessTokens.id, { onDelete: "cascade" }),
+    /** The grant whose token this is, and with which it ends; null for a personal token. */
+    grantId: integer().references(() => oauthGrants.id, { onDelete: "cascade" }),
   },
   (table) => [
     uniqueIndex("access_tokens_secret_hash").on(table.secretHash),
-    uniqueIndex("access_tokens_name").on(table.userId, table.name),
+    uniqueIndex("access_tokens_name")
+      .on(table.userId, table.name)
+      .where(sql`grant_id is null`),
     index("access_tokens_user").on(table.userId, table.createdAt),
     index("access_tokens_made_by").on(table.madeById),
+    index("access_tokens_grant").on(table.grantId),
   ],
 );
 export type AccessToken = typeof accessTokens.$inferSelect;
