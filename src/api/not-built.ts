@@ -154,10 +154,6 @@ POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
 GET /repos/{owner}/{repo}/wiki/revisions/{pageName}
-POST /repos/{template_owner}/{template_repo}/generate
-DELETE PATCH /teams/{id}
-GET /teams/{id}/repos
-GET PUT DELETE /teams/{id}/repos/{org}/{repo}
 GET /user/actions/jobs
 GET /user/actions/runners
 GET POST /user/actions/runners/registration-token

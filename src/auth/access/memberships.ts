@@ -13,6 +13,7 @@ import {
   users,
   type Team,
 } from "../../db/schema/index.ts";
+import { asBlocked } from "./blocks.ts";
 
 // Statements that change memberships of organizations and teams, for the batches of the operations in
 // `domain`.
@@ -214,3 +215,7 @@ export const insertAdministrator = (db: Database, isThis: SQL, userId: number) =
     { repoId: repositories.id, userId, access: ACCESS.admin },
     sql`from ${repositories} where ${isThis}`,
   );
+
+/** What a failed batch that adds a member means for the caller, as `asBlocked` says it. */
+export const asBlockedMember = (error: unknown): unknown =>
+  asBlocked(error, "team_members.user_id");

@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 
-import { asBlocked, isBlockedBy, unlessBlocked } from "../../auth/access/blocks.ts";
+import { isBlockedBy, unlessBlocked } from "../../auth/access/blocks.ts";
 import {
+  asBlockedMember,
   deleteMemberWithoutTeam,
   deleteTeamMember,
   deleteTeamMemberships,
@@ -55,7 +56,7 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
     ]);
   } catch (error) {
     if (isViolation(error, "FOREIGN KEY")) throw notFound();
-    throw asBlocked(error, "team_members.user_id");
+    throw asBlockedMember(error);
   }
 }
 
