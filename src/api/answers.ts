@@ -77,6 +77,7 @@ const REFUSALS = {
   401: refusal("Authentication is required, or the credential is invalid"),
   403: { ...refusal("The caller lacks permission"), headers: HEADERS.binding },
   404: { description: "Not found, or not visible to the caller" },
+  405: refusal("Exists, but not for a thing of this kind"),
   409: refusal("The request conflicts with the current state"),
   413: refusal("The request or the result is too large"),
   422: refusal("The input is invalid"),

@@ -14,6 +14,7 @@ export const FAILURE_STATUS = {
   unauthenticated: 401,
   forbidden: 403,
   not_found: 404,
+  not_applicable: 405,
   conflict: 409,
   too_large: 413,
   locked: 423,

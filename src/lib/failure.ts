@@ -5,6 +5,7 @@ export type FailureKind =
   | "unauthenticated" // the caller is not signed in, or the credential is wrong
   | "forbidden" // signed in without the permission, on something the caller may see
   | "not_found" // does not exist, or the caller may not see it; the response is the same
+  | "not_applicable" // exists, but not for a thing of this kind: teams of a user's repository
   | "conflict" // conflicts with the current state
   | "too_large" // exceeds a configured size limit
   | "locked" // archived: read-only
@@ -95,6 +96,7 @@ export const unauthenticated = (message: string): Failure =>
 export const forbidden = (message: string): Failure => new Failure("forbidden", message);
 export const notFound = (message = "not found", reason: NotFoundReason = "not-found"): Failure =>
   new NotFound(message, reason);
+export const notApplicable = (message: string): Failure => new Failure("not_applicable", message);
 export const conflict = (message: string): Failure => new Failure("conflict", message);
 export const tooLarge = (message: string): Failure => new Failure("too_large", message);
 export const tooManyRequests = (message: string, retryAfterSeconds: number): Failure =>

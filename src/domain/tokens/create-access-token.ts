@@ -18,6 +18,7 @@ import {
 import { record } from "../../events/record.ts";
 import { forbidden, invalidField, malformed, unauthenticated } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { checkPatterns, type PatternBinding } from "./check-patterns.ts";
 
 /** The input for a new token. */
@@ -40,8 +41,8 @@ export const BOUND_MAX = 100;
  * with it.
  *
  * @throws Failure `malformed` for invalid scopes and a name that is taken, `forbidden` for a token wider than
- * the caller's own, `invalid` for an expiry in the past, for repositories that the caller may not see, and for patterns
- * that match nothing.
+ * the caller's own and for a caller that is an application, `invalid` for an expiry in the past, for repositories that
+ * the caller may not see, and for patterns that match nothing.
  */
 export async function createAccessToken(
   ctx: Ctx,
@@ -93,6 +94,17 @@ export async function createAccessToken(
         sql`from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
       ),
       record(ctx, { type: "access_token.created", ownerId: user.id, name: wanted.name }),
+      recordAudit(ctx, {
+        kind: "access_token.created",
+        ownerId: user.id,
+        target: wanted.name,
+        details: {
+          tokenId: newId,
+          scopes: scopes.text,
+          expiresAt: wanted.expiresAt,
+          repositories: wanted.repositories === null ? null : bound.map((repo) => repo.fullName),
+        },
+      }),
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
   } catch (error) {
@@ -109,11 +121,13 @@ export async function createAccessToken(
 
 /**
  * SECURITY: a token can't create a token with more scopes or a later expiry than its own. A token that is bound to
- * anything creates none.
+ * anything creates none, and neither does the token of an application: what the application made would outlive the
+ * hour of its token, and would not be among the applications that the user can revoke.
  */
 function refuseWidening(actor: Actor, requested: Scopes, wanted: NewAccessToken): void {
   const { token, scopes } = actor;
   if (!token) return;
+  if (token.grantId !== null) throw forbidden("the token of an application can't create tokens");
   refuseBound(actor);
   const refusal = "a token can't create a token wider than itself";
   if (!isWithin(requested, scopes)) throw forbidden(refusal);

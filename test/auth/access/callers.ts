@@ -58,6 +58,7 @@ function actorOf(
       isBound,
       ...NO_PATTERNS,
     } as AccessToken,
+    session: undefined,
   };
 }
 
