@@ -1,5 +1,6 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
+import { collaborators } from "./collaborators.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
@@ -9,6 +10,7 @@ import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { topics } from "./topics.ts";
+import { transfers } from "./transfers.ts";
 
 /** The routes of repositories. When two paths match a request, the one listed first handles it. */
 export const repoRoutes = [
@@ -17,6 +19,8 @@ export const repoRoutes = [
   subscriptions,
   stargazers,
   forks,
+  collaborators,
+  transfers,
   insights,
   topics,
   repositoryActivities,
