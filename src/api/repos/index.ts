@@ -6,6 +6,7 @@ import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
+import { upstreamMerges } from "./merge-upstream.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
@@ -21,6 +22,7 @@ export const repoRoutes = [
   stargazers,
   forks,
   generate,
+  upstreamMerges,
   insights,
   topics,
   repositoryActivities,
