@@ -204,12 +204,40 @@ export const collaborations = sqliteTable(
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
     access: integer().$type<1 | 2 | 3>().notNull(),
+    createdAt: integer().notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.repoId, table.userId] }),
     index("collaborations_user").on(table.userId, table.repoId),
+    index("collaborations_oldest").on(table.repoId, table.createdAt, table.userId),
   ],
 );
+
+/** Repositories offered to an account that has not accepted them yet. */
+export const repositoryTransfers = sqliteTable(
+  "repository_transfers",
+  {
+    repoId: integer()
+      .primaryKey()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** The user who offers it. */
+    doerId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** The user or organization that is to own it. */
+    recipientId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** The recipient's teams that are to reach it. */
+    teamIds: text({ mode: "json" }).$type<readonly number[]>().notNull().default([]),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    index("repository_transfers_recipient").on(table.recipientId, table.repoId),
+    index("repository_transfers_doer").on(table.doerId),
+  ],
+);
+export type RepositoryTransfer = typeof repositoryTransfers.$inferSelect;
 
 /** A table of stars or watches: at most one row for each user and repository. */
 function toggleTable<Name extends string>(name: Name) {
