@@ -55,8 +55,9 @@ export default defineConfig({
           name: "scripts",
           include: ["test/scripts/**/*.test.ts"],
           environment: "node",
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          // Tests that start the service several times take minutes on a busy machine.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           // Each service has two processes, so one file at a time uses a machine with two cores.
           fileParallelism: false,
         },

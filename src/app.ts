@@ -11,6 +11,7 @@ import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { readClientAddress } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
@@ -138,6 +139,10 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     rootUrl,
     // Cloudflare routes only the operator's own host names to a Worker; `npm start` always has a public URL.
     publicUrl: config.publicUrl || rootUrl,
+    client: {
+      address: readClientAddress(c.req.raw.headers, config.clientAddressHeader),
+      requestId: c.var.requestId,
+    },
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
   });

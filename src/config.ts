@@ -205,6 +205,10 @@ const Variables = z.object({
   WEBHOOKS_MAX: count(100, 1, 1000),
   /** Retention of webhook deliveries, with their requests and responses, in days. */
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
+  /** Whether changes, sign-ins and failed sign-ins are recorded in the audit log. */
+  AUDIT_ENABLED: flag(true),
+  /** Retention of the audit log, in days. */
+  AUDIT_DAYS: count(365, 1, 36_500),
   /** A secret: creates an administrator with this password while there is none. Delete it afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
@@ -317,6 +321,8 @@ export interface Config {
   areWebhooksDisabled: boolean;
   hookCountMax: number;
   deliveryDays: number;
+  isAuditOn: boolean;
+  auditDays: number;
   logsD1Rows: boolean;
   signing: Signing | undefined;
   /** The first key encrypts, every key decrypts. */
@@ -376,6 +382,8 @@ export function parseConfig(env: object): Config {
     areWebhooksDisabled: variables.DISABLE_WEBHOOKS,
     hookCountMax: variables.WEBHOOKS_MAX,
     deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
+    isAuditOn: variables.AUDIT_ENABLED,
+    auditDays: variables.AUDIT_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,
     signing: toSigning(variables),
     sealingKeys: parseSealingKeys(variables.SEALING_KEYS) ?? [],

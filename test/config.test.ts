@@ -209,6 +209,8 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 36500",
     values: wrongNumbers("0", "36501"),
   },
+  AUDIT_ENABLED: { allowed: "true or false", values: wrongFlags() },
+  AUDIT_DAYS: { allowed: "a whole number from 1 to 36500", values: wrongNumbers("0", "36501") },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },
 };
 

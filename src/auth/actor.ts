@@ -15,6 +15,8 @@ export interface Actor {
   scopes: Scopes;
   /** The access token of the request, where it carries one. */
   token: AccessToken | undefined;
+  /** The administrator who acts as `user`, by sudo. */
+  sudoer?: User | undefined;
 }
 
 export const ANONYMOUS: Actor = {

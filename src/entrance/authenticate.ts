@@ -24,6 +24,11 @@ import {
   type AccessToken,
   type User,
 } from "../db/schema/index.ts";
+import {
+  recordFailedSignIn,
+  recordPasswordUse,
+  recordRefusedSignIn,
+} from "../domain/audit/record-sign-in.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { readClientNetwork } from "./client-network.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
@@ -85,6 +90,12 @@ interface Claims {
   network: string | undefined;
 }
 
+/** The caller, and whether a password was hashed to know them: it was not right a moment ago. */
+interface Resolved {
+  actor: Actor;
+  isHashed: boolean;
+}
+
 /**
  * Finds the caller of a request and, in the same batch, the target of the request: one round trip.
  *
@@ -110,8 +121,13 @@ async function resolveCaller<Q extends TargetQuery>(
     sudo: isSudo && selectUsers(db, isSudo),
     target: selectTarget?.(callerSubquery({ isToken, isAccount, isSudo })),
   });
-  const actor = await resolveActor(base, claims, found.tokens ?? [], found.accounts ?? []);
-  if (actor.user) refuseDisabledAccount(actor.user);
+  const { actor, isHashed } = await resolveActor(
+    base,
+    claims,
+    found.tokens ?? [],
+    found.accounts ?? [],
+  );
+  if (actor.user) admitAccount({ ...base, actor }, actor.user, isHashed);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
     target: found.target,
@@ -195,8 +211,8 @@ async function resolveActor(
   { credential, network }: Claims,
   tokens: { token: AccessToken; user: User }[],
   accounts: { user: User }[],
-): Promise<Actor> {
-  if (credential.kind === "none") return ANONYMOUS;
+): Promise<Resolved> {
+  if (credential.kind === "none") return { actor: ANONYMOUS, isHashed: false };
 
   const [match] = tokens;
   if (match) {
@@ -205,15 +221,11 @@ async function resolveActor(
       throw unauthenticated("the access token has expired");
     }
     const scopes = readStoredScopes(token.scopes);
-    return {
-      user,
-      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && !token.isBound,
-      credential: "token",
-      scopes,
-      token,
-    };
+    const isSiteAdmin = user.isAdmin && !scopes.isPublicOnly && !token.isBound;
+    return { actor: { user, isSiteAdmin, credential: "token", scopes, token }, isHashed: false };
   }
   const user = accounts[0]?.user;
+  let isHashed = false;
   switch (credential.kind) {
     case "token":
       throw unauthenticated("the access token is not valid");
@@ -225,20 +237,25 @@ async function resolveActor(
     case "basic": {
       const { name, password } = credential;
       const claim = { name, password, hash: user?.passwordHash ?? null };
-      const isRight = await checkPassword(base, claim, network);
-      if (!user || !isRight) throw unauthenticated("the user name or the password is not right");
+      const checked = await checkPassword(base, claim, { network, user });
+      if (!user || checked === "wrong") {
+        throw unauthenticated("the user name or the password is not right");
+      }
+      isHashed = checked === "right";
       break;
     }
     default:
       return credential satisfies never;
   }
-  return {
+  const isSiteAdmin = user.isAdmin;
+  const actor: Actor = {
     ...ANONYMOUS,
     user,
-    isSiteAdmin: user.isAdmin,
+    isSiteAdmin,
     credential: "basic",
     scopes: ALL_SCOPES,
   };
+  return { actor, isHashed };
 }
 
 /** Whether the account still has the password that the caller of a transfer signed in with. */
@@ -250,7 +267,7 @@ const isSameLogin = async (
   credential.passwordMark === (await markPassword(passwordHash));
 
 /**
- * Whether a password is right.
+ * Whether a password is right, or was a moment ago.
  *
  * SECURITY: the password is hashed, and a wrong one counted, whether or not the account exists: neither timing, nor
  * limits, nor the message that follows reveal which accounts exist.
@@ -258,33 +275,43 @@ const isSameLogin = async (
  * @throws Failure `too_many` after too many wrong passwords, and while too many are being checked.
  */
 async function checkPassword(
-  { signInFailures: failures, defer }: BaseCtx,
+  base: BaseCtx,
   claim: PasswordClaim,
-  network: string | undefined,
-): Promise<boolean> {
+  { network, user }: { network: string | undefined; user: User | undefined },
+): Promise<"right" | "remembered" | "wrong"> {
+  const { signInFailures: failures, defer } = base;
   const digest = await digestClaim(claim);
-  if (wasRight(digest)) return true;
+  if (wasRight(digest)) return "remembered";
   const attempt = { name: claim.name, network };
   await failures.refuseBlocked(attempt);
   const verifying = verifyPassword(claim, digest);
   // SECURITY: a caller who hangs up would otherwise leave a turn in the queue that nobody takes.
   defer(verifying.catch(() => undefined));
-  const isRight = await verifying;
-  if (!isRight) await failures.count(attempt);
-  return isRight;
+  if (await verifying) return "right";
+  // SECURITY: not awaited, so that it does not take the longer where an account exists.
+  defer(recordFailedSignIn(base, user).execute());
+  await failures.count(attempt);
+  return "wrong";
 }
 
-function refuseDisabledAccount(user: User): void {
+/**
+ * Refuses an account that may not sign in, and records that a password was used.
+ *
+ * @throws Failure `forbidden`.
+ */
+function admitAccount(ctx: Ctx, user: User, isHashed: boolean): void {
   if (!user.isActive || user.isLoginProhibited) {
+    if (isHashed) ctx.defer(recordRefusedSignIn(ctx, user).execute());
     throw forbidden(
       "This account is prohibited from signing in, please contact your site administrator.",
     );
   }
+  if (isHashed) ctx.defer(recordPasswordUse(ctx, user).execute());
   if (user.mustChangePassword) throw forbidden("You must change your password.");
 }
 
 function actAs(actor: Actor, user: User | undefined): Actor {
   if (!actor.isSiteAdmin) throw forbidden("Only administrators allowed to sudo.");
   if (!user) throw notFound();
-  return { ...actor, user, isSiteAdmin: user.isAdmin };
+  return { ...actor, user, isSiteAdmin: user.isAdmin, sudoer: actor.user };
 }

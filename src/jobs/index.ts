@@ -1,4 +1,5 @@
 import type { Ctx } from "../context.ts";
+import { sweepAudit } from "../domain/audit/sweep-audit.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listOrphaned } from "../domain/git/list-orphaned.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
@@ -92,7 +93,9 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   // A failing job does not stop the others.
   if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
-  else await settled([maintainStorage(ctx), maintainWebhooks(ctx), purgeGrants(ctx)]);
+  else {
+    await settled([maintainStorage(ctx), maintainWebhooks(ctx), purgeGrants(ctx), sweepAudit(ctx)]);
+  }
 }
 
 async function maintainStorage(ctx: Ctx): Promise<void> {

@@ -1,4 +1,5 @@
 import { organizationActivities } from "./activities.ts";
+import { organizationAudit } from "./audit.ts";
 import { organizationEvents } from "./events.ts";
 import { organizationMembers } from "./members.ts";
 import { organizations } from "./organizations.ts";
@@ -12,5 +13,6 @@ export const organizationRoutes = [
   organizationRepositories,
   organizationActivities,
   organizationEvents,
+  organizationAudit,
   teams,
 ];

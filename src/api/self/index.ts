@@ -1,3 +1,4 @@
+import { ownAudit } from "./audit.ts";
 import { emails } from "./emails.ts";
 import { ownEvents } from "./events.ts";
 import { gpgKeys } from "./gpg-keys.ts";
@@ -17,4 +18,5 @@ export const selfRoutes = [
   stars,
   watchedRepositories,
   ownEvents,
+  ownAudit,
 ];

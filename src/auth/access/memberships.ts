@@ -1,6 +1,7 @@
 import { and, eq, ne, sql, type SQL } from "drizzle-orm";
 
 import { flagColumn, columnsOf, type Database } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import {
   ACCESS,
   collaborations,
@@ -112,6 +113,9 @@ export const selectMembers = (db: Database, orgId: number, isListed: SQL, isSeen
 
 /** Makes a user an administrator of the repositories that match a condition. */
 export const insertAdministrator = (db: Database, isThis: SQL, userId: number) =>
-  db
-    .insert(collaborations)
-    .select(sql`select id, ${userId}, ${ACCESS.admin} from ${repositories} where ${isThis}`);
+  insertSelect(
+    db,
+    collaborations,
+    { repoId: repositories.id, userId, access: ACCESS.admin },
+    sql`from ${repositories} where ${isThis}`,
+  );

@@ -39,6 +39,9 @@ export const users = sqliteTable(
     isRestricted: integer({ mode: "boolean" }).notNull().default(false),
     isLoginProhibited: integer({ mode: "boolean" }).notNull().default(false),
     mustChangePassword: integer({ mode: "boolean" }).notNull().default(false),
+    /** Whether `totp_secrets` holds an enabled authenticator app, and `webauthn_credentials` any key. */
+    hasTotp: integer({ mode: "boolean" }).notNull().default(false),
+    hasWebauthn: integer({ mode: "boolean" }).notNull().default(false),
     canCreateOrganization: integer({ mode: "boolean" }).notNull().default(true),
     canRepoAdminChangeTeamAccess: integer({ mode: "boolean" }).notNull().default(false),
     /** Maximum number of repositories the account may own; -1 for the server's setting. */
@@ -50,6 +53,8 @@ export const users = sqliteTable(
     followingCount: integer().notNull().default(0),
     starCount: integer().notNull().default(0),
     watchCount: integer().notNull().default(0),
+    /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for the generated one. */
+    avatarHash: text().notNull().default(""),
     lastLoginAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -57,6 +62,9 @@ export const users = sqliteTable(
   (table) => [
     uniqueIndex("users_lower_name").on(table.lowerName),
     index("users_by_name").on(table.kind, table.visibility, table.lowerName),
+    index("users_avatar")
+      .on(table.avatarHash)
+      .where(sql`${table.avatarHash} <> ''`),
     check("users_kind", sql`${table.kind} in ('user', 'organization')`),
     check("users_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
   ],
@@ -112,5 +120,28 @@ export const follows = sqliteTable(
     primaryKey({ columns: [table.followerId, table.followedId] }),
     index("follows_followed").on(table.followedId, table.followerId),
     check("follows_not_oneself", sql`${table.followerId} <> ${table.followedId}`),
+  ],
+);
+
+/** Accounts that a user or an organization blocks. */
+export const blocks = sqliteTable(
+  "blocks",
+  {
+    blockerId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** Always a user: organizations can't be blocked. */
+    blockedId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** Why, for the blocker alone. */
+    note: text().notNull().default(""),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.blockerId, table.blockedId] }),
+    index("blocks_blocked").on(table.blockedId, table.blockerId),
+    index("blocks_newest").on(table.blockerId, table.createdAt, table.blockedId),
+    check("blocks_not_oneself", sql`${table.blockerId} <> ${table.blockedId}`),
   ],
 );

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import {
   index,
   integer,
@@ -46,7 +47,13 @@ export const teams = sqliteTable(
     canCreateOrgRepo: integer({ mode: "boolean" }).notNull().default(false),
     createdAt: integer().notNull(),
   },
-  (table) => [uniqueIndex("teams_lower_name").on(table.orgId, table.lowerName)],
+  (table) => [
+    uniqueIndex("teams_lower_name").on(table.orgId, table.lowerName),
+    // The teams that reach a repository are those that name it, and these.
+    index("teams_of_all_repositories")
+      .on(table.orgId)
+      .where(sql`${table.includesAllRepositories}`),
+  ],
 );
 export type Team = typeof teams.$inferSelect;
 

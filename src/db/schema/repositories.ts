@@ -109,6 +109,8 @@ export const repositories = sqliteTable(
     externalWikiUrl: text().notNull().default(""),
     pullSettings: text({ mode: "json" }).$type<PullSettings>().notNull(),
     issueSettings: text({ mode: "json" }).$type<IssueSettings>().notNull(),
+    /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for none. */
+    avatarHash: text().notNull().default(""),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
@@ -137,6 +139,9 @@ export const repositories = sqliteTable(
       .on(table.objectName)
       .where(sql`${table.objectName} <> ''`),
     index("repositories_network").on(table.networkName, table.id),
+    index("repositories_avatar")
+      .on(table.avatarHash)
+      .where(sql`${table.avatarHash} <> ''`),
     check("repositories_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
     check(
       "repositories_some_unit",
@@ -199,12 +204,40 @@ export const collaborations = sqliteTable(
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
     access: integer().$type<1 | 2 | 3>().notNull(),
+    createdAt: integer().notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.repoId, table.userId] }),
     index("collaborations_user").on(table.userId, table.repoId),
+    index("collaborations_oldest").on(table.repoId, table.createdAt, table.userId),
   ],
 );
+
+/** Repositories offered to an account that has not accepted them yet. */
+export const repositoryTransfers = sqliteTable(
+  "repository_transfers",
+  {
+    repoId: integer()
+      .primaryKey()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** The user who offers it. */
+    doerId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** The user or organization that is to own it. */
+    recipientId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** The recipient's teams that are to reach it. */
+    teamIds: text({ mode: "json" }).$type<readonly number[]>().notNull().default([]),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    index("repository_transfers_recipient").on(table.recipientId, table.repoId),
+    index("repository_transfers_doer").on(table.doerId),
+  ],
+);
+export type RepositoryTransfer = typeof repositoryTransfers.$inferSelect;
 
 /** A table of stars or watches: at most one row for each user and repository. */
 function toggleTable<Name extends string>(name: Name) {

@@ -32,6 +32,12 @@ export const accessTokens = sqliteTable(
     expiresAt: integer(),
     /** Whether the token reaches only the repositories listed in `access_token_repositories`. */
     isBound: integer({ mode: "boolean" }).notNull().default(false),
+    /** Patterns of the refs that the token may update; null for all. In the row, so that no request reads more for them. */
+    boundRefs: text({ mode: "json" }).$type<readonly string[]>(),
+    /** Patterns of the paths that commits pushed with the token may change; null for all. */
+    boundPaths: text({ mode: "json" }).$type<readonly string[]>(),
+    /** Patterns of the packages that the token reaches, as `owner/type/name`; null for all. */
+    boundPackages: text({ mode: "json" }).$type<readonly string[]>(),
     createdAt: integer().notNull(),
     lastUsedAt: integer(),
     /** The token that made this one, and with which it ends; null if it was made with a password. */

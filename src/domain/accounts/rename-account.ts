@@ -5,6 +5,7 @@ import { isViolation } from "../../db/db.ts";
 import { userRedirects, users, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { invalid } from "../../lib/failure.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { checkAccountName } from "./account-name.ts";
 
 /**
@@ -34,6 +35,11 @@ export async function renameAccount(ctx: Ctx, account: User, name: string): Prom
       ctx.db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
       ...insertRedirect,
       record(ctx, { type: "user.renamed", ownerId: account.id, from: account.name, to: name }),
+      recordAudit(ctx, {
+        kind: account.kind === "user" ? "user.renamed" : "organization.renamed",
+        ownerId: account.id,
+        details: { from: account.name, to: name },
+      }),
     ]);
   } catch (error) {
     if (isViolation(error, "UNIQUE", "users.lower_name")) {

@@ -10,6 +10,7 @@ import type { Ctx } from "../../context.ts";
 import type { Team, User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { forbidden } from "../../lib/failure.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 
 /** Adds a user to a team and to its organization. Idempotent. */
 export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
@@ -21,6 +22,12 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
       ownerId: team.orgId,
       userId: user.id,
       teamId: team.id,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "team.member_added",
+      ownerId: team.orgId,
+      userId: user.id,
+      target: team.name,
     }),
   ]);
 }
@@ -38,6 +45,12 @@ export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promis
       ownerId: team.orgId,
       userId: user.id,
       teamId: team.id,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "team.member_removed",
+      ownerId: team.orgId,
+      userId: user.id,
+      target: team.name,
     }),
     deleteMemberWithoutTeam(ctx.db, team.orgId, user.id),
   ]);
@@ -59,6 +72,12 @@ export async function setMembershipVisibility(
       type: "organization.member_visibility_changed",
       ownerId: org.id,
       isPublic,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "organization.member_visibility_changed",
+      ownerId: org.id,
+      userId: user.id,
+      details: { isPublic },
     }),
   ]);
 }

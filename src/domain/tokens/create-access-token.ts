@@ -18,6 +18,7 @@ import {
 import { record } from "../../events/record.ts";
 import { forbidden, invalidField, malformed, unauthenticated } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 
 /** The input for a new token. */
 export interface NewAccessToken {
@@ -37,7 +38,8 @@ export const BOUND_MAX = 100;
  * with it.
  *
  * @throws Failure `malformed` for invalid scopes and a name that is taken, `forbidden` for a token wider than
- * the caller's own and for a caller that is an application, `invalid` for an expiry in the past and for repositories that the caller may not see.
+ * the caller's own and for a caller that is an application, `invalid` for an expiry in the past and for repositories
+ * that the caller may not see.
  */
 export async function createAccessToken(
   ctx: Ctx,
@@ -85,6 +87,17 @@ export async function createAccessToken(
         sql`from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
       ),
       record(ctx, { type: "access_token.created", ownerId: user.id, name: wanted.name }),
+      recordAudit(ctx, {
+        kind: "access_token.created",
+        ownerId: user.id,
+        target: wanted.name,
+        details: {
+          tokenId: newId,
+          scopes: scopes.text,
+          expiresAt: wanted.expiresAt,
+          repositories: wanted.repositories === null ? null : bound.map((repo) => repo.fullName),
+        },
+      }),
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
   } catch (error) {

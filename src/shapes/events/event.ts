@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import type { EventRow, User as UserRow } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
+import { toSnakeCase } from "../../lib/to-snake-case.ts";
 import { Int64, Time } from "../json.ts";
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
@@ -89,7 +90,3 @@ function toPayload({ type, payload }: EventRow): Record<string, unknown> {
   const shape: z.ZodType<object> | undefined = EVENT_PAYLOADS[type as EventKind];
   return { ...shape?.safeParse(Object.fromEntries(stored)).data };
 }
-
-/** `isPrivate` → `is_private`. */
-const toSnakeCase = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

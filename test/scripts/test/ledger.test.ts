@@ -10,14 +10,17 @@ const cost = (d1Calls: number, d1CallsOfTest: number): Cost => ({
 const ledger = { "a.test.ts": cost(100, 20), "node.test.ts": { cpuMs: 1 } };
 
 describe("findOverruns", () => {
-  it("allows a file 20% and thirty more calls", () => {
-    expect(findOverruns(ledger, { "a.test.ts": cost(150, 54) })).toEqual([]);
+  it("allows a file a quarter and fifty more calls", () => {
+    expect(findOverruns(ledger, { "a.test.ts": cost(175, 75) })).toEqual([]);
   });
 
   it("reports a file above its limit, and a file with a test above its limit", () => {
-    expect(findOverruns(ledger, { "a.test.ts": cost(151, 55) })).toEqual([
-      "a.test.ts made 151 D1 calls, the limit is 150",
-      "a test of a.test.ts made 55 D1 calls, the limit is 54",
+    expect(findOverruns(ledger, { "a.test.ts": cost(176, 76) })).toEqual([
+      { file: "a.test.ts", message: "a.test.ts made 176 D1 calls, the limit is 175" },
+      {
+        file: "a.test.ts",
+        message: "a test of a.test.ts made 76 D1 calls, the limit is 75",
+      },
     ]);
   });
 

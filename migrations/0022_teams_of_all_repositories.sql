@@ -1,0 +1,1 @@
+CREATE INDEX `teams_of_all_repositories` ON `teams` (`org_id`) WHERE "teams"."includes_all_repositories";

@@ -1,0 +1,57 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+
+/** The outbox: mails that wait to be sent. A mail is deleted once the platform has accepted it. */
+export const mails = sqliteTable(
+  "mails",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** The account that the mail is for; null where the address belongs to none. */
+    userId: integer().references(() => users.id, { onDelete: "cascade" }),
+    address: text().notNull(),
+    /** Subject and text as sealed JSON: a mail may contain a link that signs its reader in. */
+    sealedContent: text().notNull(),
+    attempts: integer().notNull().default(0),
+    /** When it is sent, or sent again. */
+    dueAt: integer().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [index("mails_due").on(table.dueAt), index("mails_user").on(table.userId)],
+);
+
+/** Single-use codes in links that were mailed; a code is deleted when it is used. */
+export const mailedCodes = sqliteTable(
+  "mailed_codes",
+  {
+    /** SHA-256 of the code, in hex. */
+    codeHash: text().primaryKey(),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    purpose: text().$type<"confirm_address" | "reset_password">().notNull(),
+    /** The address that the link was sent to, lowered. */
+    lowerEmail: text().notNull(),
+    expiresAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("mailed_codes_purpose").on(table.userId, table.purpose, table.lowerEmail),
+    index("mailed_codes_expiry").on(table.expiresAt),
+    check("mailed_codes_known", sql`${table.purpose} in ('confirm_address', 'reset_password')`),
+  ],
+);
+
+/** People who registered and have not yet followed the mailed link; the account is created then. */
+export const registrations = sqliteTable(
+  "registrations",
+  {
+    /** SHA-256 of the mailed code, in hex. */
+    codeHash: text().primaryKey(),
+    name: text().notNull(),
+    email: text().notNull(),
+    passwordHash: text().notNull(),
+    expiresAt: integer().notNull(),
+  },
+  (table) => [index("registrations_expiry").on(table.expiresAt)],
+);
