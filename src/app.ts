@@ -1,6 +1,7 @@
 import { Hono, type Context } from "hono";
 import { routePath } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
+import { getCookie } from "hono/cookie";
 import { getPath } from "hono/utils/url";
 
 import { ANONYMOUS } from "./auth/actor.ts";
@@ -22,6 +23,7 @@ import { collapseSlashes } from "./lib/request-path.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
+import { BOOKMARK_COOKIE } from "./web/cookies.ts";
 import { web } from "./web/index.ts";
 
 /** Where the rate limits are missing, each isolate counts for itself. */
@@ -111,7 +113,9 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   // makes the read see that write. A write starts at the primary.
   const isRead = c.req.method === "GET" || c.req.method === "HEAD";
   const bookmark =
-    c.req.header("x-d1-bookmark") ?? (isRead ? "first-unconstrained" : "first-primary");
+    c.req.header("x-d1-bookmark") ??
+    getCookie(c, BOOKMARK_COOKIE) ??
+    (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
   const { origin } = new URL(c.req.url);

@@ -41,9 +41,6 @@ GET /orgs/{org}/actions/secrets
 PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
-POST DELETE /orgs/{org}/avatar
-GET /orgs/{org}/blocks
-GET PUT DELETE /orgs/{org}/blocks/{username}
 GET POST /orgs/{org}/labels
 GET DELETE PATCH /orgs/{org}/labels/{id}
 DELETE /orgs/{org}/members/{username}
@@ -82,7 +79,6 @@ PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET /repos/{owner}/{repo}/assignees
-POST DELETE /repos/{owner}/{repo}/avatar
 GET POST /repos/{owner}/{repo}/branch_protections
 POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
@@ -167,7 +163,6 @@ POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
 GET /repos/{owner}/{repo}/wiki/revisions/{pageName}
-POST /repos/{template_owner}/{template_repo}/generate
 DELETE PATCH /teams/{id}
 GET /teams/{id}/repos
 GET PUT DELETE /teams/{id}/repos/{org}/{repo}
@@ -179,6 +174,8 @@ GET /user/actions/runs
 PUT DELETE /user/actions/secrets/{secretname}
 GET /user/actions/variables
 GET PUT POST DELETE /user/actions/variables/{variablename}
+GET POST /user/applications/oauth2
+GET DELETE PATCH /user/applications/oauth2/{id}
 POST DELETE /user/avatar
 GET /user/blocks
 GET PUT DELETE /user/blocks/{username}

@@ -1,4 +1,4 @@
-import type { AccessToken, User } from "../db/schema/index.ts";
+import type { AccessToken, Session, User } from "../db/schema/index.ts";
 import { forbidden } from "../lib/failure.ts";
 import { ALL_SCOPES, type Scope, type Scopes } from "./scope.ts";
 
@@ -11,12 +11,14 @@ export interface Actor {
    * repositories.
    */
   isSiteAdmin: boolean;
-  credential: "none" | "basic" | "token" | "system";
+  credential: "none" | "basic" | "token" | "session" | "system";
   scopes: Scopes;
   /** The access token of the request, where it carries one. */
   token: AccessToken | undefined;
   /** The administrator who acts as `user`, by sudo. */
   sudoer?: User | undefined;
+  /** The session of the request, where a page was requested with its cookie. */
+  session: Session | undefined;
 }
 
 export const ANONYMOUS: Actor = {
@@ -25,6 +27,7 @@ export const ANONYMOUS: Actor = {
   credential: "none",
   scopes: ALL_SCOPES,
   token: undefined,
+  session: undefined,
 };
 
 /** Whether the caller is limited to public resources: an anonymous caller or a public-only token. */

@@ -1,5 +1,6 @@
 import type { Ctx } from "../context.ts";
 import { sweepAudit } from "../domain/audit/sweep-audit.ts";
+import { removeUnusedImages } from "../domain/avatars/remove-unused-images.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listOrphaned } from "../domain/git/list-orphaned.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
@@ -101,5 +102,5 @@ export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
 async function maintainStorage(ctx: Ctx): Promise<void> {
   const locations = await listOrphaned(ctx, ORPHANED_MAX);
   for (const location of locations) await ctx.git.maintainLater(location);
-  await removeLooseFiles(ctx);
+  await settled([removeLooseFiles(ctx), removeUnusedImages(ctx)]);
 }

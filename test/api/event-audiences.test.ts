@@ -43,9 +43,12 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
 /** Events of an organization. */
 const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "organization.created": "everybody",
+  "organization.avatar_changed": "members",
   "organization.member_added": "members",
   "organization.member_removed": "members",
   "organization.member_visibility_changed": "members",
+  "block.created": "administrators",
+  "block.deleted": "administrators",
   "hook.created": "administrators",
   "hook.edited": "administrators",
   "hook.deleted": "administrators",
@@ -74,6 +77,8 @@ const IN_ACCOUNTS: readonly EventKind[] = [
   "oauth_grant.revoked",
   "follow.created",
   "follow.deleted",
+  "block.created",
+  "block.deleted",
   "hook.created",
   "hook.edited",
   "hook.deleted",

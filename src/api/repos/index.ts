@@ -1,9 +1,11 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
+import { repositoryAvatarRoutes } from "./avatar.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
+import { generate } from "./generate.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
@@ -14,9 +16,11 @@ import { topics } from "./topics.ts";
 export const repoRoutes = [
   repositorySearch,
   repositories,
+  repositoryAvatarRoutes,
   subscriptions,
   stargazers,
   forks,
+  generate,
   insights,
   topics,
   repositoryActivities,

@@ -1,6 +1,7 @@
 /** Changes of organizations and their members. */
 export type OrganizationEvent =
   | { type: "organization.created"; ownerId: number; name: string }
+  | { type: "organization.avatar_changed"; ownerId: number }
   | {
       type: "organization.member_added" | "organization.member_removed";
       ownerId: number;

@@ -54,6 +54,7 @@ function actorOf(
     credential: "token",
     scopes: isPublicOnly ? (parseScopes(["public-only", "all"]) as Scopes) : ALL_SCOPES,
     token: { id: credential === "bound_to_it" ? here : elsewhere, isBound } as AccessToken,
+    session: undefined,
   };
 }
 

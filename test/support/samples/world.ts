@@ -2,6 +2,7 @@ import { asc, eq } from "drizzle-orm";
 
 import {
   accessTokens,
+  blocks,
   emailAddresses,
   follows,
   gpgKeys,
@@ -11,6 +12,7 @@ import {
   repositoryTopics,
   stars,
   topics,
+  users,
   watches,
   type Hook,
   type Repository,
@@ -22,6 +24,9 @@ import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
 import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote } from "./sample-code.ts";
+
+/** The hash of an image that is not stored. */
+const AVATAR_HASH = "a1".repeat(32);
 
 /** Columns that a test sets on the rows of a world, by part. */
 export interface WorldFields {
@@ -82,6 +87,25 @@ export class World {
   /** A note on the head of `main`. */
   readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
 
+  /** The path of the repository as a template with code. */
+  readonly templatePath = makeOnce(async () => {
+    await this.code();
+    const { id, owner, name } = await this.repo();
+    await db.update(repositories).set({ isTemplate: true }).where(eq(repositories.id, id));
+    return { template_owner: owner, template_repo: name };
+  });
+  readonly avatar = makeOnce(async () => {
+    const { id } = await this.user();
+    await db.update(users).set({ avatarHash: AVATAR_HASH }).where(eq(users.id, id));
+  });
+  readonly orgAvatar = makeOnce(async () => {
+    const { id } = await this.org();
+    await db.update(users).set({ avatarHash: AVATAR_HASH }).where(eq(users.id, id));
+  });
+  readonly repoAvatar = makeOnce(async () => {
+    const { id } = await this.repo();
+    await db.update(repositories).set({ avatarHash: AVATAR_HASH }).where(eq(repositories.id, id));
+  });
   readonly star = makeOnce(async () => {
     await db.insert(stars).values(await this.toggle());
   });
@@ -94,6 +118,11 @@ export class World {
       .insert(follows)
       .values({ followerId: user.id, followedId: friend.id, createdAt: 1000 });
   });
+  /** A user without a part in anything else, whom others block or add. */
+  readonly stranger = makeOnce(() => make.user());
+  readonly strangerPath = makeOnce(async () => ({ username: (await this.stranger()).name }));
+  readonly block = makeOnce(async () => this.blockedBy(await this.user()));
+  readonly orgBlock = makeOnce(async () => this.blockedBy(await this.org()));
   /** The name of a topic of this repository only. */
   readonly topic = makeOnce(async () => {
     const { repoId, visibility } = await this.toggle();
@@ -187,6 +216,11 @@ export class World {
     const [user, repo] = [await this.user(), await this.repo()];
     const visibility = repo.isPrivate ? ("private" as const) : user.visibility;
     return { userId: user.id, repoId: repo.id, visibility, createdAt: 1000 };
+  }
+
+  private async blockedBy({ id: blockerId }: User) {
+    const { id: blockedId } = await this.stranger();
+    await db.insert(blocks).values({ blockerId, blockedId, createdAt: 1000 });
   }
 
   private async publicKey(fields: { repoId?: number }) {
