@@ -14,6 +14,15 @@ import { pages } from "./pages/index.ts";
 
 /** All HTTP routes outside the API and git. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const door of [avatars, documentation, health, nodeInfo, objectChecks, pages, archives, feeds])
-for (const door of [avatars, documentation, health, nodeInfo, oauth, objectChecks, archives, feeds])
-  web.route("/", door);
+const DOORS = [
+  avatars,
+  documentation,
+  health,
+  nodeInfo,
+  oauth,
+  objectChecks,
+  pages,
+  archives,
+  feeds,
+];
+for (const door of DOORS) web.route("/", door);
