@@ -51,7 +51,7 @@ const profileOf = (ctx: Pick<Ctx, "rootUrl">, user: User): Claims => ({
   name: user.fullName || user.name,
   preferred_username: user.name,
   profile: accountUrlOf(user, ctx),
-  picture: avatarUrlOf(user.id, ctx),
+  picture: avatarUrlOf(user, ctx),
   ...(user.website !== "" && { website: user.website }),
   ...(user.language !== "" && { locale: user.language }),
   updated_at: Math.floor(user.updatedAt / 1000),
