@@ -1,7 +1,7 @@
 import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
-import { ANONYMOUS, type Actor } from "../auth/actor.ts";
+import { ANONYMOUS, type Actor, bindingsOf } from "../auth/actor.ts";
 import { callerSubquery, type CallerSql, type CredentialSql } from "../auth/caller-sql.ts";
 import { type Credential, readCredential } from "../auth/credential.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
@@ -223,7 +223,7 @@ async function resolveActor(
     const scopes = readStoredScopes(token.scopes);
     const actor: Actor = {
       user,
-      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && !token.isBound,
+      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && bindingsOf(token).length === 0,
       credential: "token",
       scopes,
       token,

@@ -95,7 +95,7 @@ export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   // A failing job does not stop the others.
   if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
   else {
-    await settled([maintainStorage(ctx), maintainWebhooks(ctx), purgeGrants(ctx), sweepAudit(ctx)]);
+    await settled([maintainStorage(ctx), maintainWebhooks(ctx), sweepAudit(ctx), purgeGrants(ctx)]);
   }
 }
 

@@ -14,7 +14,7 @@ import { pages } from "./pages/index.ts";
 
 /** All HTTP routes outside the API and git. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
-const DOORS = [
+const doors = [
   avatars,
   documentation,
   health,
@@ -25,4 +25,4 @@ const DOORS = [
   archives,
   feeds,
 ];
-for (const door of DOORS) web.route("/", door);
+for (const door of doors) web.route("/", door);

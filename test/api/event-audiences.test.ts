@@ -43,6 +43,14 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
 /** Events of an organization. */
 const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "organization.created": "everybody",
+  "organization.deleted": "members",
+  "organization.edited": "members",
+  "organization.renamed": "members",
+  "team.created": "members",
+  "team.deleted": "members",
+  "team.edited": "members",
+  "team.repository_added": "administrators",
+  "team.repository_removed": "administrators",
   "organization.avatar_changed": "members",
   "organization.member_added": "members",
   "organization.member_removed": "members",
@@ -106,6 +114,7 @@ const PAYLOAD = {
   hookId: 1,
   userId: 1,
   teamId: 1,
+  repositoryId: 1,
   isPublic: true,
   fingerprint: "SHA256:x",
   keyId: "K",

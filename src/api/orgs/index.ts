@@ -6,6 +6,7 @@ import { organizationEvents } from "./events.ts";
 import { organizationMembers } from "./members.ts";
 import { organizations } from "./organizations.ts";
 import { organizationRepositories } from "./repositories.ts";
+import { teamRepositories } from "./team-repositories.ts";
 import { teams } from "./teams.ts";
 
 /** The routes of organizations and teams. When two paths match a request, the one listed first handles it. */
@@ -19,4 +20,5 @@ export const organizationRoutes = [
   organizationEvents,
   organizationAudit,
   teams,
+  teamRepositories,
 ];

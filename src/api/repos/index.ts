@@ -10,6 +10,7 @@ import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
 import { subscriptions } from "./subscriptions.ts";
+import { repositoryTeams } from "./teams.ts";
 import { topics } from "./topics.ts";
 
 /** The routes of repositories. When two paths match a request, the one listed first handles it. */
@@ -23,6 +24,7 @@ export const repoRoutes = [
   generate,
   insights,
   topics,
+  repositoryTeams,
   repositoryActivities,
   repositoryEvents,
   deployKeys,

@@ -11,6 +11,7 @@ import {
   repositories,
   repositoryTopics,
   stars,
+  teamRepositories,
   topics,
   users,
   watches,
@@ -69,6 +70,18 @@ export class World {
     const team = await make.team(org, this.fields.team);
     await make.member(org, team, user);
     return team;
+  });
+  /** A team with the user that reaches no repository. */
+  readonly emptyTeam = makeOnce(async () => {
+    const [org, user] = [await this.org(), await this.user()];
+    const team = await make.team(org, { all: false });
+    await make.member(org, team, user);
+    return team;
+  });
+  /** Gives the repository of the organization to that team. */
+  readonly repoInTeam = makeOnce(async () => {
+    const [team, repo] = [await this.emptyTeam(), await this.orgRepo()];
+    await db.insert(teamRepositories).values({ teamId: team.id, repoId: repo.id });
   });
   readonly friendInTeam = makeOnce(async () => {
     await make.member(await this.org(), await this.team(), await this.friend());
@@ -208,6 +221,11 @@ export class World {
     return this.repoPath();
   });
   readonly orgPath = makeOnce(async () => ({ org: (await this.org()).name }));
+  /** The parameters that name the repository of the organization. */
+  readonly orgRepoPath = makeOnce(async () => ({
+    owner: (await this.org()).name,
+    repo: (await this.orgRepo()).name,
+  }));
   readonly userPath = makeOnce(async () => ({ username: (await this.user()).name }));
   readonly friendPath = makeOnce(async () => ({ username: (await this.friend()).name }));
 
