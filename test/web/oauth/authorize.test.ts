@@ -39,8 +39,15 @@ function addressOf(application: TestApplication, fields: Record<string, string |
   return `${PATH}?${new URLSearchParams(sent)}`;
 }
 
+interface Redirect {
+  status: number;
+  to: string;
+  code?: string;
+  error?: string;
+}
+
 /** Where an answer leads, and what it says there. */
-function readRedirect({ status, headers }: Answer) {
+function readRedirect({ status, headers }: Answer): Redirect {
   const url = new URL(headers.get("location") ?? "none:");
   return { status, to: `${url.origin}${url.pathname}`, ...Object.fromEntries(url.searchParams) };
 }
@@ -174,7 +181,7 @@ describe("GET /login/oauth/authorize", () => {
 
   it("needs no redirect URI where only one is registered", async () => {
     const address = addressOf(application, { redirect_uri: undefined });
-    const { code, to } = readRedirect(await decide(address, "true")) as Record<string, string>;
+    const { code, to } = readRedirect(await decide(address, "true"));
     expect(to).toBe(CALLBACK);
     const tokens = await exchange(application, code ?? "", { redirect_uri: "" });
     expect(tokens.status).toBe(200);
@@ -187,7 +194,7 @@ describe("POST /login/oauth/grant", () => {
   it("grants what was asked for, and leads back with a code and the state", async () => {
     const answer = await decide(addressOf(application, { nonce: "n", ...WITH_PKCE }), "true");
 
-    const redirect = readRedirect(answer) as Record<string, unknown>;
+    const redirect = readRedirect(answer);
     expect(redirect).toEqual({
       status: 303,
       to: CALLBACK,
@@ -215,7 +222,7 @@ describe("POST /login/oauth/grant", () => {
       { target: application.name, details: { scopes: "read:user" } },
     ]);
 
-    const code = String(redirect["code"]);
+    const code = redirect.code ?? "";
     const { body } = await exchange(application, code, { code_verifier: PKCE.verifier });
     expect((await call("GET", "/user", { token: body.access_token })).body.login).toBe(user.name);
   });
@@ -279,7 +286,7 @@ describe("POST /login/oauth/grant", () => {
 describe("a user who granted access before", () => {
   const first = async (client: TestApplication, fields = {}) => {
     const answer = await decide(addressOf(client, fields), "true");
-    const { code } = readRedirect(answer) as Record<string, string>;
+    const { code } = readRedirect(answer);
     const verifier = "code_challenge" in fields ? { code_verifier: PKCE.verifier } : {};
     expect((await exchange(client, code ?? "", verifier)).status).toBe(200);
   };
@@ -346,7 +353,7 @@ describe("the clients of tools", () => {
     async (name, clientId, redirect_uri) => {
       const fields = { client_id: clientId, redirect_uri, ...WITH_PKCE, scope: "repository,user" };
       const answer = await decide(addressOf(application, fields), "true");
-      const { code = "", to } = readRedirect(answer) as Record<string, string>;
+      const { code = "", to } = readRedirect(answer);
       expect(to).toBe(redirect_uri.replace(/\/?$/, "/"));
 
       const { status, body } = await postForm("access_token", {
@@ -373,7 +380,7 @@ describe("/user/settings/applications", () => {
 
   it("lists applications with access, and revokes it at once", async () => {
     const answer = await decide(addressOf(application, { scope: "read:user read:issue" }), "true");
-    const { code = "" } = readRedirect(answer) as Record<string, string>;
+    const { code = "" } = readRedirect(answer);
     const { body } = await exchange(application, code);
     const page = await browser.get(PAGE);
     for (const text of [application.name, "read:issue read:user"])
