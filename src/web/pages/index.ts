@@ -5,12 +5,14 @@ import type { WebEnv } from "../env.ts";
 import { changePassword } from "./change-password.tsx";
 import { files } from "./files.ts";
 import { renderPageFailure } from "./render-page-failure.tsx";
+import { applications } from "./settings/applications.tsx";
 import { security } from "./settings/security.tsx";
 import { signIn } from "./sign-in.tsx";
 import { start } from "./start.ts";
 
 /** Pages for people. */
 export const pages = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const part of [start, files, signIn, changePassword, security]) pages.route("/", part);
+for (const part of [start, files, signIn, changePassword, security, applications])
+  pages.route("/", part);
 
 pages.onError(renderPageFailure);

@@ -9,6 +9,7 @@ import { type PageOptions, renderPage } from "../render-page.tsx";
 /** The parts of a user's settings, in the order of their links. */
 const PARTS = {
   security: "Security",
+  applications: "Applications",
 } as const;
 
 /** How a page of the settings is sent. */
