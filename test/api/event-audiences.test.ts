@@ -43,6 +43,7 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
 /** Events of an organization. */
 const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "organization.created": "everybody",
+  "organization.deleted": "members",
   "organization.member_added": "members",
   "organization.member_removed": "members",
   "organization.member_visibility_changed": "members",
@@ -58,6 +59,7 @@ const IN_ACCOUNTS: readonly EventKind[] = [
   "user.created",
   "user.edited",
   "user.renamed",
+  "user.deleted",
   "email.added",
   "email.removed",
   "access_token.created",

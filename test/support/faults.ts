@@ -123,7 +123,13 @@ export async function serveFailing(
   bindings: Partial<Env>,
 ): Promise<Response | undefined> {
   const deferred: Promise<unknown>[] = [];
-  const execution = { waitUntil: (work: Promise<unknown>) => deferred.push(work) };
+  const execution = {
+    waitUntil: (work: Promise<unknown>) => {
+      // As in the runtime, work that fails before the response is sent is no unhandled rejection.
+      work.catch(() => undefined);
+      deferred.push(work);
+    },
+  };
   const all = { ...env, ...bindings };
   const response = await app.fetch(request, all, execution as unknown as ExecutionContext);
   const body = await response.arrayBuffer().catch(() => undefined);
