@@ -1,36 +1,34 @@
-import { and, eq, inArray, sql, type SQL } from "drizzle-orm";
+import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
-import { ANONYMOUS, type Actor } from "../auth/actor.ts";
-import { callerSubquery, type CallerSql } from "../auth/caller-sql.ts";
+import { ANONYMOUS, type Actor, bindingsOf } from "../auth/actor.ts";
+import { callerSubquery, type CallerSql, type CredentialSql } from "../auth/caller-sql.ts";
 import { type Credential, readCredential } from "../auth/credential.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
-import {
-  digestClaim,
-  markPassword,
-  type PasswordClaim,
-  verifyPassword,
-  wasRight,
-} from "../auth/password.ts";
+import { markPassword } from "../auth/password.ts";
 import { ALL_SCOPES, hasScope, readStoredScopes, type Scope } from "../auth/scope.ts";
 import { hashSecret } from "../auth/secret.ts";
+import { isSessionOf, noteSessionUse } from "../auth/session.ts";
 import type { Config } from "../config.ts";
 import type { BaseCtx, Ctx } from "../context.ts";
-import { anyOf, columnsOf, type Database } from "../db/db.ts";
+import { columnsOf, type Database } from "../db/db.ts";
 import {
   accessTokens,
-  emailAddresses,
+  sessions,
   users,
   type AccessToken,
+  type Session,
   type User,
 } from "../db/schema/index.ts";
-import {
-  recordFailedSignIn,
-  recordPasswordUse,
-  recordRefusedSignIn,
-} from "../domain/audit/record-sign-in.ts";
+import { recordPasswordUse, recordRefusedSignIn } from "../domain/audit/record-sign-in.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { readClientNetwork } from "./client-network.ts";
+import {
+  comparePassword,
+  isProhibited,
+  matchesLogin,
+  refuseProhibited,
+} from "./compare-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 
 /** A query for the resource that a request names, with its result type. */
@@ -57,7 +55,9 @@ export async function authenticate<Q extends TargetQuery>(
     throw door.refuseAnonymous(base.config);
   }
   requireScopes(door, actor, scopes);
-  const recording = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
+  const recording =
+    (actor.token && noteTokenUse(ctx.db, actor.token, ctx.now)) ??
+    (actor.session && noteSessionUse(ctx.db, actor.session, ctx.now));
   if (recording) ctx.defer(recording);
   return { ctx, target };
 }
@@ -112,21 +112,17 @@ async function resolveCaller<Q extends TargetQuery>(
 ): Promise<{ actor: Actor; target: Q["_"]["result"] | undefined }> {
   const { db } = base;
   const { credential, sudo } = claims;
-  const { isToken, isAccount } = await conditionsOf(credential);
+  const { isToken, isAccount, isSession } = await conditionsOf(credential, base.now);
   const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
 
   const found = await batchOf(db, {
     tokens: isToken && selectTokens(db, isToken),
     accounts: isAccount && selectUsers(db, isAccount),
+    sessions: isSession && selectSessions(db, isSession),
     sudo: isSudo && selectUsers(db, isSudo),
-    target: selectTarget?.(callerSubquery({ isToken, isAccount, isSudo })),
+    target: selectTarget?.(callerSubquery({ isToken, isAccount, isSession, isSudo })),
   });
-  const { actor, isHashed } = await resolveActor(
-    base,
-    claims,
-    found.tokens ?? [],
-    found.accounts ?? [],
-  );
+  const { actor, isHashed } = await resolveActor(base, claims, found);
   if (actor.user) admitAccount({ ...base, actor }, actor.user, isHashed);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
@@ -150,6 +146,13 @@ const selectUsers = (db: Database, where: SQL) =>
     .from(users)
     .where(and(eq(users.kind, "user"), where));
 
+const selectSessions = (db: Database, isSession: SQL) =>
+  db
+    .select({ session: columnsOf(sessions, "s"), user: columnsOf(users, "u") })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(isSession);
+
 /** Runs the defined queries as one batch. */
 async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
   db: Database,
@@ -165,15 +168,15 @@ async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
   };
 }
 
-/** The conditions for the access token and for the account of a credential. */
-async function conditionsOf(
-  credential: Credential,
-): Promise<{ isToken?: SQL | undefined; isAccount?: SQL | undefined }> {
+/** The conditions for the access token, for the account and for the session of a credential. */
+async function conditionsOf(credential: Credential, now: number): Promise<CredentialSql> {
   const hasSecret = async (secrets: string[]) =>
     inArray(accessTokens.secretHash, await Promise.all(secrets.map(hashSecret)));
   switch (credential.kind) {
     case "none":
       return {};
+    case "session":
+      return { isSession: await isSessionOf(credential.secret, now) };
     case "token":
       return { isToken: await hasSecret([credential.secret]) };
     case "basic": {
@@ -193,38 +196,42 @@ async function conditionsOf(
   }
 }
 
-/** Matches the account of a Basic user name: a login name or any confirmed email address. */
-function matchesLogin(name: string): SQL {
-  const lower = name.toLowerCase();
-  return anyOf(
-    eq(users.lowerName, lower),
-    sql`${users.id} = (
-      select user_id
-      from ${emailAddresses}
-      where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated}
-    )`,
-  );
+/** What is known of the credential of a request. */
+interface Found {
+  tokens: { token: AccessToken; user: User }[] | undefined;
+  accounts: { user: User }[] | undefined;
+  sessions: { session: Session; user: User }[] | undefined;
 }
 
 async function resolveActor(
   base: BaseCtx,
   { credential, network }: Claims,
-  tokens: { token: AccessToken; user: User }[],
-  accounts: { user: User }[],
+  found: Found,
 ): Promise<Resolved> {
   if (credential.kind === "none") return { actor: ANONYMOUS, isHashed: false };
+  // A session that has ended is no reason to refuse a page: its reader may sign in again.
+  if (credential.kind === "session") {
+    return { actor: ofSession(found.sessions?.[0]), isHashed: false };
+  }
 
-  const [match] = tokens;
+  const match = found.tokens?.[0];
   if (match) {
     const { token, user } = match;
     if (token.expiresAt !== null && token.expiresAt <= base.now) {
       throw unauthenticated("the access token has expired");
     }
     const scopes = readStoredScopes(token.scopes);
-    const isSiteAdmin = user.isAdmin && !scopes.isPublicOnly && !token.isBound;
-    return { actor: { user, isSiteAdmin, credential: "token", scopes, token }, isHashed: false };
+    const actor: Actor = {
+      user,
+      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && bindingsOf(token).length === 0,
+      credential: "token",
+      scopes,
+      token,
+      session: undefined,
+    };
+    return { actor, isHashed: false };
   }
-  const user = accounts[0]?.user;
+  const user = found.accounts?.[0]?.user;
   let isHashed = false;
   switch (credential.kind) {
     case "token":
@@ -236,12 +243,11 @@ async function resolveActor(
       break;
     case "basic": {
       const { name, password } = credential;
-      const claim = { name, password, hash: user?.passwordHash ?? null };
-      const checked = await checkPassword(base, claim, { network, user });
-      if (!user || checked === "wrong") {
+      const result = await comparePassword(base, { name, password }, user, network);
+      if (!user || result === "wrong") {
         throw unauthenticated("the user name or the password is not right");
       }
-      isHashed = checked === "right";
+      isHashed = result === "right";
       break;
     }
     default:
@@ -258,6 +264,19 @@ async function resolveActor(
   return { actor, isHashed };
 }
 
+function ofSession(match: { session: Session; user: User } | undefined): Actor {
+  if (!match) return ANONYMOUS;
+  const { session, user } = match;
+  return {
+    user,
+    isSiteAdmin: user.isAdmin,
+    credential: "session",
+    scopes: ALL_SCOPES,
+    token: undefined,
+    session,
+  };
+}
+
 /** Whether the account still has the password that the caller of a transfer signed in with. */
 const isSameLogin = async (
   credential: Extract<Credential, { kind: "transfer" }>,
@@ -267,47 +286,19 @@ const isSameLogin = async (
   credential.passwordMark === (await markPassword(passwordHash));
 
 /**
- * Whether a password is right, or was a moment ago.
- *
- * SECURITY: the password is hashed, and a wrong one counted, whether or not the account exists: neither timing, nor
- * limits, nor the message that follows reveal which accounts exist.
- *
- * @throws Failure `too_many` after too many wrong passwords, and while too many are being checked.
- */
-async function checkPassword(
-  base: BaseCtx,
-  claim: PasswordClaim,
-  { network, user }: { network: string | undefined; user: User | undefined },
-): Promise<"right" | "remembered" | "wrong"> {
-  const { signInFailures: failures, defer } = base;
-  const digest = await digestClaim(claim);
-  if (wasRight(digest)) return "remembered";
-  const attempt = { name: claim.name, network };
-  await failures.refuseBlocked(attempt);
-  const verifying = verifyPassword(claim, digest);
-  // SECURITY: a caller who hangs up would otherwise leave a turn in the queue that nobody takes.
-  defer(verifying.catch(() => undefined));
-  if (await verifying) return "right";
-  // SECURITY: not awaited, so that it does not take the longer where an account exists.
-  defer(recordFailedSignIn(base, user).execute());
-  await failures.count(attempt);
-  return "wrong";
-}
-
-/**
  * Refuses an account that may not sign in, and records that a password was used.
  *
  * @throws Failure `forbidden`.
  */
 function admitAccount(ctx: Ctx, user: User, isHashed: boolean): void {
-  if (!user.isActive || user.isLoginProhibited) {
-    if (isHashed) ctx.defer(recordRefusedSignIn(ctx, user).execute());
+  if (isHashed && isProhibited(user)) ctx.defer(recordRefusedSignIn(ctx, user).execute());
+  refuseProhibited(user);
+  if (isHashed) ctx.defer(recordPasswordUse(ctx, user).execute());
+  if (user.mustChangePassword) {
     throw forbidden(
-      "This account is prohibited from signing in, please contact your site administrator.",
+      `You must change your password. Change it at: ${ctx.rootUrl}/user/change_password`,
     );
   }
-  if (isHashed) ctx.defer(recordPasswordUse(ctx, user).execute());
-  if (user.mustChangePassword) throw forbidden("You must change your password.");
 }
 
 function actAs(actor: Actor, user: User | undefined): Actor {

@@ -8,6 +8,7 @@ import { recordIfChanged } from "../../events/record.ts";
 import { differing } from "../../lib/differing.ts";
 import { invalidField, malformed, notFound } from "../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
+import { endSessions } from "../sessions/end-sessions.ts";
 import { checkPassword } from "./create-user.ts";
 import { isEmail } from "./email-address.ts";
 import { othersAdminister } from "./last-administrator.ts";
@@ -85,6 +86,7 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
       }),
       ...roleChange(ctx, user, edit),
       ...(email === undefined ? [] : primaryAddress(ctx, user, email)),
+      ...(endsSessions(edit) ? endSessions(ctx.db, user.id) : []),
     ]);
     const [row] = updated;
     if (!row) throw notFound();
@@ -114,6 +116,13 @@ function roleChange(ctx: Ctx, user: User, edit: UserEdit) {
     recordAuditIfChanged(ctx, { kind: "user.role_changed", ownerId: user.id, details: roles }),
   ];
 }
+
+/** SECURITY: who signed in with the former password, or as an account that may no longer, signs in again. */
+const endsSessions = (edit: UserEdit): boolean =>
+  edit.password !== undefined ||
+  edit.isActive === false ||
+  edit.isLoginProhibited === true ||
+  edit.mustChangePassword === true;
 
 function checkEdit({ config }: Ctx, { email, website, password }: UserEdit): void {
   if (email !== undefined && !isEmail(email)) throw malformed("[email]: must be an e-mail address");

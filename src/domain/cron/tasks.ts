@@ -1,9 +1,11 @@
 import type { Ctx } from "../../context.ts";
 import { continueDeletions } from "../deletions/delete-user.ts";
 import { sweepAudit } from "../audit/sweep-audit.ts";
+import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
+import { purgeGrants } from "../oauth/purge-grants.ts";
 import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
 import { sweepDeliveries } from "../webhooks/delivery/sweep-deliveries.ts";
 import { resealSecrets } from "../webhooks/hooks/reseal-secrets.ts";
@@ -27,7 +29,9 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
   { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
+  { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },
   { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
   { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
+  { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
   { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },
 ];

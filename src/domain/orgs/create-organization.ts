@@ -34,7 +34,7 @@ export async function createOrganization(
   creator: User,
   wanted: NewOrganization,
 ): Promise<User> {
-  if (!creator.canCreateOrganization && !ctx.actor.isSiteAdmin) {
+  if (!creator.canCreateOrganization && !creator.isAdmin) {
     throw forbidden("user is not allowed to create organizations");
   }
   if (ctx.actor.scopes.isPublicOnly && (wanted.visibility ?? "public") !== "public") {

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { accessTokens, type User } from "../../db/schema/index.ts";
@@ -28,7 +28,7 @@ export async function deleteAccessToken(ctx: Ctx, user: User, idOrName: string):
         with recursive ended (id) as (
           select ${accessTokens.id}
           from ${accessTokens}
-          where ${and(eq(accessTokens.userId, user.id), isNamed)}
+          where ${and(eq(accessTokens.userId, user.id), isNull(accessTokens.grantId), isNamed)}
           union
           select made.id
           from ended

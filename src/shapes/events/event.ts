@@ -8,6 +8,7 @@ import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 import { ACCOUNT_PAYLOADS } from "./payloads/account-payloads.ts";
 import { CODE_PAYLOADS } from "./payloads/code-payloads.ts";
+import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
 import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
 import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
 import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
@@ -24,6 +25,7 @@ export const EVENT_PAYLOADS = {
   ...WEBHOOK_PAYLOADS,
   ...SOCIAL_PAYLOADS,
   ...ACCOUNT_PAYLOADS,
+  ...OAUTH_PAYLOADS,
   ...ORGANIZATION_PAYLOADS,
 } as const;
 
