@@ -8,9 +8,11 @@ import { renderPageFailure } from "./render-page-failure.tsx";
 import { security } from "./settings/security.tsx";
 import { signIn } from "./sign-in.tsx";
 import { start } from "./start.ts";
+import { twoFactor } from "./two-factor.tsx";
 
 /** Pages for people. */
 export const pages = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const part of [start, files, signIn, changePassword, security]) pages.route("/", part);
+for (const part of [start, files, signIn, twoFactor, changePassword, security])
+  pages.route("/", part);
 
 pages.onError(renderPageFailure);
