@@ -205,6 +205,10 @@ const Variables = z.object({
     .string(SEALING_KEYS)
     .refine((list) => parseSealingKeys(list) !== undefined, SEALING_KEYS)
     .default(""),
+  /** The sender of mails; "" sends none. Mails that wait are sealed, so SEALING_KEYS must be set too. */
+  MAIL_FROM: text("an e-mail address, or empty", /^([^\s<>@]+@[^\s<>@]+)?$/, ""),
+  /** Whether nobody can register. Otherwise who confirms an address gets an account, for which mail must be on. */
+  DISABLE_REGISTRATION: flag(true),
   /** Whether the log line of a request counts the D1 rows read and written. Every row is read twice then. */
   LOG_D1_ROWS: flag(false),
 });
@@ -280,6 +284,9 @@ export interface Config {
   hookCountMax: number;
   deliveryDays: number;
   logsD1Rows: boolean;
+  /** "" sends no mail. */
+  mailFrom: string;
+  isRegistrationAllowed: boolean;
   signing: Signing | undefined;
   /** The first key encrypts, every key decrypts. */
   sealingKeys: readonly SealingKey[];
@@ -336,6 +343,8 @@ export function parseConfig(env: object): Config {
     hookCountMax: variables.WEBHOOKS_MAX,
     deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,
+    mailFrom: variables.MAIL_FROM,
+    isRegistrationAllowed: !variables.DISABLE_REGISTRATION,
     signing: toSigning(variables),
     sealingKeys: parseSealingKeys(variables.SEALING_KEYS) ?? [],
     firstAdministrator:

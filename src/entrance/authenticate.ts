@@ -22,7 +22,6 @@ import {
 } from "../db/schema/index.ts";
 import { verifyTotp } from "../domain/second-factors/verify-code.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
-import { readClientNetwork } from "./client-network.ts";
 import { isRightPassword, matchesLogin, refuseProhibited } from "./is-right-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 
@@ -70,7 +69,7 @@ function readClaims({ door, base, raw, credential }: IncomingRequest): Claims {
     credential: credential ?? readCredential(headers.get("authorization") ?? undefined, query),
     sudo: door.hasSudo ? headers.get("sudo") || query.get("sudo") || undefined : undefined,
     otp: headers.get("x-gitea-otp") ?? undefined,
-    network: readClientNetwork(headers, base.config.clientAddressHeader),
+    network: base.network,
   };
 }
 

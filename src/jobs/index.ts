@@ -2,6 +2,8 @@ import type { Ctx } from "../context.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listOrphaned } from "../domain/git/list-orphaned.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
+import { sendDueMails } from "../domain/mail/send-due-mails.ts";
+import { purgeSignIns } from "../domain/sessions/purge-sign-ins.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { maintainWebhooks } from "../domain/webhooks/maintain-webhooks.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
@@ -90,8 +92,11 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 /** Requeues overdue work, and removes garbage and rows past their retention. */
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   // A failing job does not stop the others.
-  if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
-  else await settled([maintainStorage(ctx), maintainWebhooks(ctx)]);
+  if (cron === EVERY_MINUTE) {
+    await settled([requeueDue(ctx), forwardEvents(ctx), sendDueMails(ctx)]);
+  } else {
+    await settled([maintainStorage(ctx), maintainWebhooks(ctx), purgeSignIns(ctx)]);
+  }
 }
 
 async function maintainStorage(ctx: Ctx): Promise<void> {

@@ -11,6 +11,14 @@ export interface Refusal {
   status: ContentfulStatusCode;
 }
 
+/** The API's message about a field, `[user_name]: must …`, as a sentence. */
+function toSentence(message: string): string {
+  const [, field, rule] = /^\[([a-z0-9_.]+)\]: (.+)$/.exec(message) ?? [];
+  if (field === undefined || rule === undefined) return message;
+  const name = field.replaceAll(/[_.]/g, " ");
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)} ${rule}.`;
+}
+
 /**
  * Does what a form asks for; where that is refused, shows the form again with the reason.
  *
@@ -26,6 +34,6 @@ export async function orRefuse(
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "not_found") throw error;
     for (const [name, value] of Object.entries(failureHeaders(error))) c.header(name, value);
-    return showAgain({ text: error.message, status: FAILURE_STATUS[error.kind] });
+    return showAgain({ text: toSentence(error.message), status: FAILURE_STATUS[error.kind] });
   }
 }

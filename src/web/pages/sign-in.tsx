@@ -2,6 +2,8 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { findByPassword } from "../../entrance/find-by-password.ts";
+import { isRegistrationOn } from "../../domain/accounts/register.ts";
+import { isMailOn } from "../../domain/mail/queue-mail.ts";
 import { endSession } from "../../domain/sessions/end-sessions.ts";
 import { deleteCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
@@ -90,6 +92,18 @@ function renderSignIn(
           Sign in
         </button>
       </Form>
+      <ul class="links">
+        {isMailOn(page.ctx.config) ? (
+          <li>
+            <a href="/user/forgot_password">Forgotten password</a>
+          </li>
+        ) : undefined}
+        {isRegistrationOn(page.ctx.config) ? (
+          <li>
+            <a href="/user/sign_up">Register</a>
+          </li>
+        ) : undefined}
+      </ul>
     </section>,
   );
 }

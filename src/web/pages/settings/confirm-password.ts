@@ -1,6 +1,5 @@
 import type { Context } from "hono";
 
-import { readClientNetwork } from "../../../entrance/client-network.ts";
 import { isRightPassword } from "../../../entrance/is-right-password.ts";
 import { invalid } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
@@ -25,6 +24,6 @@ export async function confirmPassword(
   const { base } = c.var;
   const { name, passwordHash: hash } = user;
   const claim = { name, password: form.text(CURRENT_PASSWORD), hash };
-  const network = readClientNetwork(c.req.raw.headers, base.config.clientAddressHeader);
-  if (!(await isRightPassword(base, claim, network))) throw invalid("Your password is not right.");
+  if (!(await isRightPassword(base, claim, base.network)))
+    throw invalid("Your password is not right.");
 }
