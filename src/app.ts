@@ -14,9 +14,10 @@ import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { sendDueMails } from "./domain/mail/send-due-mails.ts";
-import { readClientNetwork } from "./entrance/client-network.ts";
+import { readClientAddress, readClientNetwork } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
 import { USER_AGENT } from "./domain/version.ts";
+import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
@@ -43,6 +44,19 @@ interface AppEnv {
   };
 }
 
+/** What scripts of other origins may call: whatever takes tokens, or is the same for everybody. */
+const CROSS_ORIGIN_PATHS = [
+  "/api/v1/*",
+  "/login/oauth/access_token",
+  "/login/oauth/introspect",
+  "/login/oauth/keys",
+  "/login/oauth/revoke",
+  "/login/oauth/userinfo",
+  "/.well-known/*",
+  "/openapi.json",
+  "/swagger.v1.json",
+];
+
 /** The whole service as one function from request to response. */
 export function createApp(config: Config): Hono<AppEnv> {
   const app = new Hono<AppEnv>({
@@ -60,6 +74,7 @@ export function createApp(config: Config): Hono<AppEnv> {
     await next();
     closeRequest(c, request);
   });
+  for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
   // The API's router answers every path below /api/v1, so web routes with such a path are mounted first.
   app.route("/", web);
   app.route("/api/v1", api);
@@ -134,6 +149,10 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     rootUrl,
     // Cloudflare routes only the operator's own host names to a Worker; `npm start` always has a public URL.
     publicUrl: config.publicUrl || rootUrl,
+    client: {
+      address: readClientAddress(c.req.raw.headers, config.clientAddressHeader),
+      requestId: c.var.requestId,
+    },
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
   });

@@ -1,7 +1,7 @@
 import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
-import { ANONYMOUS, type Actor } from "../auth/actor.ts";
+import { ANONYMOUS, type Actor, bindingsOf } from "../auth/actor.ts";
 import { callerSubquery, type CallerSql, type CredentialSql } from "../auth/caller-sql.ts";
 import { type Credential, readCredential } from "../auth/credential.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
@@ -21,8 +21,14 @@ import {
   type User,
 } from "../db/schema/index.ts";
 import { verifyTotp } from "../domain/second-factors/verify-code.ts";
+import { recordPasswordUse, recordRefusedSignIn } from "../domain/audit/record-sign-in.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
-import { isRightPassword, matchesLogin, refuseProhibited } from "./is-right-password.ts";
+import {
+  comparePassword,
+  isProhibited,
+  matchesLogin,
+  refuseProhibited,
+} from "./compare-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 
 /** A query for the resource that a request names, with its result type. */
@@ -87,6 +93,12 @@ interface Claims {
   network: string | undefined;
 }
 
+/** The caller, and whether a password was hashed to know them: it was not right a moment ago. */
+interface Resolved {
+  actor: Actor;
+  isHashed: boolean;
+}
+
 /**
  * Finds the caller of a request and, in the same batch, the target of the request: one round trip.
  *
@@ -113,8 +125,8 @@ async function resolveCaller<Q extends TargetQuery>(
     sudo: isSudo && selectUsers(db, isSudo),
     target: selectTarget?.(callerSubquery({ isToken, isAccount, isSession, isSudo })),
   });
-  const actor = await resolveActor(base, claims, found);
-  if (actor.user) refuseDisabledAccount(actor.user, base.rootUrl);
+  const { actor, isHashed } = await resolveActor(base, claims, found);
+  if (actor.user) admitAccount({ ...base, actor }, actor.user, isHashed);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
     target: found.target,
@@ -198,10 +210,12 @@ async function resolveActor(
   base: BaseCtx,
   { credential, otp, network }: Claims,
   found: Found,
-): Promise<Actor> {
-  if (credential.kind === "none") return ANONYMOUS;
+): Promise<Resolved> {
+  if (credential.kind === "none") return { actor: ANONYMOUS, isHashed: false };
   // A session that has ended is no reason to refuse a page: its reader may sign in again.
-  if (credential.kind === "session") return ofSession(found.sessions?.[0]);
+  if (credential.kind === "session") {
+    return { actor: ofSession(found.sessions?.[0]), isHashed: false };
+  }
 
   const match = found.tokens?.[0];
   if (match) {
@@ -210,16 +224,18 @@ async function resolveActor(
       throw unauthenticated("the access token has expired");
     }
     const scopes = readStoredScopes(token.scopes);
-    return {
+    const actor: Actor = {
       user,
-      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && !token.isBound,
+      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && bindingsOf(token).length === 0,
       credential: "token",
       scopes,
       token,
       session: undefined,
     };
+    return { actor, isHashed: false };
   }
   const user = found.accounts?.[0]?.user;
+  let isHashed = false;
   switch (credential.kind) {
     case "token":
       throw unauthenticated("the access token is not valid");
@@ -230,22 +246,26 @@ async function resolveActor(
       break;
     case "basic": {
       const { name, password } = credential;
-      const claim = { name, password, hash: user?.passwordHash ?? null };
-      const isRight = await isRightPassword(base, claim, network);
-      if (!user || !isRight) throw unauthenticated("the user name or the password is not right");
+      const result = await comparePassword(base, { name, password }, user, network);
+      if (!user || result === "wrong") {
+        throw unauthenticated("the user name or the password is not right");
+      }
       await requireSecondFactor(base, user, otp, network);
+      isHashed = result === "right";
       break;
     }
     default:
       return credential satisfies never;
   }
-  return {
+  const isSiteAdmin = user.isAdmin;
+  const actor: Actor = {
     ...ANONYMOUS,
     user,
-    isSiteAdmin: user.isAdmin,
+    isSiteAdmin,
     credential: "basic",
     scopes: ALL_SCOPES,
   };
+  return { actor, isHashed };
 }
 
 function ofSession(match: { session: Session; user: User } | undefined): Actor {
@@ -289,15 +309,24 @@ const isSameLogin = async (
   credential.tokenId === undefined &&
   credential.passwordMark === (await markPassword(passwordHash));
 
-function refuseDisabledAccount(user: User, rootUrl: string): void {
+/**
+ * Refuses an account that may not sign in, and records that a password was used.
+ *
+ * @throws Failure `forbidden`.
+ */
+function admitAccount(ctx: Ctx, user: User, isHashed: boolean): void {
+  if (isHashed && isProhibited(user)) ctx.defer(recordRefusedSignIn(ctx, user).execute());
   refuseProhibited(user);
+  if (isHashed) ctx.defer(recordPasswordUse(ctx, user).execute());
   if (user.mustChangePassword) {
-    throw forbidden(`You must change your password. Change it at: ${rootUrl}/user/change_password`);
+    throw forbidden(
+      `You must change your password. Change it at: ${ctx.rootUrl}/user/change_password`,
+    );
   }
 }
 
 function actAs(actor: Actor, user: User | undefined): Actor {
   if (!actor.isSiteAdmin) throw forbidden("Only administrators allowed to sudo.");
   if (!user) throw notFound();
-  return { ...actor, user, isSiteAdmin: user.isAdmin };
+  return { ...actor, user, isSiteAdmin: user.isAdmin, sudoer: actor.user };
 }

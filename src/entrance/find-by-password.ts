@@ -3,13 +3,13 @@ import { and, eq } from "drizzle-orm";
 import type { BaseCtx } from "../context.ts";
 import { users, type User } from "../db/schema/index.ts";
 import { unauthenticated } from "../lib/failure.ts";
-import { isRightPassword, matchesLogin, refuseProhibited } from "./is-right-password.ts";
+import { comparePassword, matchesLogin, refuseProhibited } from "./compare-password.ts";
 
 /**
  * Finds the user whose name and password a person entered. A second factor may still be due, and a new password.
  *
  * @throws Failure `unauthenticated` for a wrong name or password, which the message does not distinguish; `too_many`
- * and `forbidden` as `isRightPassword` and `refuseProhibited` do.
+ * and `forbidden` as `comparePassword` and `refuseProhibited` do.
  */
 export async function findByPassword(
   base: BaseCtx,
@@ -20,9 +20,10 @@ export async function findByPassword(
     .select()
     .from(users)
     .where(and(eq(users.kind, "user"), matchesLogin(name)));
-  const claim = { name, password, hash: user?.passwordHash ?? null };
-  const isRight = await isRightPassword(base, claim, network);
-  if (!user || !isRight) throw unauthenticated("The user name or the password is not right.");
+  const match = await comparePassword(base, { name, password }, user, network);
+  if (!user || match === "wrong") {
+    throw unauthenticated("The user name or the password is not right.");
+  }
   refuseProhibited(user);
   return user;
 }

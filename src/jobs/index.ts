@@ -1,9 +1,12 @@
 import type { Ctx } from "../context.ts";
+import { sweepAudit } from "../domain/audit/sweep-audit.ts";
+import { removeUnusedImages } from "../domain/avatars/remove-unused-images.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listOrphaned } from "../domain/git/list-orphaned.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
 import { sendDueMails } from "../domain/mail/send-due-mails.ts";
 import { purgeSignIns } from "../domain/sessions/purge-sign-ins.ts";
+import { purgeGrants } from "../domain/oauth/purge-grants.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { maintainWebhooks } from "../domain/webhooks/maintain-webhooks.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
@@ -95,12 +98,13 @@ export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   if (cron === EVERY_MINUTE) {
     await settled([requeueDue(ctx), forwardEvents(ctx), sendDueMails(ctx)]);
   } else {
-    await settled([maintainStorage(ctx), maintainWebhooks(ctx), purgeSignIns(ctx)]);
+    const purges = [sweepAudit(ctx), purgeGrants(ctx), purgeSignIns(ctx)];
+    await settled([maintainStorage(ctx), maintainWebhooks(ctx), ...purges]);
   }
 }
 
 async function maintainStorage(ctx: Ctx): Promise<void> {
   const locations = await listOrphaned(ctx, ORPHANED_MAX);
   for (const location of locations) await ctx.git.maintainLater(location);
-  await removeLooseFiles(ctx);
+  await settled([removeLooseFiles(ctx), removeUnusedImages(ctx)]);
 }

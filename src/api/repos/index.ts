@@ -1,24 +1,30 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
+import { repositoryAvatarRoutes } from "./avatar.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
+import { generate } from "./generate.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
 import { subscriptions } from "./subscriptions.ts";
+import { repositoryTeams } from "./teams.ts";
 import { topics } from "./topics.ts";
 
 /** The routes of repositories. When two paths match a request, the one listed first handles it. */
 export const repoRoutes = [
   repositorySearch,
   repositories,
+  repositoryAvatarRoutes,
   subscriptions,
   stargazers,
   forks,
+  generate,
   insights,
   topics,
+  repositoryTeams,
   repositoryActivities,
   repositoryEvents,
   deployKeys,

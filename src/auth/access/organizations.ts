@@ -18,16 +18,12 @@ export function organizationFacts(actorId: SQL): {
   return {
     isMember: flagColumn(isMemberOf(orgId, actorId), "is_member"),
     isOwner: flagColumn(isOwnerOf(orgId, actorId), "is_owner"),
-    canCreateRepository: flagColumn(
-      isInTeamOf(
-        orgId,
-        actorId,
-        sql`(${teams.access} >= ${ACCESS.owner} or ${teams.canCreateOrgRepo})`,
-      ),
-      "can_create_repository",
-    ),
+    canCreateRepository: flagColumn(mayCreateIn(orgId, actorId), "can_create_repository"),
   };
 }
+
+const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
+  isInTeamOf(orgId, userId, sql`(${teams.access} >= ${ACCESS.owner} or ${teams.canCreateOrgRepo})`);
 
 /** The condition that a user belongs to an organization, in any role. */
 export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (
@@ -43,6 +39,38 @@ const isInTeamOf = (orgId: SQL, userId: SQL, condition: SQL): SQL => sql`exists 
   select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
   where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId} and ${condition}
 )`;
+
+/** What a user's teams in an organization grant, as far as others may know of the membership. */
+export interface OrganizationRights {
+  /** The highest mode of the user's teams; the modes of single units do not count. */
+  access: number;
+  canCreateRepository: boolean;
+  /** Whether people outside the organization see the membership. */
+  isPublic: boolean;
+}
+
+/** SQL columns that hold a user's rights in each organization of a query over accounts. */
+export function organizationRights(userId: number): {
+  [K in keyof OrganizationRights]: SQL.Aliased<OrganizationRights[K]>;
+} {
+  const orgId = sql`${users.id}`;
+  return {
+    access: sql<number>`coalesce((
+      select max(${teams.access})
+      from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
+      where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId}
+    ), 0)`.as("access"),
+    canCreateRepository: flagColumn(mayCreateIn(orgId, sql`${userId}`), "user_can_create"),
+    isPublic: flagColumn(
+      sql`exists (
+        select 1 from ${organizationMembers}
+        where ${organizationMembers.orgId} = ${orgId} and ${organizationMembers.userId} = ${userId}
+          and ${organizationMembers.isPublic}
+      )`,
+      "is_public",
+    ),
+  };
+}
 
 /** Selects the ids of an organization's members: all members, or only those with a public membership. */
 export const memberIds = (orgId: number, isPublicOnly: boolean): SQL => sql`(

@@ -53,6 +53,8 @@ export const users = sqliteTable(
     followingCount: integer().notNull().default(0),
     starCount: integer().notNull().default(0),
     watchCount: integer().notNull().default(0),
+    /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for the generated one. */
+    avatarHash: text().notNull().default(""),
     lastLoginAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -60,6 +62,9 @@ export const users = sqliteTable(
   (table) => [
     uniqueIndex("users_lower_name").on(table.lowerName),
     index("users_by_name").on(table.kind, table.visibility, table.lowerName),
+    index("users_avatar")
+      .on(table.avatarHash)
+      .where(sql`${table.avatarHash} <> ''`),
     check("users_kind", sql`${table.kind} in ('user', 'organization')`),
     check("users_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
   ],

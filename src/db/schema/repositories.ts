@@ -109,6 +109,8 @@ export const repositories = sqliteTable(
     externalWikiUrl: text().notNull().default(""),
     pullSettings: text({ mode: "json" }).$type<PullSettings>().notNull(),
     issueSettings: text({ mode: "json" }).$type<IssueSettings>().notNull(),
+    /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for none. */
+    avatarHash: text().notNull().default(""),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
@@ -137,6 +139,9 @@ export const repositories = sqliteTable(
       .on(table.objectName)
       .where(sql`${table.objectName} <> ''`),
     index("repositories_network").on(table.networkName, table.id),
+    index("repositories_avatar")
+      .on(table.avatarHash)
+      .where(sql`${table.avatarHash} <> ''`),
     check("repositories_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
     check(
       "repositories_some_unit",

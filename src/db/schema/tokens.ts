@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import {
   type AnySQLiteColumn,
   index,
@@ -9,6 +10,7 @@ import {
 } from "drizzle-orm/sqlite-core";
 
 import { users } from "./accounts.ts";
+import { oauthGrants } from "./oauth.ts";
 import { repositories } from "./repositories.ts";
 
 export const accessTokens = sqliteTable(
@@ -30,16 +32,27 @@ export const accessTokens = sqliteTable(
     expiresAt: integer(),
     /** Whether the token reaches only the repositories listed in `access_token_repositories`. */
     isBound: integer({ mode: "boolean" }).notNull().default(false),
+    /** Patterns of the refs that the token may update; null for all. In the row, so that no request reads more for them. */
+    boundRefs: text({ mode: "json" }).$type<readonly string[]>(),
+    /** Patterns of the paths that commits pushed with the token may change; null for all. */
+    boundPaths: text({ mode: "json" }).$type<readonly string[]>(),
+    /** Patterns of the packages that the token reaches, as `owner/type/name`; null for all. */
+    boundPackages: text({ mode: "json" }).$type<readonly string[]>(),
     createdAt: integer().notNull(),
     lastUsedAt: integer(),
     /** The token that made this one, and with which it ends; null if it was made with a password. */
     madeById: integer().references((): AnySQLiteColumn => accessTokens.id, { onDelete: "cascade" }),
+    /** The grant whose token this is, and with which it ends; null for a personal token. */
+    grantId: integer().references(() => oauthGrants.id, { onDelete: "cascade" }),
   },
   (table) => [
     uniqueIndex("access_tokens_secret_hash").on(table.secretHash),
-    uniqueIndex("access_tokens_name").on(table.userId, table.name),
+    uniqueIndex("access_tokens_name")
+      .on(table.userId, table.name)
+      .where(sql`grant_id is null`),
     index("access_tokens_user").on(table.userId, table.createdAt),
     index("access_tokens_made_by").on(table.madeById),
+    index("access_tokens_grant").on(table.grantId),
   ],
 );
 export type AccessToken = typeof accessTokens.$inferSelect;

@@ -7,6 +7,7 @@ import { record, recordIfChanged } from "../../events/record.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import { isMailOn } from "../mail/queue-mail.ts";
 import { mailConfirmation } from "./confirm-address.ts";
+import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { checkEmail } from "./email-address.ts";
 
 /** Lists a user's email addresses, the primary one first. */
@@ -45,6 +46,7 @@ export async function addEmails(ctx: Ctx, user: User, emails: readonly string[])
       ctx.db.insert(emailAddresses).values(addresses),
       record(ctx, { type: "email.added", ownerId: user.id }),
       ...links.flat(),
+      recordAudit(ctx, { kind: "email.added", ownerId: user.id, target: emails.join(", ") }),
     ]);
   } catch (error) {
     if (!isViolation(error, "UNIQUE", "email_addresses.lower_email")) throw error;
@@ -71,5 +73,10 @@ export async function removeEmails(ctx: Ctx, user: User, emails: readonly string
       .delete(emailAddresses)
       .where(and(inArray(emailAddresses.id, removed), eq(emailAddresses.isPrimary, false))),
     recordIfChanged(ctx, { type: "email.removed", ownerId: user.id }),
+    recordAuditIfChanged(ctx, {
+      kind: "email.removed",
+      ownerId: user.id,
+      target: emails.join(", "),
+    }),
   ]);
 }

@@ -1,19 +1,30 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
+import { asBlocked, isBlockBetween, unlessBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
 import { follows, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 
-/** Follows an account. Following it again, or following oneself, changes nothing. */
+/**
+ * Follows an account. Following it again, or following oneself, changes nothing.
+ *
+ * @throws Failure `forbidden` where one of the two blocks the other.
+ */
 export async function createFollow(ctx: Ctx, follower: User, followed: User): Promise<void> {
   if (follower.id === followed.id) return;
-  await ctx.db.batch([
-    ctx.db
-      .insert(follows)
-      .values({ followerId: follower.id, followedId: followed.id, createdAt: ctx.now })
-      .onConflictDoNothing(),
-    recordIfChanged(ctx, { type: "follow.created", ownerId: followed.id }),
-  ]);
+  const isBlocked = isBlockBetween(sql`${follower.id}`, sql`${followed.id}`);
+  const followerId = unlessBlocked(isBlocked, follower.id);
+  try {
+    await ctx.db.batch([
+      ctx.db
+        .insert(follows)
+        .values({ followerId, followedId: followed.id, createdAt: ctx.now })
+        .onConflictDoNothing(),
+      recordIfChanged(ctx, { type: "follow.created", ownerId: followed.id }),
+    ]);
+  } catch (error) {
+    throw asBlocked(error, "follows.follower_id");
+  }
 }
 
 /** Unfollows an account. Changes nothing if `follower` does not follow it. */

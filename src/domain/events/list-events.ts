@@ -73,9 +73,12 @@ export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<Eve
 const isNarrowed = ({ actor }: Ctx): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
-/** Events of keys and webhooks are listed for administrators only. */
+/** Events of keys, webhooks, blocks and of the repositories of teams are listed for administrators only. */
 const isAdministrative = sql`(
-  ${events.type} in ('public_key.added', 'public_key.removed') or ${events.type} like 'hook.%'
+  ${events.type} in (
+    'public_key.added', 'public_key.removed', 'block.created', 'block.deleted',
+    'team.repository_added', 'team.repository_removed'
+  ) or ${events.type} like 'hook.%'
 )`;
 const isCodeEvent = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'

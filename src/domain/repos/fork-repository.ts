@@ -1,5 +1,6 @@
 import { getTableColumns, sql } from "drizzle-orm";
 
+import { isBlockedBy, requireNotBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
@@ -27,7 +28,8 @@ const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
  *
  * @param source The repository to fork; the caller may read its code.
  * @throws Failure `conflict` if the owner has the source itself, a fork of it, another repository of the name,
- * or the maximum number of repositories; `not_found` if the source was deleted meanwhile.
+ * or the maximum number of repositories; `forbidden` where the source's owner blocks the creator; `not_found` if the
+ * source was deleted meanwhile.
  */
 export async function forkRepository(
   ctx: Ctx,
@@ -36,7 +38,7 @@ export async function forkRepository(
   wantedName: string | undefined,
 ): Promise<RepositoryContext> {
   const { row } = source;
-  const { owner } = creation;
+  const { owner, creator } = creation;
   const name = wantedName || row.name;
   checkRepositoryName(name);
   if (owner.id === row.ownerId) {
@@ -54,15 +56,18 @@ export async function forkRepository(
     when 'limited' then 1
     else 2
   end > ${ownerRank}`;
+  const isBlocked = isBlockedBy(sql`${creator.id}`, sql`${row.ownerId}`);
   const columns = {
     ...location,
     ...FORK_UNITS,
     name,
     parentId: row.id,
     isFork: true,
-    // Read at the time of the write: the parent may just have become private.
+    // Read at the time of the write: the parent may just have become private, or its owner blocked the creator.
     isPrivate: sql<boolean>`(
-      select is_private or ${isLessVisible} from ${repositories} where id = ${row.id}
+      select is_private or ${isLessVisible}
+      from ${repositories}
+      where id = ${row.id} and not ${isBlocked}
     )`,
     description: row.description,
     defaultBranch: row.defaultBranch,
@@ -99,6 +104,7 @@ export async function forkRepository(
     if (!refusal) throw error;
     // The row was certainly not written, so nothing refers to the object.
     ctx.defer(stored.destroy());
+    if (refusal.kind === "not_found") await requireNotBlocked(ctx.db, isBlocked);
     throw refusal;
   }
 }
@@ -110,7 +116,7 @@ function toRefusal(error: unknown, { row, owner: from }: RepositoryContext, owne
       `repository is already forked by user [uname: ${owner.name}, repo path: ${path}]`,
     );
   }
-  // The parent was deleted meanwhile.
+  // The parent was deleted meanwhile, or a block forbids the fork.
   if (isViolation(error, "NOT NULL", "repositories.is_private")) return notFound();
   if (!(error instanceof Failure)) return undefined;
   return error.kind === "forbidden" ? conflict(error.message) : error;

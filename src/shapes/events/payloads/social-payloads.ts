@@ -1,4 +1,9 @@
+import { z } from "@hono/zod-openapi";
+
+import { Int64 } from "../../json.ts";
 import { Nothing } from "./common-fields.ts";
+
+const Block = z.object({ user_id: Int64 });
 
 export const SOCIAL_PAYLOADS = {
   "star.created": Nothing,
@@ -7,4 +12,6 @@ export const SOCIAL_PAYLOADS = {
   "watch.deleted": Nothing,
   "follow.created": Nothing,
   "follow.deleted": Nothing,
+  "block.created": Block,
+  "block.deleted": Block,
 } as const;

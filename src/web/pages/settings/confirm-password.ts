@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-import { isRightPassword } from "../../../entrance/is-right-password.ts";
+import { comparePassword } from "../../../entrance/compare-password.ts";
 import { invalid } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import type { Form } from "../form.ts";
@@ -22,8 +22,7 @@ export async function confirmPassword(
   form: Form,
 ): Promise<void> {
   const { base } = c.var;
-  const { name, passwordHash: hash } = user;
-  const claim = { name, password: form.text(CURRENT_PASSWORD), hash };
-  if (!(await isRightPassword(base, claim, base.network)))
-    throw invalid("Your password is not right.");
+  const claim = { name: user.name, password: form.text(CURRENT_PASSWORD) };
+  const match = await comparePassword(base, claim, user, base.network);
+  if (match === "wrong") throw invalid("Your password is not right.");
 }

@@ -1,0 +1,123 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { createBlock, deleteBlock, findBlocked, listBlocked } from "../../domain/accounts/block.ts";
+import { findSeenAccount } from "../../domain/accounts/find-account.ts";
+import { notFound } from "../../lib/failure.ts";
+import { User, toUser } from "../../shapes/users/user.ts";
+import { empty, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inOrg } from "../guards/account.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { BlockQuery } from "../self/block-query.ts";
+import { refusePublicOnly } from "../self/public-only.ts";
+import { UserPath } from "../users/paths.ts";
+import { OrgPath } from "./paths.ts";
+
+export const organizationBlocks = endpoints();
+
+const BlockPath = OrgPath.extend(UserPath.shape);
+const byOwner = { allowsAnonymous: false, needs: "ownership" } as const;
+
+organizationBlocks.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}/blocks",
+    operationId: "organizationListBlocks",
+    tags: ["organization"],
+    summary: "List the users an organization blocks",
+    description: "Only owners of the organization may list them.",
+    middleware: [inOrg("read:organization", byOwner)] as const,
+    request: { params: OrgPath, query: Paging },
+    responses: {
+      200: page(z.array(User), "The users, latest block first"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, org, viewer } = c.var;
+    refusePublicOnly(ctx.actor);
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listBlocked(ctx, org, slice));
+    return c.json(
+      items.map((each) => toUser(each, viewer)),
+      200,
+    );
+  },
+);
+
+organizationBlocks.openapi(
+  createRoute({
+    method: "get",
+    path: "/orgs/{org}/blocks/{username}",
+    operationId: "organizationCheckUserBlock",
+    tags: ["organization"],
+    summary: "Check whether an organization blocks a user",
+    middleware: [inOrg("read:organization", byOwner)] as const,
+    request: { params: BlockPath },
+    responses: {
+      204: empty("The organization blocks the user"),
+      ...refusals(401, 403),
+      404: empty("The organization does not block the user, or there is no such user"),
+    },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    refusePublicOnly(ctx.actor);
+    if (!(await findBlocked(ctx, org, c.req.valid("param").username))) throw notFound();
+    return c.body(null, 204);
+  },
+);
+
+organizationBlocks.openapi(
+  createRoute({
+    method: "put",
+    path: "/orgs/{org}/blocks/{username}",
+    operationId: "organizationBlockUser",
+    tags: ["organization"],
+    summary: "Block a user from an organization",
+    description:
+      "Members can't be blocked. Stars, watches, roles of collaborators and pending transfers between the two end.",
+    middleware: [inOrg("write:organization", byOwner)] as const,
+    request: { params: BlockPath, query: BlockQuery },
+    responses: {
+      204: empty("The organization blocks the user"),
+      ...refusals(400, 401, 403, 404, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    refusePublicOnly(ctx.actor);
+    const user = await findSeenAccount(ctx, c.req.valid("param").username);
+    if (!user) throw notFound();
+    await createBlock(ctx, org, user, c.req.valid("query").note);
+    return c.body(null, 204);
+  },
+);
+
+organizationBlocks.openapi(
+  createRoute({
+    method: "delete",
+    path: "/orgs/{org}/blocks/{username}",
+    operationId: "organizationUnblockUser",
+    tags: ["organization"],
+    summary: "Unblock a user from an organization",
+    middleware: [inOrg("write:organization", byOwner)] as const,
+    request: { params: BlockPath },
+    responses: {
+      204: empty("The organization does not block the user"),
+      ...refusals(400, 401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    refusePublicOnly(ctx.actor);
+    const { username } = c.req.valid("param");
+    const [blocked, seen] = await Promise.all([
+      findBlocked(ctx, org, username),
+      findSeenAccount(ctx, username),
+    ]);
+    const user = blocked ?? seen;
+    if (!user) throw notFound();
+    await deleteBlock(ctx, org, user);
+    return c.body(null, 204);
+  },
+);

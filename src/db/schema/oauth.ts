@@ -1,0 +1,80 @@
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+
+/** Applications that may ask users for access to their accounts: the clients of OAuth 2.0. */
+export const oauthApplications = sqliteTable(
+  "oauth_applications",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** Null for the service's own clients, which a migration inserts. */
+    ownerId: integer().references(() => users.id, { onDelete: "cascade" }),
+    name: text().notNull(),
+    /** A UUID. */
+    clientId: text().notNull(),
+    /** SHA-256 of the secret in hex; null where nobody knows a secret. */
+    secretHash: text(),
+    /** Whether the client keeps its secret, and must prove it. Otherwise it is public and must use PKCE. */
+    isConfidential: integer({ mode: "boolean" }).notNull(),
+    /** Whether users who granted access once are not asked again, for a public client, too. */
+    skipsConsent: integer({ mode: "boolean" }).notNull().default(false),
+    redirectUris: text({ mode: "json" }).$type<string[]>().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("oauth_applications_client_id").on(table.clientId),
+    index("oauth_applications_owner").on(table.ownerId, table.id),
+  ],
+);
+export type OauthApplication = typeof oauthApplications.$inferSelect;
+
+/**
+ * What users granted to applications: one row for each authorization. It begins with a code; the client exchanges the
+ * code for an access token and a refresh token, and the row lives as long as the refresh token of the day. Its access
+ * tokens are rows of `access_tokens`, which end with it.
+ */
+export const oauthGrants = sqliteTable(
+  "oauth_grants",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    applicationId: integer()
+      .notNull()
+      .references(() => oauthApplications.id, { onDelete: "cascade" }),
+    /** Scopes of its access tokens, normalised and comma-separated; "" grants none. */
+    scopes: text().notNull(),
+    /** Scopes of OpenID Connect, in order and comma-separated. */
+    identityScopes: text().notNull(),
+    /** SHA-256 of the code in hex. It stays after the exchange, so that a second use is recognized. */
+    codeHash: text().notNull(),
+    codeExpiresAt: integer().notNull(),
+    /** The redirect URI of the authorization request, which the exchange must repeat; null if it named none. */
+    redirectUri: text(),
+    /** The S256 code challenge of PKCE. */
+    codeChallenge: text(),
+    nonce: text(),
+    /** When the user signed in to the session in which they granted access. */
+    authenticatedAt: integer().notNull(),
+    /** When the code was exchanged; null before. */
+    exchangedAt: integer(),
+    /** SHA-256 of the part that all refresh tokens of the grant share. */
+    familyHash: text(),
+    /** SHA-256 of the only refresh token that is valid. */
+    refreshHash: text(),
+    createdAt: integer().notNull(),
+    /** When tokens were issued last. */
+    lastUsedAt: integer().notNull(),
+    /** The end of the code or of the refresh token. */
+    expiresAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("oauth_grants_code").on(table.codeHash),
+    uniqueIndex("oauth_grants_family").on(table.familyHash),
+    index("oauth_grants_user").on(table.userId, table.applicationId),
+    index("oauth_grants_application").on(table.applicationId),
+    index("oauth_grants_expiry").on(table.expiresAt),
+  ],
+);
+export type OauthGrant = typeof oauthGrants.$inferSelect;
