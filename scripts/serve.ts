@@ -16,7 +16,7 @@ import { refuseTakenPort } from "./serve/port.ts";
 import { openRuntime, type Runtime } from "./serve/runtime.ts";
 import { startSchedule } from "./serve/schedule.ts";
 import { describeSettings, parseSettings } from "./serve/settings.ts";
-import { withSealingKeys } from "./serve/sealing-key.ts";
+import { withStoredSecrets } from "./serve/stored-secrets.ts";
 import { onStopSignal } from "./serve/signals.ts";
 import { describeVars, refuseInvalidVars } from "./serve/vars.ts";
 import { describeWorker, LOCAL_VARS } from "./serve/worker.ts";
@@ -47,7 +47,7 @@ async function start(): Promise<void> {
   await buildAssets();
   if (await buildWorker()) console.log("built the Worker");
 
-  const vars = withSealingKeys(worker.vars, data);
+  const vars = withStoredSecrets(worker.vars, data);
   refuseInvalidVars(vars);
   runtime = await openRuntime({ ...worker, vars }, data, (pid) => lock.setRuntime(pid));
   const applied = await migrate(await runtime.database(), inProject("migrations"));

@@ -1,6 +1,7 @@
 import { Hono, type Context } from "hono";
 import { routePath } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
+import { getCookie } from "hono/cookie";
 import { getPath } from "hono/utils/url";
 
 import { ANONYMOUS } from "./auth/actor.ts";
@@ -11,8 +12,10 @@ import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { readClientAddress } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
 import { USER_AGENT } from "./domain/version.ts";
+import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
@@ -20,6 +23,7 @@ import { collapseSlashes } from "./lib/request-path.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
+import { BOOKMARK_COOKIE } from "./web/cookies.ts";
 import { web } from "./web/index.ts";
 
 /** Where the rate limits are missing, each isolate counts for itself. */
@@ -36,6 +40,19 @@ interface AppEnv {
     assets: Fetcher;
   };
 }
+
+/** What scripts of other origins may call: whatever takes tokens, or is the same for everybody. */
+const CROSS_ORIGIN_PATHS = [
+  "/api/v1/*",
+  "/login/oauth/access_token",
+  "/login/oauth/introspect",
+  "/login/oauth/keys",
+  "/login/oauth/revoke",
+  "/login/oauth/userinfo",
+  "/.well-known/*",
+  "/openapi.json",
+  "/swagger.v1.json",
+];
 
 /** The whole service as one function from request to response. */
 export function createApp(config: Config): Hono<AppEnv> {
@@ -54,6 +71,7 @@ export function createApp(config: Config): Hono<AppEnv> {
     await next();
     closeRequest(c, request);
   });
+  for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
   // The API's router answers every path below /api/v1, so web routes with such a path are mounted first.
   app.route("/", web);
   app.route("/api/v1", api);
@@ -95,7 +113,9 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   // makes the read see that write. A write starts at the primary.
   const isRead = c.req.method === "GET" || c.req.method === "HEAD";
   const bookmark =
-    c.req.header("x-d1-bookmark") ?? (isRead ? "first-unconstrained" : "first-primary");
+    c.req.header("x-d1-bookmark") ??
+    getCookie(c, BOOKMARK_COOKIE) ??
+    (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
   const { origin } = new URL(c.req.url);
@@ -123,6 +143,10 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     rootUrl,
     // Cloudflare routes only the operator's own host names to a Worker; `npm start` always has a public URL.
     publicUrl: config.publicUrl || rootUrl,
+    client: {
+      address: readClientAddress(c.req.raw.headers, config.clientAddressHeader),
+      requestId: c.var.requestId,
+    },
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
   });

@@ -51,6 +51,24 @@ const urlList = () => {
     });
 };
 
+const originList = () => {
+  const allowed =
+    "* for all, or origins such as https://app.example, separated by commas, or empty for none";
+  return z
+    .string(allowed)
+    .default("*")
+    .transform((list, context) => {
+      const items = list.split(",").map((item) => item.trim());
+      if (list === "*") return list;
+      if (list === "") return [];
+      // As browsers send them: in lower case, without the port that a scheme implies.
+      const isOrigin = (item: string) => !item.includes("*") && URL.parse(item)?.origin === item;
+      if (items.every(isOrigin)) return items;
+      context.addIssue({ code: "custom", message: allowed });
+      return z.NEVER;
+    });
+};
+
 const severities = () => {
   const allowed =
     "findings of git fsck with error, warn or ignore, as in badTimezone=error, with commas between";
@@ -72,6 +90,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** An armored OpenPGP key, or an OpenSSH key whose header states that it has no passphrase. */
 const SIGNING_KEY =
   /^\s*(-----BEGIN PGP PRIVATE KEY BLOCK-----\s[^]+-----END PGP PRIVATE KEY BLOCK-----\s*|-----BEGIN OPENSSH PRIVATE KEY-----\s+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ[^]+-----END OPENSSH PRIVATE KEY-----\s*)?$/;
+
+/** One or more RSA keys in PEM, as `openssl genpkey` writes them. */
+const OAUTH_SIGNING_KEYS =
+  /^\s*(-----BEGIN PRIVATE KEY-----\s[0-9A-Za-z+/=\s]+-----END PRIVATE KEY-----\s*)*$/;
 
 const SEALING_KEYS =
   "names and keys of 32 bytes in base64, as in name:key, with commas between, or empty";
@@ -97,6 +119,11 @@ const Variables = z.object({
   MAX_RESPONSE_ITEMS: count(50, 1, 1000),
   /** Maximum items on a page of search results. */
   EXPLORE_PAGE_SIZE_MAX: count(50, 1, 1000),
+  /**
+   * Origins whose scripts may call the API and the endpoints of OAuth 2.0 from a browser, with tokens and never with
+   * cookies.
+   */
+  CORS_ALLOW_DOMAIN: originList(),
   /** Whether the API refuses anonymous callers. */
   REQUIRE_SIGNIN_VIEW: flag(false),
   /**
@@ -178,6 +205,10 @@ const Variables = z.object({
   WEBHOOKS_MAX: count(100, 1, 1000),
   /** Retention of webhook deliveries, with their requests and responses, in days. */
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
+  /** Whether changes, sign-ins and failed sign-ins are recorded in the audit log. */
+  AUDIT_ENABLED: flag(true),
+  /** Retention of the audit log, in days. */
+  AUDIT_DAYS: count(365, 1, 36_500),
   /** A secret: creates an administrator with this password while there is none. Delete it afterwards. */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
@@ -205,6 +236,15 @@ const Variables = z.object({
     .string(SEALING_KEYS)
     .refine((list) => parseSealingKeys(list) !== undefined, SEALING_KEYS)
     .default(""),
+  /**
+   * A secret: keys that sign the ID tokens of OpenID Connect. The first key signs, the public halves of all are
+   * published. Without a key applications can have access, and nobody can sign in elsewhere with their account here.
+   */
+  OAUTH_SIGNING_KEYS: text(
+    "RSA private keys in PEM (PKCS #8, without a passphrase), one after another, or empty",
+    OAUTH_SIGNING_KEYS,
+    "",
+  ),
   /** Whether the log line of a request counts the D1 rows read and written. Every row is read twice then. */
   LOG_D1_ROWS: flag(false),
 });
@@ -217,6 +257,7 @@ export const SECRET_NAMES: ReadonlySet<string> = new Set<keyof typeof Variables.
   "FIRST_ADMIN_PASSWORD",
   "SIGNING_KEY",
   "SEALING_KEYS",
+  "OAUTH_SIGNING_KEYS",
 ]);
 
 /** An operation whose commit or tag the service may sign. */
@@ -249,6 +290,7 @@ export interface Config {
   pageSizeDefault: number;
   pageSizeMax: number;
   searchPageSizeMax: number;
+  allowedOrigins: "*" | readonly string[];
   isSignInRequired: boolean;
   clientAddressHeader: string;
   noReplyDomain: string;
@@ -279,10 +321,14 @@ export interface Config {
   areWebhooksDisabled: boolean;
   hookCountMax: number;
   deliveryDays: number;
+  isAuditOn: boolean;
+  auditDays: number;
   logsD1Rows: boolean;
   signing: Signing | undefined;
   /** The first key encrypts, every key decrypts. */
   sealingKeys: readonly SealingKey[];
+  /** PEM texts. The first key signs. */
+  oauthSigningKeys: readonly string[];
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
@@ -305,6 +351,7 @@ export function parseConfig(env: object): Config {
     pageSizeDefault: Math.min(variables.DEFAULT_PAGING_NUM, variables.MAX_RESPONSE_ITEMS),
     pageSizeMax: variables.MAX_RESPONSE_ITEMS,
     searchPageSizeMax: variables.EXPLORE_PAGE_SIZE_MAX,
+    allowedOrigins: variables.CORS_ALLOW_DOMAIN,
     isSignInRequired: variables.REQUIRE_SIGNIN_VIEW,
     clientAddressHeader: variables.CLIENT_ADDRESS_HEADER,
     noReplyDomain: variables.NO_REPLY_DOMAIN,
@@ -335,9 +382,13 @@ export function parseConfig(env: object): Config {
     areWebhooksDisabled: variables.DISABLE_WEBHOOKS,
     hookCountMax: variables.WEBHOOKS_MAX,
     deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
+    isAuditOn: variables.AUDIT_ENABLED,
+    auditDays: variables.AUDIT_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,
     signing: toSigning(variables),
     sealingKeys: parseSealingKeys(variables.SEALING_KEYS) ?? [],
+    oauthSigningKeys:
+      variables.OAUTH_SIGNING_KEYS.match(/-----BEGIN[^]+?-----END [A-Z ]+-----/g) ?? [],
     firstAdministrator:
       variables.FIRST_ADMIN_PASSWORD === ""
         ? undefined

@@ -24,10 +24,20 @@ export interface Ctx {
    * SECURITY: unlike `rootUrl`, it never comes from a `Host` header that a caller may forge.
    */
   publicUrl: string;
+  /** Where the request came from. */
+  client: Client;
   /** The time of the request, in milliseconds. */
   now: number;
   /** Continues work after the response is sent. Only for work that may be lost and is repeated then. */
   defer(work: Promise<unknown>): void;
+}
+
+/** Where a request came from, for the audit log. */
+interface Client {
+  /** The address; undefined where nobody trustworthy states it, and for work of the service. */
+  readonly address: string | undefined;
+  /** The id of the request, as in `X-Request-Id` and in the log; "" for work of the service. */
+  readonly requestId: string;
 }
 
 /** The context of a request before the caller is authenticated. */

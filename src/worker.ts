@@ -82,6 +82,7 @@ function openSystemCtx(
     actor: ANONYMOUS,
     rootUrl: config.publicUrl,
     publicUrl: config.publicUrl,
+    client: { address: undefined, requestId: "" },
     now: Date.now(),
     defer: (work) => execution.waitUntil(work),
   };

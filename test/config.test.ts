@@ -162,6 +162,27 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
       `one:${"A".repeat(43)}=,one:${"B".repeat(42)}A=`,
     ],
   },
+  CORS_ALLOW_DOMAIN: {
+    allowed:
+      "* for all, or origins such as https://app.example, separated by commas, or empty for none",
+    values: [
+      "app.example",
+      "https://app.example/",
+      "https://App.example",
+      "*,https://a.example",
+      "https://*.example",
+      "null",
+    ],
+  },
+  OAUTH_SIGNING_KEYS: {
+    allowed: "RSA private keys in PEM (PKCS #8, without a passphrase), one after another, or empty",
+    values: [
+      "key",
+      "-----BEGIN RSA PRIVATE KEY-----\nAA==\n-----END RSA PRIVATE KEY-----\n",
+      "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n",
+      "-----BEGIN PRIVATE KEY-----\nAA==\n",
+    ],
+  },
   SIGNING_NAME: { allowed: "a name of one line, or empty", values: ["a\nb", "a <b>"] },
   SIGNING_EMAIL: {
     allowed: "an e-mail address, or empty",
@@ -188,6 +209,8 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 36500",
     values: wrongNumbers("0", "36501"),
   },
+  AUDIT_ENABLED: { allowed: "true or false", values: wrongFlags() },
+  AUDIT_DAYS: { allowed: "a whole number from 1 to 36500", values: wrongNumbers("0", "36501") },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },
 };
 

@@ -19,6 +19,7 @@ const files: Record<string, string> = {
   "-/swagger/swagger-ui.css": `${viewer}/swagger-ui.css`,
   "-/swagger/swagger-ui-bundle.js": `${viewer}/swagger-ui-bundle.js`,
   "-/swagger/favicon-32x32.png": `${viewer}/favicon-32x32.png`,
+  "-/pages/style.css": "src/web/pages/style.css",
 };
 
 /**

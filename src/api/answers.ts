@@ -37,6 +37,13 @@ export const HEADERS = {
   reason: {
     "X-Edgeforge-Reason": header("string", "What is not found, in a word"),
   },
+  binding: {
+    "X-Edgeforge-Reason": header(
+      "string",
+      "Which binding of the token refuses the request, in a word; absent for other refusals",
+      false,
+    ),
+  },
   page: {
     "X-Total-Count": header("integer", "The number of items on all pages"),
     Link: header("string", "The URLs of the next, last, first and previous page", false),
@@ -68,8 +75,9 @@ const refusal = (description: string) => json(ApiError, description);
 const REFUSALS = {
   400: refusal("The request is malformed"),
   401: refusal("Authentication is required, or the credential is invalid"),
-  403: refusal("The caller lacks permission"),
+  403: { ...refusal("The caller lacks permission"), headers: HEADERS.binding },
   404: { description: "Not found, or not visible to the caller" },
+  405: refusal("Exists, but not for a thing of this kind"),
   409: refusal("The request conflicts with the current state"),
   413: refusal("The request or the result is too large"),
   422: refusal("The input is invalid"),

@@ -1,19 +1,12 @@
 import type { Context } from "hono";
 
-import { FAILURE_STATUS, failureHeaders } from "../entrance/failure-status.ts";
+import { FAILURE_STATUS, failureHeaders, reasonHeader } from "../entrance/failure-status.ts";
 import { asFailure, CALLER_LEFT_STATUS } from "../entrance/as-failure.ts";
 import { Moved } from "../entrance/moved.ts";
-import { Failure, NotFound, type NotFoundReason } from "../lib/failure.ts";
+import { Failure } from "../lib/failure.ts";
 import { CallerLeft } from "../lib/step-budget.ts";
 import { logBug } from "../lib/log.ts";
 import type { ApiEnv } from "./endpoints.ts";
-
-/** The header of a 404 that says what is not found, since its body is empty. */
-const REASON_HEADER = "X-Edgeforge-Reason";
-
-export const reasonHeader = (reason: NotFoundReason): Record<string, string> => ({
-  [REASON_HEADER]: reason,
-});
 
 /** The `url` of every error response: the API documentation. */
 const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
@@ -32,8 +25,7 @@ export function renderFailure(thrown: unknown, c: Context<ApiEnv>): Response {
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {
     if (error.kind === "not_found") {
-      const reason = error instanceof NotFound ? error.reason : "not-found";
-      return c.body(null, 404, reasonHeader(reason));
+      return c.body(null, 404, { ...reasonHeader("not-found"), ...failureHeaders(error) });
     }
     const body = { ...error.details, message: error.message, url };
     return c.json(body, FAILURE_STATUS[error.kind], failureHeaders(error));

@@ -1,3 +1,4 @@
+import { reasonHeader } from "../entrance/failure-status.ts";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { TrieRouter } from "hono/router/trie-router";
 
@@ -6,7 +7,7 @@ import { branchRoutes } from "./branches/index.ts";
 import { commitRoutes } from "./commits/index.ts";
 import { contentRoutes } from "./contents/index.ts";
 import type { ApiEnv } from "./endpoints.ts";
-import { reasonHeader, renderFailure } from "./failure-renderer.ts";
+import { renderFailure } from "./failure-renderer.ts";
 import { gitRoutes } from "./git/index.ts";
 import { hookRoutes } from "./hooks/index.ts";
 import { issueRoutes } from "./issues/index.ts";

@@ -18,7 +18,6 @@ GET /admin/cron
 POST /admin/cron/{task}
 GET /admin/emails
 GET /admin/emails/search
-GET /admin/orgs
 GET /admin/runners/registration-token
 GET /admin/unadopted
 POST DELETE /admin/unadopted/{owner}/{repo}
@@ -26,12 +25,10 @@ DELETE /admin/users/{username}
 GET POST DELETE /admin/users/{username}/badges
 POST /admin/users/{username}/keys
 DELETE /admin/users/{username}/keys/{id}
-POST /admin/users/{username}/orgs
 POST /admin/users/{username}/repos
 GET PUT /notifications
 GET /notifications/new
 GET PATCH /notifications/threads/{id}
-DELETE PATCH /orgs/{org}
 GET /orgs/{org}/actions/jobs
 GET /orgs/{org}/actions/runners
 GET POST /orgs/{org}/actions/runners/registration-token
@@ -41,13 +38,8 @@ GET /orgs/{org}/actions/secrets
 PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
-POST DELETE /orgs/{org}/avatar
 GET POST /orgs/{org}/labels
 GET DELETE PATCH /orgs/{org}/labels/{id}
-DELETE /orgs/{org}/members/{username}
-POST /orgs/{org}/rename
-POST /orgs/{org}/teams
-GET /orgs/{org}/teams/search
 GET /packages/{owner}
 GET /packages/{owner}/{type}/{name}
 GET /packages/{owner}/{type}/{name}/-/latest
@@ -80,6 +72,7 @@ PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 POST DELETE /repos/{owner}/{repo}/avatar
+GET /repos/{owner}/{repo}/assignees
 GET POST /repos/{owner}/{repo}/branch_protections
 POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
@@ -149,18 +142,12 @@ GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
-GET /repos/{owner}/{repo}/teams
-GET PUT DELETE /repos/{owner}/{repo}/teams/{team}
 GET /repos/{owner}/{repo}/times
 GET /repos/{owner}/{repo}/times/{user}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
 GET /repos/{owner}/{repo}/wiki/revisions/{pageName}
-POST /repos/{template_owner}/{template_repo}/generate
-DELETE PATCH /teams/{id}
-GET /teams/{id}/repos
-GET PUT DELETE /teams/{id}/repos/{org}/{repo}
 GET /user/actions/jobs
 GET /user/actions/runners
 GET POST /user/actions/runners/registration-token
@@ -169,13 +156,8 @@ GET /user/actions/runs
 PUT DELETE /user/actions/secrets/{secretname}
 GET /user/actions/variables
 GET PUT POST DELETE /user/actions/variables/{variablename}
-GET POST /user/applications/oauth2
-GET DELETE PATCH /user/applications/oauth2/{id}
-POST DELETE /user/avatar
 GET /user/stopwatches
-GET /user/teams
 GET /user/times
-GET /users/{username}/orgs/{org}/permissions
 `;
 
 /** Each operation of the list, as method and path. */

@@ -1,5 +1,5 @@
-import type { AccessToken, User } from "../db/schema/index.ts";
-import { forbidden } from "../lib/failure.ts";
+import type { AccessToken, Session, User } from "../db/schema/index.ts";
+import { BeyondToken } from "../lib/failure.ts";
 import { ALL_SCOPES, type Scope, type Scopes } from "./scope.ts";
 
 /** The caller of a request and what its credential allows. */
@@ -7,14 +7,17 @@ export interface Actor {
   /** Undefined for an anonymous caller. */
   user: User | undefined;
   /**
-   * Whether site-wide rights apply: an administrator whose token is neither public-only nor bound to
-   * repositories.
+   * Whether site-wide rights apply: an administrator whose token is neither public-only nor bound to anything.
    */
   isSiteAdmin: boolean;
-  credential: "none" | "basic" | "token" | "system";
+  credential: "none" | "basic" | "token" | "session" | "system";
   scopes: Scopes;
   /** The access token of the request, where it carries one. */
   token: AccessToken | undefined;
+  /** The administrator who acts as `user`, by sudo. */
+  sudoer?: User | undefined;
+  /** The session of the request, where a page was requested with its cookie. */
+  session: Session | undefined;
 }
 
 export const ANONYMOUS: Actor = {
@@ -23,6 +26,7 @@ export const ANONYMOUS: Actor = {
   credential: "none",
   scopes: ALL_SCOPES,
   token: undefined,
+  session: undefined,
 };
 
 /** Whether the caller is limited to public resources: an anonymous caller or a public-only token. */
@@ -35,19 +39,42 @@ export function boundTokenId(actor: Actor): number | undefined {
   return actor.token?.isBound ? actor.token.id : undefined;
 }
 
+/** What a token may be bound to, besides its scopes and its end. */
+export type TokenBinding = "repositories" | "refs" | "paths" | "packages";
+
+/** The bindings of a token, in the order in which refusals name them. */
+export function bindingsOf(token: AccessToken | undefined): TokenBinding[] {
+  if (!token) return [];
+  const bindings: [TokenBinding, boolean][] = [
+    ["repositories", token.isBound],
+    ["refs", token.boundRefs !== null],
+    ["paths", token.boundPaths !== null],
+    ["packages", token.boundPackages !== null],
+  ];
+  return bindings.filter(([, isBound]) => isBound).map(([binding]) => binding);
+}
+
 /**
- * Refuses a token that is bound to repositories where a request would change something else: its user's account with
- * their tokens, keys and addresses, organizations, or who follows whom.
+ * Refuses a bound token where a request would change something that no binding names: its user's account with their
+ * tokens, keys and addresses, organizations, who follows whom, or the repositories that there are.
  *
- * SECURITY: such a token is given away for the sake of a few repositories. A key or a token that it adds would outlive
+ * SECURITY: such a token is given away for the sake of what it is bound to. A key or a token that it adds would outlive
  * it and reach further.
  *
  * @param scopes The scopes that the request needs.
- * @throws Failure `forbidden`.
+ * @throws BeyondToken with the first of the token's bindings.
  */
 export function refuseBoundWrite(actor: Actor, scopes: readonly Scope[]): void {
-  const isWrite = scopes.some((scope) => scope.startsWith("write:"));
-  if (isWrite && boundTokenId(actor) !== undefined) {
-    throw forbidden("a token that is bound to repositories changes nothing else");
+  if (scopes.some((scope) => scope.startsWith("write:"))) refuseBound(actor);
+}
+
+/** Refuses every bound token. @throws BeyondToken */
+export function refuseBound({ token }: Actor): void {
+  const [binding] = bindingsOf(token);
+  if (binding) {
+    throw new BeyondToken(
+      `token-${binding}`,
+      `a token that is bound to ${binding} changes nothing else`,
+    );
   }
 }

@@ -1,6 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { accessTokens, users } from "../db/schema/index.ts";
+import { accessTokens, sessions, users } from "../db/schema/index.ts";
 import { boundTokenId, type Actor } from "./actor.ts";
 
 /** The caller of a request as SQL expressions. */
@@ -22,15 +22,22 @@ export function callerSql(actor: Actor): CallerSql {
 /** The parts of a credential that identify a user. */
 export interface CredentialSql {
   /** The condition for the access token; of several, the one with the lowest id counts. */
-  isToken: SQL | undefined;
+  isToken?: SQL | undefined;
   /** The condition for the account that a password belongs to. */
-  isAccount: SQL | undefined;
+  isAccount?: SQL | undefined;
+  /** The condition for the session. */
+  isSession?: SQL | undefined;
   /** The condition for the user that an administrator acts as. */
-  isSudo: SQL | undefined;
+  isSudo?: SQL | undefined;
 }
 
 /** SQL that resolves a credential to its caller by subqueries, so that a query can run in the same batch. */
-export function callerSubquery({ isToken, isAccount, isSudo }: CredentialSql): CallerSql {
+export function callerSubquery({
+  isToken,
+  isAccount,
+  isSession,
+  isSudo,
+}: CredentialSql): CallerSql {
   const userWhere = (condition?: SQL) =>
     condition &&
     sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
@@ -45,8 +52,11 @@ export function callerSubquery({ isToken, isAccount, isSudo }: CredentialSql): C
         )`
       : sql`null`;
   const byToken = tokenColumn(sql`${accessTokens.userId}`);
+  const bySession =
+    isSession && sql`(select ${sessions.userId} from ${sessions} where ${isSession})`;
+  const byLogin = bySession ?? userWhere(isAccount) ?? sql`null`;
   return {
-    actorId: userWhere(isSudo) ?? sql`coalesce(${byToken}, ${userWhere(isAccount) ?? sql`null`})`,
+    actorId: userWhere(isSudo) ?? sql`coalesce(${byToken}, ${byLogin})`,
     boundTokenId: tokenColumn(sql`case when ${accessTokens.isBound} then ${accessTokens.id} end`),
   };
 }

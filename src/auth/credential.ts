@@ -7,6 +7,8 @@ export type Credential =
   | { kind: "none" }
   | { kind: "token"; secret: string }
   | { kind: "basic"; name: string; password: string }
+  /** From the cookie of a page's request. */
+  | { kind: "session"; secret: string }
   /** Made by the service for a transfer: the caller who asked for it, and what they signed in with. */
   | { kind: "transfer"; userId: number; tokenId: number }
   | { kind: "transfer"; userId: number; tokenId?: undefined; passwordMark: string };

@@ -1,31 +1,34 @@
-import { and, eq, inArray, sql, type SQL } from "drizzle-orm";
+import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
-import { ANONYMOUS, type Actor } from "../auth/actor.ts";
-import { callerSubquery, type CallerSql } from "../auth/caller-sql.ts";
+import { ANONYMOUS, type Actor, bindingsOf } from "../auth/actor.ts";
+import { callerSubquery, type CallerSql, type CredentialSql } from "../auth/caller-sql.ts";
 import { type Credential, readCredential } from "../auth/credential.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
-import {
-  digestClaim,
-  markPassword,
-  type PasswordClaim,
-  verifyPassword,
-  wasRight,
-} from "../auth/password.ts";
+import { markPassword } from "../auth/password.ts";
 import { ALL_SCOPES, hasScope, readStoredScopes, type Scope } from "../auth/scope.ts";
 import { hashSecret } from "../auth/secret.ts";
+import { isSessionOf, noteSessionUse } from "../auth/session.ts";
 import type { Config } from "../config.ts";
 import type { BaseCtx, Ctx } from "../context.ts";
-import { anyOf, columnsOf, type Database } from "../db/db.ts";
+import { columnsOf, type Database } from "../db/db.ts";
 import {
   accessTokens,
-  emailAddresses,
+  sessions,
   users,
   type AccessToken,
+  type Session,
   type User,
 } from "../db/schema/index.ts";
+import { recordPasswordUse, recordRefusedSignIn } from "../domain/audit/record-sign-in.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { readClientNetwork } from "./client-network.ts";
+import {
+  comparePassword,
+  isProhibited,
+  matchesLogin,
+  refuseProhibited,
+} from "./compare-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 
 /** A query for the resource that a request names, with its result type. */
@@ -52,7 +55,9 @@ export async function authenticate<Q extends TargetQuery>(
     throw door.refuseAnonymous(base.config);
   }
   requireScopes(door, actor, scopes);
-  const recording = actor.token && noteTokenUse(ctx.db, actor.token, ctx.now);
+  const recording =
+    (actor.token && noteTokenUse(ctx.db, actor.token, ctx.now)) ??
+    (actor.session && noteSessionUse(ctx.db, actor.session, ctx.now));
   if (recording) ctx.defer(recording);
   return { ctx, target };
 }
@@ -85,6 +90,12 @@ interface Claims {
   network: string | undefined;
 }
 
+/** The caller, and whether a password was hashed to know them: it was not right a moment ago. */
+interface Resolved {
+  actor: Actor;
+  isHashed: boolean;
+}
+
 /**
  * Finds the caller of a request and, in the same batch, the target of the request: one round trip.
  *
@@ -101,17 +112,18 @@ async function resolveCaller<Q extends TargetQuery>(
 ): Promise<{ actor: Actor; target: Q["_"]["result"] | undefined }> {
   const { db } = base;
   const { credential, sudo } = claims;
-  const { isToken, isAccount } = await conditionsOf(credential);
+  const { isToken, isAccount, isSession } = await conditionsOf(credential, base.now);
   const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
 
   const found = await batchOf(db, {
     tokens: isToken && selectTokens(db, isToken),
     accounts: isAccount && selectUsers(db, isAccount),
+    sessions: isSession && selectSessions(db, isSession),
     sudo: isSudo && selectUsers(db, isSudo),
-    target: selectTarget?.(callerSubquery({ isToken, isAccount, isSudo })),
+    target: selectTarget?.(callerSubquery({ isToken, isAccount, isSession, isSudo })),
   });
-  const actor = await resolveActor(base, claims, found.tokens ?? [], found.accounts ?? []);
-  if (actor.user) refuseDisabledAccount(actor.user);
+  const { actor, isHashed } = await resolveActor(base, claims, found);
+  if (actor.user) admitAccount({ ...base, actor }, actor.user, isHashed);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
     target: found.target,
@@ -134,6 +146,13 @@ const selectUsers = (db: Database, where: SQL) =>
     .from(users)
     .where(and(eq(users.kind, "user"), where));
 
+const selectSessions = (db: Database, isSession: SQL) =>
+  db
+    .select({ session: columnsOf(sessions, "s"), user: columnsOf(users, "u") })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(isSession);
+
 /** Runs the defined queries as one batch. */
 async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
   db: Database,
@@ -149,15 +168,15 @@ async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
   };
 }
 
-/** The conditions for the access token and for the account of a credential. */
-async function conditionsOf(
-  credential: Credential,
-): Promise<{ isToken?: SQL | undefined; isAccount?: SQL | undefined }> {
+/** The conditions for the access token, for the account and for the session of a credential. */
+async function conditionsOf(credential: Credential, now: number): Promise<CredentialSql> {
   const hasSecret = async (secrets: string[]) =>
     inArray(accessTokens.secretHash, await Promise.all(secrets.map(hashSecret)));
   switch (credential.kind) {
     case "none":
       return {};
+    case "session":
+      return { isSession: await isSessionOf(credential.secret, now) };
     case "token":
       return { isToken: await hasSecret([credential.secret]) };
     case "basic": {
@@ -177,43 +196,43 @@ async function conditionsOf(
   }
 }
 
-/** Matches the account of a Basic user name: a login name or any confirmed email address. */
-function matchesLogin(name: string): SQL {
-  const lower = name.toLowerCase();
-  return anyOf(
-    eq(users.lowerName, lower),
-    sql`${users.id} = (
-      select user_id
-      from ${emailAddresses}
-      where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated}
-    )`,
-  );
+/** What is known of the credential of a request. */
+interface Found {
+  tokens: { token: AccessToken; user: User }[] | undefined;
+  accounts: { user: User }[] | undefined;
+  sessions: { session: Session; user: User }[] | undefined;
 }
 
 async function resolveActor(
   base: BaseCtx,
   { credential, network }: Claims,
-  tokens: { token: AccessToken; user: User }[],
-  accounts: { user: User }[],
-): Promise<Actor> {
-  if (credential.kind === "none") return ANONYMOUS;
+  found: Found,
+): Promise<Resolved> {
+  if (credential.kind === "none") return { actor: ANONYMOUS, isHashed: false };
+  // A session that has ended is no reason to refuse a page: its reader may sign in again.
+  if (credential.kind === "session") {
+    return { actor: ofSession(found.sessions?.[0]), isHashed: false };
+  }
 
-  const [match] = tokens;
+  const match = found.tokens?.[0];
   if (match) {
     const { token, user } = match;
     if (token.expiresAt !== null && token.expiresAt <= base.now) {
       throw unauthenticated("the access token has expired");
     }
     const scopes = readStoredScopes(token.scopes);
-    return {
+    const actor: Actor = {
       user,
-      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && !token.isBound,
+      isSiteAdmin: user.isAdmin && !scopes.isPublicOnly && bindingsOf(token).length === 0,
       credential: "token",
       scopes,
       token,
+      session: undefined,
     };
+    return { actor, isHashed: false };
   }
-  const user = accounts[0]?.user;
+  const user = found.accounts?.[0]?.user;
+  let isHashed = false;
   switch (credential.kind) {
     case "token":
       throw unauthenticated("the access token is not valid");
@@ -224,20 +243,37 @@ async function resolveActor(
       break;
     case "basic": {
       const { name, password } = credential;
-      const claim = { name, password, hash: user?.passwordHash ?? null };
-      const isRight = await checkPassword(base, claim, network);
-      if (!user || !isRight) throw unauthenticated("the user name or the password is not right");
+      const result = await comparePassword(base, { name, password }, user, network);
+      if (!user || result === "wrong") {
+        throw unauthenticated("the user name or the password is not right");
+      }
+      isHashed = result === "right";
       break;
     }
     default:
       return credential satisfies never;
   }
-  return {
+  const isSiteAdmin = user.isAdmin;
+  const actor: Actor = {
     ...ANONYMOUS,
     user,
-    isSiteAdmin: user.isAdmin,
+    isSiteAdmin,
     credential: "basic",
     scopes: ALL_SCOPES,
+  };
+  return { actor, isHashed };
+}
+
+function ofSession(match: { session: Session; user: User } | undefined): Actor {
+  if (!match) return ANONYMOUS;
+  const { session, user } = match;
+  return {
+    user,
+    isSiteAdmin: user.isAdmin,
+    credential: "session",
+    scopes: ALL_SCOPES,
+    token: undefined,
+    session,
   };
 }
 
@@ -250,41 +286,23 @@ const isSameLogin = async (
   credential.passwordMark === (await markPassword(passwordHash));
 
 /**
- * Whether a password is right.
+ * Refuses an account that may not sign in, and records that a password was used.
  *
- * SECURITY: the password is hashed, and a wrong one counted, whether or not the account exists: neither timing, nor
- * limits, nor the message that follows reveal which accounts exist.
- *
- * @throws Failure `too_many` after too many wrong passwords, and while too many are being checked.
+ * @throws Failure `forbidden`.
  */
-async function checkPassword(
-  { signInFailures: failures, defer }: BaseCtx,
-  claim: PasswordClaim,
-  network: string | undefined,
-): Promise<boolean> {
-  const digest = await digestClaim(claim);
-  if (wasRight(digest)) return true;
-  const attempt = { name: claim.name, network };
-  await failures.refuseBlocked(attempt);
-  const verifying = verifyPassword(claim, digest);
-  // SECURITY: a caller who hangs up would otherwise leave a turn in the queue that nobody takes.
-  defer(verifying.catch(() => undefined));
-  const isRight = await verifying;
-  if (!isRight) await failures.count(attempt);
-  return isRight;
-}
-
-function refuseDisabledAccount(user: User): void {
-  if (!user.isActive || user.isLoginProhibited) {
+function admitAccount(ctx: Ctx, user: User, isHashed: boolean): void {
+  if (isHashed && isProhibited(user)) ctx.defer(recordRefusedSignIn(ctx, user).execute());
+  refuseProhibited(user);
+  if (isHashed) ctx.defer(recordPasswordUse(ctx, user).execute());
+  if (user.mustChangePassword) {
     throw forbidden(
-      "This account is prohibited from signing in, please contact your site administrator.",
+      `You must change your password. Change it at: ${ctx.rootUrl}/user/change_password`,
     );
   }
-  if (user.mustChangePassword) throw forbidden("You must change your password.");
 }
 
 function actAs(actor: Actor, user: User | undefined): Actor {
   if (!actor.isSiteAdmin) throw forbidden("Only administrators allowed to sudo.");
   if (!user) throw notFound();
-  return { ...actor, user, isSiteAdmin: user.isAdmin };
+  return { ...actor, user, isSiteAdmin: user.isAdmin, sudoer: actor.user };
 }

@@ -1,4 +1,4 @@
-import { parseIpAddress, subscriberNetwork } from "../lib/ip-address.ts";
+import { type IpAddress, parseIpAddress, subscriberNetwork } from "../lib/ip-address.ts";
 
 /**
  * The network that a request came from.
@@ -8,7 +8,15 @@ import { parseIpAddress, subscriberNetwork } from "../lib/ip-address.ts";
  * @returns Undefined if the header is missing or holds no address.
  */
 export function readClientNetwork(headers: Headers, name: string): string | undefined {
-  if (name === "") return undefined;
-  const address = parseIpAddress(headers.get(name)?.split(",").at(-1)?.trim() ?? "");
+  const address = findAddress(headers, name);
   return address && subscriberNetwork(address);
+}
+
+/** The address that a request came from. Parameters and result as for `readClientNetwork`. */
+export const readClientAddress = (headers: Headers, name: string): string | undefined =>
+  findAddress(headers, name)?.toString();
+
+function findAddress(headers: Headers, name: string): IpAddress | undefined {
+  if (name === "") return undefined;
+  return parseIpAddress(headers.get(name)?.split(",").at(-1)?.trim() ?? "");
 }

@@ -4,7 +4,7 @@ import type { Credential } from "../auth/credential.ts";
 import type { Scope, Scopes } from "../auth/scope.ts";
 import type { Config } from "../config.ts";
 import type { BaseCtx } from "../context.ts";
-import type { Failure } from "../lib/failure.ts";
+import type { Failure, NotFoundReason } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 
 /** What differs between the doors when a request comes in: which headers they read, and how they refuse it. */
@@ -20,8 +20,10 @@ export interface Door {
    *
    * SECURITY: also used for a resource that the caller may not see. The response must not let the caller
    * distinguish the two.
+   *
+   * @param reason What is not found, in a word; nothing of the name, unless the caller's token says more.
    */
-  refuseUnknown(actor: Actor): Failure;
+  refuseUnknown(actor: Actor, reason?: NotFoundReason): Failure;
   /**
    * Refuses a caller who may see a repository, but not do what the route does there.
    *

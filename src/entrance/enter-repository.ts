@@ -1,5 +1,7 @@
+import { requireAdministrationInReach } from "../auth/access/credential-reach.ts";
 import { isAllowed } from "../auth/access/permission.ts";
 import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
+import { type Actor, boundTokenId } from "../auth/actor.ts";
 import type { Ctx } from "../context.ts";
 import {
   findRenamed,
@@ -9,9 +11,10 @@ import {
   toRepositoryContext,
   type RepositoryRow,
 } from "../domain/repos/find-repository.ts";
+import type { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { authenticate } from "./authenticate.ts";
-import type { IncomingRequest, Requirements } from "./door.ts";
+import type { Door, IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
 
 /** The repository that a request names, with the requirements of the route. */
@@ -98,8 +101,12 @@ async function findPermitted(
   const repo = await resolveRepository(incoming, ctx, target, row);
   if (target.requirement.mode !== "read" && !actor.user) throw door.refuseAnonymous(config);
   door.requireAccess(actor, repo, target.requirement);
+  const isWrite = target.scopes.some((scope) => scope.startsWith("write:"));
+  if (isWrite && isAdministration(target.requirement)) requireAdministrationInReach(actor);
   return repo;
 }
+
+const isAdministration = ({ mode }: Requirement): boolean => mode === "admin" || mode === "owner";
 
 /** Resolves the row of a name to a repository that the caller may see, a redirect, or a new repository. */
 async function resolveRepository(
@@ -111,7 +118,7 @@ async function resolveRepository(
   if (row) {
     const repo = toRepositoryContext(ctx.actor, row);
     if (isAllowed(repo, TO_SEE)) return repo;
-    throw door.refuseUnknown(ctx.actor);
+    throw refuseUnknown(door, ctx.actor);
   }
   // SECURITY: finds only a repository that the caller may see; any other redirect would reveal the repository.
   const renamed = await findRenamed(ctx, target.owner, target.name);
@@ -120,9 +127,15 @@ async function resolveRepository(
     throw new Moved(location, renamed.isOwnerRenamed ? 307 : isRead(raw) ? 301 : 308);
   }
   const created = await target.createMissing?.(ctx);
-  if (!created) throw door.refuseUnknown(ctx.actor);
+  if (!created) throw refuseUnknown(door, ctx.actor);
   return created;
 }
+
+/**
+ * SECURITY: for a token that is bound to repositories the reason is the same whether or not the repository exists.
+ */
+const refuseUnknown = (door: Door, actor: Actor): Failure =>
+  door.refuseUnknown(actor, boundTokenId(actor) === undefined ? "not-found" : "token-repositories");
 
 /**
  * Writes are redirected by 308: after a 301 many clients would repeat them as a GET, which changes nothing.

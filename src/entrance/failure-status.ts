@@ -1,4 +1,11 @@
-import type { Failure, FailureKind } from "../lib/failure.ts";
+import {
+  BeyondToken,
+  type BindingReason,
+  type Failure,
+  type FailureKind,
+  NotFound,
+  type NotFoundReason,
+} from "../lib/failure.ts";
 
 /** The HTTP status of each kind of failure. */
 export const FAILURE_STATUS = {
@@ -7,6 +14,7 @@ export const FAILURE_STATUS = {
   unauthenticated: 401,
   forbidden: 403,
   not_found: 404,
+  not_applicable: 405,
   conflict: 409,
   too_large: 413,
   locked: 423,
@@ -16,6 +24,19 @@ export const FAILURE_STATUS = {
 /** The statuses for git and Git LFS, whose clients do not know 423. */
 export const GIT_FAILURE_STATUS = { ...FAILURE_STATUS, locked: 403 } as const;
 
+/** The header that says why, in a word: what is not found, or which binding of a token refuses. */
+const REASON_HEADER = "X-Edgeforge-Reason";
+
+export const reasonHeader = (reason: NotFoundReason | BindingReason): Record<string, string> => ({
+  [REASON_HEADER]: reason,
+});
+
 /** The headers of a refusal that are the same at every door. */
-export const failureHeaders = ({ retryAfterSeconds }: Failure): Record<string, string> =>
-  retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
+export const failureHeaders = (failure: Failure): Record<string, string> => {
+  const { retryAfterSeconds } = failure;
+  const hasReason = failure instanceof NotFound || failure instanceof BeyondToken;
+  return {
+    ...(retryAfterSeconds !== undefined && { "Retry-After": String(retryAfterSeconds) }),
+    ...(hasReason && reasonHeader(failure.reason)),
+  };
+};

@@ -1,9 +1,10 @@
-import { is, SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { insertSelect } from "../db/insert-select.ts";
+import { jsonOf } from "../db/json-of.ts";
 import { events, repositories, type Repository } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
@@ -109,7 +110,7 @@ function insertEvent(
     ownerId,
     repoId,
     ...visibilityColumns(sql`${repoId}`, visibility),
-    payload: toJson(fields),
+    payload: jsonOf(fields),
     createdAt: now,
     dispatchAt: hasWebhookEvents(type) ? now : null,
     rootUrl,
@@ -137,13 +138,4 @@ function visibilityColumns(repoId: SQL, then?: RecordedVisibility) {
     end`,
     isPrivate: sql`coalesce(${ofRepository(isPrivate)}, true) or ${then?.isPrivate ?? false}`,
   };
-}
-
-function toJson(fields: object): SQL {
-  const known = Object.entries(fields).filter(([, value]) => !is(value, SQL));
-  const computed = Object.entries(fields).filter(([, value]) => is(value, SQL));
-  return computed.reduce(
-    (json, [name, value]) => sql`json_set(${json}, ${`$.${name}`}, ${value})`,
-    sql`${JSON.stringify(Object.fromEntries(known))}`,
-  );
 }

@@ -1,7 +1,13 @@
 import { isAllowed } from "../auth/access/permission.ts";
 import type { Actor } from "../auth/actor.ts";
 import { type Door, incomingAt } from "../entrance/door.ts";
-import { type Failure, forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import {
+  type Failure,
+  type NotFoundReason,
+  forbidden,
+  notFound,
+  unauthenticated,
+} from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 
 /** The message for anonymous callers that must sign in. */
@@ -11,8 +17,8 @@ export const SIGN_IN = "sign in with a user name and a password or token";
  * SECURITY: anonymous callers can't distinguish a missing repository from a private one: both respond with
  * 401, which git also needs before it sends a password.
  */
-const refuseUnknown = ({ user }: Actor): Failure =>
-  user ? notFound("Repository not found") : unauthenticated(SIGN_IN);
+const refuseUnknown = ({ user }: Actor, reason?: NotFoundReason): Failure =>
+  user ? notFound("Repository not found", reason) : unauthenticated(SIGN_IN);
 
 /** Refusals for git clients, with the one for readers that may not write. */
 const gitDoor = (refuseWriting: () => Failure): Door => ({

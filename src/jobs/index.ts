@@ -1,7 +1,10 @@
 import type { Ctx } from "../context.ts";
+import { sweepAudit } from "../domain/audit/sweep-audit.ts";
+import { removeUnusedImages } from "../domain/avatars/remove-unused-images.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
 import { listOrphaned } from "../domain/git/list-orphaned.ts";
 import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
+import { purgeGrants } from "../domain/oauth/purge-grants.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { maintainWebhooks } from "../domain/webhooks/maintain-webhooks.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
@@ -91,11 +94,13 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
 export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
   // A failing job does not stop the others.
   if (cron === EVERY_MINUTE) await settled([requeueDue(ctx), forwardEvents(ctx)]);
-  else await settled([maintainStorage(ctx), maintainWebhooks(ctx)]);
+  else {
+    await settled([maintainStorage(ctx), maintainWebhooks(ctx), sweepAudit(ctx), purgeGrants(ctx)]);
+  }
 }
 
 async function maintainStorage(ctx: Ctx): Promise<void> {
   const locations = await listOrphaned(ctx, ORPHANED_MAX);
   for (const location of locations) await ctx.git.maintainLater(location);
-  await removeLooseFiles(ctx);
+  await settled([removeLooseFiles(ctx), removeUnusedImages(ctx)]);
 }

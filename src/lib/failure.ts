@@ -5,6 +5,7 @@ export type FailureKind =
   | "unauthenticated" // the caller is not signed in, or the credential is wrong
   | "forbidden" // signed in without the permission, on something the caller may see
   | "not_found" // does not exist, or the caller may not see it; the response is the same
+  | "not_applicable" // exists, but not for a thing of this kind: teams of a user's repository
   | "conflict" // conflicts with the current state
   | "too_large" // exceeds a configured size limit
   | "locked" // archived: read-only
@@ -48,7 +49,25 @@ export type NotFoundReason =
   | "not-built" // an operation of Gitea that does not exist here yet
   | "no-such-ref" // the repository has no such branch, tag, ref or commit
   | "no-such-path" // the commit has no such file or directory
-  | "empty-repository"; // the repository has no commits
+  | "empty-repository" // the repository has no commits
+  // Nothing of this name among what the token is bound to, whether or not it exists elsewhere.
+  | Extract<BindingReason, "token-repositories" | "token-packages">;
+
+/**
+ * What an access token is bound to, in the word of the binding that refuses a request. Clients may match it.
+ */
+export type BindingReason = "token-repositories" | "token-refs" | "token-paths" | "token-packages";
+
+/** A failure of kind `forbidden`: the caller's token is bound to other things than the request is about. */
+export class BeyondToken extends Failure {
+  readonly reason: BindingReason;
+
+  /** @param rule What the token may not do. The message begins with the reason, for clients that show no header. */
+  constructor(reason: BindingReason, rule: string) {
+    super("forbidden", `${reason}: ${rule}`);
+    this.reason = reason;
+  }
+}
 
 /** A failure of kind `not_found` with its reason. */
 export class NotFound extends Failure {
@@ -77,6 +96,7 @@ export const unauthenticated = (message: string): Failure =>
 export const forbidden = (message: string): Failure => new Failure("forbidden", message);
 export const notFound = (message = "not found", reason: NotFoundReason = "not-found"): Failure =>
   new NotFound(message, reason);
+export const notApplicable = (message: string): Failure => new Failure("not_applicable", message);
 export const conflict = (message: string): Failure => new Failure("conflict", message);
 export const tooLarge = (message: string): Failure => new Failure("too_large", message);
 export const tooManyRequests = (message: string, retryAfterSeconds: number): Failure =>

@@ -28,9 +28,21 @@ export const objectChecksUrlOf = ({ rootUrl }: Root): string => `${rootUrl}${OBJ
 /** The URL of the web page of a user or organization. */
 export const accountUrlOf = ({ name }: Named, { rootUrl }: Root): string => `${rootUrl}/${name}`;
 
-/** @param userId 0 for a deleted account. */
-export const avatarUrlOf = (userId: number, { rootUrl }: Root): string =>
-  `${rootUrl}/avatars/${userId}`;
+/**
+ * The URL of an account's avatar: the uploaded image, or one generated from the id.
+ *
+ * @param account With id 0 for a deleted account.
+ */
+export const avatarUrlOf = (
+  { id, avatarHash }: { readonly id: number; readonly avatarHash: string },
+  { rootUrl }: Root,
+): string => `${rootUrl}/avatars/${avatarHash || id}`;
+
+/** The URL of a repository's avatar; "" if it has none. */
+export const repositoryAvatarUrlOf = (
+  { avatarHash }: { readonly avatarHash: string },
+  { rootUrl }: Root,
+): string => (avatarHash === "" ? "" : `${rootUrl}/avatars/${avatarHash}`);
 
 /** The API URL of a repository. */
 export const apiUrlOf = ({ row, owner }: RepositoryNames, root: Root): string =>

@@ -1,6 +1,6 @@
 import type { PackFileKind } from "../git/store.ts";
 import { isSha256 } from "../lib/hex.ts";
-import type { LargeFile, RepositoryLocation } from "./repository-records.ts";
+import type { AvatarFile, LargeFile, RepositoryLocation } from "./repository-records.ts";
 
 /**
  * Keys of the bucket. No other file builds keys.
@@ -34,3 +34,6 @@ export function largeFileKey({ networkName, oid, uploadId }: LargeFile): string 
   if (!isSha256(oid)) throw new Error("a large file that no hash names");
   return `${networkPrefix(networkName)}lfs/${oid}-${uploadId}`;
 }
+
+/** The image of an avatar. */
+export const avatarKey = ({ hash, uploadId }: AvatarFile): string => `avatars/${hash}-${uploadId}`;

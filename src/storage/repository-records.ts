@@ -15,6 +15,13 @@ export interface LargeFile {
   readonly uploadId: string;
 }
 
+/** A file with the image of an avatar, as stored by one upload. */
+export interface AvatarFile {
+  /** The SHA-256 of its bytes in hex. */
+  readonly hash: string;
+  readonly uploadId: string;
+}
+
 /** A ref. Names are byte text, one character per byte, as in the engine. */
 export interface StoredRef {
   name: string;

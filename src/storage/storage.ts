@@ -4,11 +4,13 @@ import type { FindingSeverities } from "../git/object/finding.ts";
 import type { Gauge } from "../git/store.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
+import { streamPack } from "../git/pack/stream-pack.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
 import { type Budget, UNLIMITED } from "../git/budget.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
-import type { Scratch } from "../git/store.ts";
+import type { Scratch, StoredObject } from "../git/store.ts";
+import { AvatarFiles } from "./avatar-files.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { ResultCache } from "./result-cache.ts";
@@ -49,6 +51,7 @@ export class GitStorage {
   readonly openBudget: (stepsMax: number) => StepBudget;
   /** The large files of all repositories. */
   readonly largeFiles: LargeFiles;
+  readonly avatarFiles: AvatarFiles;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
@@ -67,6 +70,7 @@ export class GitStorage {
     this.budget = signal ? this.openBudget(REQUEST_STEPS_MAX) : UNLIMITED;
     this.bucket = new Bucket(bucket, this.usage, cache);
     this.largeFiles = new LargeFiles(this.bucket);
+    this.avatarFiles = new AvatarFiles(this.bucket);
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;
@@ -172,6 +176,11 @@ export class StoredRepository {
   /** A builder for the pack of a server-side change, which is then stored through `receivePack`. */
   startPack(): PackBuilder {
     return new PackBuilder(codec);
+  }
+
+  /** The pack of a server-side change whose objects need not fit in memory, for `receivePack`. */
+  packObjects(count: number, objects: AsyncIterable<StoredObject>): AsyncGenerator<Uint8Array> {
+    return streamPack(count, objects, codec);
   }
 
   /** @param severities What becomes of objects with findings; the defaults if undefined. */

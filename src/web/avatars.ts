@@ -1,6 +1,9 @@
 import { Hono } from "hono";
 
+import { findImage } from "../domain/avatars/find-image.ts";
+import { hasTag } from "../lib/entity-tag.ts";
 import type { WebEnv } from "./env.ts";
+import { renderFailure } from "./render-failure.ts";
 
 const DEFAULT_PX = 128;
 const PX_MAX = 512;
@@ -21,3 +24,27 @@ avatars.get("/avatars/:id{[1-9][0-9]{0,14}}", async (c) => {
     "Cache-Control": "public, max-age=86400, immutable",
   });
 });
+
+/** How long an uploaded image is cached: where its last owner removes it, it may be shown that much longer. */
+const UPLOADED_CACHE = "public, max-age=86400, immutable";
+
+/**
+ * An uploaded image, by its hash.
+ *
+ * SECURITY: it is untrusted content in the service's own origin. Its type is the one read from its bytes at upload, and
+ * the headers block everything that a browser could run in it.
+ */
+avatars.get("/avatars/:hash{[0-9a-f]{64}}", async (c) => {
+  const { base } = c.var;
+  const image = await findImage(base, c.req.param("hash"));
+  const headers = {
+    "Cache-Control": UPLOADED_CACHE,
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    ETag: `"${image.hash}"`,
+  };
+  if (hasTag(c.req.header("if-none-match"), image.hash)) return c.body(null, 304, headers);
+  const body = await base.git.avatarFiles.open(image);
+  return c.body(body, 200, { ...headers, "Content-Type": image.contentType });
+});
+
+avatars.onError(renderFailure);

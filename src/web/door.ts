@@ -1,6 +1,10 @@
+import type { Context } from "hono";
+
 import { isAllowed } from "../auth/access/permission.ts";
-import { type Door, incomingAt } from "../entrance/door.ts";
+import { type Door, incomingAt, type IncomingRequest } from "../entrance/door.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import { readCookie } from "./cookies.ts";
+import type { WebEnv } from "./env.ts";
 
 /** Refusals for pages. */
 export const WEB_DOOR: Door = {
@@ -13,5 +17,15 @@ export const WEB_DOOR: Door = {
   },
 };
 
-/** A page request in the form that `src/entrance` takes. */
-export const incoming = incomingAt(WEB_DOOR);
+const openIncoming = incomingAt(WEB_DOOR);
+
+/**
+ * A page request in the form that `src/entrance` takes. A browser's session counts where the request has no
+ * `Authorization` header.
+ */
+export function incoming(c: Context<WebEnv>): IncomingRequest {
+  const secret = readCookie(c, "session");
+  const request = openIncoming(c);
+  if (secret === undefined || c.req.raw.headers.has("authorization")) return request;
+  return { ...request, credential: { kind: "session", secret } };
+}

@@ -8,9 +8,21 @@ import type { WebEnv } from "./env.ts";
 import { feeds } from "./feeds.ts";
 import { health } from "./health.ts";
 import { nodeInfo } from "./node-info.ts";
+import { oauth } from "./oauth/index.ts";
 import { objectChecks } from "./object-checks.ts";
+import { pages } from "./pages/index.ts";
 
 /** All HTTP routes outside the API and git. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const door of [avatars, documentation, health, nodeInfo, objectChecks, archives, feeds])
-  web.route("/", door);
+const doors = [
+  avatars,
+  documentation,
+  health,
+  nodeInfo,
+  oauth,
+  objectChecks,
+  pages,
+  archives,
+  feeds,
+];
+for (const door of doors) web.route("/", door);

@@ -302,7 +302,7 @@ describe("an account", () => {
     [
       "that must change its password",
       { mustChangePassword: true },
-      "You must change your password.",
+      "You must change your password. Change it at: https://forge.example/user/change_password",
     ],
   ])("%s is refused everywhere, and changes nothing", async (_, fields, message) => {
     const user = await make.userWithPassword(fields);

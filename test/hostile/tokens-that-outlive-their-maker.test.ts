@@ -2,13 +2,14 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { ANONYMOUS } from "../../src/auth/actor.ts";
-import { accessTokens } from "../../src/db/schema/index.ts";
+import { accessTokens, repositories } from "../../src/db/schema/index.ts";
 import { createAccessToken } from "../../src/domain/tokens/create-access-token.ts";
 import { only } from "../../src/lib/only.ts";
 import { basic, call, type Sending } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { eventsIn } from "../support/events.ts";
-import { freshName, make, type TestUser } from "../support/make.ts";
+import { freshName, make, type TestRepo, type TestUser } from "../support/make.ts";
+import { makeCommit, push } from "../support/push.ts";
 import { systemCtx } from "../support/system.ts";
 import { logged } from "../support/usage.ts";
 
@@ -91,7 +92,8 @@ describe("a token made by a stolen token", () => {
     await db.delete(accessTokens).where(eq(accessTokens.userId, user.id));
     const actor = { ...ANONYMOUS, user, token };
     const ctx = { ...systemCtx({}, Date.now()), actor };
-    const wanted = { name: "late", scopes: ["all"], expiresAt: null, repositories: null };
+    const bindings = { refs: null, paths: null, packages: null };
+    const wanted = { name: "late", scopes: ["all"], expiresAt: null, repositories: null, bindings };
     await expect(createAccessToken(ctx, user, wanted)).rejects.toMatchObject({
       kind: "unauthenticated",
     });
@@ -128,12 +130,21 @@ describe("a token made by a stolen token", () => {
   });
 });
 
-describe("a stolen token that is bound to repositories", () => {
+/** How a token may be bound, by the word of its refusals. */
+const BINDINGS = {
+  repositories: (repo: TestRepo) => ({ repos: [repo] }),
+  refs: () => ({ refs: ["refs/heads/**"] }),
+  paths: () => ({ paths: ["**"] }),
+  packages: () => ({ packages: ["*/*/**"] }),
+};
+const BOUND_TO = Object.keys(BINDINGS) as (keyof typeof BINDINGS)[];
+
+describe.each(BOUND_TO)("a stolen token that is bound to %s", (binding) => {
   async function makeBound() {
     const user = await make.user();
     const repo = await make.repo(user);
     const org = await make.org([user]);
-    return { user, repo, org, token: await make.token(user, { repos: [repo] }) };
+    return { user, repo, org, token: await make.token(user, BINDINGS[binding](repo)) };
   }
   type Bound = Awaited<ReturnType<typeof makeBound>>;
 
@@ -187,20 +198,54 @@ describe("a stolen token that is bound to repositories", () => {
       .from(accessTokens)
       .where(eq(accessTokens.userId, bound.user.id));
 
-    const { status, body } = await call(method, pathOf(bound), { token: bound.token, json });
+    const { status, body, headers } = await call(method, pathOf(bound), {
+      token: bound.token,
+      json,
+    });
 
     expect({ status, body }).toMatchObject({
       status: 403,
-      body: { message: "a token that is bound to repositories changes nothing else" },
+      body: {
+        message: `token-${binding}: a token that is bound to ${binding} changes nothing else`,
+      },
     });
+    expect(headers.get("X-Edgeforge-Reason")).toBe(`token-${binding}`);
     expect(await eventsIn(bound.user)).toEqual([]);
     expect(
       await db.select().from(accessTokens).where(eq(accessTokens.userId, bound.user.id)),
     ).toEqual(tokensBefore);
   });
 
+  it("creates no repository by a fork or by a push", async () => {
+    const { user, token } = await makeBound();
+    const source = await make.repo(await make.user());
+    const into = { owner: user.name, name: freshName("pushed") };
+    const path = `/repos/${source.owner}/${source.name}/forks`;
+    const forked = await call("POST", path, { token, json: {} });
+    const isHidden = binding === "repositories";
+    expect(forked.status).toBe(isHidden ? 404 : 403);
+    const { oid, pack } = makeCommit("pushed");
+    expect((await push({ ...user, token }, into, oid, pack)).status).toBe(404);
+    const owned = await db.select().from(repositories).where(eq(repositories.ownerId, user.id));
+    expect(owned).toHaveLength(1);
+  });
+
+  it("has no rights over the whole service, though its user has", async () => {
+    const admin = await make.admin();
+    const repo = await make.repo(admin);
+    const token = await make.token(admin, BINDINGS[binding](repo));
+    expect((await call("GET", "/admin/users", { token })).status).toBe(403);
+    expect((await call("GET", "/admin/users", { as: admin })).status).toBe(200);
+    const headers = { Sudo: (await make.user()).name };
+    expect((await call("GET", "/user", { token, headers })).status).toBe(403);
+  });
+});
+
+describe("a stolen token that is bound to repositories", () => {
   it("still changes its own repository, and reads its account", async () => {
-    const { user, repo, token } = await makeBound();
+    const user = await make.user();
+    const repo = await make.repo(user);
+    const token = await make.token(user, { repos: [repo] });
     const path = `/repos/${repo.owner}/${repo.name}`;
     const json = { description: "changed" };
     expect((await call("PATCH", path, { token, json })).status).toBe(200);

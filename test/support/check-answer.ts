@@ -17,6 +17,7 @@ export interface ReadResponse {
 
 /** Headers that any response may have; the description states them once, not for each operation. */
 const COMMON_HEADERS = new Set([
+  "access-control-allow-origin",
   "access-control-expose-headers",
   "cache-control",
   "content-length",

@@ -66,12 +66,16 @@ interface TokenFields {
   scopes?: string | null;
   expiresAt?: number | null;
   repos?: Repository[];
+  /** Patterns of refs, paths and packages. */
+  refs?: readonly string[];
+  paths?: readonly string[];
+  packages?: readonly string[];
 }
 
 /** A token's secret, and the statements that insert it. */
 async function token(
   userId: number | SQL<number>,
-  { scopes = "all", expiresAt = null, repos }: TokenFields = {},
+  { scopes = "all", expiresAt = null, repos, refs, paths, packages }: TokenFields = {},
 ) {
   const secret = makeSecret();
   const row = {
@@ -82,6 +86,9 @@ async function token(
     scopes,
     expiresAt,
     isBound: repos !== undefined,
+    boundRefs: refs ?? null,
+    boundPaths: paths ?? null,
+    boundPackages: packages ?? null,
     createdAt: Date.now(),
     lastUsedAt: Date.now(),
   };

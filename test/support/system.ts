@@ -40,6 +40,7 @@ export function systemCtx(
     actor: ANONYMOUS,
     rootUrl: config.publicUrl,
     publicUrl: config.publicUrl,
+    client: { address: undefined, requestId: "" },
     now,
     defer: () => {},
   };

@@ -1,7 +1,11 @@
+import { Buffer } from "node:buffer";
+
 import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { visit } from "../support/call.ts";
+import { hashOf } from "../support/avatars.ts";
+import { call, visit } from "../support/call.ts";
+import { PIXELS } from "../support/images.ts";
 import { make } from "../support/make.ts";
 
 /** Fetches an image: the response, its bytes, and the width and height in its PNG header. */
@@ -77,4 +81,38 @@ describe("GET /avatars/{id}", () => {
 
     expect((await fetchPicture(new URL(body.avatar_url).pathname)).response.status).toBe(200);
   });
+});
+
+describe("GET /avatars/{hash}", () => {
+  const image = PIXELS["image/jpeg"];
+
+  it("returns an uploaded image that may be cached and run nothing", async () => {
+    await call("POST", "/user/avatar", { as: await make.user(), json: { image } });
+    const response = await exports.default.fetch(`https://forge.example/avatars/${hashOf(image)}`);
+
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "image/jpeg",
+      "cache-control": "public, max-age=86400, immutable",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "x-content-type-options": "nosniff",
+      etag: `"${hashOf(image)}"`,
+    });
+    expect(Buffer.from(await response.arrayBuffer()).toString("base64")).toBe(image);
+  });
+
+  it("answers a condition without the image", async () => {
+    await call("POST", "/user/avatar", { as: await make.user(), json: { image } });
+    const headers = { "If-None-Match": `"${hashOf(image)}"` };
+    const answer = await visit("GET", `/avatars/${hashOf(image)}`, { headers });
+
+    expect([answer.status, answer.body]).toEqual([304, ""]);
+  });
+
+  it.each(["0".repeat(64), "0".repeat(63), `${"0".repeat(64)}-x`, "A".repeat(64)])(
+    "returns 404 for the hash %s",
+    async (hash) => {
+      expect((await visit("GET", `/avatars/${hash}`)).status).toBe(404);
+    },
+  );
 });

@@ -13,7 +13,7 @@ export const API_DOOR: Door = {
     forbidden(
       `token does not have at least one of required scope(s), required=[${missing.join(" ")}], token scope=${granted.text}`,
     ),
-  refuseUnknown: () => notFound(),
+  refuseUnknown: (_actor, reason) => notFound("not found", reason),
   requireAccess: (_actor, repo, requirement) => requireAccess(repo, requirement),
 };
 

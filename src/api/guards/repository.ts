@@ -38,31 +38,47 @@ export function inNetwork(
   });
 }
 
-/** The same for signed-in callers, for routes about the repository and the caller. */
+/**
+ * The same for signed-in callers, for routes about the repository and the caller.
+ *
+ * @param parameters The parameters of the path that name the repository.
+ */
 export function signedInRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
+  parameters: RepositoryParameters = OWNER_AND_REPO,
 ): Guard<{ repo: RepositoryContext; user: User }> {
   const all = [scopes].flat();
   return guard(all, false, async (c) => {
-    const context = await enterRepository(incoming(c), targetOf(c, all, requirement));
+    const target = targetOf(c, all, requirement, parameters);
+    const context = await enterRepository(incoming(c), target);
     return { ...context, user: requireUser(context.ctx.actor) };
   });
 }
+
+/** The names of the parameters of a path that name a repository. */
+interface RepositoryParameters {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+const OWNER_AND_REPO: RepositoryParameters = { owner: "owner", repo: "repo" };
 
 /** The repository of the path. The lookup comes before the check that the caller is signed in. */
 function targetOf(
   c: GuardContext,
   scopes: readonly Scope[],
   requirement: Requirement,
+  parameters: RepositoryParameters = OWNER_AND_REPO,
 ): RepositoryTarget {
-  const { owner = "", repo: name = "" } = c.req.param();
+  const values = c.req.param();
   return {
-    owner,
-    name,
+    owner: values[parameters.owner] ?? "",
+    name: values[parameters.repo] ?? "",
     scopes,
     anonymous: "by-setting",
     requirement,
-    pathAt: (renamed) => renamedPath(c, { owner: renamed.owner.name, repo: renamed.row.name }),
+    pathAt: ({ owner, row }) =>
+      renamedPath(c, { [parameters.owner]: owner.name, [parameters.repo]: row.name }),
   };
 }

@@ -3,13 +3,13 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { memberIds } from "../../auth/access/organizations.ts";
 import type { Ctx } from "../../context.ts";
 import type { User as UserRow } from "../../db/schema/index.ts";
-import type { Membership } from "../../domain/accounts/find-account.ts";
+import { findSeenAccount, type Membership } from "../../domain/accounts/find-account.ts";
 import { listAccountsIn, listAllAccountsIn } from "../../domain/accounts/list-accounts.ts";
 import { findMember, type Member } from "../../domain/orgs/find-member.ts";
-import { setMembershipVisibility } from "../../domain/orgs/team-members.ts";
+import { removeMember, setMembershipVisibility } from "../../domain/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
-import { empty, page, refusals } from "../answers.ts";
+import { empty, header, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { Paging, setPageHeaders, pageOf, readPage } from "../paging.ts";
@@ -78,18 +78,59 @@ organizationMembers.openapi(
     tags: ["organization"],
     summary: "Check whether a user is a member of an organization",
     description:
-      "Private memberships are visible to members of the organization and administrators only.",
-    middleware: [inOrg("read:organization", { allowsAnonymous: true })] as const,
+      "Private memberships are visible to members of the organization and administrators only; others are redirected to the public membership.",
+    middleware: [inOrg("read:organization", { allowsAnonymous: false })] as const,
     request: { params: MemberPath },
     responses: {
       204: empty("The user is a member"),
+      303: {
+        description: "The caller is not a member, and may ask for a public membership",
+        headers: { Location: header("string", "The URL of the user's public membership") },
+      },
       ...refusals(401, 403),
       404: empty("The user is not a member, or the membership is not visible to the caller"),
     },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
-    await findMembership(ctx, org, membership, c.req.valid("param").username);
+    const { username } = c.req.valid("param");
+    if (seesAllMembers(ctx, membership)) {
+      if (!(await findMember(ctx, org, username))) throw notFound();
+      return c.body(null, 204);
+    }
+    const user = await findSeenAccount(ctx, username);
+    if (!user || user.id === ctx.actor.user?.id) throw notFound();
+    // SECURITY: whether or not the user is a member, so that the redirect says nothing.
+    const path = `/api/v1/orgs/${org.name}/public_members/${user.name}`;
+    return c.body(null, 303, { Location: ctx.rootUrl + path });
+  },
+);
+
+organizationMembers.openapi(
+  createRoute({
+    method: "delete",
+    path: "/orgs/{org}/members/{username}",
+    operationId: "orgDeleteMember",
+    tags: ["organization"],
+    summary: "Remove a user from an organization",
+    description: "Removes the user from all teams of the organization. The last owner stays.",
+    middleware: [
+      inOrg("write:organization", { allowsAnonymous: false, needs: "ownership" }),
+    ] as const,
+    request: { params: MemberPath },
+    responses: { 204: empty("The user is not a member"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    const { username } = c.req.valid("param");
+    // Owners find a member even if the account is private.
+    const [member, seen] = await Promise.all([
+      findMember(ctx, org, username),
+      findSeenAccount(ctx, username),
+    ]);
+    const user = member?.user ?? seen;
+    if (!user) throw notFound();
+    await removeMember(ctx, org, user);
     return c.body(null, 204);
   },
 );
@@ -124,7 +165,9 @@ organizationMembers.openapi(
     operationId: "orgPublicizeMember",
     tags: ["organization"],
     summary: "Make your membership in an organization public",
-    middleware: [inOrg("write:organization", { allowsAnonymous: false })] as const,
+    middleware: [
+      inOrg("write:organization", { allowsAnonymous: false, needs: "membership" }),
+    ] as const,
     request: { params: MemberPath },
     responses: { 204: empty("The membership is public"), ...refusals(401, 403, 404) },
   }),
@@ -143,7 +186,9 @@ organizationMembers.openapi(
     operationId: "orgConcealMember",
     tags: ["organization"],
     summary: "Make your membership in an organization private",
-    middleware: [inOrg("write:organization", { allowsAnonymous: false })] as const,
+    middleware: [
+      inOrg("write:organization", { allowsAnonymous: false, needs: "membership" }),
+    ] as const,
     request: { params: MemberPath },
     responses: { 204: empty("The membership is private"), ...refusals(401, 403, 404) },
   }),

@@ -6,14 +6,23 @@ import { knownOrganizationIds, organizationIds } from "../../auth/access/organiz
 import { allOf } from "../../db/db.ts";
 import { users } from "../../db/schema/index.ts";
 import { listAccountsIn, listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
-import { createOrganization } from "../../domain/orgs/create-organization.ts";
+import { renameAccount } from "../../domain/accounts/rename-account.ts";
+import { createOrganization, type NewOrganization } from "../../domain/orgs/create-organization.ts";
+import { deleteOrganization } from "../../domain/orgs/delete-organization.ts";
+import { editOrganization } from "../../domain/orgs/edit-organization.ts";
+import { findRights } from "../../domain/orgs/find-rights.ts";
+import { defined } from "../../lib/defined.ts";
+import {
+  OrganizationPermissions,
+  toOrganizationPermissions,
+} from "../../shapes/orgs/organization-permissions.ts";
 import { Organization, toOrganization } from "../../shapes/orgs/organization.ts";
-import { json, page, refusals } from "../answers.ts";
+import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { atAccount, inOrg } from "../guards/account.ts";
-import { anyone, signedIn } from "../guards/people.ts";
+import { atAccount, inOrg, userForAdmin } from "../guards/account.ts";
+import { anyone, signedIn, siteAdmin } from "../guards/people.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
-import { Paging, readPage, readPageOrAll, setPageHeaders } from "../paging.ts";
+import { Paging, pageOf, readPage, readPageOrAll, setPageHeaders } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -21,8 +30,7 @@ export const organizations = endpoints();
 
 const WebAddress = z.url({ protocol: /^https?$/ });
 
-const CreateOrganization = body({
-  username: requiredText(40),
+const EDITABLE = {
   full_name: optionalText(100),
   email: optionalText(254),
   description: optionalText(255),
@@ -37,7 +45,13 @@ const CreateOrganization = body({
   location: optionalText(50),
   visibility: z.enum(["public", "limited", "private", ""]).optional(),
   repo_admin_change_team_access: optionalFlag(),
-}).openapi("CreateOrgOption");
+};
+
+const CreateOrganization = body({ username: requiredText(40), ...EDITABLE }).openapi(
+  "CreateOrgOption",
+);
+const EditOrganization = body(EDITABLE).openapi("EditOrgOption");
+const RenameOrganization = body({ new_name: requiredText(40) }).openapi("RenameOrgOption");
 
 const organizationPage = page(z.array(Organization), "The organizations, by name");
 
@@ -78,20 +92,67 @@ organizations.openapi(
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
-    const sent = c.req.valid("json");
-    const org = await createOrganization(ctx, user, {
-      name: sent.username,
-      fullName: sent.full_name,
-      email: sent.email,
-      description: sent.description,
-      website: sent.website,
-      location: sent.location,
-      visibility: sent.visibility || undefined,
-      canRepoAdminChangeTeamAccess: sent.repo_admin_change_team_access,
-    });
+    const org = await createOrganization(ctx, user, toNewOrganization(c.req.valid("json")));
     return c.json(toOrganization(org, viewer), 201);
   },
 );
+
+organizations.openapi(
+  createRoute({
+    method: "get",
+    path: "/admin/orgs",
+    operationId: "adminGetAllOrgs",
+    tags: ["admin"],
+    summary: "List all organizations",
+    middleware: [siteAdmin("read:admin")] as const,
+    request: { query: Paging },
+    responses: { 200: organizationPage, ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx, viewer } = c.var;
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listAccountsWhere(ctx, eq(users.kind, "organization"), slice),
+    );
+    return c.json(
+      items.map((org) => toOrganization(org, viewer)),
+      200,
+    );
+  },
+);
+
+organizations.openapi(
+  createRoute({
+    method: "post",
+    path: "/admin/users/{username}/orgs",
+    operationId: "adminCreateOrg",
+    tags: ["admin"],
+    summary: "Create an organization for a user",
+    description: "The user becomes its owner.",
+    middleware: [userForAdmin("write:admin")] as const,
+    request: {
+      params: UserPath,
+      body: { required: true, ...json(CreateOrganization, "The organization") },
+    },
+    responses: { 201: json(Organization, "The new organization"), ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, account, viewer } = c.var;
+    const org = await createOrganization(ctx, account, toNewOrganization(c.req.valid("json")));
+    return c.json(toOrganization(org, viewer), 201);
+  },
+);
+
+/** The input for a new organization from the fields of a body. */
+const toNewOrganization = (sent: z.infer<typeof CreateOrganization>): NewOrganization => ({
+  name: sent.username,
+  fullName: sent.full_name,
+  email: sent.email,
+  description: sent.description,
+  website: sent.website,
+  location: sent.location,
+  visibility: sent.visibility || undefined,
+  canRepoAdminChangeTeamAccess: sent.repo_admin_change_team_access,
+});
 
 organizations.openapi(
   createRoute({
@@ -105,6 +166,118 @@ organizations.openapi(
     responses: { 200: json(Organization, "The organization"), ...refusals(401, 403, 404) },
   }),
   (c) => c.json(toOrganization(c.var.org, c.var.viewer), 200),
+);
+
+organizations.openapi(
+  createRoute({
+    method: "patch",
+    path: "/orgs/{org}",
+    operationId: "orgEdit",
+    tags: ["organization"],
+    summary: "Edit an organization",
+    description:
+      "As in Gitea, `full_name`, `description`, `website` and `location` become empty where they are not sent; the other fields keep their value.",
+    middleware: [
+      inOrg("write:organization", { allowsAnonymous: false, needs: "ownership" }),
+    ] as const,
+    request: {
+      params: OrgPath,
+      body: { required: true, ...json(EditOrganization, "The fields to change") },
+    },
+    responses: {
+      200: json(Organization, "The organization"),
+      ...refusals(401, 403, 404, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, org, viewer } = c.var;
+    const sent = c.req.valid("json");
+    const edited = await editOrganization(ctx, org, {
+      fullName: sent.full_name ?? "",
+      description: sent.description ?? "",
+      website: sent.website ?? "",
+      location: sent.location ?? "",
+      ...defined({
+        email: sent.email || undefined,
+        visibility: sent.visibility || undefined,
+        canRepoAdminChangeTeamAccess: sent.repo_admin_change_team_access,
+      }),
+    });
+    return c.json(toOrganization(edited, viewer), 200);
+  },
+);
+
+organizations.openapi(
+  createRoute({
+    method: "post",
+    path: "/orgs/{org}/rename",
+    operationId: "renameOrg",
+    tags: ["organization"],
+    summary: "Rename an organization",
+    description: "The old name redirects until another account takes it.",
+    middleware: [
+      inOrg("write:organization", { allowsAnonymous: false, needs: "ownership" }),
+    ] as const,
+    request: {
+      params: OrgPath,
+      body: { required: true, ...json(RenameOrganization, "The new name") },
+    },
+    responses: {
+      204: empty("The organization has the new name"),
+      ...refusals(401, 403, 404, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    await renameAccount(ctx, org, c.req.valid("json").new_name);
+    return c.body(null, 204);
+  },
+);
+
+organizations.openapi(
+  createRoute({
+    method: "delete",
+    path: "/orgs/{org}",
+    operationId: "orgDelete",
+    tags: ["organization"],
+    summary: "Delete an organization",
+    description: "Refused while it owns repositories.",
+    middleware: [
+      inOrg("write:organization", { allowsAnonymous: false, needs: "ownership" }),
+    ] as const,
+    request: { params: OrgPath },
+    responses: { 204: empty("The organization is deleted"), ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, org } = c.var;
+    await deleteOrganization(ctx, org);
+    return c.body(null, 204);
+  },
+);
+
+organizations.openapi(
+  createRoute({
+    method: "get",
+    path: "/users/{username}/orgs/{org}/permissions",
+    operationId: "orgGetUserPermissions",
+    tags: ["organization"],
+    summary: "Get a user's permissions in an organization",
+    description:
+      "Only teams with a permission for all units count. A membership that the caller may not see grants nothing.",
+    middleware: [
+      atAccount(["read:user", "read:organization"], { allowsAnonymous: false }),
+    ] as const,
+    request: { params: UserPath.extend(OrgPath.shape) },
+    responses: {
+      200: json(OrganizationPermissions, "The permissions"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    const rights = await findRights(ctx, account, c.req.valid("param").org);
+    return c.json(toOrganizationPermissions(rights), 200);
+  },
 );
 
 organizations.openapi(

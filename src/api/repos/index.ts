@@ -1,14 +1,17 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
 import { collaborators } from "./collaborators.ts";
+import { repositoryAvatarRoutes } from "./avatar.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
+import { generate } from "./generate.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
 import { subscriptions } from "./subscriptions.ts";
+import { repositoryTeams } from "./teams.ts";
 import { topics } from "./topics.ts";
 import { transfers } from "./transfers.ts";
 
@@ -16,13 +19,16 @@ import { transfers } from "./transfers.ts";
 export const repoRoutes = [
   repositorySearch,
   repositories,
+  repositoryAvatarRoutes,
   subscriptions,
   stargazers,
   forks,
   collaborators,
   transfers,
+  generate,
   insights,
   topics,
+  repositoryTeams,
   repositoryActivities,
   repositoryEvents,
   deployKeys,

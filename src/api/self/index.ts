@@ -1,7 +1,10 @@
+import { ownAudit } from "./audit.ts";
 import { blocks } from "./blocks.ts";
+import { selfAvatar } from "./avatar.ts";
 import { emails } from "./emails.ts";
 import { ownEvents } from "./events.ts";
 import { gpgKeys } from "./gpg-keys.ts";
+import { oauthApplications } from "./oauth-applications.ts";
 import { publicKeys } from "./public-keys.ts";
 import { self } from "./self.ts";
 import { stars } from "./stars.ts";
@@ -11,10 +14,13 @@ import { watchedRepositories } from "./subscriptions.ts";
 export const selfRoutes = [
   self,
   blocks,
+  selfAvatar,
   emails,
   publicKeys,
   gpgKeys,
+  oauthApplications,
   stars,
   watchedRepositories,
   ownEvents,
+  ownAudit,
 ];

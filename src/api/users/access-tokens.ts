@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import { PATTERNS_MAX } from "../../domain/tokens/check-patterns.ts";
 import { BOUND_MAX, createAccessToken } from "../../domain/tokens/create-access-token.ts";
 import { deleteAccessToken } from "../../domain/tokens/delete-access-token.ts";
 import { listAccessTokens } from "../../domain/tokens/list-access-tokens.ts";
@@ -12,6 +13,15 @@ import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const accessTokens = endpoints();
+
+/** Patterns in git's syntax for paths: `*` and `?` match no slash, `**` between slashes matches any directories. */
+const patterns = (description: string) =>
+  z
+    .array(requiredText(255))
+    .min(1)
+    .max(PATTERNS_MAX)
+    .optional()
+    .openapi({ description: `${description}; all if omitted` });
 
 const CreateAccessToken = body({
   name: requiredText(255),
@@ -28,6 +38,13 @@ const CreateAccessToken = body({
     .openapi({
       description: "The only repositories the token may access, as owner/name; all if omitted",
     }),
+  refs: patterns(
+    "The only refs the token may create, update or delete, by full name: `refs/heads/main`, `refs/tags/v*`",
+  ),
+  paths: patterns(
+    "The only paths that commits pushed with the token, and locks made with it, may concern: `docs/**`",
+  ),
+  packages: patterns("The only packages the token may access, as owner/type/name: `alice/npm/*`"),
 }).openapi("CreateAccessTokenOption");
 
 accessTokens.openapi(
@@ -82,6 +99,11 @@ accessTokens.openapi(
       scopes: sent.scopes,
       expiresAt: sent.expires_at === undefined ? null : Date.parse(sent.expires_at),
       repositories: sent.repositories ?? null,
+      bindings: {
+        refs: sent.refs ?? null,
+        paths: sent.paths ?? null,
+        packages: sent.packages ?? null,
+      },
     });
     return c.json(toAccessToken(token, boundTo, secret), 201);
   },

@@ -8,8 +8,9 @@ import {
   repositories,
   teamMembers,
   teams,
+  users,
 } from "../../db/schema/index.ts";
-import type { Requirement } from "./requirement.ts";
+import { TO_SEE, type Requirement } from "./requirement.ts";
 import { reachesRepository, teamGrants } from "./team-modes.ts";
 import { isOfferedTo } from "./transfers.ts";
 
@@ -34,6 +35,25 @@ export function isGranted(
     isGrantedByTeam(userId, isEnough),
     requirement.mode === "read" ? isReadableByMember(userId, isPrivate) : undefined,
     requirement.mode === "read" ? isOfferedTo(userId) : undefined,
+  );
+}
+
+/**
+ * The condition, on the `repositories` rows of a query, that a user may see the repository with an unrestricted
+ * credential.
+ *
+ * @param userId   A value, or a column of the enclosing query.
+ * @param isEnough The condition that a team lets its members see it, where not all teams count.
+ */
+export function isVisibleTo(userId: SQL, isEnough: SQL = teamGrants(TO_SEE)): SQL {
+  return anyOf(
+    isGranted(userId, TO_SEE, isEnough),
+    sql`exists (
+      select 1 from ${users} reader
+      where reader.id = ${userId} and (
+        reader.is_admin or (${repositories.visibility} <> 'private' and not reader.is_restricted)
+      )
+    )`,
   );
 }
 

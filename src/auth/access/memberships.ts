@@ -13,6 +13,7 @@ import {
   users,
   type Team,
 } from "../../db/schema/index.ts";
+import { asBlocked } from "./blocks.ts";
 
 // Statements that change memberships of organizations and teams, for the batches of the operations in
 // `domain`.
@@ -45,7 +46,7 @@ export const insertMember = (db: Database, orgId: Id, userId: number) =>
   db.insert(organizationMembers).values({ orgId, userId }).onConflictDoNothing();
 
 /** Adds a user to a team. Idempotent. */
-export const insertTeamMember = (db: Database, teamId: Id, userId: number) =>
+export const insertTeamMember = (db: Database, teamId: Id, userId: Id) =>
   db.insert(teamMembers).values({ teamId, userId }).onConflictDoNothing();
 
 /**
@@ -63,6 +64,39 @@ export function deleteTeamMember(db: Database, team: Team, userId: number) {
     .returning();
 }
 
+/**
+ * Removes a user from all teams of an organization, except the last owner: then from none.
+ *
+ * The condition is part of the statement, so that two concurrent requests can't remove the last two owners.
+ */
+export function deleteTeamMemberships(db: Database, orgId: number, userId: number) {
+  const ofOrganization = sql`select ${teams.id} from ${teams} where ${teams.orgId} = ${orgId}`;
+  const ownersIds = sql`(${ofOrganization} and ${teams.access} = ${ACCESS.owner})`;
+  const isOwner = sql`exists (
+    select 1 from ${teamMembers} own where own.user_id = ${userId} and own.team_id in ${ownersIds}
+  )`;
+  const otherOwns = sql`exists (
+    select 1 from ${teamMembers} other
+    where other.team_id in ${ownersIds} and other.user_id <> ${userId}
+  )`;
+  return db
+    .delete(teamMembers)
+    .where(
+      and(
+        eq(teamMembers.userId, userId),
+        sql`${teamMembers.teamId} in (${ofOrganization})`,
+        sql`(not ${isOwner} or ${otherOwns})`,
+      ),
+    );
+}
+
+/** Selects the membership row of a user in an organization. */
+export const selectMember = (db: Database, orgId: number, userId: number) =>
+  db
+    .select({ userId: organizationMembers.userId })
+    .from(organizationMembers)
+    .where(isMember(orgId, userId));
+
 /** Selects the membership row of a user in a team. */
 export const selectTeamMember = (db: Database, team: Team, userId: number) =>
   db.select({ teamId: teamMembers.teamId }).from(teamMembers).where(isTeamMember(team, userId));
@@ -76,7 +110,69 @@ export function deleteMemberWithoutTeam(db: Database, orgId: number, userId: num
     select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
     where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId}
   )`;
-  return db.delete(organizationMembers).where(and(isMember(orgId, userId), sql`not ${isInTeam}`));
+  return db
+    .delete(organizationMembers)
+    .where(and(isMember(orgId, userId), sql`not ${isInTeam}`))
+    .returning();
+}
+
+/** Removes the members of a team from its organization who are in no other of its teams. */
+export function deleteMembersWithoutOtherTeam(db: Database, team: Team) {
+  const isInOther = sql`exists (
+    select 1 from ${teamMembers} own join ${teams} on ${teams.id} = own.team_id
+    where own.user_id = ${organizationMembers.userId}
+      and ${teams.orgId} = ${team.orgId} and ${teams.id} <> ${team.id}
+  )`;
+  return db.delete(organizationMembers).where(
+    and(
+      eq(organizationMembers.orgId, team.orgId),
+      sql`${organizationMembers.userId} in (
+          select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${team.id}
+        )`,
+      sql`not ${isInOther}`,
+    ),
+  );
+}
+
+/** Selects how many memberships of an organization's teams there are, counting up to a bound. */
+export const selectMembershipCount = (db: Database, orgId: number, bound: number) =>
+  db.select({ count: sql<number>`count(*)`.as("count") }).from(
+    sql`(
+        select 1 from ${teams} join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
+        where ${teams.orgId} = ${orgId}
+        limit ${bound}
+      )`,
+  );
+
+/**
+ * Removes up to a number of members from an organization's teams other than its owners', and from the organization as
+ * many who are in no team any more: a step of its deletion.
+ */
+export function deleteSomeMemberships(db: Database, orgId: number, rowsMax: number) {
+  const isInTeam = sql`exists (
+    select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
+    where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = own.user_id
+  )`;
+  return [
+    db
+      .delete(teamMembers)
+      .where(
+        sql`(${teamMembers.teamId}, ${teamMembers.userId}) in (
+          select own.team_id, own.user_id
+          from ${teams} join ${teamMembers} own on own.team_id = ${teams.id}
+          where ${teams.orgId} = ${orgId} and ${teams.access} <> ${ACCESS.owner}
+          limit ${rowsMax}
+        )`,
+      )
+      .returning({ userId: teamMembers.userId }),
+    db.delete(organizationMembers).where(
+      sql`${organizationMembers.orgId} = ${orgId} and ${organizationMembers.userId} in (
+          select own.user_id from ${organizationMembers} own
+          where own.org_id = ${orgId} and not ${isInTeam}
+          limit ${rowsMax}
+        )`,
+    ),
+  ] as const;
 }
 
 /** Sets whether a membership is public. Idempotent. */
@@ -119,3 +215,7 @@ export const insertAdministrator = (db: Database, isThis: SQL, userId: number) =
     { repoId: repositories.id, userId, access: ACCESS.admin },
     sql`from ${repositories} where ${isThis}`,
   );
+
+/** What a failed batch that adds a member means for the caller, as `asBlocked` says it. */
+export const asBlockedMember = (error: unknown): unknown =>
+  asBlocked(error, "team_members.user_id");

@@ -18,9 +18,18 @@ export function organizationFacts(actorId: SQL): {
   return {
     isMember: flagColumn(isMemberOf(orgId, actorId), "is_member"),
     isOwner: flagColumn(isOwnerOf(orgId, actorId), "is_owner"),
-    canCreateRepository: flagColumn(isCreatorIn(orgId, actorId), "can_create_repository"),
+    canCreateRepository: flagColumn(mayCreateIn(orgId, actorId), "can_create_repository"),
   };
 }
+
+/** The condition that a user may create repositories in an organization, and so accept transfers to it. */
+export const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
+  isInTeamOf(orgId, userId, letsCreateRepositories);
+
+/** The condition that a team lets its members create repositories. */
+export const letsCreateRepositories: SQL = sql`(
+  ${teams.access} >= ${sql.raw(String(ACCESS.owner))} or ${teams.canCreateOrgRepo}
+)`;
 
 /** The condition that a user belongs to an organization, in any role. */
 export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (
@@ -32,19 +41,42 @@ export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (
 export const isOwnerOf = (orgId: SQL, userId: SQL): SQL =>
   isInTeamOf(orgId, userId, sql`${teams.access} = ${ACCESS.owner}`);
 
-/** The condition that a user may create repositories in an organization, and so accept transfers to it. */
-export const isCreatorIn = (orgId: SQL, userId: SQL): SQL =>
-  isInTeamOf(orgId, userId, letsCreateRepositories);
-
-/** The condition that a team lets its members create repositories. */
-export const letsCreateRepositories: SQL = sql`(
-  ${teams.access} >= ${sql.raw(String(ACCESS.owner))} or ${teams.canCreateOrgRepo}
-)`;
-
 const isInTeamOf = (orgId: SQL, userId: SQL, condition: SQL): SQL => sql`exists (
   select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
   where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId} and ${condition}
 )`;
+
+/** What a user's teams in an organization grant, as far as others may know of the membership. */
+export interface OrganizationRights {
+  /** The highest mode of the user's teams; the modes of single units do not count. */
+  access: number;
+  canCreateRepository: boolean;
+  /** Whether people outside the organization see the membership. */
+  isPublic: boolean;
+}
+
+/** SQL columns that hold a user's rights in each organization of a query over accounts. */
+export function organizationRights(userId: number): {
+  [K in keyof OrganizationRights]: SQL.Aliased<OrganizationRights[K]>;
+} {
+  const orgId = sql`${users.id}`;
+  return {
+    access: sql<number>`coalesce((
+      select max(${teams.access})
+      from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
+      where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId}
+    ), 0)`.as("access"),
+    canCreateRepository: flagColumn(mayCreateIn(orgId, sql`${userId}`), "user_can_create"),
+    isPublic: flagColumn(
+      sql`exists (
+        select 1 from ${organizationMembers}
+        where ${organizationMembers.orgId} = ${orgId} and ${organizationMembers.userId} = ${userId}
+          and ${organizationMembers.isPublic}
+      )`,
+      "is_public",
+    ),
+  };
+}
 
 /** Selects the ids of an organization's members: all members, or only those with a public membership. */
 export const memberIds = (orgId: number, isPublicOnly: boolean): SQL => sql`(

@@ -52,13 +52,16 @@ const NO_PERMISSION: RepositoryPermission = {
   units: everyUnit(ACCESS.none),
 };
 
-/** Admin and owner teams grant their mode in every unit; other teams grant a mode per unit. */
+/**
+ * Teams of administrators and of owners own the repositories that they reach, with every unit, as in Gitea; other teams
+ * grant a mode per unit.
+ */
 const unitMode = ({ access, units }: TeamGrant, unit: Unit): Access =>
-  access >= ACCESS.admin ? access : (units[unit] ?? ACCESS.none);
+  access >= ACCESS.admin ? ACCESS.owner : (units[unit] ?? ACCESS.none);
 
 /** The mode that a team grants in the repository itself: any granted unit makes the repository visible. */
 function repositoryMode({ access, units }: TeamGrant): Access {
-  if (access >= ACCESS.admin) return access;
+  if (access >= ACCESS.admin) return ACCESS.owner;
   return Object.values(units).some((mode) => mode > ACCESS.none) ? ACCESS.read : ACCESS.none;
 }
 

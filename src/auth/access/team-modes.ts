@@ -14,14 +14,13 @@ export const reachesRepository: SQL = sql`(
 
 /** The condition that a team grants its members the required mode in repositories that it reaches. */
 export function teamGrants({ unit, mode }: Requirement): SQL {
-  // Admin and owner teams grant their mode in every unit; other teams grant a mode per unit.
+  // Teams of administrators and of owners own the repositories that they reach; others grant a mode per unit.
   const isAdministering = sql`${teams.access} >= ${sql.raw(String(ACCESS.admin))}`;
-  const least = sql.raw(String(ACCESS[mode]));
   if (unit !== undefined) {
     const ofUnit = sql`${teams.units} ->> ${sql.raw(`'$.${unit}'`)}`;
-    return sql`case when ${isAdministering} then ${teams.access} else ${ofUnit} end >= ${least}`;
+    return sql`(${isAdministering} or ${ofUnit} >= ${sql.raw(String(ACCESS[mode]))})`;
   }
-  if (mode !== "read") return sql`${teams.access} >= ${least}`;
+  if (mode !== "read") return isAdministering;
   return sql`(
     ${isAdministering} or exists (select 1 from json_each(${teams.units}) where value > 0)
   )`;

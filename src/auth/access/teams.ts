@@ -1,7 +1,15 @@
-import { asc, count, eq, sql, type SQL } from "drizzle-orm";
+import { asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
 
-import { columnsOf, flagColumn, type Database } from "../../db/db.ts";
-import { organizationMembers, teamMembers, teams, users } from "../../db/schema/index.ts";
+import { allOf, anyOf, columnsOf, flagColumn, type Database } from "../../db/db.ts";
+import {
+  ACCESS,
+  organizationMembers,
+  teamMembers,
+  teamRepositories,
+  teams,
+  users,
+  type Repository,
+} from "../../db/schema/index.ts";
 import { isMemberOf, isOwnerOf } from "./organizations.ts";
 
 /** Selects a team with its organization and a user's roles in both. */
@@ -25,20 +33,91 @@ export function selectTeam(db: Database, teamId: number, userId: number | undefi
     .where(eq(teams.id, teamId));
 }
 
-/** Selects a page of an organization's teams, ordered by name, and their total count. */
+/**
+ * Selects a page of the teams that match a condition, with their organizations, and the total.
+ *
+ * @param isFirst The condition that a team precedes others; the rest of the order is by name.
+ */
 export function selectTeamPage(
   db: Database,
-  orgId: number,
+  isListed: SQL,
   { size, offset }: { size: number; offset: number },
+  isFirst?: SQL,
 ) {
-  const isListed = eq(teams.orgId, orgId);
-  const page = db.select().from(teams).where(isListed).orderBy(asc(teams.lowerName));
+  const page = db
+    .select({ team: columnsOf(teams, "t"), org: columnsOf(users, "o") })
+    .from(teams)
+    .innerJoin(users, eq(users.id, teams.orgId))
+    .where(isListed)
+    .orderBy(...(isFirst ? [desc(isFirst)] : []), asc(teams.lowerName), asc(teams.id));
   const counted = db
     .select({ total: count().as("total") })
     .from(teams)
+    .innerJoin(users, eq(users.id, teams.orgId))
     .where(isListed);
   return [page.limit(size).offset(offset), counted] as const;
 }
+
+/** The condition that a team belongs to an organization, in a query over `teams`. */
+export const isTeamOf = (orgId: number): SQL => eq(teams.orgId, orgId);
+
+/** The condition that a team is that of the owners, in a query over `teams`. */
+export const isOwnersTeam: SQL = sql`(${teams.access} = ${sql.raw(String(ACCESS.owner))})`;
+
+/** The condition that a user is a member of the team, in a query over `teams`. */
+export const isOwnTeam = (userId: number): SQL => sql`${teams.id} in (
+  select ${teamMembers.teamId} from ${teamMembers} where ${teamMembers.userId} = ${userId}
+)`;
+
+/** The condition that a team of the repository's owner reaches the repository, in a query over `teams`. */
+export const isTeamOfRepository = ({ id, ownerId }: Repository): SQL =>
+  allOf(
+    eq(teams.orgId, ownerId),
+    sql`${teams.id} in (
+      select ${teamRepositories.teamId} from ${teamRepositories}
+      where ${teamRepositories.repoId} = ${id}
+      union all select all_of.id from ${teams} all_of
+      where all_of.org_id = ${ownerId} and all_of.includes_all_repositories
+    )`,
+  );
+
+/** The condition that a team is named so, in any case. */
+const isTeamNamed = (name: string): SQL => eq(teams.lowerName, name.toLowerCase());
+
+/** Selects the id of the team of an organization that is named so. */
+export const idOfTeam = (orgId: number, name: string): SQL<number> => sql<number>`(
+  select ${teams.id} from ${teams} where ${isTeamOf(orgId)} and ${isTeamNamed(name)}
+)`;
+
+/** The condition that a team's name, or its description, contains a text. */
+export function isTeamMatching(text: string, includesDescription: boolean): SQL {
+  const isNamed = sql`instr(${teams.lowerName}, ${text.toLowerCase()}) > 0`;
+  const isDescribed = sql`instr(lower(${teams.description}), ${text.toLowerCase()}) > 0`;
+  return anyOf(isNamed, includesDescription ? isDescribed : undefined);
+}
+
+/** Selects a team of a repository's owner by name, and whether it reaches the repository. */
+export const selectTeamForRepository = (db: Database, repo: Repository, name: string) =>
+  db
+    .select({
+      team: columnsOf(teams, "t"),
+      isReaching: flagColumn(isTeamOfRepository(repo), "is_reaching"),
+    })
+    .from(teams)
+    .where(allOf(eq(teams.orgId, repo.ownerId), isTeamNamed(name)));
+
+/** Selects whether a user is a member of the organization that owns a repository. */
+export const selectMembershipForRepository = (
+  db: Database,
+  repo: Repository,
+  userId: number | undefined,
+) =>
+  db
+    .select({
+      isMember: flagColumn(isMemberOf(sql`${users.id}`, sql`${userId ?? null}`), "is_member"),
+    })
+    .from(users)
+    .where(eq(users.id, repo.ownerId));
 
 /** Selects the lower-case names of teams in organizations that a user belongs to. */
 export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | null) =>
@@ -48,6 +127,12 @@ export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | n
     .innerJoin(users, eq(users.id, teams.orgId))
     .innerJoin(organizationMembers, eq(organizationMembers.orgId, teams.orgId))
     .where(sql`${isNamed} and ${organizationMembers.userId} = ${memberId}`);
+
+/** The condition that a user is a member of a team. */
+export const isInTeam = (teamId: number, userId: number): SQL => sql`exists (
+  select 1 from ${teamMembers}
+  where ${teamMembers.teamId} = ${teamId} and ${teamMembers.userId} = ${userId}
+)`;
 
 /** Selects the ids of a team's members. */
 export const teamMemberIds = (teamId: number): SQL => sql`(

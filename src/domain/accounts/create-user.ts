@@ -14,6 +14,7 @@ import {
 import { record } from "../../events/record.ts";
 import { invalid, malformed } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { checkAccountName } from "./account-name.ts";
 import { checkEmail } from "./email-address.ts";
 
@@ -80,6 +81,11 @@ export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
       // A new account replaces a redirect from a former account name.
       ctx.db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
       record(ctx, { type: "user.created", ownerId: newId, name: wanted.name }),
+      recordAudit(ctx, {
+        kind: "user.created",
+        ownerId: newId,
+        details: { isAdmin: wanted.isAdmin ?? false },
+      }),
     ]);
     return only(created);
   } catch (error) {

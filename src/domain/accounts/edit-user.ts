@@ -7,6 +7,8 @@ import { emailAddresses, users, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { differing } from "../../lib/differing.ts";
 import { invalidField, malformed, notFound } from "../../lib/failure.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import { endSessions } from "../sessions/end-sessions.ts";
 import { checkPassword } from "./create-user.ts";
 import { isEmail } from "./email-address.ts";
 
@@ -80,11 +82,18 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
         .where(eq(users.id, user.id))
         .returning(),
       ...(email === undefined ? [] : primaryAddress(ctx, user, email)),
+      ...(endsSessions(edit) ? endSessions(ctx.db, user.id) : []),
       record(ctx, {
         type: "user.edited",
         ownerId: user.id,
         changed: Object.keys(edit).toSorted(),
       }),
+      recordAudit(ctx, {
+        kind: "user.edited",
+        ownerId: user.id,
+        details: { changed: Object.keys(edit).toSorted() },
+      }),
+      ...roleChange(ctx, user, edit),
     ]);
     const [row] = updated;
     if (!row) throw notFound();
@@ -99,6 +108,26 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
     throw error;
   }
 }
+
+/** An entry of its own for roles and restrictions, with what they became. */
+function roleChange(ctx: Ctx, user: User, edit: UserEdit) {
+  const roles = {
+    isAdmin: edit.isAdmin ?? user.isAdmin,
+    isActive: edit.isActive ?? user.isActive,
+    isRestricted: edit.isRestricted ?? user.isRestricted,
+    isLoginProhibited: edit.isLoginProhibited ?? user.isLoginProhibited,
+  };
+  const isChanged = Object.keys(differing(user, roles)).length > 0;
+  if (!isChanged) return [];
+  return [recordAudit(ctx, { kind: "user.role_changed", ownerId: user.id, details: roles })];
+}
+
+/** SECURITY: who signed in with the former password, or as an account that may no longer, signs in again. */
+const endsSessions = (edit: UserEdit): boolean =>
+  edit.password !== undefined ||
+  edit.isActive === false ||
+  edit.isLoginProhibited === true ||
+  edit.mustChangePassword === true;
 
 function checkEdit({ config }: Ctx, { email, website, password }: UserEdit): void {
   if (email !== undefined && !isEmail(email)) throw malformed("[email]: must be an e-mail address");

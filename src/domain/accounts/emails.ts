@@ -5,6 +5,7 @@ import { isViolation } from "../../db/db.ts";
 import { emailAddresses, type EmailAddress, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
+import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { checkEmail } from "./email-address.ts";
 
 /** Lists a user's email addresses, the primary one first. */
@@ -38,6 +39,7 @@ export async function addEmails(ctx: Ctx, user: User, emails: readonly string[])
     await ctx.db.batch([
       ctx.db.insert(emailAddresses).values(addresses),
       record(ctx, { type: "email.added", ownerId: user.id }),
+      recordAudit(ctx, { kind: "email.added", ownerId: user.id, target: emails.join(", ") }),
     ]);
   } catch (error) {
     if (!isViolation(error, "UNIQUE", "email_addresses.lower_email")) throw error;
@@ -64,5 +66,10 @@ export async function removeEmails(ctx: Ctx, user: User, emails: readonly string
       .delete(emailAddresses)
       .where(and(inArray(emailAddresses.id, removed), eq(emailAddresses.isPrimary, false))),
     recordIfChanged(ctx, { type: "email.removed", ownerId: user.id }),
+    recordAuditIfChanged(ctx, {
+      kind: "email.removed",
+      ownerId: user.id,
+      target: emails.join(", "),
+    }),
   ]);
 }

@@ -5,6 +5,7 @@ import { isViolation } from "../../db/db.ts";
 import { userRedirects, users, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { invalid } from "../../lib/failure.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { checkAccountName } from "./account-name.ts";
 
 /**
@@ -13,7 +14,8 @@ import { checkAccountName } from "./account-name.ts";
  * @throws Failure `invalid` for an invalid or taken name.
  */
 export async function renameAccount(ctx: Ctx, account: User, name: string): Promise<void> {
-  checkAccountName(name, "new_username");
+  const isOrganization = account.kind === "organization";
+  checkAccountName(name, isOrganization ? "new_name" : "new_username");
   if (name === account.name) return;
   const lowerName = name.toLowerCase();
   const insertRedirect =
@@ -33,7 +35,17 @@ export async function renameAccount(ctx: Ctx, account: User, name: string): Prom
         .where(eq(users.id, account.id)),
       ctx.db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
       ...insertRedirect,
-      record(ctx, { type: "user.renamed", ownerId: account.id, from: account.name, to: name }),
+      record(ctx, {
+        type: isOrganization ? "organization.renamed" : "user.renamed",
+        ownerId: account.id,
+        from: account.name,
+        to: name,
+      }),
+      recordAudit(ctx, {
+        kind: account.kind === "user" ? "user.renamed" : "organization.renamed",
+        ownerId: account.id,
+        details: { from: account.name, to: name },
+      }),
     ]);
   } catch (error) {
     if (isViolation(error, "UNIQUE", "users.lower_name")) {

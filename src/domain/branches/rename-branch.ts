@@ -1,3 +1,7 @@
+import {
+  isAdministrationInReach,
+  requireAdministrationInReach,
+} from "../../auth/access/credential-reach.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { encodeText } from "../../git/byte-text.ts";
@@ -28,9 +32,11 @@ export async function renameBranch(
   const { oid } = findBranch(snapshot, oldName);
   const [from, to] = [branchRef(oldName), branchRef(name)];
   const isAdmin = isAllowed(repo, { mode: "admin" });
-  if (snapshot.state.head === encodeText(from) && !isAdmin) {
+  const isDefault = snapshot.state.head === encodeText(from);
+  if (isDefault && !isAdmin) {
     throw forbidden("User must be a repo or site admin to rename default or protected branches.");
   }
+  if (isDefault) requireAdministrationInReach(ctx.actor);
   if (findRef(snapshot, to) || hasRefClash(snapshot, to, from)) {
     throw invalid(
       "Cannot rename a branch using the same name or rename to a branch that already exists.",
@@ -41,6 +47,7 @@ export async function renameBranch(
     { ref: to, to: oid },
   ];
   // SECURITY: passed for administrators only, since the branch may have become the default in the meantime.
-  const headMove = isAdmin ? { from: encodeText(from), to: encodeText(to) } : undefined;
+  const mayMoveHead = isAdmin && isAdministrationInReach(ctx.actor);
+  const headMove = mayMoveHead ? { from: encodeText(from), to: encodeText(to) } : undefined;
   await updateRefs(ctx, repo, snapshot, updates, headMove);
 }

@@ -16,6 +16,13 @@ export interface SnapshotDraft {
   readonly pack: PackBuilder;
 }
 
+/** What a change makes. */
+interface Change {
+  readonly updates: readonly RefUpdateRequest[];
+  /** The pack, where it is not the one of the draft. */
+  readonly packPieces?: AsyncIterable<Uint8Array>;
+}
+
 /** A stored change. */
 export interface CommittedChange<T> {
   /** The return value of `change`. */
@@ -37,7 +44,7 @@ export interface CommittedChange<T> {
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
  * objects. No ref is updated then, and stored data is removed.
  */
-export async function commitChange<T extends { readonly updates: readonly RefUpdateRequest[] }>(
+export async function commitChange<T extends Change>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
@@ -55,7 +62,7 @@ export async function commitChange<T extends { readonly updates: readonly RefUpd
 }
 
 /** Lets `change` fill a pack and stores it. Removes stored data on failure. */
-async function storeChange<T>(
+async function storeChange<T extends Change>(
   ctx: Ctx,
   stored: StoredRepository,
   { uploadId, snapshot }: BegunUpload,
@@ -66,7 +73,7 @@ async function storeChange<T>(
     const repository = await stored.open(snapshot);
     const pack = stored.startPack();
     const result = await change({ snapshot: { state: snapshot, repository }, pack });
-    await receiver.write(pack.build());
+    for await (const piece of result.packPieces ?? [pack.build()]) await receiver.write(piece);
     const received = await receiver.finish(repository, snapshot.refs);
     if (!received) throw new Error("a pack without objects");
     return { result, received };

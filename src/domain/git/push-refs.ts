@@ -24,6 +24,8 @@ import type {
 import type { StoredRepository } from "../../storage/storage.ts";
 import { listPushedCommits } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
+import type { PushedRef } from "./ref-update-request.ts";
+import { TokenRule } from "./token-rule.ts";
 
 /** Maximum bytes of a ref name, so that a client can store it as a file. */
 const REF_BYTES_MAX = 1000;
@@ -58,16 +60,24 @@ export async function pushRefs(
   ctx: Ctx,
   repo: RepositoryContext,
   push: RefPush,
-): Promise<RefResult[]> {
+): Promise<PushedRef[]> {
   const { row } = repo;
   const stored = ctx.git.repository(row);
-  const results = new Map<string, RefResult>();
+  const results = new Map<string, PushedRef>();
   const updates: RefUpdate[] = [];
   const overflow = findOverflow(ctx, push);
+  const tokenRule = new TokenRule(ctx, push);
   for (const command of push.commands) {
+    const { ref } = command;
     const update = await validateCommand(command, push, overflow);
-    if (typeof update !== "string") updates.push(update);
-    else results.set(command.ref, { kind: "refused", ref: command.ref, reason: update });
+    if (typeof update === "string") {
+      results.set(ref, { kind: "refused", ref, reason: update });
+      continue;
+    }
+    // SECURITY: every ref is updated here, whichever door the request came through.
+    const failure = await tokenRule.findRefusal(update);
+    if (failure) results.set(ref, { kind: "refused", ref, reason: failure.message, failure });
+    else updates.push(update);
   }
   const isUndone = push.isAtomic && results.size > 0;
   let outcome: PushOutcome | undefined;

@@ -5,6 +5,7 @@ import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
+import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { normalizeGpgId } from "./fingerprint.ts";
 import { parseGpgKeys } from "./parse-gpg-key.ts";
@@ -135,6 +136,7 @@ export async function addGpgKeys(
       head,
       ...tail,
       record(ctx, { type: "gpg_key.added", ownerId: user.id, keyId: first.keyId }),
+      recordAudit(ctx, { kind: "gpg_key.added", ownerId: user.id, target: first.keyId }),
     ]);
   } catch (error) {
     if (
@@ -254,6 +256,11 @@ export async function proveGpgKey(
           sql`${gpgKeys.id} in (select value from json_each(${ids})) and not ${gpgKeys.isProven}`,
         ),
       recordIfChanged(ctx, { type: "gpg_key.verified", ownerId: user.id, keyId: entry.key.keyId }),
+      recordAuditIfChanged(ctx, {
+        kind: "gpg_key.verified",
+        ownerId: user.id,
+        target: entry.key.keyId,
+      }),
     ]);
   } catch (error) {
     if (isViolation(error, "NOT NULL", "gpg_keys.is_proven")) throw invalid(IN_USE);
@@ -285,5 +292,6 @@ export async function removeGpgKey(ctx: Ctx, user: User, id: number): Promise<vo
   await ctx.db.batch([
     ctx.db.delete(gpgKeys).where(and(eq(gpgKeys.userId, user.id), isOfKey)),
     recordIfChanged(ctx, { type: "gpg_key.removed", ownerId: user.id, keyId: key.keyId }),
+    recordAuditIfChanged(ctx, { kind: "gpg_key.removed", ownerId: user.id, target: key.keyId }),
   ]);
 }

@@ -6,6 +6,7 @@ import { publicKeys, type PublicKey, type Repository, type User } from "../../db
 import { record, recordIfChanged } from "../../events/record.ts";
 import { Failure, forbidden, invalid, notFound } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
+import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { parseSshKey } from "./parse-ssh-key.ts";
 
 /** Adds an SSH key to a user's account. */
@@ -72,6 +73,23 @@ async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
         fingerprint,
         ...(repo && { repoId: repo.id }),
       }),
+      recordAudit(
+        ctx,
+        repo
+          ? {
+              kind: "deploy_key.added",
+              ownerId: repo.ownerId,
+              repoId: repo.id,
+              target: fingerprint,
+              details: { title, isReadOnly },
+            }
+          : {
+              kind: "public_key.added",
+              ownerId: user.id,
+              target: fingerprint,
+              details: { title },
+            },
+      ),
     ]);
     return only(added);
   } catch (error) {
@@ -123,7 +141,7 @@ export async function removeDeployKey(ctx: Ctx, repo: Repository, id: number): P
 }
 
 async function remove(ctx: Ctx, key: PublicKey, ownerId: number): Promise<void> {
-  const { fingerprint, repoId } = key;
+  const { fingerprint, repoId, title } = key;
   await ctx.db.batch([
     ctx.db.delete(publicKeys).where(eq(publicKeys.id, key.id)),
     recordIfChanged(ctx, {
@@ -131,6 +149,13 @@ async function remove(ctx: Ctx, key: PublicKey, ownerId: number): Promise<void> 
       ownerId,
       fingerprint,
       ...(repoId !== null && { repoId }),
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: repoId === null ? "public_key.removed" : "deploy_key.removed",
+      ownerId,
+      repoId: repoId ?? undefined,
+      target: fingerprint,
+      details: { title },
     }),
   ]);
 }

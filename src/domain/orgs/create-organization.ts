@@ -9,6 +9,7 @@ import { forbidden, invalid } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import { checkAccountName } from "../accounts/account-name.ts";
 import { checkEmail } from "../accounts/email-address.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 
 /** The input for a new organization. */
 export interface NewOrganization {
@@ -33,7 +34,7 @@ export async function createOrganization(
   creator: User,
   wanted: NewOrganization,
 ): Promise<User> {
-  if (!creator.canCreateOrganization && !ctx.actor.isSiteAdmin) {
+  if (!creator.canCreateOrganization && !creator.isAdmin) {
     throw forbidden("user is not allowed to create organizations");
   }
   if (ctx.actor.scopes.isPublicOnly && (wanted.visibility ?? "public") !== "public") {
@@ -69,6 +70,7 @@ export async function createOrganization(
       ...createOwnersTeam(db, newId, creator.id, now),
       db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
       record(ctx, { type: "organization.created", ownerId: newId, name: wanted.name }),
+      recordAudit(ctx, { kind: "organization.created", ownerId: newId }),
     ]);
     return only(created);
   } catch (error) {

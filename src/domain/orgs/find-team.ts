@@ -3,11 +3,11 @@ import type { Ctx } from "../../context.ts";
 import type { Team, User } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 
-/** A team with its organization. */
+/** A team with its organization, as the caller may see it. */
 export interface TeamEntry {
   team: Team;
   org: User;
-  /** Whether the caller may add and remove members. */
+  /** Whether the caller may change the team, and add and remove members. */
   isManaged: boolean;
 }
 
@@ -19,9 +19,24 @@ export interface TeamEntry {
 export async function findTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
   const [row] = await selectTeam(ctx.db, id, ctx.actor.user?.id);
   if (!row) throw notFound();
-  const isHidden = ctx.actor.scopes.isPublicOnly && row.org.visibility !== "public";
   const { isSiteAdmin } = ctx.actor;
-  if (isHidden || !(row.isInOrg || isSiteAdmin)) throw notFound();
+  if (isHidden(ctx, row.org) || !(row.isInOrg || isSiteAdmin)) throw notFound();
   if (!row.isInTeam && !row.isOwner && !isSiteAdmin) throw forbidden("Must be a team member");
   return { team: row.team, org: row.org, isManaged: row.isOwner || isSiteAdmin };
 }
+
+/**
+ * Finds a team by id, for the organization's owners and site administrators.
+ *
+ * @throws Failure `not_found` for anybody else, as in Gitea.
+ */
+export async function findManagedTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
+  const [row] = await selectTeam(ctx.db, id, ctx.actor.user?.id);
+  if (!row || isHidden(ctx, row.org)) throw notFound();
+  if (!row.isOwner && !ctx.actor.isSiteAdmin) throw notFound();
+  return { team: row.team, org: row.org, isManaged: true };
+}
+
+/** Whether the caller's token is limited to public resources, which the organization is not. */
+const isHidden = ({ actor }: Ctx, org: User): boolean =>
+  actor.scopes.isPublicOnly && org.visibility !== "public";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
-import { boundTokenId } from "../../auth/actor.ts";
+import { refuseBound } from "../../auth/actor.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { writeFirstCommit } from "../git/write-first-commit.ts";
@@ -80,9 +80,7 @@ export async function createRepository(
  * @throws Failure `forbidden` for a bound token, and for a public-only token if `isHidden`.
  */
 export function refuseNarrowToken({ actor }: Ctx, isHidden: boolean): void {
-  if (boundTokenId(actor) !== undefined) {
-    throw forbidden("the token is bound to repositories that exist: it can't create one");
-  }
+  refuseBound(actor);
   if (actor.scopes.isPublicOnly && isHidden) {
     throw forbidden("token scope is limited to public repos");
   }

@@ -6,6 +6,7 @@ import { OWNER_PERMISSION, repositories } from "../../db/schema/index.ts";
 import { toRepositoryPayload } from "../../events/webhooks/payloads/repository-payload.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 
 /**
  * Deletes a repository with all rows that belong to it alone: stars, watches, roles, deploy keys, redirects,
@@ -28,6 +29,12 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
       ownerId: owner.id,
       name: row.name,
       lastPayload: toRepositoryPayload({ repo: where, sender: ctx.actor.user, viewer }, "deleted"),
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "repository.deleted",
+      ownerId: owner.id,
+      repoId: row.id,
+      target: `${owner.name}/${row.name}`,
     }),
   ]);
   // A trigger has recorded the discarded objects; if this message is lost, the schedule sends another.

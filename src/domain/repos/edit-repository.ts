@@ -15,6 +15,7 @@ import { encodeText } from "../../git/byte-text.ts";
 import { differing } from "../../lib/differing.ts";
 import { forbidden, invalid, invalidField, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
@@ -116,6 +117,12 @@ export async function editRepository(
         repoId: row.id,
         ownerId: owner.id,
         changed: Object.keys(edit).toSorted(),
+      }),
+      recordAudit(ctx, {
+        kind: "repository.edited",
+        repoId: row.id,
+        ownerId: owner.id,
+        details: { changed: Object.keys(edit).toSorted() },
       }),
       ...visibilityAndNameEvents(ctx, row, edit),
     ]);
@@ -225,10 +232,19 @@ function visibilityAndNameEvents(ctx: Ctx, repo: Repository, edit: RepositoryEdi
   if (edit.name !== undefined && edit.name !== repo.name) {
     const names = { from: repo.name, to: edit.name };
     list.push(record(ctx, { type: "repository.renamed", repoId, ownerId, ...names }));
+    list.push(recordAudit(ctx, { kind: "repository.renamed", repoId, ownerId, details: names }));
   }
   if (edit.isPrivate !== undefined && edit.isPrivate !== repo.isPrivate) {
     const { isPrivate } = edit;
     list.push(record(ctx, { type: "repository.visibility_changed", repoId, ownerId, isPrivate }));
+    list.push(
+      recordAudit(ctx, {
+        kind: "repository.visibility_changed",
+        repoId,
+        ownerId,
+        details: { isPrivate },
+      }),
+    );
   }
   return list;
 }

@@ -84,6 +84,17 @@ export function isNamedOrRelated(
   )`;
 }
 
+/** Finds a repository by its present names; undefined if the caller may not see it. */
+export async function findVisibleRepository(
+  ctx: Ctx,
+  owner: string,
+  name: string,
+): Promise<RepositoryContext | undefined> {
+  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(isNamed(owner, name));
+  const repo = row && toRepositoryContext(ctx.actor, row);
+  return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
+}
+
 /**
  * Finds the parent of a fork with the caller's permission in it; undefined for a repository that is not a
  * fork.

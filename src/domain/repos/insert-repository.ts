@@ -16,6 +16,7 @@ import type { record } from "../../events/record.ts";
 import { conflict } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { copyDefaultHooks } from "../webhooks/hooks/copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 import { limitReached, withinLimit } from "./repository-limit.ts";
@@ -102,6 +103,7 @@ export async function insertRepository(
     const [created] = await db.batch([
       insert,
       toEvent(newId),
+      recordAudit(ctx, { kind: "repository.created", ownerId: owner.id, repoId: newId }),
       watch,
       collaborate,
       // A new repository replaces a redirect of the same name.

@@ -1,4 +1,4 @@
-import { boundTokenId } from "../../auth/actor.ts";
+import { bindingsOf } from "../../auth/actor.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
@@ -34,7 +34,7 @@ export async function findPushCreation(
 ): Promise<PushCreation | undefined> {
   const { actor, config } = ctx;
   const { user: creator } = actor;
-  if (!creator || actor.scopes.isPublicOnly || boundTokenId(actor) !== undefined) return undefined;
+  if (!creator || actor.scopes.isPublicOnly || bindingsOf(actor.token).length > 0) return undefined;
   const [row] = await selectAccounts(ctx.db, callerSql(actor)).where(isAccountNamed(ownerName));
   if (!row || !isSeen(actor, row)) return undefined;
 

@@ -1,3 +1,4 @@
+import { requireAdministrationInReach } from "../../auth/access/credential-reach.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { Failure } from "../../lib/failure.ts";
@@ -44,6 +45,7 @@ export async function applyPushOptions(
   // edit.
   if (!isAllowed(repo, { mode: "admin" })) return "only its administrators change the repository";
   try {
+    requireAdministrationInReach(ctx.actor);
     await editRepository(ctx, repo, options);
     return undefined;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 
-import type { Actor } from "../../auth/actor.ts";
+import { type Actor, refuseBound } from "../../auth/actor.ts";
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
@@ -18,6 +18,8 @@ import {
 import { record } from "../../events/record.ts";
 import { forbidden, invalidField, malformed, unauthenticated } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import { checkPatterns, type PatternBinding } from "./check-patterns.ts";
 
 /** The input for a new token. */
 export interface NewAccessToken {
@@ -27,6 +29,8 @@ export interface NewAccessToken {
   expiresAt: number | null;
   /** Full names of the repositories that the token is bound to; null for an unbound token. */
   repositories: readonly string[] | null;
+  /** Patterns of what else the token is bound to; null where it is not. */
+  bindings: Readonly<Record<PatternBinding, readonly string[] | null>>;
 }
 
 /** Maximum number of repositories a token may be bound to. */
@@ -37,7 +41,8 @@ export const BOUND_MAX = 100;
  * with it.
  *
  * @throws Failure `malformed` for invalid scopes and a name that is taken, `forbidden` for a token wider than
- * the caller's own, `invalid` for an expiry in the past and for repositories that the caller may not see.
+ * the caller's own and for a caller that is an application, `invalid` for an expiry in the past, for repositories that
+ * the caller may not see, and for patterns that match nothing.
  */
 export async function createAccessToken(
   ctx: Ctx,
@@ -54,6 +59,7 @@ export async function createAccessToken(
   if (wanted.expiresAt !== null && wanted.expiresAt <= ctx.now) {
     throw invalidField("expires_at", "must be in the future");
   }
+  checkPatterns(wanted.bindings);
   refuseWidening(ctx.actor, scopes, wanted);
   const bound = wanted.repositories === null ? [] : await findAll(ctx, wanted.repositories);
 
@@ -74,6 +80,9 @@ export async function createAccessToken(
           scopes: scopes.text,
           expiresAt: wanted.expiresAt,
           isBound: wanted.repositories !== null,
+          boundRefs: wanted.bindings.refs,
+          boundPaths: wanted.bindings.paths,
+          boundPackages: wanted.bindings.packages,
           createdAt: ctx.now,
           madeById: ctx.actor.token?.id ?? null,
         })
@@ -85,6 +94,17 @@ export async function createAccessToken(
         sql`from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
       ),
       record(ctx, { type: "access_token.created", ownerId: user.id, name: wanted.name }),
+      recordAudit(ctx, {
+        kind: "access_token.created",
+        ownerId: user.id,
+        target: wanted.name,
+        details: {
+          tokenId: newId,
+          scopes: scopes.text,
+          expiresAt: wanted.expiresAt,
+          repositories: wanted.repositories === null ? null : bound.map((repo) => repo.fullName),
+        },
+      }),
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
   } catch (error) {
@@ -101,10 +121,14 @@ export async function createAccessToken(
 
 /**
  * SECURITY: a token can't create a token with more scopes or a later expiry than its own. A token that is bound to
- * repositories creates none.
+ * anything creates none, and neither does the token of an application: what the application made would outlive the
+ * hour of its token, and would not be among the applications that the user can revoke.
  */
-function refuseWidening({ token, scopes }: Actor, requested: Scopes, wanted: NewAccessToken): void {
+function refuseWidening(actor: Actor, requested: Scopes, wanted: NewAccessToken): void {
+  const { token, scopes } = actor;
   if (!token) return;
+  if (token.grantId !== null) throw forbidden("the token of an application can't create tokens");
+  refuseBound(actor);
   const refusal = "a token can't create a token wider than itself";
   if (!isWithin(requested, scopes)) throw forbidden(refusal);
   if (token.expiresAt !== null && (wanted.expiresAt ?? Infinity) > token.expiresAt) {

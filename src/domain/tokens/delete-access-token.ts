@@ -1,9 +1,10 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { accessTokens, type User } from "../../db/schema/index.ts";
 import { recordAllIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
+import { recordAllAuditIfChanged } from "../audit/record-audit.ts";
 
 /**
  * Deletes a token of `user`, by id if `idOrName` is a number, else by name, and with it the tokens that it made, and
@@ -27,7 +28,7 @@ export async function deleteAccessToken(ctx: Ctx, user: User, idOrName: string):
         with recursive ended (id) as (
           select ${accessTokens.id}
           from ${accessTokens}
-          where ${and(eq(accessTokens.userId, user.id), isNamed)}
+          where ${and(eq(accessTokens.userId, user.id), isNull(accessTokens.grantId), isNamed)}
           union
           select made.id
           from ended
@@ -45,6 +46,15 @@ export async function deleteAccessToken(ctx: Ctx, user: User, idOrName: string):
     recordAllIfChanged(
       ctx,
       ended.map(({ ownerId, name }) => ({ type: "access_token.deleted", ownerId, name })),
+    ),
+    recordAllAuditIfChanged(
+      ctx,
+      "access_token.deleted",
+      ended.map(({ id: tokenId, ownerId, name }) => ({
+        ownerId,
+        target: name,
+        details: { tokenId },
+      })),
     ),
   ]);
 }

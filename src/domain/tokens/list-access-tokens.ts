@@ -1,4 +1,4 @@
-import { and, count, desc, eq, sql } from "drizzle-orm";
+import { and, count, desc, eq, isNull, sql } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
@@ -19,13 +19,14 @@ export interface AccessTokenEntry {
   boundTo: string[];
 }
 
-/** Lists a user's tokens, newest first. */
+/** Lists a user's personal tokens, newest first. */
 export async function listAccessTokens(
   ctx: Ctx,
   user: User,
   { size, offset }: Slice,
 ): Promise<Listed<AccessTokenEntry>> {
-  const isOfUser = eq(accessTokens.userId, user.id);
+  // Tokens of grants are listed with their application.
+  const isOfUser = and(eq(accessTokens.userId, user.id), isNull(accessTokens.grantId));
   const isNamed = and(
     eq(accessTokenRepositories.tokenId, accessTokens.id),
     isRepositoryVisible(ctx.actor),

@@ -10,6 +10,7 @@ import { isSha256 } from "../../lib/hex.ts";
 import type { GitHttpEnv } from "../env.ts";
 import { answerJson, MEDIA_TYPE } from "./dialect.ts";
 import { enterToPush, enterToRead } from "./enter-lfs.ts";
+import { NamedRef, requireNamedRefInReach } from "./named-ref.ts";
 import { readJson } from "./read-json.ts";
 import { makeTransferToken, TOKEN_HEADER, type Transfer } from "./transfer-token.ts";
 import { htmlUrlOf } from "../../shapes/urls.ts";
@@ -18,6 +19,7 @@ const Batch = z.object({
   operation: z.enum(["upload", "download"], "upload or download is expected"),
   objects: z.array(z.object({ oid: z.string(), size: z.number() })),
   hash_algo: z.string().nullish(),
+  ref: NamedRef,
 });
 
 /** A large file as a client names it. Unvalidated. */
@@ -55,13 +57,14 @@ interface BatchItem extends Pointer {
  * @see git-lfs, docs/api/batch.md.
  */
 export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
-  const { operation, objects, hash_algo: algorithm } = await readJson(c, Batch);
+  const { operation, objects, hash_algo: algorithm, ref } = await readJson(c, Batch);
   if ((algorithm ?? "sha256") !== "sha256") throw conflict("files are named by SHA-256 only");
   const { lfsBatchMax } = c.var.base.config;
   if (objects.length > lfsBatchMax) throw tooLarge(`a batch may have ${lfsBatchMax} files at most`);
   const isUpload = operation === "upload";
   const context = isUpload ? await enterToPush(c) : await enterToRead(c);
   const { ctx, repo } = context;
+  if (isUpload) requireNamedRefInReach(ctx.actor, ref);
 
   const oids = objects.filter(isValidPointer).map(({ oid }) => oid);
   const present = await findObjects(ctx, repo.row, [...new Set(oids)]);

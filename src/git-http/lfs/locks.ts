@@ -11,6 +11,7 @@ import { formatTime } from "../../lib/time.ts";
 import type { GitHttpEnv } from "../env.ts";
 import { answerJson } from "./dialect.ts";
 import { enterSignedIn, enterToWrite } from "./enter-lfs.ts";
+import { NamedRef, requireNamedRefInReach } from "./named-ref.ts";
 import { readJson } from "./read-json.ts";
 
 /** Ids are strings in the LFS API and numbers in the database. */
@@ -61,7 +62,8 @@ export async function list(c: Context<GitHttpEnv>): Promise<Response> {
 /** Locks a path. */
 export async function create(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, repo, user } = await enterToWrite(c);
-  const { path } = await readJson(c, z.object({ path: z.string() }));
+  const { path, ref } = await readJson(c, z.object({ path: z.string(), ref: NamedRef }));
+  requireNamedRefInReach(ctx.actor, ref);
   const { entry: lock, isNew } = await createLock(ctx, repo.row, user, path);
   const refusal = isNew ? {} : { message: "already created lock" };
   return answerJson({ lock: toLock(lock), ...refusal }, isNew ? 201 : 409);
@@ -87,7 +89,11 @@ export async function verifyLocks(c: Context<GitHttpEnv>): Promise<Response> {
 /** Deletes a lock. */
 export async function unlock(c: Context<GitHttpEnv>): Promise<Response> {
   const { ctx, repo, user } = await enterToWrite(c);
-  const { force } = await readJson(c, z.object({ force: z.boolean().nullish() }));
+  const { force, ref } = await readJson(
+    c,
+    z.object({ force: z.boolean().nullish(), ref: NamedRef }),
+  );
+  requireNamedRefInReach(ctx.actor, ref);
   const { id = "" } = c.req.param() as { id?: string };
   if (!isId(id)) throw notFound("there is no such lock");
   const lock = await deleteLock(ctx, repo.row, user, Number(id), force ?? false);

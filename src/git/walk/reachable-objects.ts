@@ -46,7 +46,8 @@ const TAGGED_DEPTH_MAX = 1000;
  */
 export class ReachableObjects {
   private readonly source: ReachableSource;
-  private readonly refs: readonly RefTip[];
+  /** All refs of the repository, hidden ones too. */
+  readonly refs: readonly RefTip[];
   private readonly gauge: Gauge;
   /** Indexes of the refs that an answer relied on. */
   private readonly used = new Set<number>();

@@ -2,11 +2,13 @@ import { z } from "@hono/zod-openapi";
 
 import type { EventRow, User as UserRow } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
+import { toSnakeCase } from "../../lib/to-snake-case.ts";
 import { Int64, Time } from "../json.ts";
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 import { ACCOUNT_PAYLOADS } from "./payloads/account-payloads.ts";
 import { CODE_PAYLOADS } from "./payloads/code-payloads.ts";
+import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
 import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
 import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
 import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
@@ -23,6 +25,7 @@ export const EVENT_PAYLOADS = {
   ...WEBHOOK_PAYLOADS,
   ...SOCIAL_PAYLOADS,
   ...ACCOUNT_PAYLOADS,
+  ...OAUTH_PAYLOADS,
   ...ORGANIZATION_PAYLOADS,
 } as const;
 
@@ -87,7 +90,3 @@ function toPayload({ type, payload }: EventRow): Record<string, unknown> {
   const shape: z.ZodType<object> | undefined = EVENT_PAYLOADS[type as EventKind];
   return { ...shape?.safeParse(Object.fromEntries(stored)).data };
 }
-
-/** `isPrivate` → `is_private`. */
-const toSnakeCase = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

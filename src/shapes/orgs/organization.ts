@@ -31,7 +31,7 @@ export function toOrganization(org: UserRow, viewer: Viewer): z.infer<typeof Org
     full_name: org.fullName,
     // As the address of a user: signed-in callers see it.
     email: viewer.userId === undefined ? "" : org.email,
-    avatar_url: avatarUrlOf(org.id, viewer),
+    avatar_url: avatarUrlOf(org, viewer),
     description: org.description,
     website: org.website,
     location: org.location,

@@ -29,6 +29,10 @@ export const Team = z
   })
   .openapi("Team");
 
+export const TeamSearchResults = z
+  .object({ ok: z.boolean(), data: z.array(Team) })
+  .openapi("TeamSearchResults");
+
 /** Formats a team, with its organization if `org` is not null. */
 export function toTeam(team: TeamRow, org: UserRow | null, viewer: Viewer): z.infer<typeof Team> {
   // Admin and owner teams grant their mode on every unit, regardless of the stored units.

@@ -10,7 +10,7 @@ import { formatTime } from "../../lib/time.ts";
 import { Int64, NEVER, Time } from "../json.ts";
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
-import { apiUrlOf, htmlUrlOf } from "../urls.ts";
+import { apiUrlOf, htmlUrlOf, repositoryAvatarUrlOf } from "../urls.ts";
 import { RepoTransfer, toRepoTransfer, type PendingTransfer } from "./repo-transfer.ts";
 
 const Permission = z
@@ -177,7 +177,7 @@ function toRepositoryFields(
     permissions: toPermission(permission),
     ...toUnits(row),
     ...toPullSettings(row.pullSettings),
-    avatar_url: "",
+    avatar_url: repositoryAvatarUrlOf(row, viewer),
     internal: !row.isPrivate && owner.visibility === "private",
     mirror_interval: "",
     mirror_updated: NEVER,

@@ -22,6 +22,15 @@ export const AccessToken = z
       description:
         "The only repositories that the token can access; null for all repositories of its user",
     }),
+    refs: z.array(z.string()).nullable().openapi({
+      description: "Patterns of the only refs that the token can update; null for all",
+    }),
+    paths: z.array(z.string()).nullable().openapi({
+      description: "Patterns of the only paths that the token can change; null for all",
+    }),
+    packages: z.array(z.string()).nullable().openapi({
+      description: "Patterns of the only packages that the token can access; null for all",
+    }),
   })
   .openapi("AccessToken");
 
@@ -47,5 +56,8 @@ export function toAccessToken(
     expires_at: formatTimeOrNull(token.expiresAt),
     created_by_token_id: token.madeById,
     repositories: token.isBound ? [...boundTo] : null,
+    refs: token.boundRefs && [...token.boundRefs],
+    paths: token.boundPaths && [...token.boundPaths],
+    packages: token.boundPackages && [...token.boundPackages],
   };
 }

@@ -29,6 +29,13 @@ export const samples = defineSamples({
     request: async (world) => ({ path: await memberPath(world) }),
     sameForBound: "memberships are in no repository",
   },
+  orgDeleteMember: {
+    request: async (world) => {
+      await world.friendInTeam();
+      return { path: { ...(await world.orgPath()), ...(await world.friendPath()) } };
+    },
+    announces: once("organization.member_removed"),
+  },
   orgIsPublicMember: {
     request: async (world) => ({ path: await publicMemberPath(world) }),
     sameForBound: "memberships are in no repository",

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import {
@@ -13,6 +13,7 @@ import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
 import { freshName, make } from "../../support/make.ts";
 import { statusesOf } from "../../support/statuses.ts";
+import { logged } from "../../support/usage.ts";
 
 const accountNamed = (name: string) =>
   db.select().from(users).where(eq(users.lowerName, name.toLowerCase()));
@@ -343,5 +344,385 @@ describe("lists of organizations", () => {
       hidden.name,
     ]);
     expect((await call("GET", `/users/${member.name}/orgs`)).status).toBe(401);
+  });
+});
+
+describe("PATCH /orgs/{org}", () => {
+  const fields = {
+    full_name: "The Analytical Society",
+    email: "contact@society.example",
+    description: "Engines",
+    website: "https://society.example",
+    location: "London",
+    visibility: "limited",
+    repo_admin_change_team_access: true,
+  };
+
+  it("changes every field, and records what changed", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+
+    const answer = await call("PATCH", `/orgs/${org.name}`, { as: owner, json: fields });
+
+    expect(answer).toMatchObject({ status: 200, body: { id: org.id, name: org.name, ...fields } });
+    expect((await call("GET", `/orgs/${org.name}`, { as: owner })).body).toEqual(answer.body);
+    expect(await eventsIn(org)).toMatchObject([
+      {
+        type: "organization.edited",
+        actorId: owner.id,
+        payload: {
+          changed: [
+            "canRepoAdminChangeTeamAccess",
+            "description",
+            "email",
+            "fullName",
+            "location",
+            "visibility",
+            "website",
+          ],
+        },
+      },
+    ]);
+  });
+
+  it("empties texts that are not sent, keeps the rest, and records nothing without a change", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const path = `/orgs/${org.name}`;
+    await call("PATCH", path, { as: owner, json: fields });
+
+    const edited = await call("PATCH", path, { as: owner, json: { description: "Only this" } });
+
+    expect(edited.body).toMatchObject({
+      ...fields,
+      full_name: "",
+      website: "",
+      location: "",
+      description: "Only this",
+    });
+    const again = await call("PATCH", path, { as: owner, json: { description: "Only this" } });
+    expect(again).toMatchObject({ status: 200, body: edited.body });
+    expect(await eventsIn(org)).toHaveLength(2);
+  });
+
+  it("changes how visible the organization's repositories are", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const repo = await make.repo(org);
+    const path = `/repos/${org.name}/${repo.name}`;
+    expect((await call("GET", path)).status).toBe(200);
+
+    await call("PATCH", `/orgs/${org.name}`, { as: owner, json: { visibility: "private" } });
+
+    expect((await call("GET", path)).status).toBe(404);
+    expect((await call("GET", `/orgs/${org.name}`)).status).toBe(404);
+    expect((await call("GET", path, { as: owner })).status).toBe(200);
+  });
+
+  it("refuses everybody but owners and administrators, and shows strangers no private one", async () => {
+    const [owner, member] = [await make.user(), await make.user()];
+    const org = await make.org([owner], { visibility: "private" });
+    await make.member(org, await make.team(org), member);
+    const path = `/orgs/${org.name}`;
+    const json = { full_name: "Mine" };
+
+    expect(await call("PATCH", path, { as: member, json })).toMatchObject({
+      status: 403,
+      body: { message: "Must be an organization owner" },
+    });
+    expect((await call("PATCH", path, { as: await make.user(), json })).status).toBe(404);
+    expect((await call("PATCH", path, { json })).status).toBe(401);
+    expect(await eventsIn(org)).toEqual([]);
+    expect((await call("PATCH", path, { as: await make.admin(), json })).status).toBe(200);
+  });
+
+  it.each([
+    [{ visibility: "secret" }, "[visibility]: must be one of public, limited, private"],
+    [{ website: "javascript:alert(1)" }, "[website]: must be a URL with http or https"],
+    [{ email: "no address" }, "[email]: must be an e-mail address"],
+    [{ full_name: "n".repeat(101) }, "[full_name]: must have at most 100 characters"],
+    [{ description: 7 }, "[description]: must be a string"],
+  ])("refuses %o", async (json, message) => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+
+    const answer = await call("PATCH", `/orgs/${org.name}`, { as: owner, json });
+
+    expect(answer).toMatchObject({ status: 422, body: { message } });
+    expect(await eventsIn(org)).toEqual([]);
+  });
+
+  // SECURITY: such a token could not see the organization after the edit.
+  it("lets no token for public resources hide the organization", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const token = await make.token(owner, { scopes: "public-only,all" });
+    const json = { visibility: "private" };
+
+    expect((await call("PATCH", `/orgs/${org.name}`, { token, json })).status).toBe(403);
+    expect(await eventsIn(org)).toEqual([]);
+  });
+});
+
+describe("POST /orgs/{org}/rename", () => {
+  it("renames the organization, whose old name redirects", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const repo = await make.repo(org);
+    const name = freshName("Renamed");
+
+    const path = `/orgs/${org.name}/rename`;
+    expect((await call("POST", path, { as: owner, json: { new_name: name } })).status).toBe(204);
+
+    expect((await call("GET", `/orgs/${name}`)).body).toMatchObject({ id: org.id, name });
+    const moved = await call("GET", `/orgs/${org.name}/repos?page=1`);
+    expect(moved.status).toBe(307);
+    expect(moved.headers.get("Location")).toBe(
+      `https://forge.example/api/v1/orgs/${name}/repos?page=1`,
+    );
+    expect((await call("GET", `/repos/${name}/${repo.name}`)).status).toBe(200);
+    expect(await eventsIn(org)).toMatchObject([
+      { type: "organization.renamed", payload: { from: org.name, to: name } },
+    ]);
+  });
+
+  it("changes the case of a name, and nothing for the same name", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const rename = (new_name: string) =>
+      call("POST", `/orgs/${org.name}/rename`, { as: owner, json: { new_name } });
+
+    expect((await rename(org.name)).status).toBe(204);
+    expect(await eventsIn(org)).toEqual([]);
+    expect((await rename(org.name.toUpperCase())).status).toBe(204);
+    expect((await call("GET", `/orgs/${org.name}`)).body.name).toBe(org.name.toUpperCase());
+  });
+
+  it("refuses names that are taken, reserved or invalid", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const messageFor = async (new_name: string) => {
+      const answer = await call("POST", `/orgs/${org.name}/rename`, {
+        as: owner,
+        json: { new_name },
+      });
+      expect(answer.status).toBe(422);
+      return answer.body.message;
+    };
+
+    expect(await messageFor(owner.name)).toBe(`user already exists [name: ${owner.name}]`);
+    expect(await messageFor("api")).toBe("name is reserved [name: api]");
+    expect(await messageFor("a/b")).toMatch(/^\[new_name\]: must consist of/);
+    expect(await messageFor("")).toBe("[new_name]: must not be empty");
+    expect(await eventsIn(org)).toEqual([]);
+    expect((await call("GET", `/orgs/${org.name}`)).status).toBe(200);
+  });
+
+  it("refuses everybody but owners", async () => {
+    const [owner, member] = [await make.user(), await make.user()];
+    const org = await make.org([owner]);
+    await make.member(org, await make.team(org), member);
+    const path = `/orgs/${org.name}/rename`;
+    const json = { new_name: freshName("mine") };
+
+    expect((await call("POST", path, { as: member, json })).status).toBe(403);
+    expect((await call("POST", path, { as: await make.user(), json })).status).toBe(403);
+    expect((await call("POST", path, { json })).status).toBe(401);
+    expect(await eventsIn(org)).toEqual([]);
+  });
+});
+
+describe("DELETE /orgs/{org}", () => {
+  it("deletes the organization with its teams and memberships, and frees the name", async () => {
+    const [owner, member] = [await make.user(), await make.user()];
+    const org = await make.org([owner]);
+    await make.member(org, await make.team(org), member);
+
+    const { answer, line } = await logged(() => call("DELETE", `/orgs/${org.name}`, { as: owner }));
+
+    expect(answer).toMatchObject({ status: 204, body: "" });
+    expect(line.d1Rounds).toBeLessThanOrEqual(3);
+    expect((await call("GET", `/orgs/${org.name}`, { as: owner })).status).toBe(404);
+    expect(await db.select().from(teams).where(eq(teams.orgId, org.id))).toEqual([]);
+    expect((await call("GET", "/user/orgs", { as: member })).body).toEqual([]);
+    expect(await eventsIn(org)).toMatchObject([
+      { type: "organization.deleted", actorId: owner.id, payload: { name: org.name } },
+    ]);
+    expect((await call("DELETE", `/orgs/${org.name}`, { as: owner })).status).toBe(404);
+    const json = { username: org.name };
+    expect((await call("POST", "/orgs", { as: member, json })).status).toBe(201);
+  });
+
+  it("refuses to delete an organization that owns a repository, and changes nothing", async () => {
+    const [owner, member] = [await make.user(), await make.user()];
+    const org = await make.org([owner]);
+    await make.member(org, await make.team(org), member);
+    const repo = await make.repo(org, { isPrivate: true });
+
+    expect(await call("DELETE", `/orgs/${org.name}`, { as: owner })).toMatchObject({
+      status: 422,
+      body: { message: `organization still has ownership of repositories [uid: ${org.id}]` },
+    });
+
+    expect((await call("GET", `/repos/${org.name}/${repo.name}`, { as: member })).status).toBe(200);
+    expect(await eventsIn(org)).toEqual([]);
+  });
+
+  it("deletes an organization of more members than one batch removes", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const team = await make.team(org);
+    const prefix = freshName("many");
+    const rows = JSON.stringify(Array.from({ length: 5200 }, (_, at) => `${prefix}-${at}`));
+    await db.run(sql`
+        insert into users (kind, name, lower_name, created_at, updated_at)
+        select 'user', value, value, 1000, 1000 from json_each(${rows})`);
+    await db.run(sql`
+        insert into organization_members (org_id, user_id)
+        select ${org.id}, id from users where lower_name like ${`${prefix}-%`}`);
+    await db.run(sql`
+        insert into team_members (team_id, user_id)
+        select ${team.id}, id from users where lower_name like ${`${prefix}-%`}`);
+
+    expect((await call("DELETE", `/orgs/${org.name}`, { as: owner })).status).toBe(204);
+
+    const left = sql`select count(*) as count from organization_members where org_id = ${org.id}`;
+    expect(await db.get(left)).toEqual({ count: 0 });
+    expect(await eventsIn(org)).toHaveLength(1);
+  });
+
+  it("refuses everybody but owners and administrators", async () => {
+    const [owner, member] = [await make.user(), await make.user()];
+    const org = await make.org([owner]);
+    await make.member(org, await make.team(org, { access: 3 }), member);
+    const path = `/orgs/${org.name}`;
+
+    expect((await call("DELETE", path, { as: member })).status).toBe(403);
+    expect((await call("DELETE", path, { as: await make.user() })).status).toBe(403);
+    expect((await call("DELETE", path)).status).toBe(401);
+    expect((await call("GET", path)).status).toBe(200);
+    expect(await eventsIn(org)).toEqual([]);
+    expect((await call("DELETE", path, { as: await make.admin() })).status).toBe(204);
+  });
+});
+
+describe("GET /users/{username}/orgs/{org}/permissions", () => {
+  const NONE = {
+    is_owner: false,
+    is_admin: false,
+    can_write: false,
+    can_read: false,
+    can_create_repository: false,
+  };
+  const pathOf = (user: User, org: User) => `/users/${user.name}/orgs/${org.name}/permissions`;
+
+  it("says what the user's teams grant", async () => {
+    const [owner, admin, unit, stranger] = [
+      await make.user(),
+      await make.user(),
+      await make.user(),
+      await make.user(),
+    ];
+    const org = await make.org([owner]);
+    await make.member(org, await make.team(org, { access: 3 }), admin);
+    const maker = await make.team(org, { access: 0, units: { code: 2 }, creates: true });
+    await make.member(org, maker, unit);
+    const permissionsOf = async (user: typeof owner) => {
+      const answer = await call("GET", pathOf(user, org), { as: user });
+      expect(answer.status).toBe(200);
+      return answer.body;
+    };
+
+    expect(await permissionsOf(owner)).toEqual({
+      is_owner: true,
+      is_admin: true,
+      can_write: true,
+      can_read: true,
+      can_create_repository: true,
+    });
+    expect(await permissionsOf(admin)).toEqual({
+      ...NONE,
+      is_admin: true,
+      can_write: true,
+      can_read: true,
+    });
+    expect(await permissionsOf(unit)).toEqual({ ...NONE, can_create_repository: true });
+    expect(await permissionsOf(stranger)).toEqual(NONE);
+  });
+
+  // SECURITY: a membership is private until its member makes it public.
+  it("tells outsiders of public memberships only", async () => {
+    const [owner, stranger] = [await make.user(), await make.user()];
+    const org = await make.org([owner]);
+    const path = pathOf(owner, org);
+
+    expect((await call("GET", path, { as: stranger })).body).toEqual(NONE);
+    await publicize(org, owner);
+    expect((await call("GET", path, { as: stranger })).body.is_owner).toBe(true);
+  });
+
+  it("finds no organization that the caller may not see, and nothing unknown", async () => {
+    const [owner, stranger] = [await make.user(), await make.user()];
+    const org = await make.org([owner], { visibility: "private" });
+    await publicize(org, owner);
+    const narrow = await make.token(owner, { scopes: "public-only,all" });
+
+    expect((await call("GET", pathOf(owner, org), { as: owner })).body.is_owner).toBe(true);
+    expect((await call("GET", pathOf(owner, org), { as: stranger })).status).toBe(404);
+    expect((await call("GET", pathOf(owner, org), { token: narrow })).status).toBe(404);
+    expect((await call("GET", pathOf(owner, owner), { as: owner })).status).toBe(404);
+    expect((await call("GET", pathOf(owner, org))).status).toBe(401);
+    const unknown = { ...owner, name: "nobody-of-this-name" };
+    expect((await call("GET", pathOf(unknown, org), { as: owner })).status).toBe(404);
+  });
+});
+
+describe("organizations for administrators", () => {
+  it("are listed whatever their visibility", async () => {
+    const org = await make.org([await make.user()], { visibility: "private" });
+    const admin = await make.admin();
+
+    const first = await call("GET", "/admin/orgs?limit=50", { as: admin });
+    expect(first.status).toBe(200);
+    const total = Number(first.headers.get("X-Total-Count"));
+    const names: string[] = [];
+    for (let page = 1; page <= Math.ceil(total / 50); page++) {
+      const { body } = await call("GET", `/admin/orgs?limit=50&page=${page}`, { as: admin });
+      names.push(...body.map(({ name }: { name: string }) => name));
+    }
+    expect(names).toContain(org.name);
+    expect(names).toHaveLength(total);
+    expect((await call("GET", "/admin/orgs", { as: await make.user() })).status).toBe(403);
+    expect((await call("GET", "/admin/orgs")).status).toBe(401);
+  });
+
+  it("are created for a user, who owns them", async () => {
+    const [admin, user] = [await make.admin(), await make.user()];
+    const path = `/admin/users/${user.name}/orgs`;
+    const json = { username: freshName("made"), visibility: "private" };
+
+    const answer = await call("POST", path, { as: admin, json });
+
+    expect(answer).toMatchObject({ status: 201, body: { name: json.username } });
+    const rights = `/users/${user.name}/orgs/${json.username}/permissions`;
+    expect((await call("GET", rights, { as: user })).body.is_owner).toBe(true);
+    expect(await eventsIn(answer.body)).toMatchObject([
+      { type: "organization.created", actorId: admin.id },
+    ]);
+    expect((await call("POST", path, { as: admin, json })).status).toBe(422);
+  });
+
+  it("are created by nobody else, and for no user who may not have one", async () => {
+    const [admin, user] = [await make.admin(), await make.user()];
+    const barred = await make.user({ canCreateOrganization: false });
+    const json = { username: freshName("made") };
+    const create = async (name: string, sending: object) =>
+      (await call("POST", `/admin/users/${name}/orgs`, { json, ...sending })).status;
+
+    expect(await create(user.name, { as: user })).toBe(403);
+    expect(await create(user.name, {})).toBe(401);
+    expect(await create(barred.name, { as: admin })).toBe(403);
+    expect(await create("nobody-of-this-name", { as: admin })).toBe(404);
+    expect(await accountNamed(json.username)).toEqual([]);
   });
 });

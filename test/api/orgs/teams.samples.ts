@@ -1,3 +1,4 @@
+import { freshName } from "../../support/make.ts";
 import { defineSamples, once, undoneBy } from "../../support/samples/sample.ts";
 import type { World } from "../../support/samples/world.ts";
 
@@ -14,6 +15,39 @@ export const samples = defineSamples({
       return { path: await world.orgPath() };
     },
     sameForBound: "teams are in no repository",
+  },
+  orgCreateTeam: {
+    request: async (world) => ({
+      path: await world.orgPath(),
+      json: { name: freshName("team"), permission: "read", units: ["repo.code"] },
+    }),
+    announces: once("team.created"),
+  },
+  teamSearch: {
+    request: async (world) => {
+      await world.team();
+      return { path: await world.orgPath() };
+    },
+    variants: async () => [{ query: { q: "team" } }],
+    sameForBound: "teams are in no repository",
+  },
+  userListTeams: {
+    request: async (world) => {
+      await world.team();
+      return {};
+    },
+    sameForBound: "teams are in no repository",
+  },
+  orgEditTeam: {
+    request: async (world) => ({
+      path: await teamPath(world),
+      json: { name: freshName("team"), permission: "write", units: ["repo.code"] },
+    }),
+    announces: once("team.edited"),
+  },
+  orgDeleteTeam: {
+    request: async (world) => ({ path: await teamPath(world) }),
+    announces: once("team.deleted"),
   },
   orgGetTeam: {
     request: async (world) => ({ path: await teamPath(world) }),

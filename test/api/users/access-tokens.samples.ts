@@ -8,7 +8,14 @@ export const samples = defineSamples({
       const { owner, repo } = await world.repoPath();
       return {
         path: { username: owner },
-        json: { name: freshName("made"), scopes: ["all"], repositories: [`${owner}/${repo}`] },
+        json: {
+          name: freshName("made"),
+          scopes: ["all"],
+          repositories: [`${owner}/${repo}`],
+          refs: ["refs/heads/*"],
+          paths: ["docs/**"],
+          packages: [`${owner}/npm/*`],
+        },
       };
     },
     announces: once("access_token.created"),

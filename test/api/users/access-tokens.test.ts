@@ -16,6 +16,13 @@ const tokensOf = (user: { id: number }) =>
 const create = (user: TestUser, json: unknown, token = user.token) =>
   call("POST", `/users/${user.name}/tokens`, { token, json });
 
+/** How the forms of patterns are worded. */
+const FORMS = {
+  refs: /^\[refs\]: must be full names of refs, .*, unlike "/,
+  paths: /^\[paths\]: must be paths from the root of the repository, .*, unlike "/,
+  packages: /^\[packages\]: must be packages of the form owner\/type\/name, .*, unlike "/,
+};
+
 describe("POST /users/{username}/tokens", () => {
   it("returns the secret once, stores its hash, and records an event", async () => {
     const user = await make.user();
@@ -33,6 +40,9 @@ describe("POST /users/{username}/tokens", () => {
         last_used_at: null,
         expires_at: null,
         repositories: null,
+        refs: null,
+        paths: null,
+        packages: null,
       },
     });
     const [row] = await db.select().from(accessTokens).where(eq(accessTokens.id, body.id));
@@ -139,6 +149,50 @@ describe("POST /users/{username}/tokens", () => {
       { name: "n", scopes: ["all"], repositories: ["no/body"] },
       422,
       /must name repositories that exist/,
+    ],
+    [
+      "no ref in a list",
+      { name: "n", scopes: ["all"], refs: [] },
+      422,
+      /^\[refs\]: must not be empty$/,
+    ],
+    [
+      "more patterns than a token may have",
+      { name: "n", scopes: ["all"], paths: Array.from({ length: 51 }, () => "a") },
+      422,
+      /^\[paths\]: must have at most 50 items$/,
+    ],
+    [
+      "a long pattern",
+      { name: "n", scopes: ["all"], paths: ["a".repeat(256)] },
+      422,
+      /^\[paths.*\]: must have at most 255 characters$/,
+    ],
+    ["the short name of a ref", { name: "n", scopes: ["all"], refs: ["main"] }, 422, FORMS.refs],
+    [
+      "a pattern of refs that is none",
+      { name: "n", scopes: ["all"], refs: ["refs/heads/[a"] },
+      422,
+      FORMS.refs,
+    ],
+    [
+      "a path from the root of a disk",
+      { name: "n", scopes: ["all"], paths: ["a", "/etc"] },
+      422,
+      FORMS.paths,
+    ],
+    ["a directory", { name: "n", scopes: ["all"], paths: ["docs/"] }, 422, FORMS.paths],
+    [
+      "a pattern of paths that is none",
+      { name: "n", scopes: ["all"], paths: ["a\\"] },
+      422,
+      FORMS.paths,
+    ],
+    [
+      "a package without an owner",
+      { name: "n", scopes: ["all"], packages: ["npm/x"] },
+      422,
+      FORMS.packages,
     ],
   ])("refuses %s, and stores nothing", async (_, json, status, message) => {
     const user = await make.user();
@@ -330,6 +384,25 @@ describe("a token that creates tokens", () => {
       expect(answer, what).toMatchObject({ status });
       expect((await tokensOf(user)).length - before, what).toBe(status === 201 ? 1 : 0);
     }
+  });
+});
+
+describe("a token bound to refs, paths and packages", () => {
+  it("is returned and listed with its patterns", async () => {
+    const user = await make.user();
+    const patterns = {
+      refs: ["refs/heads/docs/*", "refs/tags/v[0-9]*"],
+      paths: ["docs/**", "*.md"],
+      packages: [`${user.name}/npm/*`],
+    };
+    const made = await create(user, { name: "narrow", scopes: ["all"], ...patterns });
+    expect(made).toMatchObject({ status: 201, body: { ...patterns, repositories: null } });
+    const listed = await call("GET", `/users/${user.name}/tokens`, { as: user });
+    expect(listed.body[0]).toMatchObject({ name: "narrow", ...patterns });
+    // What it reads stays with its scopes and repositories.
+    const repo = await make.repo(user, { isPrivate: true });
+    const path = `/repos/${repo.owner}/${repo.name}`;
+    expect((await call("GET", path, { token: made.body.sha1 })).status).toBe(200);
   });
 });
 

@@ -53,9 +53,16 @@ function actorOf(
     isSiteAdmin: user.isAdmin && credential === "full",
     credential: "token",
     scopes: isPublicOnly ? (parseScopes(["public-only", "all"]) as Scopes) : ALL_SCOPES,
-    token: { id: credential === "bound_to_it" ? here : elsewhere, isBound } as AccessToken,
+    token: {
+      id: credential === "bound_to_it" ? here : elsewhere,
+      isBound,
+      ...NO_PATTERNS,
+    } as AccessToken,
+    session: undefined,
   };
 }
+
+const NO_PATTERNS = { boundRefs: null, boundPaths: null, boundPackages: null };
 
 /** A caller's mode in a unit, or in the repository itself, according to the tables. */
 export function expected(caller: Caller, target: Target, column: Column): Mode {

@@ -15,7 +15,7 @@ export const GRANTS = readTable<Row>(`
   collaborator who administers      | admin      | admin admin  admin      admin admin    admin admin    admin    admin    admin
   member without a team             | -          | -     -      -          -     -        -     -        -        -        -
   organization owner                | owner      | owner owner  owner      owner owner    owner owner    owner    owner    owner
-  team that administers             | admin      | admin admin  admin      admin admin    admin admin    admin    admin    admin
+  team that administers             | owner      | owner owner  owner      owner owner    owner owner    owner    owner    owner
   team that administers another     | -          | -     -      -          -     -        -     -        -        -        -
   team that reads                   | read       | read  read   read       read  read     read  read     read     read     read
   team that writes                  | read       | write write  write      write write    write write    write    write    write

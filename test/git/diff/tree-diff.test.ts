@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { UNLIMITED } from "../../../src/git/budget.ts";
+import { findChangedPath } from "../../../src/git/diff/find-changed-path.ts";
 import { diffLines, isBinary } from "../../../src/git/diff/line-diff.ts";
 import { countLines } from "../../../src/git/diff/line-stat.ts";
 import { formatPatch } from "../../../src/git/diff/patch.ts";
@@ -61,6 +63,46 @@ function listTreePairs(repository: string): (readonly [old: string, fresh: strin
     return old === undefined || old === tree ? [] : [[old, tree] as const];
   });
 }
+
+describe("the search for a changed path", () => {
+  /** All paths that it visits, each once: the search ends at the first that is found. */
+  async function visited(objects: ObjectReader, old: string, fresh: string): Promise<string[]> {
+    const paths = new Set<string>();
+    const note = (path: string) => {
+      paths.add(path);
+      return false;
+    };
+    expect(await findChangedPath(objects, old, fresh, note, UNLIMITED)).toBeUndefined();
+    return [...paths].toSorted();
+  }
+
+  it("visits what git reports as changed, renames as two paths", async () => {
+    let count = 0;
+    for (const repository of repositories) {
+      const { objects } = await openHistory(repository);
+      for (const [old, fresh] of listTreePairs(repository)) {
+        const args = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", old, fresh];
+        const theirs = gitBytes(repository, args).toString("latin1").split("\0").slice(0, -1);
+        expect(await visited(objects, old, fresh)).toEqual(theirs.toSorted());
+        count += theirs.length;
+      }
+    }
+    expect(count).toBeGreaterThan(50);
+  });
+
+  it("ends at the first find, and at the end of its budget", async () => {
+    const [repository = ""] = repositories;
+    const { objects } = await openHistory(repository);
+    const [[old, fresh] = ["", ""]] = listTreePairs(repository);
+    const [first] = await visited(objects, old, fresh);
+    const isFirst = (path: string): boolean => path === first;
+    expect(await findChangedPath(objects, old, fresh, isFirst, UNLIMITED)).toBe(first);
+    const budget = { ...UNLIMITED, isExhausted: true };
+    await expect(findChangedPath(objects, old, fresh, isFirst, budget)).rejects.toMatchObject({
+      code: "limit",
+    });
+  });
+});
 
 describe("a tree diff", () => {
   it.each([

@@ -12,7 +12,9 @@ import {
   repositoryTopics,
   repositoryTransfers,
   stars,
+  teamRepositories,
   topics,
+  users,
   watches,
   type Hook,
   type Repository,
@@ -22,7 +24,11 @@ import { only } from "../../../src/lib/only.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
+import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote } from "./sample-code.ts";
+
+/** The hash of an image that is not stored. */
+const AVATAR_HASH = "a1".repeat(32);
 
 /** Columns that a test sets on the rows of a world, by part. */
 export interface WorldFields {
@@ -66,6 +72,18 @@ export class World {
     await make.member(org, team, user);
     return team;
   });
+  /** A team with the user that reaches no repository. */
+  readonly emptyTeam = makeOnce(async () => {
+    const [org, user] = [await this.org(), await this.user()];
+    const team = await make.team(org, { all: false });
+    await make.member(org, team, user);
+    return team;
+  });
+  /** Gives the repository of the organization to that team. */
+  readonly repoInTeam = makeOnce(async () => {
+    const [team, repo] = [await this.emptyTeam(), await this.orgRepo()];
+    await db.insert(teamRepositories).values({ teamId: team.id, repoId: repo.id });
+  });
   readonly friendInTeam = makeOnce(async () => {
     await make.member(await this.org(), await this.team(), await this.friend());
   });
@@ -83,6 +101,25 @@ export class World {
   /** A note on the head of `main`. */
   readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
 
+  /** The path of the repository as a template with code. */
+  readonly templatePath = makeOnce(async () => {
+    await this.code();
+    const { id, owner, name } = await this.repo();
+    await db.update(repositories).set({ isTemplate: true }).where(eq(repositories.id, id));
+    return { template_owner: owner, template_repo: name };
+  });
+  readonly avatar = makeOnce(async () => {
+    const { id } = await this.user();
+    await db.update(users).set({ avatarHash: AVATAR_HASH }).where(eq(users.id, id));
+  });
+  readonly orgAvatar = makeOnce(async () => {
+    const { id } = await this.org();
+    await db.update(users).set({ avatarHash: AVATAR_HASH }).where(eq(users.id, id));
+  });
+  readonly repoAvatar = makeOnce(async () => {
+    const { id } = await this.repo();
+    await db.update(repositories).set({ avatarHash: AVATAR_HASH }).where(eq(repositories.id, id));
+  });
   readonly star = makeOnce(async () => {
     await db.insert(stars).values(await this.toggle());
   });
@@ -164,6 +201,8 @@ export class World {
     });
     return email;
   });
+  /** An application that the user registered. */
+  readonly application = makeOnce(async () => makeApplication(await this.user()));
   /** The id of a token that no request uses. */
   readonly accessToken = makeOnce(async () => {
     const user = await this.user();
@@ -196,6 +235,11 @@ export class World {
     return this.repoPath();
   });
   readonly orgPath = makeOnce(async () => ({ org: (await this.org()).name }));
+  /** The parameters that name the repository of the organization. */
+  readonly orgRepoPath = makeOnce(async () => ({
+    owner: (await this.org()).name,
+    repo: (await this.orgRepo()).name,
+  }));
   readonly userPath = makeOnce(async () => ({ username: (await this.user()).name }));
   readonly friendPath = makeOnce(async () => ({ username: (await this.friend()).name }));
 

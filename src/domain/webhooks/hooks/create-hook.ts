@@ -6,6 +6,7 @@ import { hooks, type Hook } from "../../../db/schema/index.ts";
 import { record } from "../../../events/record.ts";
 import { invalid } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { eventOwner, belongsTo, type HookOwner, type SITE_LEVELS } from "./hook-owner.ts";
 import { toColumns, toHookType, type HookOptions } from "./hook-options.ts";
 import { requireApprover } from "./require-approver.ts";
@@ -63,6 +64,12 @@ export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook
       type: "hook.created",
       ...eventOwner(hookOwner),
       hookId: sql`last_insert_rowid()`,
+    }),
+    recordAudit(ctx, {
+      kind: "hook.created",
+      ...eventOwner(hookOwner),
+      target: sql`(select max(${hooks.id}) from ${hooks} where ${belongsTo(hookOwner)})`,
+      details: { host: new URL(url).host },
     }),
   ]);
   const [created] = await batch.catch((error: unknown) => {

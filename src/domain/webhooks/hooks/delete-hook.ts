@@ -4,6 +4,7 @@ import type { Ctx } from "../../../context.ts";
 import { hookDeliveries, hooks } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
+import { recordAuditIfChanged } from "../../audit/record-audit.ts";
 import { eventOwner, belongsTo, type HookOwner } from "./hook-owner.ts";
 
 /** Deliveries deleted by one batch, which bounds the time that the batch takes in the database. */
@@ -46,9 +47,14 @@ export async function deleteHook(
     .where(inArray(hookDeliveries.hookId, db.select({ id: hooks.id }).from(hooks).where(isIt)))
     .limit(atOnce);
   for (let round = 0; round <= ROUNDS_MAX; round++) {
-    const [deleted, , remaining] = await db.batch([
+    const [deleted, , , remaining] = await db.batch([
       db.delete(hooks).where(and(isIt, isSmall)).returning({ id: hooks.id }),
       recordIfChanged(ctx, { type: "hook.deleted", ...eventOwner(hookOwner), hookId: id }),
+      recordAuditIfChanged(ctx, {
+        kind: "hook.deleted",
+        ...eventOwner(hookOwner),
+        target: String(id),
+      }),
       // The remaining statements have an effect only if the hook still exists, because it has too many
       // deliveries. A run that is delivering to it loses its lease.
       db

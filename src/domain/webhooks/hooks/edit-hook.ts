@@ -5,6 +5,7 @@ import { hooks, type Hook } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { differing } from "../../../lib/differing.ts";
 import { notFound } from "../../../lib/failure.ts";
+import { recordAuditIfChanged } from "../../audit/record-audit.ts";
 import { findHook } from "./find-hook.ts";
 import { eventOwner, belongsTo, type HookOwner } from "./hook-owner.ts";
 import { toColumns, type HookOptions } from "./hook-options.ts";
@@ -38,7 +39,8 @@ export async function editHook(
     // A copy of a default hook is approved by the service; an edit makes the caller its approver.
     approverId: approver.id,
   };
-  if (Object.keys(differing(hook, wanted)).length === 0) return hook;
+  const changed = Object.keys(differing(hook, wanted)).toSorted();
+  if (changed.length === 0) return hook;
   const [edited] = await ctx.db.batch([
     ctx.db
       .update(hooks)
@@ -47,6 +49,12 @@ export async function editHook(
       .where(and(eq(hooks.id, id), belongsTo(hookOwner), eq(hooks.url, hook.url)))
       .returning(),
     recordIfChanged(ctx, { type: "hook.edited", ...eventOwner(hookOwner), hookId: id }),
+    recordAuditIfChanged(ctx, {
+      kind: "hook.edited",
+      ...eventOwner(hookOwner),
+      target: String(id),
+      details: { changed },
+    }),
   ]);
   const [row] = edited;
   // The hook was deleted concurrently, or its URL was changed.

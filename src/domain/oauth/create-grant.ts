@@ -1,0 +1,85 @@
+import { and, desc, eq, gt, isNotNull } from "drizzle-orm";
+
+import { isWithin } from "../../auth/scope.ts";
+import { hashSecret } from "../../auth/secret.ts";
+import type { Ctx } from "../../context.ts";
+import {
+  oauthGrants,
+  type OauthApplication,
+  type OauthGrant,
+  type User,
+} from "../../db/schema/index.ts";
+import { record } from "../../events/record.ts";
+import { CODE_LIFE_MS, makeCode } from "./grant-secrets.ts";
+import { type RequestedScopes, scopesOf } from "./requested-scopes.ts";
+
+/** The part of an authorization request that the grant stores. */
+export interface Authorization {
+  requested: RequestedScopes;
+  /** Null if the request named none. */
+  redirectUri: string | null;
+  codeChallenge: string | null;
+  nonce: string | null;
+  /** When the user signed in, in milliseconds. */
+  authenticatedAt: number;
+}
+
+/** Grants an application what it asked for, and returns the code by which it learns of it. */
+export async function createGrant(
+  ctx: Ctx,
+  user: User,
+  application: OauthApplication,
+  { requested, ...authorization }: Authorization,
+): Promise<string> {
+  const code = makeCode();
+  const codeExpiresAt = ctx.now + CODE_LIFE_MS;
+  await ctx.db.batch([
+    ctx.db.insert(oauthGrants).values({
+      ...authorization,
+      userId: user.id,
+      applicationId: application.id,
+      scopes: requested.scopes.text,
+      identityScopes: requested.identity.join(","),
+      codeHash: await hashSecret(code),
+      codeExpiresAt,
+      createdAt: ctx.now,
+      lastUsedAt: ctx.now,
+      expiresAt: codeExpiresAt,
+    }),
+    record(ctx, { type: "oauth_grant.created", ownerId: user.id, name: application.name }),
+  ]);
+  return code;
+}
+
+/** Grants of one user and application that are read to find one that covers a request. */
+const COMPARED_MAX = 20;
+
+/** Whether a user already granted an application all that it asks for now, and did not revoke it since. */
+export async function isGrantedBefore(
+  ctx: Ctx,
+  user: User,
+  application: OauthApplication,
+  requested: RequestedScopes,
+): Promise<boolean> {
+  const grants = await ctx.db
+    .select()
+    .from(oauthGrants)
+    .where(
+      and(
+        eq(oauthGrants.userId, user.id),
+        eq(oauthGrants.applicationId, application.id),
+        isNotNull(oauthGrants.exchangedAt),
+        gt(oauthGrants.expiresAt, ctx.now),
+      ),
+    )
+    .orderBy(desc(oauthGrants.id))
+    .limit(COMPARED_MAX);
+  return grants.some((grant) => covers(grant, requested));
+}
+
+function covers(grant: OauthGrant, { scopes, identity }: RequestedScopes): boolean {
+  const granted = scopesOf(grant);
+  return (
+    isWithin(scopes, granted.scopes) && identity.every((name) => granted.identity.includes(name))
+  );
+}

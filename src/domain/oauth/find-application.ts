@@ -1,0 +1,19 @@
+import { and, eq } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { oauthApplications, type OauthApplication, type User } from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+
+/**
+ * Finds an application of `user`.
+ *
+ * @throws Failure `not_found`, also for an application of somebody else.
+ */
+export async function findApplication(ctx: Ctx, user: User, id: number): Promise<OauthApplication> {
+  const [application] = await ctx.db
+    .select()
+    .from(oauthApplications)
+    .where(and(eq(oauthApplications.id, id), eq(oauthApplications.ownerId, user.id)));
+  if (!application) throw notFound();
+  return application;
+}

@@ -1,0 +1,104 @@
+import { and, eq, gt } from "drizzle-orm";
+
+import { hashSecret } from "../../auth/secret.ts";
+import { readStoredScopes, type Scopes } from "../../auth/scope.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf } from "../../db/db.ts";
+import {
+  accessTokens,
+  oauthApplications,
+  oauthGrants,
+  users,
+  type OauthApplication,
+  type OauthGrant,
+  type User,
+} from "../../db/schema/index.ts";
+import { mayGrant } from "./find-grant.ts";
+import { parseRefreshToken } from "./grant-secrets.ts";
+
+/** A token of a grant that is in force. */
+export interface GrantToken {
+  kind: "access_token" | "refresh_token";
+  grant: OauthGrant;
+  application: OauthApplication;
+  user: User;
+  /** What it may do; of an access token, perhaps less than its grant. */
+  scopes: Scopes;
+  createdAt: number;
+  expiresAt: number;
+  /** The access token's row. */
+  tokenId: number | undefined;
+}
+
+/** Finds an access token or a refresh token that is valid now; undefined for any other text. */
+export async function findToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
+  const found = token.startsWith("gtr_")
+    ? await findRefreshToken(ctx, token)
+    : await findAccessToken(ctx, token);
+  return found && mayGrant(found.user) ? found : undefined;
+}
+
+async function findAccessToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
+  const [[found]] = await ctx.db.batch([
+    ctx.db
+      .select({
+        token: columnsOf(accessTokens, "t"),
+        grant: columnsOf(oauthGrants, "g"),
+        application: columnsOf(oauthApplications, "a"),
+        user: columnsOf(users, "u"),
+      })
+      .from(accessTokens)
+      .innerJoin(oauthGrants, eq(oauthGrants.id, accessTokens.grantId))
+      .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
+      .innerJoin(users, eq(users.id, oauthGrants.userId))
+      .where(
+        and(
+          eq(accessTokens.secretHash, await hashSecret(token)),
+          gt(accessTokens.expiresAt, ctx.now),
+        ),
+      ),
+  ]);
+  if (!found) return undefined;
+  const { id: tokenId, scopes, createdAt, expiresAt } = found.token;
+  return {
+    ...found,
+    kind: "access_token",
+    scopes: readStoredScopes(scopes),
+    createdAt,
+    expiresAt: expiresAt ?? 0,
+    tokenId,
+  };
+}
+
+async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
+  const sent = await parseRefreshToken(token);
+  if (!sent) return undefined;
+  const [[found]] = await ctx.db.batch([
+    ctx.db
+      .select({
+        grant: columnsOf(oauthGrants, "g"),
+        application: columnsOf(oauthApplications, "a"),
+        user: columnsOf(users, "u"),
+      })
+      .from(oauthGrants)
+      .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
+      .innerJoin(users, eq(users.id, oauthGrants.userId))
+      .where(
+        and(
+          eq(oauthGrants.familyHash, sent.familyHash),
+          eq(oauthGrants.refreshHash, sent.refreshHash),
+          gt(oauthGrants.expiresAt, ctx.now),
+        ),
+      ),
+  ]);
+  return (
+    found && {
+      ...found,
+      kind: "refresh_token",
+      scopes: readStoredScopes(found.grant.scopes),
+      createdAt: found.grant.lastUsedAt,
+      expiresAt: found.grant.expiresAt,
+      tokenId: undefined,
+    }
+  );
+}

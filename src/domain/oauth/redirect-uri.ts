@@ -1,0 +1,65 @@
+/** Maximum number of redirect URIs of an application, and of characters in one. */
+export const REDIRECT_URIS_MAX = 50;
+export const REDIRECT_URI_LENGTH_MAX = 2000;
+
+/** What `isRedirectUri` requires, in words that follow a field's name. */
+export const REDIRECT_URI_RULE =
+  "must be an absolute address without a fragment, with http, https or a scheme of the application's own";
+
+/**
+ * Schemes by which a browser runs what an address contains, or opens what it finds on its own machine.
+ *
+ * SECURITY: the address of a redirect comes from whoever registered the application.
+ */
+const FORBIDDEN_SCHEMES = new Set([
+  "about:",
+  "blob:",
+  "data:",
+  "file:",
+  "filesystem:",
+  "javascript:",
+  "vbscript:",
+  "view-source:",
+  "ws:",
+  "wss:",
+]);
+
+/** Whether an application may register an address to which users are sent back. */
+export function isRedirectUri(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- parsers of URLs drop these, so that two texts are one address
+  if (/[\u0000-\u0020\u007F\\#]/.test(text) || !/^[a-z][a-z0-9+.-]*:/i.test(text)) return false;
+  const url = URL.parse(text);
+  if (!url || FORBIDDEN_SCHEMES.has(url.protocol)) return false;
+  const isWeb = url.protocol === "http:" || url.protocol === "https:";
+  // SECURITY: in `https://known.example@other.example` people read the wrong host.
+  if (url.username !== "" || url.password !== "") return false;
+  return isWeb ? /^https?:\/\/[^/]/i.test(text) : url.protocol.length > 2;
+}
+
+/**
+ * Whether a request may name an address, given those that its client registered.
+ *
+ * SECURITY: the same text, character by character. Only a public client, which runs on the user's own machine, may use
+ * another port of a loopback address than the registered one: it takes a port that is free.
+ *
+ * @see RFC 8252 section 7.3; RFC 9700 section 2.1
+ */
+export function isRegistered(
+  { redirectUris, isConfidential }: { redirectUris: readonly string[]; isConfidential: boolean },
+  sent: string,
+): boolean {
+  if (redirectUris.includes(sent)) return true;
+  if (isConfidential || !isRedirectUri(sent)) return false;
+  const loopback = withoutPort(sent);
+  return loopback !== undefined && redirectUris.some((each) => withoutPort(each) === loopback);
+}
+
+/** A loopback address without its port, or undefined for any other address. */
+function withoutPort(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
+  // SECURITY: not `localhost`, which the machine's resolver may lead elsewhere.
+  if (url.hostname !== "127.0.0.1" && url.hostname !== "[::1]") return undefined;
+  url.port = "";
+  return url.href;
+}

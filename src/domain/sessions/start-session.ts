@@ -1,0 +1,52 @@
+import { and, desc, eq, notInArray, sql } from "drizzle-orm";
+
+import { hashSecret, makeSecret } from "../../auth/secret.ts";
+import { isCurrent, SESSION_LIFE_MS } from "../../auth/session.ts";
+import type { Ctx } from "../../context.ts";
+import { sessions, users, type User } from "../../db/schema/index.ts";
+
+/** Sessions of one user; over the bound, those end that were not used for the longest time. */
+const SESSIONS_MAX = 50;
+const USER_AGENT_MAX = 255;
+
+/** Where a sign-in comes from. */
+export interface Device {
+  /** The `User-Agent` header, "" without one. */
+  userAgent: string;
+  /** Undefined where it is not known. */
+  network: string | undefined;
+}
+
+/**
+ * Starts a session of a user who has just signed in, in place of the one that the browser had. The secret is returned
+ * here and not stored.
+ */
+export async function startSession(
+  { db, now, actor }: Ctx,
+  user: User,
+  { userAgent, network }: Device,
+): Promise<{ secret: string }> {
+  const secret = makeSecret();
+  const isOfUser = eq(sessions.userId, user.id);
+  const kept = db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(isOfUser, isCurrent(now)))
+    .orderBy(desc(sessions.lastUsedAt), desc(sessions.id))
+    .limit(SESSIONS_MAX);
+  await db.batch([
+    db.delete(sessions).where(eq(sessions.id, actor.session?.id ?? 0)),
+    db.insert(sessions).values({
+      userId: user.id,
+      secretHash: await hashSecret(secret),
+      userAgent: userAgent.toWellFormed().slice(0, USER_AGENT_MAX),
+      network: network ?? "",
+      createdAt: now,
+      lastUsedAt: now,
+      expiresAt: now + SESSION_LIFE_MS,
+    }),
+    db.delete(sessions).where(and(isOfUser, notInArray(sessions.id, sql`(${kept})`))),
+    db.update(users).set({ lastLoginAt: now }).where(eq(users.id, user.id)),
+  ]);
+  return { secret };
+}

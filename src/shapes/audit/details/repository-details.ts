@@ -1,0 +1,25 @@
+import { z } from "@hono/zod-openapi";
+
+import { Changed, NoDetails, RenamedFrom } from "./common-details.ts";
+
+/** Repositories and webhooks. The target of a webhook is its id. */
+export const REPOSITORY_DETAILS = {
+  "repository.created": NoDetails,
+  "repository.edited": Changed,
+  "repository.renamed": RenamedFrom,
+  "repository.visibility_changed": z.object({ isPrivate: z.boolean() }),
+  "repository.deleted": NoDetails,
+  "repository.transfer_started": NoDetails,
+  "repository.transfer_cancelled": NoDetails,
+  "repository.transfer_rejected": NoDetails,
+  "repository.transferred": RenamedFrom,
+  "collaborator.added": z.object({ permission: z.string() }),
+  "collaborator.edited": z.object({ permission: z.string() }),
+  "collaborator.removed": NoDetails,
+  "branch_protection.created": NoDetails,
+  "branch_protection.edited": NoDetails,
+  "branch_protection.deleted": NoDetails,
+  "hook.created": z.object({ host: z.string() }),
+  "hook.edited": Changed,
+  "hook.deleted": NoDetails,
+} as const;

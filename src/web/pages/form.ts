@@ -1,0 +1,93 @@
+import type { Context } from "hono";
+
+import { makeFormToken } from "../../auth/session.ts";
+import { forbidden, malformed, tooLarge } from "../../lib/failure.ts";
+import type { WebEnv } from "../env.ts";
+import { formSecret, readCookie } from "../cookies.ts";
+
+/** The field of a form that holds its token. */
+export const FORM_TOKEN_FIELD = "_csrf";
+
+/** Maximum bytes of a form. The largest field is an OpenPGP key. */
+const BYTES_MAX = 128 * 1024;
+
+/** The fields of a form that this service's own page sent. */
+export class Form {
+  private readonly fields: ReadonlyMap<string, string>;
+
+  constructor(fields: ReadonlyMap<string, string>) {
+    this.fields = fields;
+  }
+
+  /** A field as it was sent; "" if it is missing. */
+  text(name: string): string {
+    return this.fields.get(name) ?? "";
+  }
+
+  /** The names of fields with this beginning, as of the checkboxes of a group. */
+  namesWith(beginning: string): string[] {
+    return [...this.fields.keys()].filter((name) => name.startsWith(beginning));
+  }
+}
+
+/** The token for the forms of a page. */
+export const openFormToken = (c: Context<WebEnv>): Promise<string> => makeFormToken(formSecret(c));
+
+/**
+ * Reads the form of a request.
+ *
+ * SECURITY: a browser sends its cookies whoever made it send a form. So the form must come from a page of this origin,
+ * and hold a token that only such a page has.
+ *
+ * @throws Failure `forbidden` for a form from elsewhere, `malformed` for a body that is no form or repeats a field,
+ * `too_large` for a large one.
+ */
+export async function readForm(c: Context<WebEnv>): Promise<Form> {
+  if (!isSameOrigin(c)) throw forbidden("This form was sent from another site.");
+  const fields = await readFields(c);
+  const secret = readCookie(c, "session") ?? readCookie(c, "form");
+  const token = secret === undefined ? undefined : await makeFormToken(secret);
+  if (token === undefined || fields.get(FORM_TOKEN_FIELD) !== token) {
+    throw forbidden(
+      "This form is too old, or your browser sends no cookies. Go back, reload the page and try again.",
+    );
+  }
+  return new Form(fields);
+}
+
+/**
+ * Whether a page of this service sent the request, as the browser states it: by `Sec-Fetch-Site`, or by `Origin` where
+ * a browser does not know that header or the service has no TLS. A request with neither is refused.
+ */
+function isSameOrigin(c: Context<WebEnv>): boolean {
+  const site = c.req.header("sec-fetch-site");
+  const origin = c.req.header("origin");
+  if (site !== undefined && site !== "same-origin") return false;
+  // The service's address, and the one by which it was reached: a proxy in front of it may end TLS.
+  const own = [c.var.base.rootUrl, c.req.url].map((url) => new URL(url).origin);
+  return origin === undefined ? site !== undefined : own.includes(origin);
+}
+
+async function readFields(c: Context<WebEnv>): Promise<Map<string, string>> {
+  const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded") throw malformed("The request is not a form.");
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(await readText(c))) {
+    // SECURITY: of two values, one would be checked and the other used.
+    if (fields.has(name)) throw malformed("The form has a field twice.");
+    fields.set(name, value);
+  }
+  return fields;
+}
+
+async function readText(c: Context<WebEnv>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of c.req.raw.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > BYTES_MAX) throw tooLarge("The form is too large.");
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

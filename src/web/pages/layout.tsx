@@ -1,0 +1,136 @@
+import type { PropsWithChildren } from "hono/jsx";
+
+import type { User } from "../../db/schema/index.ts";
+import { FORM_TOKEN_FIELD } from "./form.ts";
+
+const STYLE_SHEET_PATH = "/-/pages/style.css";
+
+interface LayoutProps {
+  title: string;
+  appName: string;
+  /** The signed-in reader. */
+  user: User | undefined;
+  formToken: string;
+  /** Paths of the page's scripts. */
+  scripts: readonly string[];
+}
+
+/** The frame of every page. */
+export function Layout(props: PropsWithChildren<LayoutProps>) {
+  const { title, appName, user, formToken, scripts, children } = props;
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>{`${title} - ${appName}`}</title>
+        <link rel="stylesheet" href={STYLE_SHEET_PATH} />
+        {scripts.map((path) => (
+          <script type="module" src={path} />
+        ))}
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        <header class="bar">
+          <div class="bar-inner">
+            <a class="brand" href="/">
+              {appName}
+            </a>
+            {user ? <AccountBar user={user} formToken={formToken} /> : undefined}
+          </div>
+        </header>
+        <main id="main" tabindex={-1}>
+          {children}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+function AccountBar({ user, formToken }: { user: User; formToken: string }) {
+  return (
+    <nav class="account" aria-label="Account">
+      <a href="/user/settings">
+        <span class="hidden">Settings of </span>
+        {user.name}
+      </a>
+      <Form action="/user/logout" formToken={formToken} class="inline">
+        <button type="submit" class="plain">
+          Sign out
+        </button>
+      </Form>
+    </nav>
+  );
+}
+
+interface FormProps {
+  action: string;
+  formToken: string;
+  class?: string;
+  id?: string;
+}
+
+/** A form that `readForm` accepts. */
+export function Form(props: PropsWithChildren<FormProps>) {
+  const { formToken, children, ...attributes } = props;
+  return (
+    <form method="post" {...attributes}>
+      <input type="hidden" name={FORM_TOKEN_FIELD} value={formToken} />
+      {children}
+    </form>
+  );
+}
+
+/** What went wrong or was done, which screen readers say at once. */
+export function Notice({ kind, children }: PropsWithChildren<{ kind: "error" | "done" }>) {
+  return (
+    <p class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
+      {children}
+    </p>
+  );
+}
+
+interface FieldProps {
+  label: string;
+  name: string;
+  type?: "text" | "password" | "email" | "date";
+  value?: string | undefined;
+  autocomplete?: string;
+  /** Below the field. */
+  hint?: string | undefined;
+  isOptional?: boolean;
+  isFirst?: boolean;
+  inputmode?: "numeric";
+  maxlength?: number;
+}
+
+/** A labelled line of a form. */
+export function Field(props: FieldProps) {
+  const { label, name, hint, isOptional = false, isFirst = false, type = "text", ...rest } = props;
+  const hintId = hint === undefined ? undefined : `${name}-hint`;
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <input
+        id={name}
+        name={name}
+        type={type}
+        required={!isOptional}
+        autofocus={isFirst}
+        aria-describedby={hintId}
+        autocapitalize="none"
+        spellcheck={false}
+        {...rest}
+      />
+      {hint === undefined ? undefined : (
+        <p class="hint" id={hintId}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { PASSWORD_LENGTH_MAX } from "../../auth/password.ts";
+import type { Config } from "../../config.ts";
+import type { Form } from "./form.ts";
+import { Field } from "./layout.tsx";
+
+/** The two fields for a new password. */
+export function NewPasswordFields({ config }: { config: Config }) {
+  return (
+    <>
+      <Field
+        label="New password"
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        hint={`At least ${config.passwordLengthMin} characters.`}
+      />
+      <Field label="New password again" name="retype" type="password" autocomplete="new-password" />
+    </>
+  );
+}
+
+/** What is wrong with the new password of a form; undefined if nothing is. */
+export function findPasswordFault(form: Form, { passwordLengthMin }: Config): string | undefined {
+  const password = form.text("password");
+  if (password.length < passwordLengthMin) {
+    return `The password must have at least ${passwordLengthMin} characters.`;
+  }
+  if (password.length > PASSWORD_LENGTH_MAX) {
+    return `The password must have at most ${PASSWORD_LENGTH_MAX} characters.`;
+  }
+  return password === form.text("retype") ? undefined : "The two passwords differ.";
+}

@@ -1,0 +1,62 @@
+import type { Context } from "hono";
+
+import type { Session, User } from "../../db/schema/index.ts";
+import type { Ctx } from "../../context.ts";
+import { authenticate } from "../../entrance/authenticate.ts";
+import { Failure } from "../../lib/failure.ts";
+import { requestPath } from "../../lib/request-path.ts";
+import { incoming } from "../door.ts";
+import type { WebEnv } from "../env.ts";
+import { readCookie } from "../cookies.ts";
+import { openFormToken } from "./form.ts";
+import { withRedirectTo } from "./redirect-to.ts";
+
+/** What every page needs to know of its reader. */
+export interface Page {
+  ctx: Ctx;
+  /** The token that each form of the page holds. */
+  formToken: string;
+}
+
+/** A page of somebody who is signed in. */
+export interface OwnPage extends Page {
+  user: User;
+  session: Session;
+}
+
+/** Authenticates a page's reader by the cookie of a session alone; without one, the reader is anonymous. */
+export async function openPage(c: Context<WebEnv>): Promise<Page> {
+  const secret = readCookie(c, "session");
+  // SECURITY: pages take neither Basic nor tokens, whose scopes say nothing of pages.
+  const credential = secret === undefined ? { kind: "none" as const } : sessionOf(secret);
+  const requirements = { scopes: [], anonymous: "always" as const };
+  const { ctx } = await authenticate({ ...incoming(c), credential }, requirements);
+  return { ctx, formToken: await openFormToken(c) };
+}
+
+const sessionOf = (secret: string) => ({ kind: "session" as const, secret });
+
+/**
+ * Authenticates the reader of a page for people who are signed in.
+ *
+ * @throws SignInNeeded for anybody else.
+ */
+export async function openOwnPage(c: Context<WebEnv>): Promise<OwnPage> {
+  const page = await openPage(c);
+  const { user, session } = page.ctx.actor;
+  if (user && session) return { ...page, user, session };
+  const here = requestPath(c.req.url) + new URL(c.req.url).search;
+  // A form's address is no page.
+  throw new SignInNeeded(c.req.method === "GET" ? here : undefined);
+}
+
+/** A page for people who are signed in was requested by somebody who is not. */
+export class SignInNeeded extends Failure {
+  /** Where to sign in. */
+  readonly path: string;
+
+  constructor(redirectTo: string | undefined) {
+    super("unauthenticated", "sign in first");
+    this.path = withRedirectTo("/user/login", redirectTo);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Context } from "hono";
+
+import { ANONYMOUS } from "../../auth/actor.ts";
+import { asFailure } from "../../entrance/as-failure.ts";
+import { FAILURE_STATUS, failureHeaders } from "../../entrance/failure-status.ts";
+import { Failure, type FailureKind } from "../../lib/failure.ts";
+import { logBug } from "../../lib/log.ts";
+import type { WebEnv } from "../env.ts";
+import { openFormToken } from "./form.ts";
+import { SignInNeeded } from "./open-page.ts";
+import { renderPage } from "./render-page.tsx";
+
+const TITLES: Partial<Record<FailureKind, string>> = {
+  forbidden: "Not allowed",
+  not_found: "Page not found",
+  too_large: "Too large",
+  too_many: "Too many attempts",
+};
+
+/** Renders a thrown error as a page. */
+export async function renderPageFailure(thrown: unknown, c: Context<WebEnv>): Promise<Response> {
+  const error = asFailure(thrown);
+  if (error instanceof SignInNeeded) return c.redirect(error.path, 303);
+  if (error instanceof Failure) {
+    for (const [name, value] of Object.entries(failureHeaders(error))) c.header(name, value);
+    const message =
+      error.kind === "not_found" ? "There is no such page, or it is not for you." : error.message;
+    return render(c, FAILURE_STATUS[error.kind], TITLES[error.kind] ?? "Not possible", message);
+  }
+  logBug(c.var.requestId, error);
+  const message = `Something went wrong on our side. Its number is ${c.var.requestId}.`;
+  return render(c, 500, "Internal error", message);
+}
+
+async function render(
+  c: Context<WebEnv>,
+  status: (typeof FAILURE_STATUS)[FailureKind] | 500,
+  title: string,
+  message: string,
+): Promise<Response> {
+  // As for an anonymous reader: who the reader is may be what failed.
+  const ctx = { ...c.var.base, actor: ANONYMOUS };
+  return renderPage(
+    c,
+    { ctx, formToken: await openFormToken(c) },
+    { title, status },
+    <section class="card">
+      <h1>{title}</h1>
+      <p>{message}</p>
+      <p>
+        <a href="/">To the start</a>
+      </p>
+    </section>,
+  );
+}

@@ -1,0 +1,61 @@
+import type { Context } from "hono";
+import { raw } from "hono/html";
+import type { Child } from "hono/jsx";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+import type { WebEnv } from "../env.ts";
+import { Layout } from "./layout.tsx";
+import type { Page } from "./open-page.ts";
+
+/** How a page is sent. */
+export interface PageOptions {
+  title: string;
+  status?: ContentfulStatusCode;
+  /** Paths of scripts of this service. */
+  scripts?: readonly string[];
+  /** Origins besides this one to which a form of the page may lead, redirects after it included. */
+  formTargets?: readonly string[];
+}
+
+/** Sends a page. */
+export function renderPage(
+  c: Context<WebEnv>,
+  { ctx, formToken }: Page,
+  { title, status = 200, scripts = [], formTargets = [] }: PageOptions,
+  body: Child,
+): Response | Promise<Response> {
+  setPageHeaders(c, formTargets);
+  return c.html(
+    <>
+      {raw("<!doctype html>")}
+      <Layout
+        title={title}
+        appName={ctx.config.appName}
+        user={ctx.actor.user}
+        formToken={formToken}
+        scripts={scripts}
+      >
+        {body}
+      </Layout>
+    </>,
+    status,
+  );
+}
+
+/** SECURITY: nothing is loaded but this service's own files, no script is inline, and no other site frames a page. */
+function setPageHeaders(c: Context<WebEnv>, formTargets: readonly string[]): void {
+  const policy = [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self'",
+    `form-action ${["'self'", ...formTargets].join(" ")}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  c.header("Content-Security-Policy", policy.join("; "));
+  // Addresses of pages may hold codes. Not `no-referrer`, with which browsers send no `Origin` with a form.
+  c.header("Referrer-Policy", "same-origin");
+  // A page of one reader must not be shown to the next one, by the back button either.
+  c.header("Cache-Control", "no-store");
+}

@@ -1,0 +1,7 @@
+import { formatTime } from "../../lib/time.ts";
+
+/** A time in UTC, to the minute. */
+export function Time({ at }: { at: number }) {
+  const text = formatTime(at);
+  return <time dateTime={text}>{`${text.slice(0, 10)} ${text.slice(11, 16)} UTC`}</time>;
+}

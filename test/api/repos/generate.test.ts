@@ -1,0 +1,348 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { hooks, repositories } from "../../../src/db/schema/index.ts";
+import { MODE_EXECUTABLE, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
+import { call } from "../../support/call.ts";
+import { db } from "../../support/db.ts";
+import { eventsOf, typesOf } from "../../support/events.ts";
+import { makeFiles, type TestFile } from "../../support/files.ts";
+import { placeOf } from "../../support/git.ts";
+import { makeHook } from "../../support/hooks.ts";
+import { pngOf } from "../../support/images.ts";
+import {
+  fetchObject,
+  largeFilesOf,
+  makeLargeFile,
+  objectsOf,
+  pointerTo,
+  upload,
+} from "../../support/large-files.ts";
+import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { filesOf, push, refsOf } from "../../support/push.ts";
+import { logged } from "../../support/usage.ts";
+
+type RepoFields = Parameters<typeof make.repo>[1];
+
+/** A template with files. */
+async function makeTemplate(
+  files: Record<string, TestFile> = { file: "text" },
+  fields: RepoFields = {},
+) {
+  const owner = await make.user();
+  const template = await make.repo(owner, { isTemplate: true, ...fields });
+  const made = makeFiles(files);
+  await push(owner, template, made.oid, made.pack);
+  return { owner, template, made };
+}
+
+const generate = (as: TestUser, template: TestRepo, json: object = {}) =>
+  call("POST", `/repos/${template.owner}/${template.name}/generate`, {
+    as,
+    json: { owner: as.name, name: freshName("made"), git_content: true, ...json },
+  });
+
+/** The entries of a generated tree: path, mode and id. */
+async function treeOf(fullName: string, as: TestUser): Promise<Record<string, [string, string]>> {
+  const trees = `/repos/${fullName}/git/trees/main?recursive=true`;
+  const { body } = await call("GET", trees, { as });
+  const entries = (body.tree ?? []) as { path: string; mode: string; sha: string; type: string }[];
+  return Object.fromEntries(
+    entries.filter(({ type }) => type !== "tree").map(({ path, mode, sha }) => [path, [mode, sha]]),
+  );
+}
+
+const rawOf = async (fullName: string, path: string, as: TestUser): Promise<string> =>
+  (await call("GET", `/repos/${fullName}/raw/${path}`, { as })).body;
+
+const named = (ownerId: number) =>
+  db.select().from(repositories).where(eq(repositories.ownerId, ownerId));
+
+describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
+  it("creates a repository of its own with the template's files in one commit", async () => {
+    const { template, made } = await makeTemplate({
+      "run.sh": { mode: MODE_EXECUTABLE, content: "#!/bin/sh\n" },
+      "docs/a.md": "same",
+      "docs/b.md": "same",
+      link: { mode: MODE_SYMLINK, content: "docs/a.md" },
+      lib: { mode: MODE_SUBMODULE, content: "1".repeat(40) },
+      "image.png": Uint8Array.of(0, 1, 2, 255),
+    });
+    const user = await make.user();
+    const { answer, line } = await logged(() =>
+      generate(user, template, { description: "Made", private: true }),
+    );
+
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      description: "Made",
+      private: true,
+      fork: false,
+      template: false,
+      empty: false,
+      default_branch: "main",
+      permissions: { admin: true },
+    });
+    expect(line.d1Rounds).toBeLessThanOrEqual(4);
+    const { full_name: fullName } = answer.body;
+    expect(await treeOf(fullName, user)).toEqual({
+      "run.sh": ["100755", made.oids["run.sh"]],
+      "docs/a.md": ["100644", made.oids["docs/a.md"]],
+      "docs/b.md": ["100644", made.oids["docs/b.md"]],
+      link: ["120000", made.oids["link"]],
+      lib: ["160000", "1".repeat(40)],
+      "image.png": ["100644", made.oids["image.png"]],
+    });
+    const commits = await call("GET", `/repos/${fullName}/commits`, { as: user });
+    expect(commits.body).toMatchObject([
+      { parents: [], commit: { message: "Initial commit\n", author: { email: user.email } } },
+    ]);
+    expect(typesOf(await eventsOf(answer.body))).toEqual([
+      "repository.created",
+      "repository.pushed",
+    ]);
+    // The template may be deleted without the new repository: they share no pack.
+    const location = await placeOf(answer.body.id);
+    expect(location.networkName).not.toBe(template.networkName);
+    expect(await filesOf(location)).toHaveLength(3);
+    const read = await call("GET", `/repos/${fullName}`, { as: user });
+    expect(read.body).toEqual({ ...answer.body, updated_at: read.body.updated_at });
+  });
+
+  it("replaces variables in the files and paths that .gitea/template lists, and only there", async () => {
+    const text = "Hello ${REPO_NAME} by $REPO_OWNER from $TEMPLATE_NAME, $HOME\n";
+    const binary = Uint8Array.of(0, ...new TextEncoder().encode("$REPO_NAME"));
+    const { template, made } = await makeTemplate({
+      ".gitea/template": "# patterns\n\nhello.txt\r\nsrc/**/*.txt\n[\n*.bin\n.gitea/*\nrun\n",
+      ".gitea/other": "$REPO_NAME",
+      "hello.txt": text,
+      "plain.md": text,
+      "src/$REPO_NAME_SNAKE/${REPO_OWNER}.txt": text,
+      "src/deep/er/x.txt": "nothing",
+      "x.bin": binary,
+      run: { mode: MODE_EXECUTABLE, content: "echo $REPO_NAME $1" },
+    });
+    const user = await make.user();
+    const name = freshName("New-Kit");
+    const { body } = await generate(user, template, { name });
+
+    const expanded = `Hello ${name} by ${user.name} from ${template.name}, $HOME\n`;
+    const snake = name.toLowerCase().replaceAll("-", "_");
+    const paths = await treeOf(body.full_name, user);
+    expect(Object.keys(paths).toSorted()).toEqual(
+      [
+        ".gitea/other",
+        "hello.txt",
+        "plain.md",
+        "run",
+        `src/${snake}/${user.name}.txt`,
+        "src/deep/er/x.txt",
+        "x.bin",
+      ].toSorted(),
+    );
+    expect(await rawOf(body.full_name, "hello.txt", user)).toBe(expanded);
+    expect(await rawOf(body.full_name, `src/${snake}/${user.name}.txt`, user)).toBe(expanded);
+    expect(await rawOf(body.full_name, ".gitea/other", user)).toBe(name);
+    expect(await rawOf(body.full_name, "plain.md", user)).toBe(text);
+    expect(paths["x.bin"]).toEqual(["100644", made.oids["x.bin"]]);
+    expect(paths["run"]?.[0]).toBe("100755");
+    expect(await rawOf(body.full_name, "run", user)).toBe(`echo ${name} $1`);
+  });
+
+  it.each([
+    ["a file that exists", { "$REPO_NAME.md": "a", "made.md": "b" }],
+    ["a directory that exists", { $REPO_NAME: "a", "made/b": "b" }],
+    ["a path below a file", { "$REPO_NAME/a": "a", made: "b" }],
+    ["no path", { "$REPO_DESCRIPTION/a": "a" }],
+  ])("refuses a path that becomes %s, and creates nothing", async (_name, files) => {
+    const { template } = await makeTemplate({ ".gitea/template": "**", ...files });
+    const user = await make.user();
+    const json = { name: "made", description: ".git" };
+    const { status, body } = await generate(user, template, json);
+    expect([status, body.message]).toEqual([422, expect.stringMatching(/path/)]);
+    expect(await named(user.id)).toEqual([]);
+  });
+
+  it("gives one file the path that another leaves", async () => {
+    const { template, made } = await makeTemplate({
+      ".gitea/template": "*",
+      $REPO_NAME: "a",
+      "${REPO_NAME}2": "b",
+    });
+    const user = await make.user();
+    const { body } = await generate(user, template, { name: "made" });
+    expect(await treeOf(body.full_name, user)).toEqual({
+      made: ["100644", made.oids["$REPO_NAME"]],
+      made2: ["100644", made.oids["${REPO_NAME}2"]],
+    });
+  });
+
+  it.each([
+    ["a file with variables", { ".gitea/template": "big", big: "$".repeat(1024 * 1024 + 1) }],
+    ["the list of files", { ".gitea/template": "x\n".repeat(40_000) }],
+    [
+      "the files together",
+      Object.fromEntries(
+        [1, 2, 3].map((at) => [`f${at}`, new Uint8Array(12 * 1024 * 1024).fill(at)]),
+      ),
+    ],
+  ])("refuses a template whose size exceeds the limit of %s", async (_name, files) => {
+    const { template } = await makeTemplate(files);
+    const user = await make.user();
+    const { status, body } = await generate(user, template);
+    expect([status, body.message]).toEqual([413, expect.stringMatching(/at most/)]);
+    expect(await named(user.id)).toEqual([]);
+  });
+
+  it("copies the large files that the template's files point at, and no others", async () => {
+    const file = makeLargeFile(freshName("large"));
+    const [other, missing] = [makeLargeFile(freshName("other")), makeLargeFile(freshName("gone"))];
+    const { owner, template } = await makeTemplate({
+      "large.bin": pointerTo(file),
+      "gone.bin": pointerTo(missing),
+    });
+    for (const each of [file, other]) await upload(owner, template, each);
+    const user = await make.user();
+    const { body } = await generate(user, template);
+
+    expect(body.size).toBeGreaterThan(0);
+    expect(await objectsOf(body)).toMatchObject([{ oid: file.oid, sizeBytes: file.size }]);
+    const [login = "", name = ""] = body.full_name.split("/");
+    await call("DELETE", `/repos/${template.owner}/${template.name}`, { as: owner });
+    expect((await fetchObject({ owner: login, name }, file.oid, {}, user)).bytes).toEqual(
+      file.bytes,
+    );
+    expect(await largeFilesOf(await placeOf(body.id))).toHaveLength(1);
+  });
+
+  it("copies topics, avatar and webhooks where asked for", async () => {
+    const { owner, template } = await makeTemplate();
+    const path = `/repos/${template.owner}/${template.name}`;
+    await call("PUT", `${path}/topics`, { as: owner, json: { topics: ["one", "two"] } });
+    const image = pngOf(1, 1, freshName("image"));
+    await call("POST", `${path}/avatar`, { as: owner, json: { image } });
+    const { avatar_url: avatarUrl } = (await call("GET", path)).body;
+    const target = { level: "repository", repoId: template.id, approverId: owner.id } as const;
+    await makeHook({ ...target, url: "https://receiver.example/a", failureCount: 3 });
+
+    const items = { git_content: false, topics: true, avatar: true, webhooks: true };
+    const { body } = await generate(owner, template, items);
+    expect(body).toMatchObject({ empty: true, topics: ["one", "two"], avatar_url: avatarUrl });
+    const made = `/repos/${body.full_name}`;
+    expect((await call("GET", `${made}/topics`)).body.topics).toEqual(["one", "two"]);
+    const copies = await db.select().from(hooks).where(eq(hooks.repoId, body.id));
+    expect(copies).toMatchObject([
+      { url: "https://receiver.example/a", approverId: owner.id, failureCount: 0 },
+    ]);
+    expect(typesOf(await eventsOf(body))).toEqual(["repository.created"]);
+
+    const plain = await generate(owner, template);
+    expect(plain.body).toMatchObject({ topics: [], avatar_url: "" });
+    expect(await db.select().from(hooks).where(eq(hooks.repoId, plain.body.id))).toEqual([]);
+  });
+
+  // Their addresses and secrets are credentials of the template's owner.
+  it("refuses the webhooks of another's template", async () => {
+    const { template } = await makeTemplate();
+    const user = await make.user();
+    expect((await generate(user, template, { webhooks: true })).status).toBe(403);
+    expect(await named(user.id)).toEqual([]);
+  });
+
+  it("accepts what does not exist yet, and requires one item", async () => {
+    const { template } = await makeTemplate();
+    const user = await make.user();
+    const none = { git_content: false };
+    for (const item of ["labels", "git_hooks", "protected_branch"]) {
+      expect((await generate(user, template, { ...none, [item]: true })).status).toBe(201);
+    }
+    expect(await generate(user, template, none)).toMatchObject({
+      status: 422,
+      body: { message: "must select at least one template item" },
+    });
+    expect(await named(user.id)).toHaveLength(3);
+  });
+
+  it("takes the branch of the template, or the one that is asked for", async () => {
+    const user = await make.user();
+    const bare = await make.repo(await make.user(), { isTemplate: true, defaultBranch: "trunk" });
+    const empty = await generate(user, bare);
+    expect(empty.body).toMatchObject({ empty: true, default_branch: "trunk" });
+    const other = await makeTemplate();
+    const { body } = await generate(user, other.template, { default_branch: "next" });
+    expect(body.default_branch).toBe("next");
+    expect((await refsOf(await placeOf(body.id))).map(({ name }) => name)).toEqual([
+      "refs/heads/next",
+    ]);
+  });
+
+  it("keeps the name free where the content can't be stored", async () => {
+    const { template } = await makeTemplate({
+      ".gitea/template": ".gitmodules",
+      ".gitmodules": '[submodule "a"]\n\tpath = a\n\turl = ${REPO_DESCRIPTION}\n',
+    });
+    const user = await make.user();
+    const name = freshName("made");
+    const refused = await generate(user, template, { name, description: "-u./payload" });
+    expect(refused.status).toBe(422);
+    expect(await named(user.id)).toEqual([]);
+    expect(
+      (await generate(user, template, { name, description: "https://a.example" })).status,
+    ).toBe(201);
+  });
+
+  it("creates it for the caller, an organization, or by an administrator for another", async () => {
+    const { template } = await makeTemplate();
+    const [user, stranger, admin] = [await make.user(), await make.user(), await make.admin()];
+    const org = await make.org([user]);
+    const hidden = await make.org([stranger], { visibility: "private" });
+    const ask = async (as: TestUser, owner: string) =>
+      (await generate(as, template, { owner })).status;
+
+    expect(await ask(user, user.name.toUpperCase())).toBe(201);
+    expect(await ask(user, org.name)).toBe(201);
+    expect(await ask(admin, user.name)).toBe(201);
+    expect(await ask(stranger, org.name)).toBe(403);
+    expect(await ask(stranger, user.name)).toBe(403);
+    for (const name of ["", freshName("none"), hidden.name])
+      expect(await ask(user, name)).toBe(404);
+    expect(await named(org.id)).toHaveLength(1);
+    expect(await named(user.id)).toHaveLength(2);
+  });
+
+  it("refuses what is no template, or not for the caller", async () => {
+    const { owner, template } = await makeTemplate();
+    const plain = await makeTemplate({ file: "a" }, { isTemplate: false });
+    const hidden = await makeTemplate({ file: "a" }, { isPrivate: true });
+    const noCode = await makeTemplate({ file: "a" }, { hasCode: false });
+    const user = await make.user();
+    const taken = await make.repo(user);
+    const full = await make.user({ repoCountMax: 0 });
+    const ask = async (as: TestUser, of: TestRepo, json: object = {}) =>
+      (await generate(as, of, json)).status;
+
+    expect(await ask(user, plain.template)).toBe(422);
+    expect(await ask(user, hidden.template)).toBe(404);
+    expect(await ask(user, noCode.template)).toBe(404);
+    expect(await ask(user, { ...template, name: freshName("none") })).toBe(404);
+    expect(await ask(user, template, { name: taken.name })).toBe(409);
+    expect(await ask(full, template)).toBe(403);
+    for (const name of ["", "a b", "..", "x.git", "n".repeat(101)]) {
+      expect(await ask(user, template, { name })).toBe(422);
+    }
+    expect(await ask(user, template, { description: "d".repeat(2049) })).toBe(422);
+    expect(await ask(user, template, { default_branch: "a..b" })).toBe(422);
+    const path = `/repos/${template.owner}/${template.name}/generate`;
+    const json = { owner: owner.name, name: "made", git_content: true };
+    expect((await call("POST", path, { json })).status).toBe(401);
+    const token = await make.token(user, { scopes: "read:repository" });
+    expect((await call("POST", path, { token, json })).status).toBe(403);
+    const bound = await make.token(user, { repos: [taken] });
+    expect((await call("POST", path, { token: bound, json })).status).toBe(404);
+    const [open] = [await make.token(user, { scopes: "all,public-only" })];
+    const sent = { ...json, owner: user.name, private: true };
+    expect((await call("POST", path, { token: open, json: sent })).status).toBe(403);
+    expect(await named(user.id)).toHaveLength(1);
+    expect(await named(full.id)).toEqual([]);
+  });
+});

@@ -1,0 +1,11 @@
+import { defineSamples } from "../../support/samples/sample.ts";
+
+export const samples = defineSamples({
+  userCurrentListAudit: {
+    request: () => Promise.resolve({}),
+    variants: async (world) => {
+      const { name: actor } = await world.user();
+      return [{ query: { actor, order: "desc" } }, { query: { since: "2020-01-01T00:00:00Z" } }];
+    },
+  },
+});

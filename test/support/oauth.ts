@@ -1,0 +1,145 @@
+import { expect } from "vitest";
+
+import { hashSecret } from "../../src/auth/secret.ts";
+import { oauthApplications, type OauthApplication, type User } from "../../src/db/schema/index.ts";
+import { makeClientSecret } from "../../src/domain/oauth/client-secret.ts";
+import { createGrant } from "../../src/domain/oauth/create-grant.ts";
+import { parseRequestedScopes } from "../../src/domain/oauth/requested-scopes.ts";
+import { formatBase64Url } from "../../src/lib/base64.ts";
+import { only } from "../../src/lib/only.ts";
+import { type Answer, visit } from "./call.ts";
+import { db } from "./db.ts";
+import { freshName } from "./make.ts";
+import { systemCtx } from "./system.ts";
+
+/** An application with its secret. */
+export interface TestApplication extends OauthApplication {
+  secret: string;
+}
+
+export const CALLBACK = "https://app.example/callback";
+
+/** Registers an application; confidential, with one redirect URI, unless the fields say otherwise. */
+export async function makeApplication(
+  owner: { id: number },
+  fields: Partial<OauthApplication> = {},
+): Promise<TestApplication> {
+  const secret = makeClientSecret();
+  const rows = await db
+    .insert(oauthApplications)
+    .values({
+      ownerId: owner.id,
+      name: freshName("app"),
+      clientId: crypto.randomUUID(),
+      secretHash: await hashSecret(secret),
+      isConfidential: true,
+      redirectUris: [CALLBACK],
+      createdAt: 1000,
+      ...fields,
+    })
+    .returning();
+  return { ...only(rows), secret };
+}
+
+/** A verifier of PKCE and its S256 challenge. */
+export const PKCE = {
+  verifier: "a-verifier-of-at-least-forty-three-characters",
+  challenge: await challengeOf("a-verifier-of-at-least-forty-three-characters"),
+};
+
+async function challengeOf(verifier: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+  return formatBase64Url(new Uint8Array(digest));
+}
+
+/** What a user grants in a test. */
+export interface Granting {
+  /** As in an authorization request; `read:user`, if missing. */
+  scope?: string;
+  redirectUri?: string | null;
+  codeChallenge?: string | null;
+  nonce?: string | null;
+  /** When it is granted, in milliseconds; now, if missing. */
+  now?: number;
+}
+
+/** Grants an application access to a user's account, as the consent page does, and returns the code. */
+export function makeCodeFor(
+  user: User,
+  application: OauthApplication,
+  { scope = "read:user", now = Date.now(), ...fields }: Granting = {},
+): Promise<string> {
+  const ctx = systemCtx({}, now);
+  return createGrant({ ...ctx, actor: { ...ctx.actor, user } }, user, application, {
+    requested: parseRequestedScopes(scope),
+    redirectUri: CALLBACK,
+    codeChallenge: null,
+    nonce: null,
+    authenticatedAt: 1_700_000_000_000,
+    ...fields,
+  });
+}
+
+type Visit = typeof visit;
+
+/** Sends a form to an endpoint of the provider. */
+export const postForm = (
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+  by: Visit = visit,
+): Promise<Answer> =>
+  by("POST", `/login/oauth/${path}`, { body: new URLSearchParams(fields), headers });
+
+/** The fields by which a client names and proves itself. */
+export const clientFields = ({ clientId, secret, isConfidential }: TestApplication) => ({
+  client_id: clientId,
+  ...(isConfidential && { client_secret: secret }),
+});
+
+/** Exchanges a code. */
+export const exchange = (
+  application: TestApplication,
+  code: string,
+  fields: Record<string, string> = {},
+  by: Visit = visit,
+): Promise<Answer> =>
+  postForm(
+    "access_token",
+    {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: CALLBACK,
+      ...clientFields(application),
+      ...fields,
+    },
+    {},
+    by,
+  );
+
+/** Exchanges a refresh token. */
+export const refresh = (
+  application: TestApplication,
+  refreshToken: string,
+  fields: Record<string, string> = {},
+): Promise<Answer> =>
+  postForm("access_token", {
+    grant_type: "refresh_token",
+    refresh_token: refreshToken,
+    ...clientFields(application),
+    ...fields,
+  });
+
+/** The tokens that a user grants an application. */
+export async function makeTokens(
+  user: User,
+  application: TestApplication,
+  granting: Granting = {},
+): Promise<{ access: string; refresh: string }> {
+  const { status, body } = await exchange(
+    application,
+    await makeCodeFor(user, application, granting),
+  );
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return { access: body.access_token, refresh: body.refresh_token };
+}
