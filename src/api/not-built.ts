@@ -61,6 +61,8 @@ GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
+POST DELETE /repos/{owner}/{repo}/avatar
+GET /repos/{owner}/{repo}/assignees
 GET POST /repos/{owner}/{repo}/branch_protections
 POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
