@@ -1,6 +1,7 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
 import { repositoryAvatarRoutes } from "./avatar.ts";
+import { collaborators } from "./collaborators.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
@@ -13,6 +14,7 @@ import { stargazers } from "./stargazers.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { repositoryTeams } from "./teams.ts";
 import { topics } from "./topics.ts";
+import { transfers } from "./transfers.ts";
 
 /** The routes of repositories. When two paths match a request, the one listed first handles it. */
 export const repoRoutes = [
@@ -23,6 +25,8 @@ export const repoRoutes = [
   stargazers,
   forks,
   generate,
+  collaborators,
+  transfers,
   upstreamMerges,
   insights,
   topics,

@@ -10,6 +10,7 @@ import {
   publicKeys,
   repositories,
   repositoryTopics,
+  repositoryTransfers,
   stars,
   teamRepositories,
   topics,
@@ -134,6 +135,19 @@ export class World {
   /** A user without a part in anything else, whom others block or add. */
   readonly stranger = makeOnce(() => make.user());
   readonly strangerPath = makeOnce(async () => ({ username: (await this.stranger()).name }));
+  readonly collaborator = makeOnce(async () =>
+    make.collaborator(await this.repo(), await this.stranger(), 2),
+  );
+  readonly collaboratorPath = makeOnce(async () => ({
+    ...(await this.repoPath()),
+    collaborator: (await this.stranger()).name,
+  }));
+  /** A pending transfer of the repository to the user without a part in anything else. */
+  readonly offer = makeOnce(async () => {
+    const [{ id: repoId }, { id: doerId }] = [await this.repo(), await this.user()];
+    const { id: recipientId } = await this.stranger();
+    await db.insert(repositoryTransfers).values({ repoId, doerId, recipientId, createdAt: 1000 });
+  });
   readonly block = makeOnce(async () => this.blockedBy(await this.user()));
   readonly orgBlock = makeOnce(async () => this.blockedBy(await this.org()));
   /** The name of a topic of this repository only. */
