@@ -21,7 +21,6 @@ DELETE /admin/users/{username}
 GET POST DELETE /admin/users/{username}/badges
 POST /admin/users/{username}/keys
 DELETE /admin/users/{username}/keys/{id}
-POST /admin/users/{username}/repos
 GET PUT /notifications
 GET /notifications/new
 GET PATCH /notifications/threads/{id}
