@@ -28,7 +28,7 @@ import { web } from "./web/index.ts";
 
 /** Where the rate limits are missing, each isolate counts for itself. */
 type Limits = "SIGN_IN_ACCOUNT_FAILURES" | "SIGN_IN_ADDRESS_FAILURES";
-type Bindings = Omit<Env, Limits> & Partial<Pick<Env, Limits>>;
+type Bindings = Omit<Env, Limits> & Partial<Pick<Env, Limits>> & { EVENTS_OUT?: Queue<object> };
 
 interface AppEnv {
   Bindings: Bindings;
@@ -134,7 +134,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
       edgeCache,
       c.req.raw.signal,
     ),
-    eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS),
+    eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
     outgoing: openOutgoing(config, origin, USER_AGENT),
     signInFailures: new SignInFailures(
       c.env.SIGN_IN_ACCOUNT_FAILURES,

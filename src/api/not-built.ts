@@ -72,12 +72,10 @@ PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET /repos/{owner}/{repo}/assignees
+POST DELETE /repos/{owner}/{repo}/avatar
 GET POST /repos/{owner}/{repo}/branch_protections
 POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
-GET /repos/{owner}/{repo}/collaborators
-GET PUT DELETE /repos/{owner}/{repo}/collaborators/{collaborator}
-GET /repos/{owner}/{repo}/collaborators/{collaborator}/permission
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 GET POST /repos/{owner}/{repo}/issues
@@ -112,7 +110,6 @@ GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 GET POST /repos/{owner}/{repo}/labels
 GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
-POST /repos/{owner}/{repo}/merge-upstream
 GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
@@ -142,14 +139,10 @@ GET DELETE /repos/{owner}/{repo}/releases/tags/{tag}
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}
 GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
-GET /repos/{owner}/{repo}/reviewers
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
 GET /repos/{owner}/{repo}/times
 GET /repos/{owner}/{repo}/times/{user}
-POST /repos/{owner}/{repo}/transfer
-POST /repos/{owner}/{repo}/transfer/accept
-POST /repos/{owner}/{repo}/transfer/reject
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages

@@ -1,5 +1,10 @@
 import { adminAudit } from "./audit.ts";
+import { badges } from "./badges.ts";
+import { cron } from "./cron.ts";
+import { adminEmails } from "./emails.ts";
+import { userKeys } from "./keys.ts";
+import { unadopted } from "./unadopted.ts";
 import { adminUsers } from "./users.ts";
 
 /** The routes of administrators. When two paths match a request, the one listed first handles it. */
-export const adminRoutes = [adminUsers, adminAudit];
+export const adminRoutes = [adminUsers, userKeys, badges, adminEmails, cron, adminAudit, unadopted];
