@@ -123,7 +123,9 @@ describe("the migrations", () => {
     expect(found.body, "the index has users from before").toMatchObject([{ login: "Ada" }]);
 
     const { results } = await database
-      .prepare("select rowid from email_addresses_search where email_addresses_search match '\"ada@ex\"'")
+      .prepare(
+        "select rowid from email_addresses_search where email_addresses_search match '\"ada@ex\"'",
+      )
       .all();
     expect(results, "the index has addresses from before").toHaveLength(1);
 
