@@ -14,17 +14,7 @@ GET /admin/actions/runners
 POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
-GET /admin/cron
-POST /admin/cron/{task}
-GET /admin/emails
-GET /admin/emails/search
 GET /admin/runners/registration-token
-GET /admin/unadopted
-POST DELETE /admin/unadopted/{owner}/{repo}
-DELETE /admin/users/{username}
-GET POST DELETE /admin/users/{username}/badges
-POST /admin/users/{username}/keys
-DELETE /admin/users/{username}/keys/{id}
 POST /admin/users/{username}/repos
 GET PUT /notifications
 GET /notifications/new
@@ -71,8 +61,6 @@ GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
-GET /repos/{owner}/{repo}/assignees
-POST DELETE /repos/{owner}/{repo}/avatar
 GET POST /repos/{owner}/{repo}/branch_protections
 POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}

@@ -5,7 +5,9 @@ import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
+import { sendDueMails } from "../mail/send-due-mails.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
+import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
 import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
 import { sweepDeliveries } from "../webhooks/delivery/sweep-deliveries.ts";
 import { resealSecrets } from "../webhooks/hooks/reseal-secrets.ts";
@@ -26,6 +28,7 @@ const EVERY_TEN_MINUTES = "*/10 * * * *";
 export const CRON_TASKS: readonly CronTask[] = [
   { name: "requeue_webhooks", schedule: EVERY_MINUTE, run: requeueDue },
   { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
+  { name: "send_mails", schedule: EVERY_MINUTE, run: sendDueMails },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
   { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
@@ -33,5 +36,6 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
   { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
+  { name: "cleanup_sign_ins", schedule: EVERY_TEN_MINUTES, run: purgeSignIns },
   { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },
 ];

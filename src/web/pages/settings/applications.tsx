@@ -96,8 +96,7 @@ async function render(c: Context<WebEnv>, page: OwnPage, { refusal, created }: O
     page,
     {
       part: "applications",
-      status: refusal === undefined ? 200 : 422,
-      notice: refusal === undefined ? undefined : { kind: "error", text: refusal },
+      refusal: refusal === undefined ? undefined : { text: refusal, status: 422 },
     },
     <>
       {created ? <NewSecret created={created} /> : undefined}
