@@ -22,8 +22,14 @@ export function organizationFacts(actorId: SQL): {
   };
 }
 
-const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
-  isInTeamOf(orgId, userId, sql`(${teams.access} >= ${ACCESS.owner} or ${teams.canCreateOrgRepo})`);
+/** The condition that a user may create repositories in an organization, and so accept transfers to it. */
+export const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
+  isInTeamOf(orgId, userId, letsCreateRepositories);
+
+/** The condition that a team lets its members create repositories. */
+export const letsCreateRepositories: SQL = sql`(
+  ${teams.access} >= ${sql.raw(String(ACCESS.owner))} or ${teams.canCreateOrgRepo}
+)`;
 
 /** The condition that a user belongs to an organization, in any role. */
 export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (
@@ -60,7 +66,7 @@ export function organizationRights(userId: number): {
       from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
       where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId}
     ), 0)`.as("access"),
-    canCreateRepository: flagColumn(mayCreateIn(orgId, sql`${userId}`), "user_can_create"),
+    canCreateRepository: flagColumn(isCreatorIn(orgId, sql`${userId}`), "user_can_create"),
     isPublic: flagColumn(
       sql`exists (
         select 1 from ${organizationMembers}

@@ -67,10 +67,14 @@ export async function findAccountIn(ctx: Ctx, ids: SQL, name: string): Promise<U
 }
 
 /** Finds an account visible to the caller by its current or a former name, or undefined. */
-export async function findSeenAccount(ctx: Ctx, name: string): Promise<User | undefined> {
+export const findSeenAccount = async (ctx: Ctx, name: string): Promise<User | undefined> =>
+  (await findSeenAccountRow(ctx, name))?.account;
+
+/** The same with the caller's membership in it. */
+export async function findSeenAccountRow(ctx: Ctx, name: string): Promise<AccountRow | undefined> {
   const isNamed = sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
   const rows = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isNamed);
   // The account that has the name now takes precedence over the one that had it formerly.
   const row = rows.find(({ account }) => account.lowerName === name.toLowerCase()) ?? rows[0];
-  return row && isSeen(ctx.actor, row) ? row.account : undefined;
+  return row && isSeen(ctx.actor, row) ? row : undefined;
 }

@@ -95,12 +95,16 @@ function isBuilt(method: string, path: string): boolean {
  * differences.
  */
 const MINOR = /\/collaborators\/|\/avatar$/;
+/** The same for one recording, by its name. */
+const MINOR_IN: Readonly<Record<string, RegExp>> = {
+  "people-generate": /\/(?:labels|branch_protections)$/,
+};
 
 /**
  * The steps of a recording that are played: those whose operations exist, up to the first request that changed
  * something by an operation which does not exist here, since later answers follow from it.
  */
-export function playable({ steps }: Recording): RequestStep[] {
+export function playable({ name: recording, steps }: Recording): RequestStep[] {
   const list: RequestStep[] = [];
   // A saved name of a repository contains its owner.
   const fullNames = new Set<string>();
@@ -112,7 +116,7 @@ export function playable({ steps }: Recording): RequestStep[] {
     );
     const isChange = method !== "GET" && answer.status < 400;
     if (isBuilt(method, path)) list.push(step);
-    else if (isChange && !MINOR.test(path)) break;
+    else if (isChange && !MINOR.test(path) && !MINOR_IN[recording]?.test(path)) break;
     for (const [name, from] of Object.entries(save)) {
       if (from.endsWith("full_name")) fullNames.add(name);
     }

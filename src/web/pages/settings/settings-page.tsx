@@ -4,31 +4,33 @@ import type { Child } from "hono/jsx";
 import type { WebEnv } from "../../env.ts";
 import { Notice } from "../layout.tsx";
 import type { OwnPage } from "../open-page.ts";
+import type { Refusal } from "../or-refuse.ts";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 
 /** The parts of a user's settings, in the order of their links. */
 const PARTS = {
   security: "Security",
+  applications: "Applications",
 } as const;
 
 /** How a page of the settings is sent. */
-interface SettingsOptions extends Omit<PageOptions, "title"> {
+interface SettingsOptions extends Omit<PageOptions, "title" | "status"> {
   part: keyof typeof PARTS;
-  /** What was done, or why it was not. */
-  notice?: { kind: "error" | "done"; text: string } | undefined;
+  /** Why a form was refused. */
+  refusal?: Refusal | undefined;
 }
 
 /** Sends a page of a user's settings. */
 export function renderSettings(
   c: Context<WebEnv>,
   page: OwnPage,
-  { part, notice, ...options }: SettingsOptions,
+  { part, refusal, ...options }: SettingsOptions,
   body: Child,
 ): Response | Promise<Response> {
   return renderPage(
     c,
     page,
-    { ...options, title: `${PARTS[part]} settings` },
+    { ...options, title: `${PARTS[part]} settings`, status: refusal?.status ?? 200 },
     <>
       <h1>Settings</h1>
       <nav aria-label="Settings">
@@ -42,7 +44,7 @@ export function renderSettings(
           ))}
         </ul>
       </nav>
-      {notice ? <Notice kind={notice.kind}>{notice.text}</Notice> : undefined}
+      {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
       {body}
     </>,
   );
