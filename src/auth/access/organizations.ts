@@ -66,7 +66,7 @@ export function organizationRights(userId: number): {
       from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
       where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId}
     ), 0)`.as("access"),
-    canCreateRepository: flagColumn(isCreatorIn(orgId, sql`${userId}`), "user_can_create"),
+    canCreateRepository: flagColumn(mayCreateIn(orgId, sql`${userId}`), "user_can_create"),
     isPublic: flagColumn(
       sql`exists (
         select 1 from ${organizationMembers}

@@ -37,6 +37,9 @@ export interface Answer {
 
 const isRequest = (step: Step): step is RequestStep => "method" in step;
 
+/** Whether a step outside the API only reads: a script that asks for several pages. */
+const isReading = ({ git }: Exclude<Step, RequestStep>): boolean => /^(?:python3|curl) /.test(git);
+
 /** All recordings of a folder, by name. */
 export function readRecordings(folder: string): Recording[] {
   return readdirSync(folder)
@@ -109,7 +112,10 @@ export function playable({ name: recording, steps }: Recording): RequestStep[] {
   // A saved name of a repository contains its owner.
   const fullNames = new Set<string>();
   for (const step of steps) {
-    if (!isRequest(step)) break;
+    if (!isRequest(step)) {
+      if (isReading(step)) continue;
+      break;
+    }
     const { method, answer, save = {} } = step;
     const path = step.path.replaceAll(/\$\{(\w+)\}/g, (_, name: string) =>
       fullNames.has(name) ? "owner/name" : "name",
