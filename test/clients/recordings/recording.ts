@@ -91,16 +91,16 @@ function isBuilt(method: string, path: string): boolean {
 }
 
 /**
- * Missing operations whose effect few later answers show. What follows from one of them is in the list of decided
- * differences.
+ * Missing operations whose effect few later answers show, as recording and path. What follows from one of them is in the
+ * list of decided differences.
  */
-const MINOR = /\/collaborators\/|\/avatar$/;
+const MINOR = /\/avatar$|^people-(?:blocks|transfer) .*\/issues$/;
 
 /**
  * The steps of a recording that are played: those whose operations exist, up to the first request that changed
  * something by an operation which does not exist here, since later answers follow from it.
  */
-export function playable({ steps }: Recording): RequestStep[] {
+export function playable({ name: recording, steps }: Recording): RequestStep[] {
   const list: RequestStep[] = [];
   // A saved name of a repository contains its owner.
   const fullNames = new Set<string>();
@@ -112,7 +112,7 @@ export function playable({ steps }: Recording): RequestStep[] {
     );
     const isChange = method !== "GET" && answer.status < 400;
     if (isBuilt(method, path)) list.push(step);
-    else if (isChange && !MINOR.test(path)) break;
+    else if (isChange && !MINOR.test(`${recording} ${path}`)) break;
     for (const [name, from] of Object.entries(save)) {
       if (from.endsWith("full_name")) fullNames.add(name);
     }
