@@ -5,6 +5,7 @@ import { getCookie } from "hono/cookie";
 import { getPath } from "hono/utils/url";
 
 import { ANONYMOUS } from "./auth/actor.ts";
+import { type LimitedAction, RateLimits } from "./auth/rate-limits.ts";
 import { SignInFailures } from "./auth/sign-in-failures.ts";
 import { api } from "./api/index.ts";
 import type { Config } from "./config.ts";
@@ -12,7 +13,8 @@ import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
-import { readClientAddress } from "./entrance/client-network.ts";
+import { sendDueMails } from "./domain/mail/send-due-mails.ts";
+import { readClientAddress, readClientNetwork } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
@@ -20,6 +22,7 @@ import { EventQueues } from "./storage/event-queues.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { collapseSlashes } from "./lib/request-path.ts";
+import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
@@ -27,8 +30,10 @@ import { BOOKMARK_COOKIE } from "./web/cookies.ts";
 import { web } from "./web/index.ts";
 
 /** Where the rate limits are missing, each isolate counts for itself. */
-type Limits = "SIGN_IN_ACCOUNT_FAILURES" | "SIGN_IN_ADDRESS_FAILURES";
-type Bindings = Omit<Env, Limits> & Partial<Pick<Env, Limits>>;
+type Limits = "SIGN_IN_ACCOUNT_FAILURES" | "SIGN_IN_ADDRESS_FAILURES" | LimitedAction;
+type Bindings = Omit<Env, Limits> &
+  Partial<Pick<Env, Limits>> &
+  MailBindings & { EVENTS_OUT?: Queue<object> };
 
 interface AppEnv {
   Bindings: Bindings;
@@ -134,12 +139,15 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
       edgeCache,
       c.req.raw.signal,
     ),
-    eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS),
+    eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
+    mailer: new Mailer(c.env),
     outgoing: openOutgoing(config, origin, USER_AGENT),
     signInFailures: new SignInFailures(
       c.env.SIGN_IN_ACCOUNT_FAILURES,
       c.env.SIGN_IN_ADDRESS_FAILURES,
     ),
+    rateLimits: new RateLimits(c.env),
+    network: readClientNetwork(c.req.raw.headers, config.clientAddressHeader),
     rootUrl,
     // Cloudflare routes only the operator's own host names to a Worker; `npm start` always has a public URL.
     publicUrl: config.publicUrl || rootUrl,
@@ -158,6 +166,7 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
   // that were set earlier.
   const { base } = c.var;
   base.defer(base.eventQueues.dispatchRecorded());
+  if (base.mailer.takeQueued()) base.defer(sendDueMails({ ...base, actor: ANONYMOUS }));
   const { headers } = c.res;
   headers.set("X-Request-Id", c.var.requestId);
   headers.set("X-Content-Type-Options", "nosniff");

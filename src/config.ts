@@ -236,6 +236,10 @@ const Variables = z.object({
     .string(SEALING_KEYS)
     .refine((list) => parseSealingKeys(list) !== undefined, SEALING_KEYS)
     .default(""),
+  /** The sender of mails; "" sends none. Mails that wait are sealed, so SEALING_KEYS must be set too. */
+  MAIL_FROM: text("an e-mail address, or empty", /^([^\s<>@]+@[^\s<>@]+)?$/, ""),
+  /** Whether nobody can register. Otherwise who confirms an address gets an account, for which mail must be on. */
+  DISABLE_REGISTRATION: flag(true),
   /**
    * A secret: keys that sign the ID tokens of OpenID Connect. The first key signs, the public halves of all are
    * published. Without a key applications can have access, and nobody can sign in elsewhere with their account here.
@@ -324,6 +328,9 @@ export interface Config {
   isAuditOn: boolean;
   auditDays: number;
   logsD1Rows: boolean;
+  /** "" sends no mail. */
+  mailFrom: string;
+  isRegistrationAllowed: boolean;
   signing: Signing | undefined;
   /** The first key encrypts, every key decrypts. */
   sealingKeys: readonly SealingKey[];
@@ -385,6 +392,8 @@ export function parseConfig(env: object): Config {
     isAuditOn: variables.AUDIT_ENABLED,
     auditDays: variables.AUDIT_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,
+    mailFrom: variables.MAIL_FROM,
+    isRegistrationAllowed: !variables.DISABLE_REGISTRATION,
     signing: toSigning(variables),
     sealingKeys: parseSealingKeys(variables.SEALING_KEYS) ?? [],
     oauthSigningKeys:

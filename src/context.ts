@@ -1,8 +1,10 @@
 import type { Actor } from "./auth/actor.ts";
+import type { RateLimits } from "./auth/rate-limits.ts";
 import type { SignInFailures } from "./auth/sign-in-failures.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/db.ts";
 import type { EventQueues } from "./storage/event-queues.ts";
+import type { Mailer } from "./outgoing/mailer.ts";
 import type { Outgoing } from "./outgoing/outgoing.ts";
 import type { GitStorage } from "./storage/storage.ts";
 
@@ -12,6 +14,8 @@ export interface Ctx {
   db: Database;
   git: GitStorage;
   eventQueues: EventQueues;
+  /** Sends mail. */
+  mailer: Mailer;
   /** Sends every request to another host. */
   outgoing: Outgoing;
   /** The account on whose behalf the operation runs. */
@@ -44,4 +48,8 @@ interface Client {
 export interface BaseCtx extends Omit<Ctx, "actor"> {
   /** Counts wrong passwords, for all requests. */
   signInFailures: SignInFailures;
+  /** Counts what is limited, for all requests. */
+  rateLimits: RateLimits;
+  /** The network that the request came from; undefined where nobody trustworthy states it. */
+  network: string | undefined;
 }

@@ -11,6 +11,7 @@ import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { BatchMeter } from "./jobs/batch-meter.ts";
 import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
+import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
@@ -62,7 +63,7 @@ export class Setup extends WorkerEntrypoint<Env> {
 }
 
 /** Optional bindings that an operator may add to the ones in wrangler.toml. */
-type OperatorBindings = Env & { EVENTS_OUT?: Queue<object> };
+type OperatorBindings = Env & MailBindings & { EVENTS_OUT?: Queue<object> };
 
 /**
  * The context of queue consumers, schedules and setup, which have no caller. Reads start at the D1 primary.
@@ -72,12 +73,13 @@ function openSystemCtx(
   config: Config,
   execution: Pick<ExecutionContext, "waitUntil">,
 ): Ctx {
-  const { EVENTS_OUT }: OperatorBindings = env;
+  const { EVENTS_OUT, ...bindings }: OperatorBindings = env;
   return {
     config,
     db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
+    mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),
     actor: ANONYMOUS,
     rootUrl: config.publicUrl,

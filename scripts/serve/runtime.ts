@@ -9,6 +9,7 @@ import { builtModules } from "../build/modules.ts";
 import type { Setup } from "./first-administrator.ts";
 import type { Database } from "./migrate.ts";
 import { formatListenUrls } from "./listen-urls.ts";
+import { openMailFiles } from "./mail-files.ts";
 import { findFreePort } from "./port.ts";
 import { withoutSignalHandlers } from "./signals.ts";
 import { drain, watchWorkerd } from "./workerd.ts";
@@ -64,7 +65,13 @@ export async function openRuntime(
   const workerd = watchWorkerd(onSpawn);
   // Miniflare takes the flags from the environment only.
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS.join(" ");
-  const worker = { ...options, ...(await builtModules()), name, bindings: vars };
+  const worker = {
+    ...options,
+    ...(await builtModules()),
+    name,
+    bindings: vars,
+    serviceBindings: { MAIL_FILES: openMailFiles(data) },
+  };
   const mf = withoutSignalHandlers(
     () => new Miniflare(miniflareOptions(data, [worker, callerOf(name)], onLog)),
   );

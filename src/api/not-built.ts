@@ -14,10 +14,6 @@ GET /admin/actions/runners
 POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
-GET /admin/cron
-POST /admin/cron/{task}
-GET /admin/emails
-GET /admin/emails/search
 GET /admin/runners/registration-token
 GET /admin/unadopted
 POST DELETE /admin/unadopted/{owner}/{repo}
@@ -25,7 +21,6 @@ DELETE /admin/users/{username}
 GET POST DELETE /admin/users/{username}/badges
 POST /admin/users/{username}/keys
 DELETE /admin/users/{username}/keys/{id}
-POST /admin/users/{username}/repos
 GET PUT /notifications
 GET /notifications/new
 GET PATCH /notifications/threads/{id}
@@ -110,7 +105,6 @@ GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 GET POST /repos/{owner}/{repo}/labels
 GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
-POST /repos/{owner}/{repo}/merge-upstream
 GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync

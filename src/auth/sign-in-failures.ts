@@ -1,37 +1,13 @@
 import { ExpiringMap } from "../lib/expiring-map.ts";
 import { tooManyRequests } from "../lib/failure.ts";
+import { IsolateRateLimiter, type RateLimiter, WINDOW_MS } from "./rate-limiter.ts";
 import { hashSecret } from "./secret.ts";
 
-/** Counts calls by key and says when a limit is exceeded: a rate limiting binding of the platform. */
-export interface RateLimiter {
-  limit(options: { key: string }): Promise<{ success: boolean }>;
-}
-
-/** The window of both limits, in milliseconds, as in wrangler.toml. */
-const WINDOW_MS = 60_000;
 /** Names and addresses that an isolate remembers. */
 const REMEMBERED_MAX = 10_000;
 
 /** Names and addresses that exceeded their limit, until they may try again. */
 const blocked = new ExpiringMap<true>(REMEMBERED_MAX);
-
-/** A limiter for services without the binding: it counts the calls to this isolate. */
-class IsolateRateLimiter implements RateLimiter {
-  private readonly counts = new ExpiringMap<{ count: number }>(REMEMBERED_MAX);
-  private readonly countMax: number;
-
-  constructor(countMax: number) {
-    this.countMax = countMax;
-  }
-
-  limit({ key }: { key: string }): Promise<{ success: boolean }> {
-    const now = Date.now();
-    const counted = this.counts.get(key, now) ?? { count: 0 };
-    if (counted.count === 0) this.counts.set(key, counted, now + WINDOW_MS);
-    counted.count++;
-    return Promise.resolve({ success: counted.count <= this.countMax });
-  }
-}
 
 /** Wrong passwords in a window, as in wrangler.toml. Many callers may share one address. */
 const isolateLimiters = {

@@ -20,9 +20,9 @@ import {
   type Session,
   type User,
 } from "../db/schema/index.ts";
+import { verifyTotp } from "../domain/second-factors/verify-code.ts";
 import { recordPasswordUse, recordRefusedSignIn } from "../domain/audit/record-sign-in.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
-import { readClientNetwork } from "./client-network.ts";
 import {
   comparePassword,
   isProhibited,
@@ -74,7 +74,8 @@ function readClaims({ door, base, raw, credential }: IncomingRequest): Claims {
   return {
     credential: credential ?? readCredential(headers.get("authorization") ?? undefined, query),
     sudo: door.hasSudo ? headers.get("sudo") || query.get("sudo") || undefined : undefined,
-    network: readClientNetwork(headers, base.config.clientAddressHeader),
+    otp: headers.get("x-gitea-otp") ?? undefined,
+    network: base.network,
   };
 }
 
@@ -86,6 +87,8 @@ interface Claims {
   credential: Credential;
   /** The name of the user that an administrator wants to act as. */
   sudo: string | undefined;
+  /** The code of an authenticator app that comes with a password. */
+  otp: string | undefined;
   /** The network that the request came from, where it is known. */
   network: string | undefined;
 }
@@ -205,7 +208,7 @@ interface Found {
 
 async function resolveActor(
   base: BaseCtx,
-  { credential, network }: Claims,
+  { credential, otp, network }: Claims,
   found: Found,
 ): Promise<Resolved> {
   if (credential.kind === "none") return { actor: ANONYMOUS, isHashed: false };
@@ -247,6 +250,7 @@ async function resolveActor(
       if (!user || result === "wrong") {
         throw unauthenticated("the user name or the password is not right");
       }
+      await requireSecondFactor(base, user, otp, network);
       isHashed = result === "right";
       break;
     }
@@ -275,6 +279,26 @@ function ofSession(match: { session: Session; user: User } | undefined): Actor {
     token: undefined,
     session,
   };
+}
+
+/**
+ * Refuses a password alone for an account with a second factor, at every door. Tokens are for clients that can't ask.
+ *
+ * @throws Failure `unauthenticated`, in the words that clients match; `too_many` after too many wrong codes.
+ */
+async function requireSecondFactor(
+  base: BaseCtx,
+  user: User,
+  code: string | undefined,
+  network: string | undefined,
+): Promise<void> {
+  if (user.hasWebauthn) {
+    throw unauthenticated("basic authorization is not allowed while WebAuthn enrolled");
+  }
+  if (!user.hasTotp) return;
+  if (code === undefined || !(await verifyTotp(base, { user, code, network }))) {
+    throw unauthenticated("invalid provided OTP");
+  }
 }
 
 /** Whether the account still has the password that the caller of a transfer signed in with. */

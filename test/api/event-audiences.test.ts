@@ -76,6 +76,7 @@ const IN_ACCOUNTS: readonly EventKind[] = [
   "user.created",
   "user.edited",
   "user.renamed",
+  "user.deleted",
   "email.added",
   "email.removed",
   "access_token.created",

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
+import type { MailBindings } from "../../src/outgoing/mailer.ts";
 import { TEST_SETTINGS } from "./system.ts";
 import { send, type Answer, type Sending } from "./call.ts";
 
@@ -20,7 +21,9 @@ export function serviceWith(vars: Record<string, string>, bindings: Replaced = {
 }
 
 /** Bindings that replace the Worker's own; those that a service can do without may be missing. */
-type Replaced = Partial<{ [Name in keyof Env]: Env[Name] | undefined }>;
+type Replaced = Partial<{ [Name in keyof Env]: Env[Name] | undefined }> & {
+  MAIL?: MailBindings["MAIL"];
+};
 
 /** Like `serviceWith`, for all paths: returns a function like `visit`. */
 export function doorsWith(vars: Record<string, string>, bindings: Replaced = {}) {

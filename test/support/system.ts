@@ -6,6 +6,7 @@ import type { Ctx } from "../../src/context.ts";
 import { openDatabase } from "../../src/db/db.ts";
 import { USER_AGENT } from "../../src/domain/version.ts";
 import { EventQueues } from "../../src/storage/event-queues.ts";
+import { type MailBindings, Mailer } from "../../src/outgoing/mailer.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
@@ -25,7 +26,7 @@ export const TEST_SETTINGS = {
  * @param settings Variables of the configuration.
  */
 export function systemCtx(
-  bindings: Partial<Env> & { EVENTS_OUT?: Queue<object> },
+  bindings: Partial<Env> & MailBindings & { EVENTS_OUT?: Queue<object> },
   now: number,
   settings: Record<string, string> = {},
 ): Ctx {
@@ -36,6 +37,7 @@ export function systemCtx(
     db: openDatabase(all.DB.withSession("first-primary")),
     git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS, bindings.EVENTS_OUT),
+    mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),
     actor: ANONYMOUS,
     rootUrl: config.publicUrl,

@@ -9,6 +9,7 @@ import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
 import { testHook } from "../../domain/webhooks/dispatch/test-hook.ts";
 import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
+import { countAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";
 import type { Guard } from "../guards/guard.ts";
@@ -192,6 +193,7 @@ export function addHookTest(
     async (c) => {
       const { ctx, hookOwner } = c.var;
       const { repo: repoName, ref } = c.req.valid("query");
+      await countAction(c, "WEBHOOK_TESTS");
       const repo = await findTestRepository(ctx, hookOwner, repoName);
       await testHook(ctx, hookOwner, repo, c.req.valid("param").id, ref);
       return c.body(null, 204);

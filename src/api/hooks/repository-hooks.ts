@@ -3,6 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
 import { testHook } from "../../domain/webhooks/dispatch/test-hook.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { countAction } from "../count-action.ts";
 import { empty, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -57,6 +58,7 @@ repositoryHooks.openapi(
   async (c) => {
     const { ctx, repo } = c.var;
     requireWebhooks(ctx);
+    await countAction(c, "WEBHOOK_TESTS");
     await testHook(
       ctx,
       hookOwnerOf({ repo }),

@@ -6,6 +6,7 @@ import { invalid, tooLarge } from "../../lib/failure.ts";
 import { isMarkupMode, type MarkupMode } from "../../render/markup-options.ts";
 import { parseContext } from "../../render/parse-context.ts";
 import type { References } from "../../render/references.ts";
+import { countAction } from "../count-action.ts";
 import { refusals, json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
@@ -51,6 +52,7 @@ markup.openapi(
     responses: rendered,
   }),
   async (c) => {
+    await countAction(c, "RENDERINGS");
     const sent = c.req.valid("json");
     return c.html(await render(c.var.ctx, { ...sent, FilePath: "" }), 200, SANDBOX);
   },
@@ -82,7 +84,10 @@ markup.openapi(
     },
     responses: rendered,
   }),
-  async (c) => c.html(await render(c.var.ctx, c.req.valid("json")), 200, SANDBOX),
+  async (c) => {
+    await countAction(c, "RENDERINGS");
+    return c.html(await render(c.var.ctx, c.req.valid("json")), 200, SANDBOX);
+  },
 );
 
 markup.openapi(
@@ -104,6 +109,7 @@ markup.openapi(
   }),
   async (c) => {
     const { ctx } = c.var;
+    await countAction(c, "RENDERINGS");
     const source = await readText(c, ctx.config.markupMaxBytes);
     const sent = { Text: source, Mode: "", Context: "", FilePath: "" };
     return c.html(await render(ctx, sent), 200, SANDBOX);

@@ -7,6 +7,7 @@ import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
+import { upstreamMerges } from "./merge-upstream.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
@@ -25,6 +26,7 @@ export const repoRoutes = [
   forks,
   collaborators,
   transfers,
+  upstreamMerges,
   generate,
   insights,
   topics,

@@ -5,6 +5,7 @@ import { Failure, invalid } from "../../lib/failure.ts";
 import { logBug } from "../../lib/log.ts";
 import { toRepository } from "../../shapes/repos/repository.ts";
 import { SearchError, SearchResults } from "../../shapes/repos/search-results.ts";
+import { countAnonymousAction } from "../count-action.ts";
 import { refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
@@ -54,6 +55,7 @@ repositorySearch.openapi(
   async (c) => {
     const { ctx, viewer } = c.var;
     const query = c.req.valid("query");
+    await countAnonymousAction(c, "ANONYMOUS_SEARCHES");
     const slice = readPage(ctx.config, query, ctx.config.searchPageSizeMax);
     try {
       const { items, total } = await searchRepositories(

@@ -4,6 +4,7 @@ import { searchTopics } from "../../domain/topics/search-topics.ts";
 import { addTopic, removeTopic, setTopics } from "../../domain/topics/set-topics.ts";
 import { ApiError } from "../../shapes/failure.ts";
 import { TopicName, TopicResponse, toTopic } from "../../shapes/repos/topic.ts";
+import { countAnonymousAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
@@ -147,6 +148,7 @@ topics.openapi(
   async (c) => {
     const { ctx } = c.var;
     const query = c.req.valid("query");
+    await countAnonymousAction(c, "ANONYMOUS_SEARCHES");
     const items = await pageOf(c, query, (slice) => searchTopics(ctx, query.q, slice));
     return c.json({ topics: items.map(toTopic) }, 200);
   },

@@ -2,6 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { EMAILS_MAX, addEmails, listEmails, removeEmails } from "../../domain/accounts/emails.ts";
 import { Email, toEmail } from "../../shapes/users/email.ts";
+import { countAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
@@ -55,6 +56,8 @@ emails.openapi(
   async (c) => {
     const { ctx, user } = c.var;
     refusePublicOnly(ctx.actor);
+    // Each address gets a mail, which its owner may not have asked for.
+    await countAction(c, "ADDRESS_ADDITIONS");
     await addEmails(ctx, user, c.req.valid("json").emails);
     return c.json((await listEmails(ctx, user)).map(toEmail), 201);
   },

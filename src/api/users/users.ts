@@ -4,6 +4,7 @@ import { searchUsers } from "../../domain/accounts/search-users.ts";
 import { listRepositoriesOf } from "../../domain/repos/list-repositories.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
+import { countAnonymousAction } from "../count-action.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
@@ -36,6 +37,7 @@ users.openapi(
   async (c) => {
     const { ctx, viewer } = c.var;
     const query = c.req.valid("query");
+    await countAnonymousAction(c, "ANONYMOUS_SEARCHES");
     const slice = readPage(ctx.config, query, ctx.config.searchPageSizeMax);
     const { items, total } = await searchUsers(ctx, query.q.trim(), query.uid, slice);
     setPageHeaders(c, slice, total);

@@ -22,7 +22,8 @@ import { checkEmail } from "./email-address.ts";
 export interface NewUser {
   name: string;
   email: string;
-  password: string;
+  /** The password, or the hash of one that was checked before. */
+  password: string | { hash: string };
   fullName?: string | undefined;
   visibility?: Visibility | undefined;
   isAdmin?: boolean | undefined;
@@ -42,13 +43,14 @@ export interface NewUser {
 export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
   checkAccountName(wanted.name);
   checkEmail(wanted.email);
-  checkPassword(ctx.config, wanted.password);
+  const { password } = wanted;
+  if (typeof password === "string") checkPassword(ctx.config, password);
 
   const lowerName = wanted.name.toLowerCase();
   const newId = sql<number>`(
     select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}
   )`;
-  const passwordHash = await hashPassword(wanted.password);
+  const passwordHash = typeof password === "string" ? await hashPassword(password) : password.hash;
   try {
     const [created] = await ctx.db.batch([
       ctx.db

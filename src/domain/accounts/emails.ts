@@ -5,6 +5,8 @@ import { isViolation } from "../../db/db.ts";
 import { emailAddresses, type EmailAddress, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
+import { isMailOn } from "../mail/queue-mail.ts";
+import { mailConfirmation } from "./confirm-address.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { checkEmail } from "./email-address.ts";
 
@@ -22,7 +24,8 @@ export async function listEmails(ctx: Ctx, user: User): Promise<EmailAddress[]> 
 export const EMAILS_MAX = 20;
 
 /**
- * Adds email addresses to a user. They are confirmed immediately, since this service sends no mail yet.
+ * Adds email addresses to a user. A link in a mail to each confirms it; where the service sends no mail, they count as
+ * confirmed at once.
  *
  * @throws Failure `invalid` when any address is invalid or in use; none is added then.
  */
@@ -32,13 +35,17 @@ export async function addEmails(ctx: Ctx, user: User, emails: readonly string[])
     userId: user.id,
     email,
     lowerEmail: email.toLowerCase(),
-    isActivated: true,
+    isActivated: !isMailOn(ctx.config),
     isPrimary: false,
   }));
+  const links = isMailOn(ctx.config)
+    ? await Promise.all(emails.map((email) => mailConfirmation(ctx, user, email)))
+    : [];
   try {
     await ctx.db.batch([
       ctx.db.insert(emailAddresses).values(addresses),
       record(ctx, { type: "email.added", ownerId: user.id }),
+      ...links.flat(),
       recordAudit(ctx, { kind: "email.added", ownerId: user.id, target: emails.join(", ") }),
     ]);
   } catch (error) {

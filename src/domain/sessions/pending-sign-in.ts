@@ -46,3 +46,19 @@ export async function findPendingSignIn(
     );
   return found;
 }
+
+/**
+ * Ends a sign-in under way whose step is done.
+ *
+ * @returns Whether this call ended it: of two requests at once for the same step, one goes on.
+ */
+export async function endPendingSignIn(
+  { db }: Pick<Ctx, "db">,
+  { secretHash }: PendingSignIn,
+): Promise<boolean> {
+  const ended = await db
+    .delete(pendingSignIns)
+    .where(eq(pendingSignIns.secretHash, secretHash))
+    .returning();
+  return ended.length > 0;
+}

@@ -4,13 +4,34 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { WebEnv } from "../env.ts";
 import { changePassword } from "./change-password.tsx";
 import { files } from "./files.ts";
+import { forgottenPassword } from "./forgotten-password.tsx";
+import { registration } from "./registration.tsx";
 import { renderPageFailure } from "./render-page-failure.tsx";
+import { account } from "./settings/account.tsx";
+import { applications } from "./settings/applications.tsx";
+import { keys } from "./settings/keys.tsx";
 import { security } from "./settings/security.tsx";
+import { tokens } from "./settings/tokens.tsx";
 import { signIn } from "./sign-in.tsx";
 import { start } from "./start.ts";
+import { twoFactor } from "./two-factor.tsx";
 
 /** Pages for people. */
 export const pages = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const part of [start, files, signIn, changePassword, security]) pages.route("/", part);
+for (const part of [
+  start,
+  files,
+  signIn,
+  twoFactor,
+  changePassword,
+  forgottenPassword,
+  registration,
+  account,
+  security,
+  tokens,
+  keys,
+  applications,
+])
+  pages.route("/", part);
 
 pages.onError(renderPageFailure);

@@ -97,6 +97,8 @@ export function Notice({ kind, children }: PropsWithChildren<{ kind: "error" | "
 interface FieldProps {
   label: string;
   name: string;
+  /** Where a page has several fields of a name. */
+  id?: string;
   type?: "text" | "password" | "email" | "date";
   value?: string | undefined;
   autocomplete?: string;
@@ -110,13 +112,22 @@ interface FieldProps {
 
 /** A labelled line of a form. */
 export function Field(props: FieldProps) {
-  const { label, name, hint, isOptional = false, isFirst = false, type = "text", ...rest } = props;
-  const hintId = hint === undefined ? undefined : `${name}-hint`;
+  const {
+    label,
+    name,
+    id = name,
+    hint,
+    isOptional = false,
+    isFirst = false,
+    type = "text",
+    ...rest
+  } = props;
+  const hintId = hint === undefined ? undefined : `${id}-hint`;
   return (
     <div class="field">
-      <label for={name}>{label}</label>
+      <label for={id}>{label}</label>
       <input
-        id={name}
+        id={id}
         name={name}
         type={type}
         required={!isOptional}

@@ -2,9 +2,9 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { findByPassword } from "../../entrance/find-by-password.ts";
+import { isRegistrationOn } from "../../domain/accounts/register.ts";
+import { isMailOn } from "../../domain/mail/queue-mail.ts";
 import { endSession } from "../../domain/sessions/end-sessions.ts";
-import { Failure } from "../../lib/failure.ts";
-import { FAILURE_STATUS, failureHeaders } from "../../entrance/failure-status.ts";
 import { deleteCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
 import { continueSignIn } from "./continue-sign-in.ts";
@@ -12,6 +12,7 @@ import { readDevice } from "./device.ts";
 import { readForm } from "./form.ts";
 import { Field, Form, Notice } from "./layout.tsx";
 import { openPage, type Page } from "./open-page.ts";
+import { orRefuse, type Refusal } from "./or-refuse.ts";
 import { readRedirectTo } from "./redirect-to.ts";
 import { renderPage } from "./render-page.tsx";
 import { redirectAfterWrite } from "./redirect-after-write.ts";
@@ -32,21 +33,22 @@ signIn.post("/user/login", async (c) => {
   const name = form.text("user_name");
   const redirectTo = readRedirectTo(form.text("redirect_to"));
   const device = readDevice(c);
-  try {
-    const claim = { name, password: form.text("password") };
-    const user = await findByPassword(c.var.base, claim, device.network);
-    return await continueSignIn(c, page.ctx, user, { device, redirectTo, needsFactor: true });
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return renderSignIn(c, page, { name, redirectTo, refusal: error });
-  }
+  return orRefuse(
+    c,
+    async () => {
+      const claim = { name, password: form.text("password") };
+      const user = await findByPassword(c.var.base, claim, device.network);
+      return continueSignIn(c, page.ctx, user, { device, redirectTo, by: "password" });
+    },
+    (refusal) => renderSignIn(c, page, { name, redirectTo, refusal }),
+  );
 });
 
 signIn.post("/user/logout", async (c) => {
   await readForm(c);
   const { ctx } = await openPage(c);
   const { session } = ctx.actor;
-  if (session) await endSession(ctx.db, session.userId, session.id);
+  if (session) await endSession(ctx, session.userId, session.id);
   deleteCookie(c, "session");
   deleteCookie(c, "pending");
   return redirectAfterWrite(c, "/user/login");
@@ -55,7 +57,7 @@ signIn.post("/user/logout", async (c) => {
 interface SignInState {
   name?: string;
   redirectTo: string | undefined;
-  refusal?: Failure;
+  refusal?: Refusal;
 }
 
 function renderSignIn(
@@ -63,16 +65,13 @@ function renderSignIn(
   page: Page,
   { name = "", redirectTo, refusal }: SignInState,
 ) {
-  if (refusal) {
-    for (const [header, value] of Object.entries(failureHeaders(refusal))) c.header(header, value);
-  }
   return renderPage(
     c,
     page,
-    { title: "Sign in", status: refusal ? FAILURE_STATUS[refusal.kind] : 200 },
+    { title: "Sign in", status: refusal?.status ?? 200 },
     <section class="card narrow">
       <h1>Sign in</h1>
-      {refusal ? <Notice kind="error">{refusal.message}</Notice> : undefined}
+      {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
       <Form action="/user/login" formToken={page.formToken}>
         <input type="hidden" name="redirect_to" value={redirectTo ?? ""} />
         <Field
@@ -93,6 +92,18 @@ function renderSignIn(
           Sign in
         </button>
       </Form>
+      <ul class="links">
+        {isMailOn(page.ctx.config) ? (
+          <li>
+            <a href="/user/forgot_password">Forgotten password</a>
+          </li>
+        ) : undefined}
+        {isRegistrationOn(page.ctx.config) ? (
+          <li>
+            <a href="/user/sign_up">Register</a>
+          </li>
+        ) : undefined}
+      </ul>
     </section>,
   );
 }

@@ -37,6 +37,9 @@ export interface Answer {
 
 const isRequest = (step: Step): step is RequestStep => "method" in step;
 
+/** Whether a step outside the API only reads: a script that asks for several pages. */
+const isReading = ({ git }: Exclude<Step, RequestStep>): boolean => /^(?:python3|curl) /.test(git);
+
 /** All recordings of a folder, by name. */
 export function readRecordings(folder: string): Recording[] {
   return readdirSync(folder)
@@ -91,10 +94,16 @@ function isBuilt(method: string, path: string): boolean {
 }
 
 /**
- * Missing operations whose effect few later answers show, as recording and path. What follows from one of them is in the
- * list of decided differences.
+ * Missing operations whose effect few later answers show. What follows from one of them is in the list of decided
+ * differences.
  */
-const MINOR = /\/avatar$|^people-(?:blocks|transfer) .*\/issues$/;
+const MINOR = /\/avatar$/;
+/** The same for one recording, by its name. */
+const MINOR_IN: Readonly<Record<string, RegExp>> = {
+  "people-blocks": /\/issues$/,
+  "people-generate": /\/(?:labels|branch_protections)$/,
+  "people-transfer": /\/issues$/,
+};
 
 /**
  * The steps of a recording that are played: those whose operations exist, up to the first request that changed
@@ -105,14 +114,17 @@ export function playable({ name: recording, steps }: Recording): RequestStep[] {
   // A saved name of a repository contains its owner.
   const fullNames = new Set<string>();
   for (const step of steps) {
-    if (!isRequest(step)) break;
+    if (!isRequest(step)) {
+      if (isReading(step)) continue;
+      break;
+    }
     const { method, answer, save = {} } = step;
     const path = step.path.replaceAll(/\$\{(\w+)\}/g, (_, name: string) =>
       fullNames.has(name) ? "owner/name" : "name",
     );
     const isChange = method !== "GET" && answer.status < 400;
     if (isBuilt(method, path)) list.push(step);
-    else if (isChange && !MINOR.test(`${recording} ${path}`)) break;
+    else if (isChange && !MINOR.test(path) && !MINOR_IN[recording]?.test(path)) break;
     for (const [name, from] of Object.entries(save)) {
       if (from.endsWith("full_name")) fullNames.add(name);
     }

@@ -1,83 +1,155 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import type { Session } from "../../../db/schema/index.ts";
+import {
+  countRecoveryCodes,
+  replaceRecoveryCodes,
+} from "../../../domain/second-factors/recovery-codes.ts";
+import {
+  disableTotp,
+  enableTotp,
+  findWaitingTotp,
+  startTotp,
+} from "../../../domain/second-factors/totp-enrolment.ts";
+import { totpUri } from "../../../domain/second-factors/totp.ts";
 import { endOtherSessions, endSession } from "../../../domain/sessions/end-sessions.ts";
 import { listSessions } from "../../../domain/sessions/list-sessions.ts";
-import { readId } from "../read-id.ts";
 import type { WebEnv } from "../../env.ts";
-import { readForm } from "../form.ts";
-import { Form } from "../layout.tsx";
+import { type Form as SentForm, readForm } from "../form.ts";
+import { Field, Form } from "../layout.tsx";
 import { type OwnPage, openOwnPage } from "../open-page.ts";
+import { orRefuse, type Refusal } from "../or-refuse.ts";
+import { QrCode } from "../qr-code.tsx";
+import { readId } from "../read-id.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
-import { Time } from "../time.tsx";
+import { confirmPassword } from "./confirm-password.ts";
+import { AuthenticatorApp, NewRecoveryCodes, RecoveryCodes } from "./second-factors.tsx";
+import { SECURITY_PATH as PATH } from "./security-path.ts";
+import { Sessions } from "./sessions.tsx";
 import { renderSettings } from "./settings-page.tsx";
-
-const PATH = "/user/settings/security";
 
 /** Sessions and second factors of the reader. */
 export const security = new Hono<WebEnv>({ router: new TrieRouter() });
 
-security.get(PATH, async (c) => {
-  const page = await openOwnPage(c);
-  const sessions = await listSessions(page.ctx, page.user);
-  return renderSettings(
-    c,
-    page,
-    { part: "security" },
-    <Sessions page={page} sessions={sessions} />,
-  );
-});
+security.get(PATH, async (c) => renderSecurity(c, await openOwnPage(c)));
 
 security.post(`${PATH}/sessions/end`, async (c) => {
   const form = await readForm(c);
   const { ctx, user } = await openOwnPage(c);
-  await endSession(ctx.db, user.id, readId(form.text("id")));
+  await endSession(ctx, user.id, readId(form.text("id")));
   return redirectAfterWrite(c, PATH);
 });
 
 security.post(`${PATH}/sessions/end_others`, async (c) => {
   await readForm(c);
   const { ctx, session } = await openOwnPage(c);
-  await endOtherSessions(ctx.db, session);
+  await endOtherSessions(ctx, session);
   return redirectAfterWrite(c, PATH);
 });
 
-function Sessions({ page, sessions }: { page: OwnPage; sessions: readonly Session[] }) {
-  const { formToken } = page;
-  return (
-    <section class="card" aria-labelledby="sessions">
-      <h2 id="sessions">Sessions</h2>
-      <p>Browsers in which you are signed in. A session ends 14 days after its last use.</p>
-      <ul class="list">
-        {sessions.map((each) => (
-          <li>
-            <div class="grow">
-              <div>{each.userAgent || "Unknown browser"}</div>
-              <div class="soft">
-                {each.id === page.session.id ? "This browser. " : undefined}
-                {each.network === "" ? undefined : `From ${each.network}. `}
-                Signed in <Time at={each.createdAt} />, last used <Time at={each.lastUsedAt} />.
-              </div>
-            </div>
-            {each.id === page.session.id ? undefined : (
-              <Form action={`${PATH}/sessions/end`} formToken={formToken}>
-                <input type="hidden" name="id" value={String(each.id)} />
-                <button type="submit">
-                  End<span class="hidden"> the session of {each.userAgent}</span>
-                </button>
-              </Form>
-            )}
-          </li>
-        ))}
-      </ul>
-      {sessions.length > 1 ? (
-        <Form action={`${PATH}/sessions/end_others`} formToken={formToken}>
-          <button type="submit" class="danger">
-            End all other sessions
-          </button>
-        </Form>
-      ) : undefined}
-    </section>
+security.post(`${PATH}/two_factor/start`, async (c) =>
+  withPassword(c, async ({ ctx, user }) => {
+    await startTotp(ctx, user);
+    return redirectAfterWrite(c, `${PATH}/two_factor/enroll`);
+  }),
+);
+
+security.get(`${PATH}/two_factor/enroll`, async (c) => renderEnrolment(c, await openOwnPage(c)));
+
+security.post(`${PATH}/two_factor/enroll`, async (c) => {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  return orRefuse(
+    c,
+    async () =>
+      renderCodes(
+        c,
+        page,
+        await enableTotp(page.ctx, page.user, page.session, form.text("passcode")),
+      ),
+    (refusal) => renderEnrolment(c, page, refusal),
+  );
+});
+
+security.post(`${PATH}/two_factor/disable`, async (c) =>
+  withPassword(c, async ({ ctx, user, session }) => {
+    await disableTotp(ctx, user, session);
+    return redirectAfterWrite(c, PATH);
+  }),
+);
+
+security.post(`${PATH}/recovery_codes`, async (c) =>
+  withPassword(c, async (page) => {
+    const { codes, statements } = await replaceRecoveryCodes(page.ctx, page.user);
+    await page.ctx.db.batch(statements);
+    return renderCodes(c, page, codes);
+  }),
+);
+
+/** Does what a form asks for whose sender proves with their password to be the reader. */
+async function withPassword(
+  c: Context<WebEnv>,
+  work: (page: OwnPage, form: SentForm) => Promise<Response>,
+): Promise<Response> {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  return orRefuse(
+    c,
+    async () => {
+      await confirmPassword(c, page, form);
+      return work(page, form);
+    },
+    (refusal) => renderSecurity(c, page, refusal),
   );
 }
+
+async function renderSecurity(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) {
+  const [sessions, left] = await Promise.all([
+    listSessions(page.ctx, page.user),
+    countRecoveryCodes(page.ctx, page.user),
+  ]);
+  return renderSettings(
+    c,
+    page,
+    { part: "security", refusal },
+    <>
+      <AuthenticatorApp page={page} />
+      <RecoveryCodes page={page} left={left} />
+      <Sessions page={page} sessions={sessions} />
+    </>,
+  );
+}
+
+async function renderEnrolment(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) {
+  const { ctx, user, formToken } = page;
+  const secret = await findWaitingTotp(ctx, user);
+  if (secret === undefined) return c.redirect(PATH, 303);
+  const uri = await totpUri(secret, ctx.config.appName, user.name);
+  return renderSettings(
+    c,
+    page,
+    { part: "security", refusal },
+    <section class="card">
+      <h2>Set up an authenticator app</h2>
+      <p>Scan this code with the app, or enter its text there.</p>
+      <QrCode text={uri} label="The text below as a QR code" />
+      <p class="secret">{secret}</p>
+      <Form action={`${PATH}/two_factor/enroll`} formToken={formToken}>
+        <Field
+          label="Code"
+          name="passcode"
+          autocomplete="one-time-code"
+          inputmode="numeric"
+          hint="The six digits that the app shows."
+          isFirst
+        />
+        <button type="submit" class="primary">
+          Enable the app
+        </button>
+      </Form>
+    </section>,
+  );
+}
+
+const renderCodes = (c: Context<WebEnv>, page: OwnPage, codes: readonly string[]) =>
+  renderSettings(c, page, { part: "security" }, <NewRecoveryCodes codes={codes} />);

@@ -4,11 +4,16 @@ import type { Child } from "hono/jsx";
 import type { WebEnv } from "../../env.ts";
 import { Notice } from "../layout.tsx";
 import type { OwnPage } from "../open-page.ts";
+import type { Refusal } from "../or-refuse.ts";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 
 /** The parts of a user's settings, in the order of their links. */
 const PARTS = {
+  account: "Account",
   security: "Security",
+  tokens: "Access tokens",
+  keys: "Keys",
+  applications: "Applications",
 } as const;
 
 /** How a page of the settings is sent. */
@@ -16,19 +21,24 @@ interface SettingsOptions extends Omit<PageOptions, "title"> {
   part: keyof typeof PARTS;
   /** What was done, or why it was not. */
   notice?: { kind: "error" | "done"; text: string } | undefined;
+  /** Why a form was refused, in place of `status` and `notice`. */
+  refusal?: Refusal | undefined;
 }
 
 /** Sends a page of a user's settings. */
 export function renderSettings(
   c: Context<WebEnv>,
   page: OwnPage,
-  { part, notice, ...options }: SettingsOptions,
+  { part, refusal, ...given }: SettingsOptions,
   body: Child,
 ): Response | Promise<Response> {
+  const { notice, status, ...options } = refusal
+    ? { ...given, status: refusal.status, notice: { kind: "error" as const, text: refusal.text } }
+    : given;
   return renderPage(
     c,
     page,
-    { ...options, title: `${PARTS[part]} settings` },
+    { ...options, title: `${PARTS[part]} settings`, status: status ?? 200 },
     <>
       <h1>Settings</h1>
       <nav aria-label="Settings">

@@ -1,0 +1,23 @@
+import type { LimitedAction } from "../auth/rate-limits.ts";
+import type { GuardVariables } from "./guards/guard.ts";
+
+/** The context of a handler behind a guard. */
+type Counted = { readonly var: Pick<GuardVariables, "base" | "ctx"> };
+
+/**
+ * Counts an action of the signed-in caller, whichever credential they use.
+ *
+ * @throws Failure `too_many` over the limit.
+ */
+export async function countAction({ var: { base, ctx } }: Counted, action: LimitedAction) {
+  await base.rateLimits.count(action, ctx.actor.user && `account ${ctx.actor.user.id}`);
+}
+
+/**
+ * Counts an action of an anonymous caller, by where it comes from.
+ *
+ * @throws Failure `too_many` over the limit.
+ */
+export async function countAnonymousAction({ var: { base, ctx } }: Counted, action: LimitedAction) {
+  if (!ctx.actor.user) await base.rateLimits.count(action, base.network);
+}

@@ -1,0 +1,51 @@
+import { tooManyRequests } from "../lib/failure.ts";
+import { IsolateRateLimiter, type RateLimiter, WINDOW_MS } from "./rate-limiter.ts";
+import { hashSecret } from "./secret.ts";
+
+/** What is limited, and the limiter of an isolate without the binding, with the same limit as in wrangler.toml. */
+const isolateLimiters = {
+  /** Registrations from an address. */
+  SIGN_UPS: new IsolateRateLimiter(5),
+  /** Passwords that are asked for anew, from an address and for an address of mail. */
+  PASSWORD_RESETS: new IsolateRateLimiter(5),
+  /** Requests by which an account adds addresses, each of which gets a mail. */
+  ADDRESS_ADDITIONS: new IsolateRateLimiter(20),
+  /** Access tokens that an account makes. */
+  TOKEN_CREATIONS: new IsolateRateLimiter(60),
+  /** Tests of webhooks that an account sends. */
+  WEBHOOK_TESTS: new IsolateRateLimiter(60),
+  /** Texts that an account has rendered. */
+  RENDERINGS: new IsolateRateLimiter(300),
+  /** Searches of anonymous callers from an address. */
+  ANONYMOUS_SEARCHES: new IsolateRateLimiter(60),
+} as const;
+
+/** An action that is limited; also the name of its binding. */
+export type LimitedAction = keyof typeof isolateLimiters;
+
+/** Bindings of the platform that count; a missing one is counted by each isolate for itself. */
+export type LimitBindings = Partial<Record<LimitedAction, RateLimiter>>;
+
+/** Limits how often an action is done in a minute, by whom or from where. */
+export class RateLimits {
+  readonly #bindings: LimitBindings;
+
+  constructor(bindings: LimitBindings) {
+    this.#bindings = bindings;
+  }
+
+  /**
+   * Counts an action.
+   *
+   * @param key Who does it, or from where; undefined where that is not known, which counts nothing: one counter for all
+   * such callers would let one of them stop the others.
+   * @throws Failure `too_many` over the limit.
+   */
+  async count(action: LimitedAction, key: string | undefined): Promise<void> {
+    if (key === undefined) return;
+    const limiter: RateLimiter = this.#bindings[action] ?? isolateLimiters[action];
+    // SECURITY: hashed, since the platform stores keys.
+    const { success } = await limiter.limit({ key: await hashSecret(`${action} ${key}`) });
+    if (!success) throw tooManyRequests("Too many requests, try again later.", WINDOW_MS / 1000);
+  }
+}

@@ -1,0 +1,48 @@
+/** A mail in plain text. */
+export interface Mail {
+  from: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** The bindings by which mail leaves: the platform's, or a service of the machine that stores it in files. */
+export interface MailBindings {
+  MAIL?: Pick<SendEmail, "send">;
+  MAIL_FILES?: Pick<Fetcher, "fetch">;
+}
+
+/** Sends mail, and knows whether a request has queued any. */
+export class Mailer {
+  readonly #bindings: MailBindings;
+  #isSendingDue = false;
+
+  constructor({ MAIL, MAIL_FILES }: MailBindings) {
+    this.#bindings = { ...(MAIL && { MAIL }), ...(MAIL_FILES && { MAIL_FILES }) };
+  }
+
+  /** Notes that a mail is being queued in this context; its opener sends it after it is stored. */
+  noteQueued(): void {
+    this.#isSendingDue = true;
+  }
+
+  /** Whether mails were queued since the last call. */
+  takeQueued(): boolean {
+    const isDue = this.#isSendingDue;
+    this.#isSendingDue = false;
+    return isDue;
+  }
+
+  /** @throws Error if the mail was not accepted. */
+  async send(mail: Mail): Promise<void> {
+    const { MAIL, MAIL_FILES } = this.#bindings;
+    if (MAIL) {
+      await MAIL.send(mail);
+      return;
+    }
+    if (!MAIL_FILES) throw new Error("the service has no binding that sends mail");
+    const body = JSON.stringify(mail);
+    const { ok, status } = await MAIL_FILES.fetch("http://mail/", { method: "POST", body });
+    if (!ok) throw new Error(`mail was refused with ${status}`);
+  }
+}

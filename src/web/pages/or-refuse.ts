@@ -1,0 +1,39 @@
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+import { FAILURE_STATUS, failureHeaders } from "../../entrance/failure-status.ts";
+import { Failure } from "../../lib/failure.ts";
+import type { WebEnv } from "../env.ts";
+
+/** Why a form was refused, for the page that shows it again. */
+export interface Refusal {
+  text: string;
+  status: ContentfulStatusCode;
+}
+
+/** The API's message about a field, `[user_name]: must …`, as a sentence. */
+function toSentence(message: string): string {
+  const [, field, rule] = /^\[([a-z0-9_.]+)\]: (.+)$/.exec(message) ?? [];
+  if (field === undefined || rule === undefined) return message;
+  const name = field.replaceAll(/[_.]/g, " ");
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)} ${rule}.`;
+}
+
+/**
+ * Does what a form asks for; where that is refused, shows the form again with the reason.
+ *
+ * A form that names what does not exist has no page of its own to show again.
+ */
+export async function orRefuse(
+  c: Context<WebEnv>,
+  work: () => Promise<Response>,
+  showAgain: (refusal: Refusal) => Response | Promise<Response>,
+): Promise<Response> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === "not_found") throw error;
+    for (const [name, value] of Object.entries(failureHeaders(error))) c.header(name, value);
+    return showAgain({ text: toSentence(error.message), status: FAILURE_STATUS[error.kind] });
+  }
+}

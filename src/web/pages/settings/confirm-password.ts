@@ -1,0 +1,28 @@
+import type { Context } from "hono";
+
+import { comparePassword } from "../../../entrance/compare-password.ts";
+import { invalid } from "../../../lib/failure.ts";
+import type { WebEnv } from "../../env.ts";
+import type { Form } from "../form.ts";
+import type { OwnPage } from "../open-page.ts";
+
+/** The field for the reader's password in forms that change how they sign in. */
+export const CURRENT_PASSWORD = "current_password";
+
+/**
+ * Requires the reader's password.
+ *
+ * SECURITY: a browser that was left unlocked must not give the account away for good.
+ *
+ * @throws Failure `invalid` for a wrong one, `too_many` after too many.
+ */
+export async function confirmPassword(
+  c: Context<WebEnv>,
+  { user }: OwnPage,
+  form: Form,
+): Promise<void> {
+  const { base } = c.var;
+  const claim = { name: user.name, password: form.text(CURRENT_PASSWORD) };
+  const match = await comparePassword(base, claim, user, base.network);
+  if (match === "wrong") throw invalid("Your password is not right.");
+}
