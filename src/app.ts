@@ -31,7 +31,9 @@ import { web } from "./web/index.ts";
 
 /** Where the rate limits are missing, each isolate counts for itself. */
 type Limits = "SIGN_IN_ACCOUNT_FAILURES" | "SIGN_IN_ADDRESS_FAILURES" | LimitedAction;
-type Bindings = Omit<Env, Limits> & Partial<Pick<Env, Limits>> & MailBindings;
+type Bindings = Omit<Env, Limits> &
+  Partial<Pick<Env, Limits>> &
+  MailBindings & { EVENTS_OUT?: Queue<object> };
 
 interface AppEnv {
   Bindings: Bindings;
@@ -137,7 +139,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
       edgeCache,
       c.req.raw.signal,
     ),
-    eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS),
+    eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
     mailer: new Mailer(c.env),
     outgoing: openOutgoing(config, origin, USER_AGENT),
     signInFailures: new SignInFailures(

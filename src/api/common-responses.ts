@@ -10,8 +10,12 @@ type Response = Exclude<Responses[string], { $ref: string }>;
 const IN_REPOSITORY = /^\/repos\/\{owner\}\/\{repo\}\//;
 
 /** Whether the responses of a route get an `ETag`, and 304 for a client that has the current content. */
-export const isConditional = ({ method, path }: Pick<RouteConfig, "method" | "path">): boolean =>
-  method === "get" && IN_REPOSITORY.test(path);
+export const isConditional = ({
+  method,
+  path,
+  responses,
+}: Pick<RouteConfig, "method" | "path" | "responses">): boolean =>
+  method === "get" && IN_REPOSITORY.test(path) && responses[200] !== undefined;
 
 /** Whether a route takes a JSON body. */
 export const takesJson = ({ request }: Pick<RouteConfig, "request">): boolean =>

@@ -14,10 +14,6 @@ GET /admin/actions/runners
 POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
-GET /admin/cron
-POST /admin/cron/{task}
-GET /admin/emails
-GET /admin/emails/search
 GET /admin/runners/registration-token
 GET /admin/unadopted
 POST DELETE /admin/unadopted/{owner}/{repo}
@@ -25,7 +21,6 @@ DELETE /admin/users/{username}
 GET POST DELETE /admin/users/{username}/badges
 POST /admin/users/{username}/keys
 DELETE /admin/users/{username}/keys/{id}
-POST /admin/users/{username}/repos
 GET PUT /notifications
 GET /notifications/new
 GET PATCH /notifications/threads/{id}
@@ -71,13 +66,11 @@ GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
+POST DELETE /repos/{owner}/{repo}/avatar
 GET /repos/{owner}/{repo}/assignees
 GET POST /repos/{owner}/{repo}/branch_protections
 POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
-GET /repos/{owner}/{repo}/collaborators
-GET PUT DELETE /repos/{owner}/{repo}/collaborators/{collaborator}
-GET /repos/{owner}/{repo}/collaborators/{collaborator}/permission
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 GET POST /repos/{owner}/{repo}/issues
@@ -112,7 +105,6 @@ GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 GET POST /repos/{owner}/{repo}/labels
 GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
-POST /repos/{owner}/{repo}/merge-upstream
 GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
@@ -142,14 +134,10 @@ GET DELETE /repos/{owner}/{repo}/releases/tags/{tag}
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}
 GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
-GET /repos/{owner}/{repo}/reviewers
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
 GET /repos/{owner}/{repo}/times
 GET /repos/{owner}/{repo}/times/{user}
-POST /repos/{owner}/{repo}/transfer
-POST /repos/{owner}/{repo}/transfer/accept
-POST /repos/{owner}/{repo}/transfer/reject
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages

@@ -123,9 +123,8 @@ async function resolveRepository(
   // SECURITY: finds only a repository that the caller may see; any other redirect would reveal the repository.
   const renamed = await findRenamed(ctx, target.owner, target.name);
   if (renamed) {
-    const location = movedTo(ctx.rootUrl, target.pathAt(renamed), raw);
-    const isOwnerRenamed = renamed.owner.lowerName !== target.owner.toLowerCase();
-    throw new Moved(location, isOwnerRenamed ? 307 : isRead(raw) ? 301 : 308);
+    const location = movedTo(ctx.rootUrl, target.pathAt(renamed.repo), raw);
+    throw new Moved(location, renamed.isOwnerRenamed ? 307 : isRead(raw) ? 301 : 308);
   }
   const created = await target.createMissing?.(ctx);
   if (!created) throw refuseUnknown(door, ctx.actor);

@@ -81,10 +81,14 @@ function insertEvents(
 /**
  * Like `record`, for a change that may turn out to change nothing: the event is inserted only if the
  * previous statement of the batch changed a row.
+ *
+ * @param then The visibility of the repository before the change, if the change concerns it: the event is shown to
+ * those who saw the repository before and see it now.
  */
-export function recordIfChanged(ctx: Ctx, event: Recordable) {
+export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisibility) {
   ctx.eventQueues.noteRecorded();
-  return insertEvent(originOf(ctx), event, sql`changes() > 0`);
+  const origin = { ...originOf(ctx), ...(then && { visibility: then }) };
+  return insertEvent(origin, event, sql`changes() > 0`);
 }
 
 /** Like `recordIfChanged`, for several events of one change. */
@@ -95,7 +99,7 @@ export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
 
 /** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
 function insertEvent(
-  { db, actorId, now, rootUrl }: EventOrigin,
+  { db, actorId, now, rootUrl, visibility }: EventOrigin,
   event: Recordable,
   condition: SQL,
 ) {
@@ -105,7 +109,7 @@ function insertEvent(
     actorId,
     ownerId,
     repoId,
-    ...visibilityColumns(sql`${repoId}`),
+    ...visibilityColumns(sql`${repoId}`, visibility),
     payload: jsonOf(fields),
     createdAt: now,
     dispatchAt: hasWebhookEvents(type) ? now : null,

@@ -1,33 +1,18 @@
 import type { Ctx } from "../context.ts";
-import { sweepAudit } from "../domain/audit/sweep-audit.ts";
-import { removeUnusedImages } from "../domain/avatars/remove-unused-images.ts";
+import { runScheduledTasks } from "../domain/cron/run-tasks.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
-import { listOrphaned } from "../domain/git/list-orphaned.ts";
-import { removeLooseFiles } from "../domain/lfs/remove-loose-files.ts";
-import { sendDueMails } from "../domain/mail/send-due-mails.ts";
-import { purgeSignIns } from "../domain/sessions/purge-sign-ins.ts";
-import { purgeGrants } from "../domain/oauth/purge-grants.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
-import { maintainWebhooks } from "../domain/webhooks/maintain-webhooks.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
-import { requeueDue } from "../domain/webhooks/delivery/requeue-due.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
 import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
-import { settled } from "../lib/settled.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
 
 /** The message types of the queues. */
 export type Job = StorageJob | EventJob | DeliveryJob;
 
-/** Deleted repositories handled by one run of the schedule; the next run continues. */
-const ORPHANED_MAX = 100;
-
 /** How long a batch waits for its deliveries. */
 const DELIVERY_WAIT_MS = 200;
-
-/** The cron trigger in wrangler.toml for webhooks; the others maintain storage. */
-const EVERY_MINUTE = "* * * * *";
 
 /**
  * Handles the messages of a batch.
@@ -92,19 +77,6 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
   }
 }
 
-/** Requeues overdue work, and removes garbage and rows past their retention. */
-export async function handleSchedule(cron: string, ctx: Ctx): Promise<void> {
-  // A failing job does not stop the others.
-  if (cron === EVERY_MINUTE) {
-    await settled([requeueDue(ctx), forwardEvents(ctx), sendDueMails(ctx)]);
-  } else {
-    const purges = [sweepAudit(ctx), purgeGrants(ctx), purgeSignIns(ctx)];
-    await settled([maintainStorage(ctx), maintainWebhooks(ctx), ...purges]);
-  }
-}
-
-async function maintainStorage(ctx: Ctx): Promise<void> {
-  const locations = await listOrphaned(ctx, ORPHANED_MAX);
-  for (const location of locations) await ctx.git.maintainLater(location);
-  await settled([removeLooseFiles(ctx), removeUnusedImages(ctx)]);
-}
+/** Runs the tasks of a cron trigger: requeues overdue work, and removes garbage and rows past their retention. */
+export const handleSchedule = (cron: string, ctx: Ctx): Promise<void> =>
+  runScheduledTasks(ctx, cron);

@@ -42,6 +42,29 @@ export class PackList {
     }
   }
 
+  /** Lists packs that are under hold, behind all others. They stay shared. */
+  adopt(packs: readonly PackRecord[]): void {
+    const listed = new Set(this.list().map(({ name }) => name));
+    const added = packs.filter(({ name }) => !listed.has(name));
+    // SECURITY: or maintenance would delete a pack of the list with the retired ones.
+    this.forgetRetired(added.map(({ name }) => name));
+    this.add(added, true);
+  }
+
+  /**
+   * Puts packs of another repository of the network under hold: as retired packs they are not deleted for as long as
+   * readers may need those, and then only if no repository lists them.
+   */
+  hold(names: readonly string[], at: number): void {
+    this.sql.exec(
+      `insert into retired (name, at, is_shared)
+       select value, ?1, 1 from json_each(?2) where value not in (select name from packs)
+       on conflict (name) do update set at = ?1, is_shared = 1`,
+      at,
+      JSON.stringify(names),
+    );
+  }
+
   private insert(pack: PackRecord, position: number, isShared: boolean): void {
     this.sql.exec(
       `insert into packs

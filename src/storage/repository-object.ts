@@ -143,6 +143,7 @@ export class RepositoryObject extends DurableObject<Env> {
         const applied = push.updates.filter(({ ref }) => done.has(ref));
         if (applied.length === 0) return;
         if (applied.some(({ newOid }) => newOid !== null)) {
+          this.packs.adopt(push.adoptedPacks ?? []);
           this.packs.add(push.packs);
           if (push.uploadId !== null) this.packs.forgetUploads([push.uploadId]);
           arePacksKept = true;
@@ -191,6 +192,15 @@ export class RepositoryObject extends DurableObject<Env> {
   share(): Snapshot {
     this.packs.share();
     return this.snapshot();
+  }
+
+  /**
+   * Holds packs of another repository of the network that a push is about to list, so that nothing deletes them
+   * meanwhile. Afterwards their owner must be asked whether it lists them still.
+   */
+  holdPacks(location: RepositoryLocation, names: string[], at: number): void {
+    this.packs.hold(names, at);
+    this.scheduleMaintenance(location);
   }
 
   /** Initializes this object as a fork. @throws Error if the repository is not new. */

@@ -90,6 +90,8 @@ export interface Push {
   uploadId: string | null;
   /** Packs with the new objects; listed only if an update other than a deletion is applied. */
   packs: PackRecord[];
+  /** Packs of another repository of the network that the updates need, under hold here; listed before `packs`. */
+  adoptedPacks?: PackRecord[];
   updates: RefUpdate[];
   /** Refs that reach what the new objects and values rely on. The push is refused if one of them has changed. */
   requiredRefs: RequiredRef[];

@@ -5,11 +5,13 @@ import type { FileCache } from "./bucket.ts";
 import { LruCache } from "./lru-cache.ts";
 
 /** Bumped when the meaning of cached results changes, so that results of older code are not read. */
-const VERSION = 3;
+const VERSION = 4;
 
 /** The first character of a cached result. */
 const COMPLETE = "+";
 const INCOMPLETE = "-";
+/** Incomplete, and a request that tried to continue it got no further within its budget. */
+const STUCK = "!";
 
 /** The longest result that is cached, in characters of its JSON. */
 const CHARS_MAX = 1024 * 1024;
@@ -41,7 +43,7 @@ export type ResultKey = readonly [kind: string, ...parts: unknown[]];
  * Cached results computed from the git data of one repository, in the isolate and in the file cache.
  *
  * Each result is computed within a budget of steps. As steps depend on the input alone, an incomplete result is the same
- * at every attempt, and it is cached like a complete one.
+ * at every attempt, and it is cached like a complete one; or each request continues where the one before it ended.
  *
  * SECURITY: the key contains the name of the repository's Durable Object, which is never reused for
  * another repository, and the oids from which the result follows. The calling code must check first that
@@ -73,12 +75,36 @@ export class ResultCache {
       return JSON.parse(cached.slice(1)) as T;
     }
     const { value, mark } = await this.compute(key, compute);
-    const text = mark + JSON.stringify(value);
-    if (text.length <= 1 + CHARS_MAX) {
-      recent.set(name, text, 2 * text.length);
-      this.cache.put(name, encodeUtf8(text));
-    }
+    this.store(name, mark + JSON.stringify(value));
     return value;
+  }
+
+  /**
+   * Like `getOrCompute`, for a result whose computation can be continued: a request that finds it incomplete spends
+   * another budget on it. One that gets no further is the last to try.
+   *
+   * @param compute Receives the incomplete result, which contains whatever it needs to continue.
+   */
+  async getOrContinue<T>(
+    key: ResultKey,
+    compute: (budget: StepBudget, known: T | undefined) => Promise<T>,
+  ): Promise<T> {
+    const name = await this.nameOf(key);
+    const cached = recent.get(name) ?? (await this.read(name));
+    const knownText = cached?.slice(1);
+    const known = knownText === undefined ? undefined : (JSON.parse(knownText) as T);
+    if (cached?.startsWith(STUCK)) this.work.onIncomplete(key[0]);
+    if (known !== undefined && !cached?.startsWith(INCOMPLETE)) return known;
+    const { value, mark } = await this.compute(key, (budget) => compute(budget, known));
+    const text = JSON.stringify(value);
+    this.store(name, (text === knownText ? STUCK : mark) + text);
+    return value;
+  }
+
+  private store(name: string, text: string): void {
+    if (text.length > 1 + CHARS_MAX) return;
+    recent.set(name, text, 2 * text.length);
+    this.cache.put(name, encodeUtf8(text));
   }
 
   /** Like `getOrCompute`, for a text of any length, which is cached as its bytes. The caller must not modify them. */

@@ -257,6 +257,12 @@ export class StoredRepository {
     return this.object.share();
   }
 
+  /** Holds packs of another repository of the network, for a push that lists them. */
+  async holdPacks(packs: readonly PackRecord[], at: number): Promise<void> {
+    const names = packs.map(({ name }) => name);
+    await this.object.holdPacks(this.location, names, at);
+  }
+
   /** Initializes this repository, which must be new, as a fork. */
   async adopt(snapshot: Snapshot): Promise<void> {
     await this.object.adopt(this.location, snapshot);

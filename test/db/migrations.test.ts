@@ -76,6 +76,9 @@ describe("the migrations", () => {
     await database.exec(
       "insert into users (kind, name, lower_name, email, created_at, updated_at) values ('user', 'Ada', 'ada', 'ada@example.com', 1000, 1000)",
     );
+    await database.exec(
+      "insert into email_addresses (user_id, email, lower_email, is_activated, is_primary) values (1, 'ada@example.com', 'ada@example.com', 1, 1)",
+    );
     const earlier = await insertToken("earlier");
     await database.exec(
       "insert into teams (org_id, name, lower_name, access, created_at) values (1, 'Readers', 'readers', 1, 1000), (1, 'Owners', 'owners', 4, 1000)",
@@ -118,6 +121,13 @@ describe("the migrations", () => {
     expect(await call("GET", star, { token: earlier })).toMatchObject({ status: 204 });
     const found = await call("GET", "/users/search?q=ada@example", { token: earlier });
     expect(found.body, "the index has users from before").toMatchObject([{ login: "Ada" }]);
+
+    const { results } = await database
+      .prepare(
+        "select rowid from email_addresses_search where email_addresses_search match '\"ada@ex\"'",
+      )
+      .all();
+    expect(results, "the index has addresses from before").toHaveLength(1);
 
     const kept = await db.select({ name: teams.name, units: teams.units }).from(teams);
     expect(kept, "teams from before units give in each what they gave").toEqual([

@@ -8,6 +8,7 @@ import { maintainRepository } from "../../src/domain/git/maintain-repository.ts"
 import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
 import { call } from "../support/call.ts";
+import { History } from "../support/commits.ts";
 import { db } from "../support/db.ts";
 import { eventsOf } from "../support/events.ts";
 import { failEveryCall, failing, serveFailing } from "../support/faults.ts";
@@ -24,7 +25,14 @@ import {
 } from "../support/large-files.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../support/make.ts";
 import { systemCtx } from "../support/system.ts";
-import { filesOf, makeCommit, pushRequest, refsOf, storePush } from "../support/push.ts";
+import {
+  filesOf,
+  makeCommit,
+  pushCommands,
+  pushRequest,
+  refsOf,
+  storePush,
+} from "../support/push.ts";
 
 /** Time after the fault at which all abandoned uploads have expired. */
 const LATER_MS = 3 * UPLOAD_LIFE_MS;
@@ -87,6 +95,37 @@ describe(
   "after a failure of any storage call, and after a crash of the Worker at it",
   { timeout: 180_000 },
   () => {
+    it("a fork that takes packs of its parent, which is deleted then, loses none of them", async () => {
+      await failEveryCall(async (fault) => {
+        const [owner, forker] = [await make.user(), await make.user()];
+        const repo = await make.repo(owner);
+        const history = new History();
+        const first = history.commit({ files: { a: "a" } });
+        await storePush(repo, "refs/heads/main", first, history.build());
+        const path = `/repos/${repo.owner}/${repo.name}/forks`;
+        const { body: fork } = await call("POST", path, { as: forker, json: {} });
+        const next = history.commit({ files: { a: "b" }, parents: [first] });
+        const commands = [{ ref: "refs/heads/main", old: first, new: next }];
+        await pushCommands(owner, repo, commands, { pack: history.build() });
+
+        const faults = failing(fault);
+        const request = new Request(`http://x/api/v1/repos/${fork.full_name}/merge-upstream`, {
+          method: "POST",
+          headers: { Authorization: `token ${forker.token}`, "Content-Type": "application/json" },
+          body: JSON.stringify({ branch: "main" }),
+        });
+        const isDone = (await serveFailing(request, faults.bindings))?.status === 200;
+        const location = await placeOf(fork.id);
+        const [main] = await refsOf(location);
+        expect(isDone ? [next] : [first, next]).toContain(main?.oid);
+        await call("DELETE", `/repos/${repo.owner}/${repo.name}`, { as: owner });
+        for (const each of [repo, location, repo, location]) await maintain(each);
+        expect(await readAllObjects(location)).toBe(main?.oid === next ? 6 : 3);
+        await expectNoStrays(location, [location]);
+        return faults;
+      });
+    });
+
     it("a push is applied with one event or not at all, and leaves no stray files", async () => {
       const most = await failEveryCall(async (fault) => {
         const { owner, repo } = await makePushed(1);

@@ -366,6 +366,40 @@ describe("replacePacks", () => {
   });
 });
 
+describe("holdPacks", () => {
+  const packNames = async (object: ReturnType<typeof fresh>) =>
+    (await object.snapshot()).packs.map(({ name }) => name);
+
+  it("holds packs of another repository for a day, after which maintenance asks who lists them", async () => {
+    const object = fresh();
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)], { packs: [pack("own")] }));
+    await object.holdPacks(LOCATION, ["own", "other"], 5000);
+    const day = 5000 + RETIRED_LIFE_MS;
+    expect(await object.findHeld(["own", "other", "x"], day - 1)).toEqual(["own", "other"]);
+    expect(await packNames(object)).toEqual(["own"]);
+    expect((await object.listWork(day)).retired).toEqual([{ name: "other", isShared: true }]);
+    await object.holdPacks(LOCATION, ["other"], 6000);
+    expect((await object.listWork(day)).retired).toEqual([]);
+  });
+
+  // SECURITY: what maintenance finds retired is deleted, unless another repository lists it.
+  it("ends when a push lists the packs, behind all others and once", async () => {
+    const object = fresh();
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)], { packs: [pack("own")] }));
+    await object.holdPacks(LOCATION, ["other"], 5000);
+    const adoptedPacks = [pack("other")];
+    const first = push([update(MAIN, A, B)], { adoptedPacks, packs: [pack("new")] });
+    expect(await object.commitPush(LOCATION, first)).toMatchObject({ arePacksKept: true });
+    expect(
+      await object.commitPush(LOCATION, push([update(MAIN, B, C)], { adoptedPacks })),
+    ).toMatchObject({ outcomes: [{ kind: "updated" }] });
+    expect(await packNames(object)).toEqual(["own", "other", "new"]);
+    expect((await object.listWork(Number.MAX_SAFE_INTEGER)).retired).toEqual([]);
+    await object.discard(1000);
+    expect((await object.listWork(1000)).retired).toContainEqual({ name: "other", isShared: true });
+  });
+});
+
 describe("share and adopt", () => {
   it("create an object with the same refs and packs, and mark the packs as shared in both objects", async () => {
     const [source, fork] = [fresh(), fresh()];

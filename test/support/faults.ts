@@ -123,7 +123,9 @@ export async function serveFailing(
   bindings: Partial<Env>,
 ): Promise<Response | undefined> {
   const deferred: Promise<unknown>[] = [];
-  const execution = { waitUntil: (work: Promise<unknown>) => deferred.push(work) };
+  // As in the runtime, a failure counts as handled from the start, however early it comes.
+  const waitUntil = (work: Promise<unknown>) => deferred.push(work.catch(() => undefined));
+  const execution = { waitUntil };
   const all = { ...env, ...bindings };
   const response = await app.fetch(request, all, execution as unknown as ExecutionContext);
   const body = await response.arrayBuffer().catch(() => undefined);

@@ -5,6 +5,7 @@ import { allOf } from "../../db/db.ts";
 
 import { users } from "../../db/schema/index.ts";
 import { createUser } from "../../domain/accounts/create-user.ts";
+import { deleteUser } from "../../domain/deletions/delete-user.ts";
 import { editUser } from "../../domain/accounts/edit-user.ts";
 import { listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
 import { renameAccount } from "../../domain/accounts/rename-account.ts";
@@ -16,7 +17,7 @@ import { endpoints } from "../endpoints.ts";
 import { userForAdmin } from "../guards/account.ts";
 import { siteAdmin } from "../guards/people.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
-import { Paging, setPageHeaders, queryId, readPage } from "../paging.ts";
+import { Paging, queryFlag, queryId, readPage, setPageHeaders } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 
 export const adminUsers = endpoints();
@@ -165,6 +166,33 @@ adminUsers.openapi(
       }),
     );
     return c.json(toUser(edited, viewer), 200);
+  },
+);
+
+adminUsers.openapi(
+  createRoute({
+    method: "delete",
+    path: "/admin/users/{username}",
+    operationId: "adminDeleteUser",
+    tags: ["admin"],
+    summary: "Delete a user",
+    description:
+      "Without `purge`, a user who owns repositories or belongs to organizations is refused. The deletion of a large account continues after the response; until then nobody signs in to it.",
+    middleware: [userForAdmin("write:admin")] as const,
+    request: {
+      params: UserPath,
+      query: z.object({
+        purge: queryFlag(
+          "Whether repositories, memberships and organizations without another owner are deleted, too",
+        ),
+      }),
+    },
+    responses: { 204: empty("The user is deleted"), ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    await deleteUser(ctx, account, { isPurge: c.req.valid("query").purge ?? false });
+    return c.body(null, 204);
   },
 );
 

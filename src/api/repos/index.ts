@@ -1,17 +1,20 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
+import { collaborators } from "./collaborators.ts";
 import { repositoryAvatarRoutes } from "./avatar.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
+import { upstreamMerges } from "./merge-upstream.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { repositoryTeams } from "./teams.ts";
 import { topics } from "./topics.ts";
+import { transfers } from "./transfers.ts";
 
 /** The routes of repositories. When two paths match a request, the one listed first handles it. */
 export const repoRoutes = [
@@ -21,6 +24,9 @@ export const repoRoutes = [
   subscriptions,
   stargazers,
   forks,
+  collaborators,
+  transfers,
+  upstreamMerges,
   generate,
   insights,
   topics,

@@ -8,11 +8,8 @@ import { repositories as repositoryTable } from "../../db/schema/index.ts";
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { deleteRepository } from "../../domain/repos/delete-repository.ts";
 import { editRepository } from "../../domain/repos/edit-repository.ts";
-import {
-  findParent,
-  selectRepositories,
-  toRepositoryContext,
-} from "../../domain/repos/find-repository.ts";
+import { findRelated } from "../../domain/repos/find-related.ts";
+import { selectRepositories, toRepositoryContext } from "../../domain/repos/find-repository.ts";
 import { listReachableRepositories } from "../../domain/repos/list-repositories.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
@@ -45,7 +42,11 @@ repositories.openapi(
   async (c) => {
     const { ctx, user, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const repo = await createRepository(ctx, user, user, true, wanted);
+    const repo = await createRepository(
+      ctx,
+      { owner: user, creator: user, ownsOwner: true },
+      wanted,
+    );
     return c.json(toRepository(repo, viewer), 201);
   },
 );
@@ -97,8 +98,7 @@ repositories.openapi(
     );
     const repo = row && toRepositoryContext(ctx.actor, row);
     if (!repo || !isAllowed(repo, TO_SEE)) throw notFound();
-    const parent = await findParent(ctx, repo.row);
-    return c.json(toRepository({ ...repo, parent }, viewer), 200);
+    return c.json(toRepository(await findRelated(ctx, repo), viewer), 200);
   },
 );
 
@@ -118,8 +118,7 @@ repositories.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const parent = await findParent(ctx, repo.row);
-    return c.json(toRepository({ ...repo, parent }, viewer), 200);
+    return c.json(toRepository(await findRelated(ctx, repo), viewer), 200);
   },
 );
 

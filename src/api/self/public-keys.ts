@@ -25,7 +25,8 @@ const KeyQuery = Paging.extend({
     .openapi({ description: "Only the key with this fingerprint" }),
 });
 
-const CreateKey = body({
+/** The body of a new SSH key. */
+export const CreateKey = body({
   title: requiredText(255),
   key: requiredText(16_384),
   read_only: optionalFlag(),

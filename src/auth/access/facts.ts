@@ -12,6 +12,7 @@ import {
 import { isInBoundToken, type ReachFacts } from "./credential-reach.ts";
 import { isOwnedByOrganizationOf } from "./grants.ts";
 import { reachesRepository } from "./team-modes.ts";
+import { pendingTransferTo } from "./transfers.ts";
 
 /** Facts from the database about a caller and a repository, the input of `resolvePermission`. */
 export interface AccessFacts extends ReachFacts {
@@ -20,7 +21,12 @@ export interface AccessFacts extends ReachFacts {
   /** The grants of the caller's teams in the repository, each distinct grant once. */
   teamGrants: readonly TeamGrant[];
   isOrganizationMember: boolean;
+  /** To whom a pending transfer offers the repository; null without one. */
+  pendingTransferTo: PendingTransferTo;
 }
+
+/** Whether the caller may accept the pending transfer of a repository, or only others; null if none is pending. */
+type PendingTransferTo = "caller" | "other" | null;
 
 /** The access that one team grants. */
 export interface TeamGrant {
@@ -49,6 +55,9 @@ export function accessFacts(who: { actorId: SQL; boundTokenId: SQL }): {
     isOrganizationMember: flagColumn(
       isOwnedByOrganizationOf(who.actorId),
       "is_organization_member",
+    ),
+    pendingTransferTo: sql<PendingTransferTo>`${pendingTransferTo(who.actorId)}`.as(
+      "pending_transfer_to",
     ),
     isInBoundToken: flagColumn(isInBoundToken(who.boundTokenId), "is_in_bound_token"),
   };

@@ -11,6 +11,7 @@ import {
 import type { Actor } from "../actor.ts";
 import { TO_SEE } from "./requirement.ts";
 import { teamGrants } from "./team-modes.ts";
+import { offeredRepositoryIds } from "./transfers.ts";
 
 /**
  * Selects the ids of repositories that the caller sees by a grant rather than by visibility. Ids may repeat.
@@ -19,13 +20,16 @@ import { teamGrants } from "./team-modes.ts";
 export function grantedRepositoryIds({ user, isSiteAdmin }: Actor): SQL {
   if (!user || isSiteAdmin) return sql`select id from ${repositories} where 0`;
   return sql`
-    ${reachableRepositoryIds(user.id)}
+    select id from (${reachableRepositoryIds(user.id)})
     union all select r.id from ${organizationMembers}
     join ${repositories} r on r.owner_id = ${organizationMembers.orgId} and not r.is_private
     where ${organizationMembers.userId} = ${user.id}`;
 }
 
-/** Selects the ids of repositories that a user owns, collaborates on, or reaches by a team. Ids may repeat. */
+/**
+ * Selects the ids of repositories that a user owns, collaborates on, reaches by a team, or is offered by a pending
+ * transfer. Ids may repeat.
+ */
 export function reachableRepositoryIds(userId: number): SQL {
   const isGranting = teamGrants(TO_SEE);
   return sql`
@@ -39,7 +43,8 @@ export function reachableRepositoryIds(userId: number): SQL {
     from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
       and ${teams.includesAllRepositories} and ${isGranting}
     join ${repositories} r on r.owner_id = ${teams.orgId}
-    where ${teamMembers.userId} = ${userId}`;
+    where ${teamMembers.userId} = ${userId}
+    union all ${offeredRepositoryIds(userId)}`;
 }
 
 /** Selects the ids of the repositories on which a user collaborates. */

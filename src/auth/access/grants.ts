@@ -12,10 +12,12 @@ import {
 } from "../../db/schema/index.ts";
 import { TO_SEE, type Requirement } from "./requirement.ts";
 import { reachesRepository, teamGrants } from "./team-modes.ts";
+import { isOfferedTo } from "./transfers.ts";
 
 /**
  * The condition, on the `repositories` rows of a query, that a user was granted what is required: as the
- * owner, by a collaboration, by a team, or as a member of the organization that owns the repository.
+ * owner, by a collaboration, by a team, as a member of the organization that owns the repository, or by a pending
+ * transfer.
  *
  * @param userId   A value, or a column of the enclosing query.
  * @param isEnough The condition that a team grants it, where it differs from `teamGrants(requirement)`.
@@ -32,6 +34,7 @@ export function isGranted(
     isCollaborator(userId, requirement),
     isGrantedByTeam(userId, isEnough),
     requirement.mode === "read" ? isReadableByMember(userId, isPrivate) : undefined,
+    requirement.mode === "read" ? isOfferedTo(userId) : undefined,
   );
 }
 

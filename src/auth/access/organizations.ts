@@ -22,8 +22,14 @@ export function organizationFacts(actorId: SQL): {
   };
 }
 
-const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
-  isInTeamOf(orgId, userId, sql`(${teams.access} >= ${ACCESS.owner} or ${teams.canCreateOrgRepo})`);
+/** The condition that a user may create repositories in an organization, and so accept transfers to it. */
+export const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
+  isInTeamOf(orgId, userId, letsCreateRepositories);
+
+/** The condition that a team lets its members create repositories. */
+export const letsCreateRepositories: SQL = sql`(
+  ${teams.access} >= ${sql.raw(String(ACCESS.owner))} or ${teams.canCreateOrgRepo}
+)`;
 
 /** The condition that a user belongs to an organization, in any role. */
 export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (

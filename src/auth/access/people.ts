@@ -1,5 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 
+import { anyOf } from "../../db/db.ts";
 import {
   ACCESS,
   collaborations,
@@ -10,9 +11,11 @@ import {
   teams,
   users,
   type Repository,
+  type Unit,
 } from "../../db/schema/index.ts";
 import type { Requirement } from "./requirement.ts";
 import { teamGrants } from "./team-modes.ts";
+import { recipientUserIds } from "./transfers.ts";
 import { isUnitOn } from "./unit-switches.ts";
 
 /**
@@ -40,18 +43,36 @@ export function reaches(userId: SQL, repo: Repository, requirement: Requirement)
 }
 
 /**
+ * Selects the ids of users who may be given issues or pull requests of a repository: its owner, collaborators with the
+ * required mode, and members of teams that may read one of the units there.
+ *
+ * As in Gitea, neither readers by visibility nor administrators of the site as such.
+ */
+export function eligibleUserIds(
+  repo: Repository,
+  mode: "read" | "write",
+  units: readonly Unit[],
+): SQL {
+  const reads = anyOf(...units.map((unit) => teamGrants({ unit, mode: "read" })));
+  return sql`(
+    select ${users.id} from ${users}
+    where ${users.id} = ${repo.ownerId} and ${users.kind} = 'user'
+    union select ${collaborations.userId} from ${collaborations}
+    where ${collaborations.repoId} = ${repo.id} and ${collaborations.access} >= ${ACCESS[mode]}
+    union select ${teamMembers.userId}
+    from ${teams} join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
+    where ${teams.orgId} = ${repo.ownerId} and ${reads} and ${reachesThis(repo)}
+  )`;
+}
+
+/**
  * Selects the ids of users who were granted the required permission in a repository: its owner, collaborators,
- * members of teams, and members of the organization that owns it. Excludes users who may read the repository
- * only because of its visibility.
+ * members of teams, members of the organization that owns it, and those it is offered to. Excludes users who may read
+ * the repository only because of its visibility.
  */
 function grantedUserIds(repo: Repository, requirement: Requirement): SQL {
   const { mode } = requirement;
-  const reachesThis = sql`(
-    ${teams.includesAllRepositories} or exists (
-      select 1 from ${teamRepositories}
-      where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id}
-    )
-  )`;
+  const offered = sql`union ${recipientUserIds(repo.id)}`;
   const isReadableByMembers = mode === "read" && !repo.isPrivate;
   return sql`(
     select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repo.id}
@@ -59,8 +80,16 @@ function grantedUserIds(repo: Repository, requirement: Requirement): SQL {
     where ${collaborations.repoId} = ${repo.id} and ${collaborations.access} >= ${ACCESS[mode]}
     union select ${teamMembers.userId}
     from ${teams} join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
-    where ${teams.orgId} = ${repo.ownerId} and ${teamGrants(requirement)} and ${reachesThis}
+    where ${teams.orgId} = ${repo.ownerId} and ${teamGrants(requirement)} and ${reachesThis(repo)}
     union select ${organizationMembers.userId} from ${organizationMembers}
     where ${organizationMembers.orgId} = ${repo.ownerId} and ${isReadableByMembers ? 1 : 0}
+    ${mode === "read" ? offered : sql``}
   )`;
 }
+
+const reachesThis = (repo: Repository): SQL => sql`(
+  ${teams.includesAllRepositories} or exists (
+    select 1 from ${teamRepositories}
+    where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id}
+  )
+)`;

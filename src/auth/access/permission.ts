@@ -37,7 +37,9 @@ export function resolvePermission(
   if (!isWithinReach(actor, repo, facts)) return NO_PERMISSION;
   if (actor.isSiteAdmin || repo.ownerId === actor.user?.id) return OWNER_PERMISSION;
   const floor = isReadableWithoutGrant(actor, repo, facts) ? ACCESS.read : ACCESS.none;
-  const least = Math.max(floor, actor.user ? facts.collaboratorAccess : ACCESS.none);
+  const offered = facts.pendingTransferTo === "caller" ? ACCESS.read : ACCESS.none;
+  const granted = Math.max(facts.collaboratorAccess, offered);
+  const least = Math.max(floor, actor.user ? granted : ACCESS.none);
   const grants = actor.user ? facts.teamGrants : [];
   const most = (ofTeam: (grant: TeamGrant) => Access): Access =>
     Math.max(least, ...grants.map(ofTeam)) as Access;

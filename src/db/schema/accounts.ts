@@ -62,6 +62,7 @@ export const users = sqliteTable(
   (table) => [
     uniqueIndex("users_lower_name").on(table.lowerName),
     index("users_by_name").on(table.kind, table.visibility, table.lowerName),
+    index("users_login_name").on(table.loginName, table.lowerName),
     index("users_avatar")
       .on(table.avatarHash)
       .where(sql`${table.avatarHash} <> ''`),
@@ -143,5 +144,59 @@ export const blocks = sqliteTable(
     index("blocks_blocked").on(table.blockedId, table.blockerId),
     index("blocks_newest").on(table.blockerId, table.createdAt, table.blockedId),
     check("blocks_not_oneself", sql`${table.blockerId} <> ${table.blockedId}`),
+  ],
+);
+
+/**
+ * Accounts that are being deleted, in steps. Until the last step the account is private, and nobody signs in to it.
+ */
+export const accountDeletions = sqliteTable(
+  "account_deletions",
+  {
+    accountId: integer()
+      .primaryKey()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** Whether repositories, memberships and organizations without another owner are deleted too. */
+    isPurge: integer({ mode: "boolean" }).notNull(),
+    /** Who asked for it; 0 for the service. */
+    requesterId: integer().notNull(),
+    /** What the account has back if it turns out that it can't be deleted. */
+    visibility: text().$type<Visibility>().notNull(),
+    isLoginProhibited: integer({ mode: "boolean" }).notNull(),
+    /** The public URL of the service at its start, for payloads of events: the schedule may not know it. */
+    rootUrl: text().notNull(),
+    /** While a worker runs its steps, in milliseconds; 0 for none. */
+    leasedUntil: integer().notNull().default(0),
+    createdAt: integer().notNull(),
+  },
+  (table) => [index("account_deletions_lease").on(table.leasedUntil, table.accountId)],
+);
+
+/** Marks of honor that administrators give to users. */
+export const badges = sqliteTable(
+  "badges",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    slug: text().notNull(),
+    description: text().notNull(),
+    imageUrl: text().notNull(),
+  },
+  (table) => [uniqueIndex("badges_slug").on(table.slug)],
+);
+export type Badge = typeof badges.$inferSelect;
+
+export const userBadges = sqliteTable(
+  "user_badges",
+  {
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    badgeId: integer()
+      .notNull()
+      .references(() => badges.id, { onDelete: "cascade" }),
+  },
+  (table) => [
+    primaryKey({ columns: [table.userId, table.badgeId] }),
+    index("user_badges_badge").on(table.badgeId),
   ],
 );

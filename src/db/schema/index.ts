@@ -2,6 +2,7 @@ export * from "./access.ts";
 export * from "./accounts.ts";
 export * from "./audit.ts";
 export * from "./avatars.ts";
+export * from "./cron.ts";
 export * from "./events.ts";
 export * from "./hooks.ts";
 export * from "./insights.ts";

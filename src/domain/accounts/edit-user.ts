@@ -4,13 +4,15 @@ import { hashPassword } from "../../auth/password.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
 import { emailAddresses, users, type User } from "../../db/schema/index.ts";
-import { record } from "../../events/record.ts";
+import { recordIfChanged } from "../../events/record.ts";
 import { differing } from "../../lib/differing.ts";
 import { invalidField, malformed, notFound } from "../../lib/failure.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { checkPassword } from "./create-user.ts";
 import { isEmail } from "./email-address.ts";
+import { othersAdminister } from "./last-administrator.ts";
+import { isBeingDeleted } from "./is-being-deleted.ts";
 
 type Columns = Pick<
   User,
@@ -44,8 +46,9 @@ export interface UserEdit extends Partial<Columns> {
 /**
  * Edits a user. The caller of this function checks permissions. Unchanged values record no event.
  *
- * @throws Failure `malformed` when the edit would remove the last administrator, for an invalid password, and for an
- * invalid email address or another user's, as existing clients expect; `invalid` for a website that is not an HTTP URL.
+ * @throws Failure `not_found` for an account that is being deleted; `malformed` when the edit would remove the last
+ * administrator, for an invalid password, and for an invalid email address or another user's, as existing clients
+ * expect; `invalid` for a website that is not an HTTP URL.
  */
 export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<User> {
   checkEdit(ctx, wanted);
@@ -55,16 +58,6 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
   const { email, password, ...columns } = edit;
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
 
-  // The last active administrator keeps the role. The statement checks this itself, so that two concurrent
-  // edits can't remove the last two.
-  const othersAdminister = sql`exists (
-    select 1
-    from ${users} others
-    where others.is_admin
-      and others.is_active
-      and not others.is_login_prohibited
-      and others.id <> ${user.id}
-  )`;
   const losesAdmin =
     user.isAdmin &&
     (edit.isAdmin === false || edit.isActive === false || edit.isLoginProhibited === true);
@@ -77,23 +70,23 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
           ...columns,
           ...(email !== undefined && { email }),
           ...(passwordHash !== undefined && { passwordHash }),
-          updatedAt: losesAdmin ? onlyWhile(othersAdminister, ctx.now) : ctx.now,
+          updatedAt: losesAdmin ? onlyWhile(othersAdminister(user.id), ctx.now) : ctx.now,
         })
-        .where(eq(users.id, user.id))
+        .where(and(eq(users.id, user.id), sql`not ${isBeingDeleted(sql`${users.id}`)}`))
         .returning(),
-      ...(email === undefined ? [] : primaryAddress(ctx, user, email)),
-      ...(endsSessions(edit) ? endSessions(ctx.db, user.id) : []),
-      record(ctx, {
+      recordIfChanged(ctx, {
         type: "user.edited",
         ownerId: user.id,
         changed: Object.keys(edit).toSorted(),
       }),
-      recordAudit(ctx, {
+      recordAuditIfChanged(ctx, {
         kind: "user.edited",
         ownerId: user.id,
         details: { changed: Object.keys(edit).toSorted() },
       }),
       ...roleChange(ctx, user, edit),
+      ...(email === undefined ? [] : primaryAddress(ctx, user, email)),
+      ...(endsSessions(edit) ? endSessions(ctx.db, user.id) : []),
     ]);
     const [row] = updated;
     if (!row) throw notFound();
@@ -119,7 +112,9 @@ function roleChange(ctx: Ctx, user: User, edit: UserEdit) {
   };
   const isChanged = Object.keys(differing(user, roles)).length > 0;
   if (!isChanged) return [];
-  return [recordAudit(ctx, { kind: "user.role_changed", ownerId: user.id, details: roles })];
+  return [
+    recordAuditIfChanged(ctx, { kind: "user.role_changed", ownerId: user.id, details: roles }),
+  ];
 }
 
 /** SECURITY: who signed in with the former password, or as an account that may no longer, signs in again. */

@@ -67,10 +67,26 @@ export async function findAccountIn(ctx: Ctx, ids: SQL, name: string): Promise<U
 }
 
 /** Finds an account visible to the caller by its current or a former name, or undefined. */
-export async function findSeenAccount(ctx: Ctx, name: string): Promise<User | undefined> {
-  const isNamed = sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
-  const rows = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isNamed);
+export const findSeenAccount = async (ctx: Ctx, name: string): Promise<User | undefined> =>
+  (await findSeenAccountRow(ctx, name))?.account;
+
+/** The same with the caller's membership in it. */
+export async function findSeenAccountRow(ctx: Ctx, name: string): Promise<AccountRow | undefined> {
+  const rows = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isOrWasNamed(name));
+  return chooseAccountRow(ctx.actor, name, rows);
+}
+
+/** Matches the account that has a name, and the one that formerly had it. */
+export const isOrWasNamed = (name: string): SQL =>
+  sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
+
+/** The account among those of `isOrWasNamed` that the name means, if the caller may see it. */
+export function chooseAccountRow(
+  actor: Actor,
+  name: string,
+  rows: readonly AccountRow[],
+): AccountRow | undefined {
   // The account that has the name now takes precedence over the one that had it formerly.
   const row = rows.find(({ account }) => account.lowerName === name.toLowerCase()) ?? rows[0];
-  return row && isSeen(ctx.actor, row) ? row.account : undefined;
+  return row && isSeen(actor, row) ? row : undefined;
 }

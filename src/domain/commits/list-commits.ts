@@ -3,7 +3,7 @@ import type { Oid } from "../../git/oid.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, findWanted, type LogRange, walkByTime } from "../../git/walk/log.ts";
 import { PathFinder } from "../../git/walk/path-finder.ts";
-import { logPath } from "../../git/walk/path-history.ts";
+import { logPath, PathTrail } from "../../git/walk/path-history.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { ResultKey } from "../../storage/result-cache.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
@@ -54,11 +54,18 @@ export async function listCommits(
   return { items, total };
 }
 
+/** The history of a path. */
+interface PathHistory {
+  oids: Oid[];
+  /** For the next request, which continues a history that is incomplete. */
+  trail: string;
+}
+
 /**
- * Lists the full history of a path, which is expensive to compute but small enough to cache; as far back as the budget of
- * a result allows.
+ * Lists the full history of a path, which is expensive to compute but small enough to cache; as far back as the budgets
+ * of this request and of those before it allow.
  */
-function listPathHistory(
+async function listPathHistory(
   { results, catalog, graph, objects }: OpenRepository,
   path: string,
   range: LogRange,
@@ -72,10 +79,14 @@ function listPathHistory(
     excluded.map(oidOf),
     sinceSeconds,
   ];
-  return results.getOrCompute(cacheKey, async (budget) => {
-    const oids: Oid[] = [];
+  const { oids } = await results.getOrContinue<PathHistory>(cacheKey, async (budget, known) => {
+    const listed: Oid[] = [];
+    const trail = new PathTrail(known?.trail);
     const finder = new PathFinder(catalog, objects.within(budget), encodeText(path));
-    for await (const node of logPath(graph, finder, range, budget)) oids.push(graph.oid(node));
-    return oids;
+    for await (const node of logPath(graph, finder, range, budget, trail)) {
+      listed.push(graph.oid(node));
+    }
+    return { oids: listed, trail: trail.isEnded ? "" : trail.text };
   });
+  return oids;
 }

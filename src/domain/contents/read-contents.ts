@@ -1,4 +1,4 @@
-import { decodeText, encodeText, readByteText } from "../../git/byte-text.ts";
+import { type ByteText, decodeText, encodeText, readByteText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import {
   isSubmoduleMode,
@@ -9,8 +9,13 @@ import {
   type TreeEntry,
 } from "../../git/object/tree.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
-import type { Node } from "../../git/walk/commit-graph.ts";
-import { findLastCommits } from "../../git/walk/last-commits.ts";
+import type { Oid } from "../../git/oid.ts";
+import type { CommitGraph, Node } from "../../git/walk/commit-graph.ts";
+import {
+  findLastCommits,
+  type LastCommitSearch,
+  startSearch,
+} from "../../git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../git/walk/last-commits-of-paths.ts";
 import type { ContentItem, LastCommit } from "../../shapes/contents/contents.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -81,6 +86,29 @@ export async function readManyContents(
   return reader.readMany(paths.map(splitPath), contentCharsMax);
 }
 
+/** A search for last commits as a cached result, by commit ids: the next request continues it while commits wait. */
+interface StoredSearch<Name> {
+  found: [Name, Oid][];
+  waiting: [Oid, Name[]][];
+}
+
+const toStoredSearch = <Name>(
+  graph: CommitGraph,
+  { found, waiting }: LastCommitSearch<Name>,
+): StoredSearch<Name> => ({
+  found: Array.from(found, ([name, node]) => [name, graph.oid(node)]),
+  waiting: Array.from(waiting, ([node, names]) => [graph.oid(node), [...names]]),
+});
+
+const openSearch = <Name>(
+  graph: CommitGraph,
+  stored: StoredSearch<Name> | undefined,
+): LastCommitSearch<Name> | undefined =>
+  stored && {
+    found: new Map(stored.found.map(([name, oid]) => [name, graph.find(oid)])),
+    waiting: new Map(stored.waiting.map(([oid, names]) => [graph.find(oid), new Set(names)])),
+  };
+
 const MANY: Includes = { content: true, lfs: true, commit: true };
 
 class ContentsReader {
@@ -125,14 +153,18 @@ class ContentsReader {
     const found = items.filter((item) => item !== undefined);
     const names = found.map(({ path }) => encodeText(path));
     const cacheKey: ResultKey = ["last commits of paths", graph.oid(this.tip), names];
-    const oids = await results.getOrCompute(cacheKey, async (budget) => {
-      const counted = objects.within(budget);
-      const { tip } = this;
-      const nodes = await findLastCommitsOfPaths(graph, catalog, counted, tip, names, budget);
-      return nodes.map((node) => (node === undefined ? null : graph.oid(node)));
-    });
+    const { found: lasts } = await results.getOrContinue<StoredSearch<number>>(
+      cacheKey,
+      async (budget, known) => {
+        const search = openSearch(graph, known) ?? startSearch(this.tip, names.keys());
+        const counted = objects.within(budget);
+        await findLastCommitsOfPaths(graph, catalog, counted, names, search, budget);
+        return toStoredSearch(graph, search);
+      },
+    );
+    const oids = new Map(lasts);
     for (const [at, item] of found.entries()) {
-      const oid = oids[at];
+      const oid = oids.get(at);
       item.lastCommit = oid ? await this.readCommit(graph.find(oid)) : undefined;
     }
     return items;
@@ -207,12 +239,15 @@ class ContentsReader {
     // The path determines the names of a whole directory, so the key needs a name only for a single entry.
     const onlyName = names.length === 1 ? names[0] : null;
     const cacheKey: ResultKey = ["last commits", graph.oid(this.tip), path, onlyName];
-    const oids = await results.getOrCompute(cacheKey, async (budget) => {
-      const counted = objects.within(budget);
-      const nodes = await findLastCommits(graph, catalog, counted, this.tip, path, names, budget);
-      return Array.from(nodes, ([name, node]) => [name, graph.oid(node)] as const);
-    });
-    const found = new Map(oids);
+    const { found: stored } = await results.getOrContinue<StoredSearch<ByteText>>(
+      cacheKey,
+      async (budget, known) => {
+        const search = openSearch(graph, known) ?? startSearch(this.tip, names);
+        await findLastCommits(graph, catalog, objects.within(budget), path, search, budget);
+        return toStoredSearch(graph, search);
+      },
+    );
+    const found = new Map(stored);
     const lasts: (LastCommit | undefined)[] = [];
     for (const name of names) {
       const oid = found.get(name);

@@ -73,12 +73,17 @@ export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<Eve
 const isNarrowed = ({ actor }: Ctx): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
-/** Events of keys, webhooks, blocks and of the repositories of teams are listed for administrators only. */
+/**
+ * Events of keys, webhooks, blocks, collaborators, offered transfers and of the repositories of teams are listed for
+ * administrators only.
+ */
 const isAdministrative = sql`(
   ${events.type} in (
     'public_key.added', 'public_key.removed', 'block.created', 'block.deleted',
+    'repository.transfer_started', 'repository.transfer_cancelled', 'repository.transfer_rejected',
     'team.repository_added', 'team.repository_removed'
-  ) or ${events.type} like 'hook.%'
+  )
+  or ${events.type} like 'hook.%' or ${events.type} like 'collaborator.%'
 )`;
 const isCodeEvent = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'

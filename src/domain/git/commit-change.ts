@@ -5,9 +5,10 @@ import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
+import type { Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { pushRefs } from "./push-refs.ts";
+import { type Adopted, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 /** A repository snapshot, and a pack for the new objects. */
@@ -41,6 +42,7 @@ export interface CommittedChange<T> {
  *
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
+ * @param adopted What the change takes from another repository of the network.
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
  * objects. No ref is updated then, and stored data is removed.
  */
@@ -48,15 +50,16 @@ export async function commitChange<T extends Change>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
+  adopted?: Adopted,
 ): Promise<CommittedChange<T>> {
   const stored = ctx.git.repository(repo.row);
   const begun = await stored.beginUpload(ctx.now);
   const { uploadId, snapshot } = begun;
-  const { result, received } = await storeChange(ctx, stored, begun, change);
+  const { result, received } = await storeChange(ctx, stored, begun, change, adopted);
   const { repository, reachable, record: pack } = received;
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
-  const push = { commands, isAtomic: true, repository, reachable, uploadId, pack };
+  const push = { commands, isAtomic: true, repository, reachable, uploadId, pack, adopted };
   requireUpdated(await pushRefs(ctx, repo, push));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }
@@ -67,14 +70,16 @@ async function storeChange<T extends Change>(
   stored: StoredRepository,
   { uploadId, snapshot }: BegunUpload,
   change: (draft: SnapshotDraft) => Promise<T>,
+  adopted: Adopted | undefined,
 ): Promise<{ result: T; received: ReceivedPack }> {
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS, ctx.config.findingSeverities);
   try {
-    const repository = await stored.open(snapshot);
+    const repository = await stored.open(withAdopted(snapshot, adopted));
     const pack = stored.startPack();
     const result = await change({ snapshot: { state: snapshot, repository }, pack });
     for await (const piece of result.packPieces ?? [pack.build()]) await receiver.write(piece);
-    const received = await receiver.finish(repository, snapshot.refs);
+    const refs = adopted ? [...snapshot.refs, adopted.ref] : snapshot.refs;
+    const received = await receiver.finish(repository, refs);
     if (!received) throw new Error("a pack without objects");
     return { result, received };
   } catch (error) {
@@ -82,4 +87,11 @@ async function storeChange<T extends Change>(
     if (error instanceof GitError) throw invalid(`the change can't be made: ${error.message}`);
     throw error;
   }
+}
+
+/** The snapshot with the adopted packs behind its own, where they will be listed. */
+function withAdopted(snapshot: Snapshot, adopted: Adopted | undefined): Pick<Snapshot, "packs"> {
+  const listed = new Set(snapshot.packs.map(({ name }) => name));
+  const added = (adopted?.packs ?? []).filter(({ name }) => !listed.has(name));
+  return { packs: [...snapshot.packs, ...added] };
 }

@@ -20,6 +20,7 @@ import type {
   RefOutcome,
   RefUpdate,
   RequiredRef,
+  StoredRef,
 } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
 import { listPushedCommits } from "./list-pushed-commits.ts";
@@ -29,6 +30,17 @@ import { TokenRule } from "./token-rule.ts";
 
 /** Maximum bytes of a ref name, so that a client can store it as a file. */
 const REF_BYTES_MAX = 1000;
+
+/** What a repository takes from another one of its network. */
+export interface Adopted {
+  /** The packs that it lacks, under hold. They are part of the opened repository. */
+  packs: readonly PackRecord[];
+  /**
+   * The other repository's ref that reaches what is taken. The caller may read it, and its value is not required to
+   * stay.
+   */
+  ref: StoredRef;
+}
 
 /** A set of ref updates, from a client's push or from the service itself. */
 export interface RefPush {
@@ -43,6 +55,8 @@ export interface RefPush {
   uploadId: string | undefined;
   /** The pushed pack; undefined if no new objects are needed. */
   pack: PackRecord | undefined;
+  /** What the updates take from another repository of the network. */
+  adopted?: Adopted | undefined;
   /** Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by then. */
   headMove?: HeadMove | undefined;
 }
@@ -90,6 +104,7 @@ export async function pushRefs(
       visibility: { visibility: row.visibility, isPrivate: row.isPrivate },
       uploadId: push.uploadId ?? null,
       packs: push.pack ? [push.pack] : [],
+      ...(push.adopted && { adoptedPacks: [...push.adopted.packs] }),
       updates,
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),
@@ -124,10 +139,12 @@ const RETRIES_MAX = 5;
  */
 async function commit(
   stored: StoredRepository,
-  { reachable }: RefPush,
+  { reachable, adopted }: RefPush,
   push: Omit<Push, "requiredRefs">,
 ): Promise<PushOutcome> {
-  let requiredRefs: RequiredRef[] | undefined = reachable.usedRefs;
+  let requiredRefs: RequiredRef[] | undefined = reachable.usedRefs.filter(
+    (ref) => ref !== adopted?.ref,
+  );
   let outcome = await stored.commitPush({ ...push, requiredRefs });
   for (let retries = 0; retries < RETRIES_MAX; retries++) {
     if (outcome.outcomes[0]?.kind !== "required-ref-changed") break;
@@ -150,9 +167,9 @@ async function findNewRefs(
 }
 
 /** The reason to refuse additions if the pushed pack makes the repository too large. */
-function findOverflow({ config }: Ctx, { pack, repository }: RefPush): string | undefined {
+function findOverflow({ config }: Ctx, { pack, adopted, repository }: RefPush): string | undefined {
   const bytesMax = config.gitRepositoryMaxBytes;
-  if (!pack || bytesMax < 0) return undefined;
+  if ((!pack && !adopted) || bytesMax < 0) return undefined;
   const bytes = repository.catalog.packs.reduce((sum, { source }) => sum + source.sizeBytes, 0);
   return bytes > bytesMax ? `the repository may have ${bytesMax} bytes at most` : undefined;
 }

@@ -3,6 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { oauthApplications, type OauthApplication, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { only } from "../../lib/only.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { makeClientSecret } from "./client-secret.ts";
 
 /** The input for a new application. Its redirect URIs are valid. */
@@ -38,6 +39,11 @@ export async function createApplication(
       })
       .returning(),
     record(ctx, { type: "oauth_application.created", ownerId: user.id, name: wanted.name }),
+    recordAudit(ctx, {
+      kind: "oauth_application.created",
+      ownerId: user.id,
+      target: wanted.name,
+    }),
   ]);
   return { application: only(created), secret };
 }

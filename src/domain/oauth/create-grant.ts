@@ -10,8 +10,9 @@ import {
   type User,
 } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { CODE_LIFE_MS, makeCode } from "./grant-secrets.ts";
-import { type RequestedScopes, scopesOf } from "./requested-scopes.ts";
+import { formatScope, type RequestedScopes, scopesOf } from "./requested-scopes.ts";
 
 /** The part of an authorization request that the grant stores. */
 export interface Authorization {
@@ -47,6 +48,12 @@ export async function createGrant(
       expiresAt: codeExpiresAt,
     }),
     record(ctx, { type: "oauth_grant.created", ownerId: user.id, name: application.name }),
+    recordAudit(ctx, {
+      kind: "oauth_grant.created",
+      ownerId: user.id,
+      target: application.name,
+      details: { scopes: formatScope(requested) },
+    }),
   ]);
   return code;
 }

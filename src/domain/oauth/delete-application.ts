@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { oauthApplications, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { findApplication } from "./find-application.ts";
 
 /**
@@ -16,5 +17,10 @@ export async function deleteApplication(ctx: Ctx, user: User, id: number): Promi
     // Grants and their tokens follow by their references.
     ctx.db.delete(oauthApplications).where(eq(oauthApplications.id, id)),
     recordIfChanged(ctx, { type: "oauth_application.deleted", ownerId: user.id, name }),
+    recordAuditIfChanged(ctx, {
+      kind: "oauth_application.deleted",
+      ownerId: user.id,
+      target: name,
+    }),
   ]);
 }

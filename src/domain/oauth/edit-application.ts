@@ -5,6 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { oauthApplications, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { makeClientSecret } from "./client-secret.ts";
 import type { NewApplication, WithSecret } from "./create-application.ts";
 
@@ -36,6 +37,11 @@ export async function editApplication(
       type: "oauth_application.edited",
       ownerId: user.id,
       name: changes.name,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "oauth_application.edited",
+      ownerId: user.id,
+      target: changes.name,
     }),
   ]);
   if (!edited) throw notFound();

@@ -9,6 +9,7 @@ import {
 } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 
 /** Ends one grant: its code, its refresh token and its access tokens are refused from then on. */
 export const endGrant = (ctx: Ctx, { id, userId }: OauthGrant, name: string): Promise<unknown> =>
@@ -39,4 +40,5 @@ const end = (ctx: Ctx, isEnded: SQL, ownerId: number, name: string) =>
     // Access tokens follow by their reference.
     ctx.db.delete(oauthGrants).where(isEnded),
     recordIfChanged(ctx, { type: "oauth_grant.revoked", ownerId, name }),
+    recordAuditIfChanged(ctx, { kind: "oauth_grant.revoked", ownerId, target: name }),
   ]);

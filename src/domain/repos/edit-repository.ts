@@ -1,14 +1,10 @@
 import { and, eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
 
-import { reaches } from "../../auth/access/people.ts";
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import {
   repositories,
   repositoryRedirects,
-  stars,
-  watches,
   type ExternalTracker,
   type IssueSettings,
   type PullSettings,
@@ -23,7 +19,8 @@ import { recordAudit } from "../audit/record-audit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
-import { findParent } from "./find-repository.ts";
+import { findRelated } from "./find-related.ts";
+import { deleteOutsiderToggles } from "./outsider-toggles.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /** The columns that enable a repository's units. */
@@ -74,11 +71,13 @@ export interface RepositoryEdit extends Columns {
  */
 export async function editRepository(
   ctx: Ctx,
-  { row, owner, permission }: RepositoryContext,
+  repo: RepositoryContext,
   wanted: RepositoryEdit,
 ): Promise<RepositoryContext> {
+  const { row, owner } = repo;
   // Loaded here rather than by the caller, so that every door applies the parent's visibility to its forks.
-  const parent = await findParent(ctx, row);
+  const related = await findRelated(ctx, repo);
+  const { parent } = related;
   const requested = followParent(wanted, parent?.row);
   checkEdit(row, requested);
   await checkDefaultBranch(ctx, row, requested.defaultBranch);
@@ -89,7 +88,7 @@ export async function editRepository(
   if (Object.keys(edit).length === 0) {
     // An earlier edit may have failed between writing the row and setting HEAD.
     await setHead(ctx, row, requested.defaultBranch);
-    return { row, owner, permission, parent };
+    return related;
   }
   const { isArchived, pullSettings, issueSettings, ...columns } = edit;
   const isThis = eq(repositories.id, row.id);
@@ -110,7 +109,7 @@ export async function editRepository(
   try {
     const [, , updated] = await ctx.db.batch([
       // Before the update, so that the counters of the returned row are already reduced.
-      ...deleteOutsiderToggles(ctx, row, edit),
+      ...deleteTogglesHidden(ctx, row, edit),
       update,
       ...redirects(ctx, row, edit),
       record(ctx, {
@@ -130,7 +129,7 @@ export async function editRepository(
     const [edited] = updated;
     if (!edited) throw notFound();
     await setHead(ctx, row, requested.defaultBranch);
-    return { row: edited, owner, permission, parent };
+    return { ...related, row: edited };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw invalid(`repository already exists [uname: ${owner.name}, name: ${edit.name}]`);
@@ -251,14 +250,7 @@ function visibilityAndNameEvents(ctx: Ctx, repo: Repository, edit: RepositoryEdi
 }
 
 /** Deletes the stars and watches of users who may not see the repository, if the edit makes it private. */
-function deleteOutsiderToggles(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
-  const isHidden = sql`${edit.isPrivate === true}`;
+function deleteTogglesHidden(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   const hidden: Repository = { ...repo, isPrivate: true, visibility: "private" };
-  const isOutsider = (userId: AnyColumn) => sql`not ${reaches(sql`${userId}`, hidden, TO_SEE)}`;
-  return [
-    ctx.db.delete(stars).where(and(isHidden, eq(stars.repoId, repo.id), isOutsider(stars.userId))),
-    ctx.db
-      .delete(watches)
-      .where(and(isHidden, eq(watches.repoId, repo.id), isOutsider(watches.userId))),
-  ] as const;
+  return deleteOutsiderToggles(ctx, hidden, () => sql`${edit.isPrivate === true}`);
 }

@@ -41,7 +41,8 @@ export function selectRepositories(db: Database, caller: CallerSql) {
 
 /** Resolves the caller's permission; every query for repositories converts its rows by this function. */
 export function toRepositoryContext(actor: Actor, row: RepositoryRow): RepositoryContext {
-  return { row: row.repo, owner: row.owner, permission: resolvePermission(actor, row.repo, row) };
+  const { repo, owner, pendingTransferTo } = row;
+  return { row: repo, owner, permission: resolvePermission(actor, repo, row), pendingTransferTo };
 }
 
 export function isNamed(owner: string, name: string): SQL {
@@ -111,7 +112,7 @@ export async function findParent(
   return row && toRepositoryContext(ctx.actor, row);
 }
 
-/** The condition for a repository that was renamed from this name, or whose owner was. */
+/** The condition for a repository that was renamed or transferred from this name, or whose owner was renamed. */
 function wasNamed(owner: string, name: string): SQL {
   const lowerOwner = owner.toLowerCase();
   const lowerName = name.toLowerCase();
@@ -133,8 +134,16 @@ function wasNamed(owner: string, name: string): SQL {
   )`;
 }
 
+/** A repository under another name than the requested one. */
+export interface RenamedRepository {
+  readonly repo: RepositoryContext;
+  /** Whether the account has the requested owner's name no more. */
+  readonly isOwnerRenamed: boolean;
+}
+
 /**
- * Finds the repository that was renamed from this name, or whose owner was; undefined if there is none.
+ * Finds the repository that was renamed or transferred from this name, or whose owner was renamed; undefined if there
+ * is none.
  *
  * SECURITY: undefined also if the caller may not see it: a redirect would reveal that it exists.
  */
@@ -142,10 +151,15 @@ export async function findRenamed(
   ctx: Ctx,
   owner: string,
   name: string,
-): Promise<RepositoryContext | undefined> {
-  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor))
-    .where(wasNamed(owner, name))
-    .limit(1);
+): Promise<RenamedRepository | undefined> {
+  const [[row], former] = await ctx.db.batch([
+    selectRepositories(ctx.db, callerSql(ctx.actor)).where(wasNamed(owner, name)).limit(1),
+    ctx.db
+      .select({ userId: userRedirects.userId })
+      .from(userRedirects)
+      .where(eq(userRedirects.lowerName, owner.toLowerCase())),
+  ]);
   const repo = row && toRepositoryContext(ctx.actor, row);
-  return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
+  if (!repo || !isAllowed(repo, TO_SEE)) return undefined;
+  return { repo, isOwnerRenamed: former.length > 0 };
 }

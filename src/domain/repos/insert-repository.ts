@@ -3,7 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import { insertAdministrator } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
+import { allOf, isViolation } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   OWNER_PERMISSION,
@@ -13,12 +13,13 @@ import {
   type User,
 } from "../../db/schema/index.ts";
 import type { record } from "../../events/record.ts";
-import { conflict, forbidden } from "../../lib/failure.ts";
+import { conflict } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { copyDefaultHooks } from "../webhooks/hooks/copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
+import { limitReached, withinLimit } from "./repository-limit.ts";
 
 /** The owner and the creator of a new repository. */
 export interface CreationContext {
@@ -27,6 +28,8 @@ export interface CreationContext {
   creator: User;
   /** Whether the creator already owns all of the owner's repositories. */
   ownsOwner: boolean;
+  /** Whether the maximum number of repositories does not apply, as for what an administrator creates for a user. */
+  isUnlimited?: boolean;
 }
 
 type Inserted = typeof repositories.$inferInsert;
@@ -64,7 +67,7 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
  */
 export async function insertRepository(
   ctx: Ctx,
-  { owner, creator, ownsOwner }: CreationContext,
+  { owner, creator, ownsOwner, isUnlimited = false }: CreationContext,
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
   toRest: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
@@ -79,7 +82,7 @@ export async function insertRepository(
     .insert(repositories)
     .values({
       ...columns,
-      ownerId: withinLimit(ctx, owner),
+      ownerId: isUnlimited ? owner.id : withinLimit(ctx, owner),
       // The values that the triggers would set: with them in the insert, the row is indexed only once.
       ownerLowerName: owner.lowerName,
       visibility: sql`case when ${isPrivate} then 'private' else ${owner.visibility} end`,
@@ -126,24 +129,8 @@ export async function insertRepository(
       throw conflict("The repository with the same name already exists.");
     }
     if (isViolation(error, "NOT NULL", "repositories.owner_id")) {
-      throw forbidden(
-        `user has reached maximum limit of repositories [limit: ${repositoryLimit(ctx, owner)}]`,
-      );
+      throw limitReached(ctx, owner);
     }
     throw error;
   }
-}
-
-const repositoryLimit = (ctx: Ctx, owner: User): number =>
-  owner.repoCountMax >= 0 ? owner.repoCountMax : ctx.config.repoCountMax;
-
-/**
- * The owner's id if the owner is below the limit at the time of the write, so that concurrent requests can't
- * exceed it.
- */
-function withinLimit(ctx: Ctx, owner: User) {
-  const limit = repositoryLimit(ctx, owner);
-  if (limit < 0) return owner.id;
-  const owned = sql`(select count(*) from ${repositories} where owner_id = ${owner.id})`;
-  return onlyWhile(sql`${owned} < ${limit}`, owner.id);
 }

@@ -1,6 +1,6 @@
 /** Changes of users, and of their addresses, tokens and keys. */
 export type AccountEvent =
-  | { type: "user.created"; ownerId: number; name: string }
+  | { type: "user.created" | "user.deleted"; ownerId: number; name: string }
   | { type: "user.edited"; ownerId: number; changed: string[] }
   | { type: "user.renamed"; ownerId: number; from: string; to: string }
   | { type: "email.added" | "email.removed"; ownerId: number }

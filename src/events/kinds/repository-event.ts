@@ -8,6 +8,33 @@ export type RepositoryEvent =
   | { type: "repository.edited"; repoId: number; ownerId: number; changed: string[] }
   | { type: "repository.renamed"; repoId: number; ownerId: number; from: string; to: string }
   | { type: "repository.visibility_changed"; repoId: number; ownerId: number; isPrivate: boolean }
+  | {
+      type: "repository.transferred";
+      repoId: number;
+      /** The new owner. */
+      ownerId: number;
+      /** Full names. */
+      from: string;
+      to: string;
+    }
+  | {
+      type:
+        | "repository.transfer_started"
+        | "repository.transfer_cancelled"
+        | "repository.transfer_rejected";
+      repoId: number;
+      ownerId: number;
+      /** The user or organization to whom it is offered. */
+      recipientId: number;
+    }
+  | {
+      type: "collaborator.added" | "collaborator.edited";
+      repoId: number;
+      ownerId: number;
+      userId: number;
+      permission: "read" | "write" | "admin";
+    }
+  | { type: "collaborator.removed"; repoId: number; ownerId: number; userId: number }
   | { type: "repository.topics_changed"; repoId: number; ownerId: number }
   | {
       type: "repository.deleted";

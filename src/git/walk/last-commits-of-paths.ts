@@ -5,6 +5,7 @@ import { formatOid } from "../oid.ts";
 import type { PackCatalog } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import type { LastCommitSearch } from "./last-commits.ts";
 import { byGeneration } from "./node-queue.ts";
 import { visitQueue } from "./visit-queue.ts";
 
@@ -25,7 +26,7 @@ interface Wanted {
 }
 
 /**
- * Finds the commit that last changed each of `paths`, as `git log -1 -- <path>` does: if one parent has the
+ * Continues the search for the commit that last changed each of `paths`, as `git log -1 -- <path>` does: if one parent has the
  * same entry at the path, the path's history continues in that parent only.
  *
  * Cost: each commit until all paths are found is visited once, whatever the number of paths. For each
@@ -33,25 +34,21 @@ interface Wanted {
  *
  * @param packed Reads within the budget.
  * @param paths Names separated by slashes.
- * @returns One commit for each path; undefined for a path that never existed, or that was not found before the budget was
- * exhausted.
+ * @param search Receives what is found, by the index of the path; nothing for a path that never existed. If commits wait
+ * at its end, the budget was exhausted; another call continues.
  */
 export async function findLastCommitsOfPaths(
   graph: CommitGraph,
   catalog: PackCatalog,
   packed: PackedObjects,
-  tip: Node,
   paths: readonly ByteText[],
+  { found, waiting }: LastCommitSearch<number>,
   budget: Budget = UNLIMITED,
-): Promise<(Node | undefined)[]> {
+): Promise<void> {
   const comparer = new PathComparer(catalog, packed, paths);
-  const found: (Node | undefined)[] = paths.map(() => undefined);
-  /** For each queued commit: the paths whose last change is in the commit or in its ancestors. */
-  const waiting = new Map<Node, Set<number>>([[tip, new Set(paths.keys())]]);
   const queue = byGeneration(graph);
   const visit = async (node: Node): Promise<void> => {
     const left = waiting.get(node) ?? new Set();
-    waiting.delete(node);
     const own = rootOf(graph, node);
     for (const parent of graph.parents(node)) {
       if (parent === NO_NODE || left.size === 0) continue;
@@ -63,16 +60,14 @@ export async function findLastCommitsOfPaths(
       waiting.set(parent, new Set([...(known ?? []), ...same]));
       for (const path of same) left.delete(path);
     }
-    for (const path of left) found[path] = node;
     // A path that does not exist in the root commit either never existed.
     const isFirst = graph.parents(node).length === 0;
-    for (const path of isFirst ? await comparer.findSame(own, "", left) : []) {
-      found[path] = undefined;
-    }
+    for (const path of isFirst ? await comparer.findSame(own, "", left) : []) left.delete(path);
+    for (const path of left) found.set(path, node);
+    waiting.delete(node);
   };
-  queue.push(tip);
+  for (const node of waiting.keys()) queue.push(node);
   await visitQueue(queue, budget, visit);
-  return found;
 }
 
 function rootOf(graph: CommitGraph, node: Node): Occupant {

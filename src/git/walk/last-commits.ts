@@ -16,8 +16,21 @@ const STEPS_PER_NAME = 10;
 
 type Entries = ReadonlyMap<ByteText, string>;
 
+/** A search for the last commits of names or paths, as far as it went. */
+export interface LastCommitSearch<Name> {
+  readonly found: Map<Name, Node>;
+  /** For each commit to visit next: the names whose last change is in the commit or in its ancestors. */
+  readonly waiting: Map<Node, Set<Name>>;
+}
+
+/** The beginning of a search. */
+export const startSearch = <Name>(tip: Node, names: Iterable<Name>): LastCommitSearch<Name> => ({
+  found: new Map(),
+  waiting: new Map([[tip, new Set(names)]]),
+});
+
 /**
- * Finds the commit that last changed each of `names` in one directory, as `git log -1 -- <path>` does: if
+ * Continues the search for the commit that last changed each name in one directory, as `git log -1 -- <path>` does: if
  * one parent has the same entry, the entry's history continues in that parent only.
  *
  * Cost: each commit until all names are found is visited once, whatever the number of names. For each
@@ -25,17 +38,16 @@ type Entries = ReadonlyMap<ByteText, string>;
  *
  * @param packed Reads within the budget.
  * @param directory Names separated by slashes; "" is the root.
- * @returns Without the names that were not found before the budget was exhausted.
+ * @param search Receives what is found. If commits wait at its end, the budget was exhausted; another call continues.
  */
 export async function findLastCommits(
   graph: CommitGraph,
   catalog: PackCatalog,
   packed: PackedObjects,
-  tip: Node,
   directory: ByteText,
-  names: Iterable<ByteText>,
+  { found, waiting }: LastCommitSearch<ByteText>,
   budget: Budget = UNLIMITED,
-): Promise<Map<ByteText, Node>> {
+): Promise<void> {
   const finder = new PathFinder(catalog, packed, directory);
   const parsed = new Map<string, Entries>();
   const occupantAt = async (node: Node): Promise<string> => {
@@ -54,9 +66,6 @@ export async function findLastCommits(
     return entries;
   };
 
-  const found = new Map<ByteText, Node>();
-  /** For each queued commit: the names whose last change is in the commit or in its ancestors. */
-  const waiting = new Map<Node, Set<ByteText>>([[tip, new Set(names)]]);
   const queue = byGeneration(graph);
   const pass = (node: Node, name: ByteText): void => {
     const known = waiting.get(node);
@@ -68,7 +77,6 @@ export async function findLastCommits(
   };
   const visit = async (node: Node): Promise<void> => {
     let left = waiting.get(node) ?? new Set();
-    waiting.delete(node);
     const own = await occupantAt(node);
     for (const parent of graph.parents(node)) {
       if (parent === NO_NODE || left.size === 0) continue;
@@ -78,6 +86,7 @@ export async function findLastCommits(
         waiting.set(parent, left);
         queue.push(parent);
         left = new Set();
+        waiting.set(node, left);
         continue;
       }
       const isSame = theirs === own;
@@ -91,8 +100,8 @@ export async function findLastCommits(
       }
     }
     for (const name of left) found.set(name, node);
+    waiting.delete(node);
   };
-  queue.push(tip);
+  for (const node of waiting.keys()) queue.push(node);
   await visitQueue(queue, budget, visit);
-  return found;
 }

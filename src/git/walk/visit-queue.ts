@@ -7,8 +7,8 @@ import type { NodeQueue } from "./node-queue.ts";
 const STEPS_PER_COMMIT = 100;
 
 /**
- * Visits the commits of a queue, to which visits may add others, until none is left or a read ends the walk because
- * the budget is exhausted.
+ * Visits the commits of a queue, to which visits may add others, until none is left or the budget is exhausted. A visit
+ * whose reads exhaust it throws, and leaves its commit as if it had not been visited.
  */
 export async function visitQueue(
   queue: NodeQueue,
@@ -16,7 +16,9 @@ export async function visitQueue(
   visit: (node: Node) => Promise<void>,
 ): Promise<void> {
   try {
-    for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    while (!budget.isExhausted) {
+      const node = queue.pop();
+      if (node === undefined) return;
       budget.consume(STEPS_PER_COMMIT);
       await budget.pause();
       await visit(node);

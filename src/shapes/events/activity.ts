@@ -104,6 +104,8 @@ function opTypeOf(type: string): OpType {
   switch (type) {
     case "repository.renamed":
       return "rename_repo";
+    case "repository.transferred":
+      return "transfer_repo";
     case "star.created":
       return "star_repo";
     case "watch.created":
@@ -147,7 +149,7 @@ function formatContent(
   opType: OpType,
   update: StoredUpdate | undefined,
 ): string {
-  if (opType === "rename_repo") return String(event.payload["from"]);
+  if (opType === "rename_repo" || opType === "transfer_repo") return String(event.payload["from"]);
   if (opType !== "commit_repo" || !update) return "";
   const { commits = [], commitCount = 0 } = update;
   const head = commits[0] ?? update.head;

@@ -11,6 +11,7 @@ import { Int64, NEVER, Time } from "../json.ts";
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 import { apiUrlOf, htmlUrlOf, repositoryAvatarUrlOf } from "../urls.ts";
+import { RepoTransfer, toRepoTransfer, type PendingTransfer } from "./repo-transfer.ts";
 
 const Permission = z
   .object({ admin: z.boolean(), push: z.boolean(), pull: z.boolean() })
@@ -104,6 +105,8 @@ const RepositoryFields = z.object({
 export const Repository = RepositoryFields.extend({
   /** The repository that this one was forked from. */
   parent: RepositoryFields.optional(),
+  /** The transfer that its recipient has not accepted yet. */
+  repo_transfer: RepoTransfer.optional(),
 }).openapi("Repository");
 export type Repository = z.infer<typeof Repository>;
 
@@ -114,6 +117,10 @@ export interface RepositoryContext {
   permission: RepositoryPermission;
   /** The repository it was forked from; undefined if there is none, or it was not queried. */
   parent?: RepositoryContext | undefined;
+  /** To whom a pending transfer offers it; undefined if that was not queried. */
+  pendingTransferTo?: "caller" | "other" | null | undefined;
+  /** Its pending transfer; undefined if there is none, if the viewer may not know, or if it was not queried. */
+  transfer?: PendingTransfer | undefined;
 }
 
 /** Formats a repository for `viewer`. */
@@ -121,8 +128,11 @@ export function toRepository(repo: RepositoryContext, viewer: Viewer): Repositor
   const { parent } = repo;
   // SECURITY: access to a fork does not imply access to its parent.
   const isShown = parent !== undefined && parent.permission.mode !== ACCESS.none;
-  const fields = toRepositoryFields(repo, viewer);
-  return isShown ? { ...fields, parent: toRepositoryFields(parent, viewer) } : fields;
+  return {
+    ...toRepositoryFields(repo, viewer),
+    ...(isShown && { parent: toRepositoryFields(parent, viewer) }),
+    ...(repo.transfer && { repo_transfer: toRepoTransfer(repo.transfer, viewer) }),
+  };
 }
 
 function toRepositoryFields(

@@ -13,6 +13,16 @@ export const Email = z
   })
   .openapi("Email");
 
+/** Formats an e-mail address with its account, for administrators. */
+export const toEmailOfAccount = (entry: {
+  address: EmailAddress;
+  username: string;
+}): z.infer<typeof Email> => ({
+  ...toEmail(entry.address),
+  user_id: entry.address.userId,
+  username: entry.username,
+});
+
 /** Formats an e-mail address for its owner, without the account's id and name. */
 export const toEmail = (address: EmailAddress): z.infer<typeof Email> => ({
   email: address.email,

@@ -8,6 +8,7 @@ import { forgottenPassword } from "./forgotten-password.tsx";
 import { registration } from "./registration.tsx";
 import { renderPageFailure } from "./render-page-failure.tsx";
 import { account } from "./settings/account.tsx";
+import { applications } from "./settings/applications.tsx";
 import { keys } from "./settings/keys.tsx";
 import { security } from "./settings/security.tsx";
 import { tokens } from "./settings/tokens.tsx";
@@ -29,6 +30,7 @@ for (const part of [
   security,
   tokens,
   keys,
+  applications,
 ])
   pages.route("/", part);
 

@@ -1,4 +1,4 @@
-import { freshName } from "../../support/make.ts";
+import { freshName, make } from "../../support/make.ts";
 import { defineSamples, once } from "../../support/samples/sample.ts";
 import type { World } from "../../support/samples/world.ts";
 
@@ -25,6 +25,14 @@ export const samples = defineSamples({
       return { ...(await onUser(world)), json };
     },
     announces: once("user.edited"),
+  },
+  adminDeleteUser: {
+    request: async (world) => {
+      const { name: username } = await make.user();
+      return { ...(await asAdmin(world)), path: { username }, query: { purge: "true" } };
+    },
+    announces: once("user.deleted"),
+    extraRound: "the account is deleted in steps",
   },
   adminRenameUser: {
     request: async (world) => ({

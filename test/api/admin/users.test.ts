@@ -8,6 +8,7 @@ import { basic, call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
+import { serviceWith } from "../../support/service.ts";
 import { statusesOf } from "../../support/statuses.ts";
 
 const PASSWORD = "correct horse";
@@ -392,6 +393,29 @@ describe("the last administrator", () => {
     // The second request is refused: for demoting the last administrator, or for no longer being one.
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(await administrators()).toHaveLength(1);
+  });
+
+  it("is kept when two delete each other concurrently", async () => {
+    const { call: ask, administrators } = await openWithRoot();
+    await addSecond(ask);
+    const alone = serviceWith({}, { DB: env.ADMINISTRATORS_DB });
+    const deletion = (name: string, by: { name: string; password: string }) =>
+      alone("DELETE", `/admin/users/${name}?purge=true`, { headers: basic(by.name, by.password) });
+
+    const answers = await Promise.all([deletion("second", root), deletion("root", second)]);
+
+    // The second request is refused: for the last administrator, or because its caller is being deleted.
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 204)).toHaveLength(1);
+    expect(await administrators()).toHaveLength(1);
+  });
+
+  it("can't delete themselves, and nobody else is there to do it", async () => {
+    const { administrators } = await openWithRoot();
+    const alone = serviceWith({}, { DB: env.ADMINISTRATORS_DB });
+    const headers = basic(root.name, root.password);
+    expect((await alone("DELETE", "/admin/users/root", { headers })).status).toBe(422);
     expect(await administrators()).toHaveLength(1);
   });
 

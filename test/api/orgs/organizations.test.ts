@@ -8,6 +8,7 @@ import {
   users,
   type User,
 } from "../../../src/db/schema/index.ts";
+import { auditOf } from "../../support/audit.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
@@ -547,6 +548,9 @@ describe("DELETE /orgs/{org}", () => {
     expect((await call("GET", "/user/orgs", { as: member })).body).toEqual([]);
     expect(await eventsIn(org)).toMatchObject([
       { type: "organization.deleted", actorId: owner.id, payload: { name: org.name } },
+    ]);
+    expect(await auditOf(org)).toMatchObject([
+      { kind: "organization.deleted", actorId: owner.id, ownerName: org.name },
     ]);
     expect((await call("DELETE", `/orgs/${org.name}`, { as: owner })).status).toBe(404);
     const json = { username: org.name };

@@ -8,6 +8,7 @@ import {
   teams,
   watches,
 } from "../../../src/db/schema/index.ts";
+import { auditOf } from "../../support/audit.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
@@ -740,5 +741,100 @@ describe("a new member of a team", () => {
     await call("DELETE", `/repos/${org.name}/${repo.name}/subscription`, { as: user });
     await call("PUT", path, { as: owner });
     expect(await watched()).toEqual([]);
+  });
+});
+
+describe("the audit log", () => {
+  it("has each change of teams and members once, and no refused one", async () => {
+    const { org, team, owner } = await makeOrg();
+    const user = await make.user();
+    const repo = await make.repo(org, { isPrivate: true });
+    const named = await make.team(org, { all: false });
+    const json = { name: "made", permission: "write", units: ["repo.code"] };
+    const { body: made } = await call("POST", `/orgs/${org.name}/teams`, { as: owner, json });
+    const member = `/teams/${team.id}/members/${user.name}`;
+    const repository = `/teams/${named.id}/repos/${org.name}/${repo.name}`;
+    for (const [method, path] of [
+      ["PATCH", `/teams/${made.id}`],
+      ["DELETE", `/teams/${made.id}`],
+      ["PUT", member],
+      ["PUT", repository],
+      ["DELETE", repository],
+      ["DELETE", member],
+    ] as const) {
+      for (const _ of ["first", "again"]) {
+        const edit = method === "PATCH" ? { json: { description: "now" } } : {};
+        await call(method, path, { as: owner, ...edit });
+      }
+    }
+    await call("PUT", member, { as: owner });
+    await call("DELETE", `/orgs/${org.name}/members/${user.name}`, { as: owner });
+    await call("PATCH", `/orgs/${org.name}`, { as: owner, json: { full_name: "Society" } });
+    await call("DELETE", `/teams/${team.id}/members/${owner.name}`, { as: user });
+
+    const entries = await auditOf(org);
+    expect(entries.map(({ kind }) => kind)).toEqual([
+      "team.created",
+      "team.edited",
+      "team.deleted",
+      "team.member_added",
+      "team.repository_added",
+      "team.repository_removed",
+      "team.member_removed",
+      "team.member_added",
+      "organization.member_removed",
+      "organization.edited",
+    ]);
+    expect(entries[3]).toMatchObject({ actorId: owner.id, userId: user.id, target: team.name });
+    expect(entries[4]).toMatchObject({ repoName: `${org.name}/${repo.name}`, target: named.name });
+  });
+});
+
+describe("requests at once", () => {
+  it("add a member to a team, or delete it, and leave nobody in the organization without a team", async () => {
+    const { org, team, owner } = await makeOrg();
+    const user = await make.user();
+
+    const answers = await Promise.all([
+      call("PUT", `/teams/${team.id}/members/${user.name}`, { as: owner }),
+      call("DELETE", `/teams/${team.id}`, { as: owner }),
+    ]);
+
+    expect([
+      [204, 204],
+      [204, 404],
+    ]).toContainEqual(statusesOf(answers));
+    expect(await isInOrg(org, user)).toBe(false);
+  });
+
+  it("create one team of a name", async () => {
+    const { org, owner } = await makeOrg();
+    const json = { name: "same", units: ["repo.code"] };
+
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => call("POST", `/orgs/${org.name}/teams`, { as: owner, json })),
+    );
+
+    expect(statusesOf(answers)).toEqual([201, 422, 422]);
+    expect(await teamsOf(org)).toHaveLength(3);
+    expect(await eventsIn(org)).toHaveLength(1);
+  });
+});
+
+describe("a user whom the organization blocks", () => {
+  it("joins no team", async () => {
+    const { org, team, owner } = await makeOrg();
+    const user = await make.user();
+    const blocked = await call("PUT", `/orgs/${org.name}/blocks/${user.name}`, { as: owner });
+    expect(blocked.status).toBe(204);
+
+    const path = `/teams/${team.id}/members/${user.name}`;
+    expect(await call("PUT", path, { as: owner })).toMatchObject({
+      status: 403,
+      body: { message: "user is blocked" },
+    });
+
+    expect(await isInOrg(org, user)).toBe(false);
+    expect((await eventsIn(org)).map(({ type }) => type)).toEqual(["block.created"]);
   });
 });

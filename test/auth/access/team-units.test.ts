@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import type { TeamUnits, User } from "../../../src/db/schema/index.ts";
 import { call, visit } from "../../support/call.ts";
+import { MEDIA_TYPE, pathTo } from "../../support/large-files.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeCommit, push, storePush } from "../../support/push.ts";
 import { pushOf, tell } from "../../support/activities.ts";
@@ -98,6 +99,57 @@ describe("a team with some units", () => {
     expect(await statuses({ issues: 2 })).toEqual([404, 404]);
     expect(await statuses({ code: 1 })).toEqual([200, 403]);
     expect(await statuses({ code: 2 })).toEqual([200, 200]);
+  });
+
+  // First that the credential opens the door, then that one without the unit finds nothing behind it.
+  it.each([
+    ["the API", "GET", () => `/api/v1${at()}/contents`],
+    ["an archive by API", "GET", () => `/api/v1${at()}/archive/main.zip`],
+    ["an archive", "GET", () => `/${repo.owner}/${repo.name}/archive/main.tar.gz`],
+    ["a raw file", "GET", () => `/api/v1${at()}/raw/file`],
+    ["git", "GET", () => `/${repo.owner}/${repo.name}.git/info/refs?service=git-upload-pack`],
+    ["Git LFS", "POST", () => pathTo(repo, "objects/batch")],
+    ["locks of Git LFS", "GET", () => pathTo(repo, "locks")],
+  ] as const)("opens %s by the code unit alone", async (door, method, path) => {
+    const reader = await makeMember({ code: 1 });
+    const other = await makeMember({ issues: 4, wiki: 4, releases: 4 });
+    const body = JSON.stringify({
+      operation: "download",
+      objects: [{ oid: "0".repeat(64), size: 1 }],
+    });
+    const statusFor = async ({ token }: TestUser) => {
+      const headers = { Accept: MEDIA_TYPE, "Content-Type": MEDIA_TYPE };
+      const sent = method === "POST" ? { headers, body } : { headers };
+      return (await visit(method, path(), { token, ...sent })).status;
+    };
+
+    expect(await statusFor(reader), door).toBe(200);
+    expect(await statusFor(other), door).toBe(404);
+  });
+
+  it("leaves pushes out of feeds for members without the code unit", async () => {
+    await tell(repo, await make.user(), "repository.pushed", pushOf("refs/heads/main"));
+    const reader = await makeMember({ code: 1 });
+    const other = await makeMember({ issues: 1 });
+    const pushes = async ({ token }: TestUser) => {
+      const { body } = await visit("GET", `/${repo.owner}/${repo.name}.atom`, { token });
+      return String(body).split("pushed to").length - 1;
+    };
+
+    expect(await pushes(reader)).toBeGreaterThan(0);
+    expect(await pushes(other)).toBe(0);
+  });
+
+  it("keeps webhooks from members, whatever they may do in its units", async () => {
+    const every = await makeMember({ code: 4, issues: 4, pulls: 4, releases: 4, wiki: 4 });
+    const url = "https://receiver.example/";
+    const json = { type: "gitea", config: { url, content_type: "json" }, events: ["push"] };
+
+    expect((await call("GET", `${at()}/hooks`, { as: every })).status).toBe(403);
+    expect((await call("POST", `${at()}/hooks`, { as: every, json })).status).toBe(403);
+    const admin = await make.user();
+    await make.member(org, await make.team(org, { access: 3, units: {} }), admin);
+    expect((await call("GET", `${at()}/hooks`, { as: admin })).status).toBe(200);
   });
 
   it("is returned with its units and their modes", async () => {

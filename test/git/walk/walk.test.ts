@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { Budget } from "../../../src/git/budget.ts";
 import { type ByteText, encodeText } from "../../../src/git/byte-text.ts";
 import { PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
 import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 import { CommitGraph, type Node } from "../../../src/git/walk/commit-graph.ts";
-import { findLastCommits } from "../../../src/git/walk/last-commits.ts";
+import { findLastCommits, startSearch } from "../../../src/git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../../src/git/walk/last-commits-of-paths.ts";
 import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
 import {
@@ -13,7 +14,7 @@ import {
   isAncestor,
 } from "../../../src/git/walk/merge-bases.ts";
 import { PathFinder } from "../../../src/git/walk/path-finder.ts";
-import { logPath } from "../../../src/git/walk/path-history.ts";
+import { logPath, PathTrail } from "../../../src/git/walk/path-history.ts";
 import { git, makeFixture } from "../support/git.ts";
 import { makePack } from "../support/packs.ts";
 import { makeRandom } from "../support/random.ts";
@@ -36,6 +37,31 @@ const histories = await Promise.all([
   openRepository(makeFixture("history")),
   ...[1, 2, 3].map((seed) => openRepository(makeFixture("random-history", String(seed), "300"))),
 ]);
+
+/** A budget that ends without a pause. */
+class CountingBudget implements Budget {
+  private left: number;
+
+  constructor(stepsMax: number) {
+    this.left = stepsMax;
+  }
+
+  get isExhausted(): boolean {
+    return this.left <= 0;
+  }
+
+  consume(steps: number): void {
+    this.left -= steps;
+  }
+
+  pause(): undefined {
+    return undefined;
+  }
+
+  half(): Budget {
+    return new CountingBudget(this.left / 2);
+  }
+}
 
 const oidsOf = (graph: CommitGraph, nodes: Iterable<Node>): string[] =>
   Array.from(nodes, (node) => graph.oid(node));
@@ -155,14 +181,9 @@ describe.each(histories)(
             ...(path === "" ? [] : [path]),
           ]).replaceAll("\0", "\n"),
         ).map((name) => name.slice(path.length) as ByteText);
-        const found = await findLastCommits(
-          graph,
-          catalog,
-          packed,
-          graph.find(tip),
-          encodeText(directory),
-          names,
-        );
+        const search = startSearch(graph.find(tip), names);
+        await findLastCommits(graph, catalog, packed, encodeText(directory), search);
+        const { found } = search;
         for (const name of names) {
           const [theirs] = revList(
             "-1",
@@ -185,14 +206,82 @@ describe.each(histories)(
       const [tip = ""] = branches.slice(-1);
       const listed = git(repository, ["ls-tree", "-rtz", "--name-only", tip]).split("\0");
       const all = ["no/thing", ...listed.filter((path) => path !== "")] as ByteText[];
-      const node = graph.find(tip);
-      const found = await findLastCommitsOfPaths(graph, catalog, packed, node, all);
+      const search = startSearch(graph.find(tip), all.keys());
+      await findLastCommitsOfPaths(graph, catalog, packed, all, search);
+      const { found } = search;
       for (const [at, path] of all.entries()) {
         const literal = `:(literal)${Buffer.from(path, "latin1").toString()}`;
         const [theirs] = revList("-1", tip, "--", literal);
-        const ours = found[at];
+        const ours = found.get(at);
         expect([path, ours === undefined ? undefined : graph.oid(ours)]).toEqual([path, theirs]);
       }
+    });
+
+    /** Repeats a walk with small budgets until it comes to its end; returns how often it was continued. */
+    async function inSteps(walk: (packed: PackedObjects, budget: Budget) => Promise<boolean>) {
+      for (let times = 0; times < 1000; times++) {
+        // Larger each time: one read of an object with a long chain of deltas may take more than the first ones.
+        const budget = new CountingBudget(3000 + 1000 * times);
+        // Without what earlier walks have cached.
+        const isDone = await walk(new PackedObjects(catalog, () => {}, budget), budget);
+        if (isDone) return times;
+        expect(budget.isExhausted).toBe(true);
+      }
+      throw new Error("the walk does not come to its end");
+    }
+
+    it("lists the same history of a path within many small budgets", async () => {
+      const [tip = ""] = branches.slice(-1);
+      let continued = 0;
+      for (const path of paths) {
+        const whole = await historyOf(path, tip);
+        const trail = new PathTrail();
+        let listed: string[] = [];
+        continued += await inSteps(async (objects, budget) => {
+          const finder = new PathFinder(catalog, objects, encodeText(path));
+          const nodes: Node[] = [];
+          const range = { tips: [graph.find(tip)] };
+          for await (const node of logPath(graph, finder, range, budget, trail)) nodes.push(node);
+          listed = oidsOf(graph, nodes);
+          // As far as it goes, it is the beginning of the whole.
+          expect(listed).toEqual(whole.slice(0, listed.length));
+          return trail.isEnded;
+        });
+        expect([path, listed]).toEqual([path, whole]);
+      }
+      expect(continued).toBeGreaterThan(paths.length);
+    });
+
+    it("finds the same last commits within many small budgets", async () => {
+      const [tip = ""] = branches.slice(-1);
+      let continued = 0;
+      for (const directory of ["", "docs", "src", "dir0", "dir1", "dir2"]) {
+        const path = encodeText(directory);
+        const above = directory === "" ? [] : [`${directory}/`];
+        const listed = git(repository, ["ls-tree", "-z", "--name-only", tip, ...above]);
+        const names = listed
+          .split("\0")
+          .filter((name) => name !== "")
+          .map((name) => name.slice(directory === "" ? 0 : directory.length + 1) as ByteText);
+        const whole = startSearch(graph.find(tip), names);
+        await findLastCommits(graph, catalog, packed, path, whole);
+        const search = startSearch(graph.find(tip), names);
+        continued += await inSteps(async (objects, budget) => {
+          await findLastCommits(graph, catalog, objects, path, search, budget);
+          return search.waiting.size === 0;
+        });
+        expect(search.found).toEqual(whole.found);
+      }
+      const all = paths.map((path) => encodeText(path));
+      const whole = startSearch(graph.find(tip), all.keys());
+      await findLastCommitsOfPaths(graph, catalog, packed, all, whole);
+      const search = startSearch(graph.find(tip), all.keys());
+      continued += await inSteps(async (objects, budget) => {
+        await findLastCommitsOfPaths(graph, catalog, objects, all, search, budget);
+        return search.waiting.size === 0;
+      });
+      expect(search.found).toEqual(whole.found);
+      expect(continued).toBeGreaterThan(5);
     });
 
     it("lists the first-parent history of a path as git log does", async () => {

@@ -22,6 +22,14 @@ export async function storeSampleCode(repo: TestRepo, text = repo.name) {
   return { oid, tagOid, blobOid };
 }
 
+/** The branch `main` of the sample code with one commit more. */
+export async function storeSampleUpstream(repo: TestRepo, text: string): Promise<void> {
+  const history = new History();
+  const oid = history.commit({ files: { file: text }, message: `${text}\n` });
+  const next = history.commit({ files: { file: text, next: text }, parents: [oid] });
+  await storePush(repo, "refs/heads/main", next, history.build());
+}
+
 /** A note on a commit, as `git notes add` stores it. */
 export async function storeSampleNote(repo: TestRepo, commitOid: string): Promise<void> {
   const history = new History();

@@ -10,6 +10,7 @@ import {
   publicKeys,
   repositories,
   repositoryTopics,
+  repositoryTransfers,
   stars,
   teamRepositories,
   topics,
@@ -24,7 +25,7 @@ import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
 import { makeApplication } from "../oauth.ts";
-import { storeSampleCode, storeSampleNote } from "./sample-code.ts";
+import { storeSampleCode, storeSampleNote, storeSampleUpstream } from "./sample-code.ts";
 
 /** The hash of an image that is not stored. */
 const AVATAR_HASH = "a1".repeat(32);
@@ -134,6 +135,19 @@ export class World {
   /** A user without a part in anything else, whom others block or add. */
   readonly stranger = makeOnce(() => make.user());
   readonly strangerPath = makeOnce(async () => ({ username: (await this.stranger()).name }));
+  readonly collaborator = makeOnce(async () =>
+    make.collaborator(await this.repo(), await this.stranger(), 2),
+  );
+  readonly collaboratorPath = makeOnce(async () => ({
+    ...(await this.repoPath()),
+    collaborator: (await this.stranger()).name,
+  }));
+  /** A pending transfer of the repository to the user without a part in anything else. */
+  readonly offer = makeOnce(async () => {
+    const [{ id: repoId }, { id: doerId }] = [await this.repo(), await this.user()];
+    const { id: recipientId } = await this.stranger();
+    await db.insert(repositoryTransfers).values({ repoId, doerId, recipientId, createdAt: 1000 });
+  });
   readonly block = makeOnce(async () => this.blockedBy(await this.user()));
   readonly orgBlock = makeOnce(async () => this.blockedBy(await this.org()));
   /** The name of a topic of this repository only. */
@@ -218,6 +232,17 @@ export class World {
   /** The parameters that name the repository, after its sample code is stored. */
   readonly codePath = makeOnce(async () => {
     await this.code();
+    return this.repoPath();
+  });
+  /** The path of the repository as a fork whose upstream has one commit more on `main`. */
+  readonly staleForkPath = makeOnce(async () => {
+    await this.code();
+    const [user, repo] = [await this.user(), await this.repo()];
+    const { networkName, isPrivate } = repo;
+    const upstream = await make.repo(user, { networkName, isPrivate });
+    await storeSampleUpstream(upstream, this.fields.text ?? repo.name);
+    const parent = { parentId: upstream.id, isFork: true };
+    await db.update(repositories).set(parent).where(eq(repositories.id, repo.id));
     return this.repoPath();
   });
   readonly orgPath = makeOnce(async () => ({ org: (await this.org()).name }));

@@ -21,5 +21,7 @@ export const ACCOUNT_DETAILS = {
   "user.unblocked": NoDetails,
   "email.added": NoDetails,
   "email.removed": NoDetails,
+  "badge.created": NoDetails,
+  "badge.deleted": NoDetails,
   "cron.run": NoDetails,
 } as const;

@@ -7,6 +7,7 @@ const GpgKey = z.object({ key_id: z.string() });
 
 export const ACCOUNT_PAYLOADS = {
   "user.created": Named,
+  "user.deleted": Named,
   "user.edited": Edited,
   "user.renamed": Renamed,
   "email.added": Nothing,

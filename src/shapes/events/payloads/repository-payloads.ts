@@ -14,6 +14,9 @@ const Push = z.object({
   ),
 });
 
+const Offer = z.object({ recipient_id: Int64 });
+const Role = z.object({ user_id: Int64, permission: z.enum(["read", "write", "admin"]) });
+
 /** SECURITY: a fork's parent is omitted, because a caller who may see the fork may not see the parent. */
 export const REPOSITORY_PAYLOADS = {
   "repository.created": Named,
@@ -21,7 +24,14 @@ export const REPOSITORY_PAYLOADS = {
   "repository.edited": Edited,
   "repository.renamed": Renamed,
   "repository.visibility_changed": z.object({ is_private: z.boolean() }),
+  "repository.transferred": Renamed,
+  "repository.transfer_started": Offer,
+  "repository.transfer_cancelled": Offer,
+  "repository.transfer_rejected": Offer,
   "repository.deleted": Named,
   "repository.pushed": Push,
   "repository.topics_changed": Nothing,
+  "collaborator.added": Role,
+  "collaborator.edited": Role,
+  "collaborator.removed": z.object({ user_id: Int64 }),
 } as const;

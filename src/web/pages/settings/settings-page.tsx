@@ -13,6 +13,7 @@ const PARTS = {
   security: "Security",
   tokens: "Access tokens",
   keys: "Keys",
+  applications: "Applications",
 } as const;
 
 /** How a page of the settings is sent. */

@@ -1,0 +1,147 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { createBadge, deleteBadge, listBadges } from "../../domain/badges/badges.ts";
+import {
+  addUserBadges,
+  listUserBadges,
+  removeUserBadges,
+  SLUGS_MAX,
+} from "../../domain/badges/user-badges.ts";
+import { Badge, toBadge } from "../../shapes/users/badge.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { userForAdmin } from "../guards/account.ts";
+import { siteAdmin } from "../guards/people.ts";
+import { body, optionalText } from "../json-body.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { UserPath } from "../users/paths.ts";
+
+export const badges = endpoints();
+
+const slug = z
+  .string()
+  .max(50)
+  .regex(/^[0-9a-z]+(?:[-_][0-9a-z]+)*$/, "must consist of lower-case letters, digits and dashes");
+
+const CreateBadge = body({
+  slug,
+  description: optionalText(255),
+  image_url: optionalText(2048),
+}).openapi("CreateBadgeOption");
+
+const UserBadges = body({
+  badge_slugs: z.array(z.string().min(1).max(50)).max(SLUGS_MAX).default([]),
+}).openapi("UserBadgeOption");
+
+badges.openapi(
+  createRoute({
+    method: "get",
+    path: "/admin/badges",
+    operationId: "adminListBadges",
+    tags: ["admin"],
+    summary: "List all badges",
+    middleware: [siteAdmin("read:admin")] as const,
+    request: { query: Paging },
+    responses: { 200: page(z.array(Badge), "The badges, by slug"), ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx } = c.var;
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listBadges(ctx, slice));
+    return c.json(items.map(toBadge), 200);
+  },
+);
+
+badges.openapi(
+  createRoute({
+    method: "post",
+    path: "/admin/badges",
+    operationId: "adminCreateBadge",
+    tags: ["admin"],
+    summary: "Create a badge",
+    middleware: [siteAdmin("write:admin")] as const,
+    request: { body: { required: true, ...json(CreateBadge, "The badge") } },
+    responses: { 201: json(Badge, "The new badge"), ...refusals(401, 403, 422) },
+  }),
+  async (c) => {
+    const sent = c.req.valid("json");
+    const badge = await createBadge(c.var.ctx, {
+      slug: sent.slug,
+      description: sent.description ?? "",
+      imageUrl: sent.image_url ?? "",
+    });
+    return c.json(toBadge(badge), 201);
+  },
+);
+
+badges.openapi(
+  createRoute({
+    method: "delete",
+    path: "/admin/badges/{slug}",
+    operationId: "adminDeleteBadge",
+    tags: ["admin"],
+    summary: "Delete a badge",
+    middleware: [siteAdmin("write:admin")] as const,
+    request: { params: z.object({ slug: z.string().max(50) }) },
+    responses: { 204: empty("The badge was deleted"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    await deleteBadge(c.var.ctx, c.req.valid("param").slug);
+    return c.body(null, 204);
+  },
+);
+
+badges.openapi(
+  createRoute({
+    method: "get",
+    path: "/admin/users/{username}/badges",
+    operationId: "adminListUserBadges",
+    tags: ["admin"],
+    summary: "List a user's badges",
+    middleware: [userForAdmin("read:admin")] as const,
+    request: { params: UserPath, query: Paging },
+    responses: { 200: page(z.array(Badge), "The badges, by slug"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    const items = await pageOf(c, c.req.valid("query"), (slice) =>
+      listUserBadges(ctx, account, slice),
+    );
+    return c.json(items.map(toBadge), 200);
+  },
+);
+
+badges.openapi(
+  createRoute({
+    method: "post",
+    path: "/admin/users/{username}/badges",
+    operationId: "adminAddUserBadges",
+    tags: ["admin"],
+    summary: "Give badges to a user",
+    middleware: [userForAdmin("write:admin")] as const,
+    request: { params: UserPath, body: { required: true, ...json(UserBadges, "The badges") } },
+    responses: { 204: empty("The user has the badges"), ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    await addUserBadges(ctx, account, c.req.valid("json").badge_slugs);
+    return c.body(null, 204);
+  },
+);
+
+badges.openapi(
+  createRoute({
+    method: "delete",
+    path: "/admin/users/{username}/badges",
+    operationId: "adminDeleteUserBadges",
+    tags: ["admin"],
+    summary: "Take badges away from a user",
+    middleware: [userForAdmin("write:admin")] as const,
+    request: { params: UserPath, body: { required: true, ...json(UserBadges, "The badges") } },
+    responses: { 204: empty("The user has none of the badges"), ...refusals(401, 403, 404, 422) },
+  }),
+  async (c) => {
+    const { ctx, account } = c.var;
+    await removeUserBadges(ctx, account, c.req.valid("json").badge_slugs);
+    return c.body(null, 204);
+  },
+);

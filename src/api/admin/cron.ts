@@ -1,0 +1,47 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { listTasks } from "../../domain/cron/list-tasks.ts";
+import { runTask } from "../../domain/cron/run-tasks.ts";
+import { Cron, toCron } from "../../shapes/admin/cron.ts";
+import { empty, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { siteAdmin } from "../guards/people.ts";
+import { Paging, pageOf } from "../paging.ts";
+
+export const cron = endpoints();
+
+cron.openapi(
+  createRoute({
+    method: "get",
+    path: "/admin/cron",
+    operationId: "adminCronList",
+    tags: ["admin"],
+    summary: "List the tasks of the schedule",
+    middleware: [siteAdmin("read:admin")] as const,
+    request: { query: Paging },
+    responses: { 200: page(z.array(Cron), "The tasks"), ...refusals(401, 403) },
+  }),
+  async (c) => {
+    const { ctx } = c.var;
+    const items = await pageOf(c, c.req.valid("query"), (slice) => listTasks(ctx, slice));
+    return c.json(items.map(toCron), 200);
+  },
+);
+
+cron.openapi(
+  createRoute({
+    method: "post",
+    path: "/admin/cron/{task}",
+    operationId: "adminCronRun",
+    tags: ["admin"],
+    summary: "Run a task of the schedule now",
+    middleware: [siteAdmin("write:admin")] as const,
+    request: { params: z.object({ task: z.string().max(100) }) },
+    responses: { 204: empty("The task has run"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx } = c.var;
+    await runTask(ctx, c.req.valid("param").task);
+    return c.body(null, 204);
+  },
+);

@@ -1,0 +1,89 @@
+import { eq, sql } from "drizzle-orm";
+
+import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { selectPossibleCollaborators } from "../../auth/access/collaborators.ts";
+import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
+import { ANONYMOUS } from "../../auth/actor.ts";
+import type { Ctx } from "../../context.ts";
+import { anyOf } from "../../db/db.ts";
+import {
+  ACCESS,
+  repositories,
+  userRedirects,
+  users,
+  type Access,
+  type RepositoryPermission,
+  type User,
+} from "../../db/schema/index.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isAccountNamed, wasAccountNamed } from "../accounts/find-account.ts";
+import { selectRepositories } from "../repos/find-repository.ts";
+
+/** An account, and whether it collaborates on a repository. */
+export interface PossibleCollaborator {
+  readonly user: User;
+  readonly isCollaborator: boolean;
+}
+
+/**
+ * Finds an account by its current or a former name: one that the caller may see or, for administrators of the repository,
+ * any collaborator; undefined if there is none.
+ */
+export async function findPossibleCollaborator(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  name: string,
+): Promise<PossibleCollaborator | undefined> {
+  return toFound(ctx, repo, name, await selectNamed(ctx, repo, name));
+}
+
+const selectNamed = (ctx: Ctx, repo: RepositoryContext, name: string) =>
+  selectPossibleCollaborators(
+    ctx.db,
+    repo.row.id,
+    anyOf(isAccountNamed(name), wasAccountNamed(name)),
+    isAccountVisible(ctx.actor),
+  );
+
+function toFound(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  name: string,
+  rows: Awaited<ReturnType<typeof selectNamed>>,
+): PossibleCollaborator | undefined {
+  const knowsAll = isAllowed(repo, { mode: "admin" }) && !ctx.actor.scopes.isPublicOnly;
+  // The account that has the name now takes precedence over the account that had it before.
+  const row = rows.find(({ user }) => user.lowerName === name.toLowerCase()) ?? rows[0];
+  return row && (row.isSeen || (knowsAll && row.isCollaborator)) ? row : undefined;
+}
+
+/**
+ * Finds an account as `findPossibleCollaborator` does, with its mode in the repository: the highest of the repository's
+ * own and of its units.
+ *
+ * A mode in units counts as `write` at most, since nobody administers a repository by it.
+ */
+export async function findWithMode(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  name: string,
+): Promise<{ user: User; mode: Access } | undefined> {
+  const lowerName = name.toLowerCase();
+  const namedId = sql`coalesce(
+    (select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}),
+    (select user_id from ${userRedirects} where ${userRedirects.lowerName} = ${lowerName})
+  )`;
+  const named = { actorId: namedId, boundTokenId: sql`null` };
+  const [rows, [row]] = await ctx.db.batch([
+    selectNamed(ctx, repo, name),
+    selectRepositories(ctx.db, named).where(eq(repositories.id, repo.row.id)),
+  ]);
+  const found = toFound(ctx, repo, name, rows);
+  if (!found || !row) return undefined;
+  const { user } = found;
+  const actor = { ...ANONYMOUS, user, isSiteAdmin: user.isAdmin };
+  return { user, mode: overallMode(resolvePermission(actor, row.repo, row)) };
+}
+
+const overallMode = ({ mode, units }: RepositoryPermission): Access =>
+  Math.max(mode, Math.min(ACCESS.write, Math.max(...Object.values(units)))) as Access;

@@ -1,0 +1,41 @@
+import type { Ctx } from "../../context.ts";
+import { continueDeletions } from "../deletions/delete-user.ts";
+import { sweepAudit } from "../audit/sweep-audit.ts";
+import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
+import { forwardEvents } from "../events/forward-events.ts";
+import { maintainDeleted } from "../git/maintain-deleted.ts";
+import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
+import { sendDueMails } from "../mail/send-due-mails.ts";
+import { purgeGrants } from "../oauth/purge-grants.ts";
+import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
+import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
+import { sweepDeliveries } from "../webhooks/delivery/sweep-deliveries.ts";
+import { resealSecrets } from "../webhooks/hooks/reseal-secrets.ts";
+
+/** A task of the schedule. Each may be repeated, may run twice at once, and leaves what is too much to its next run. */
+interface CronTask {
+  /** Gitea's name where Gitea has the task. */
+  readonly name: string;
+  /** One of the cron triggers in wrangler.toml. */
+  readonly schedule: string;
+  readonly run: (ctx: Ctx) => Promise<unknown>;
+}
+
+const EVERY_MINUTE = "* * * * *";
+const EVERY_TEN_MINUTES = "*/10 * * * *";
+
+/** All tasks of the schedule, in the order in which administrators see them. */
+export const CRON_TASKS: readonly CronTask[] = [
+  { name: "requeue_webhooks", schedule: EVERY_MINUTE, run: requeueDue },
+  { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
+  { name: "send_mails", schedule: EVERY_MINUTE, run: sendDueMails },
+  { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
+  { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
+  { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
+  { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },
+  { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
+  { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
+  { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
+  { name: "cleanup_sign_ins", schedule: EVERY_TEN_MINUTES, run: purgeSignIns },
+  { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },
+];

@@ -1,0 +1,29 @@
+import { sql, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { onlyWhile } from "../../db/db.ts";
+import { repositories, type User } from "../../db/schema/index.ts";
+import { forbidden, type Failure } from "../../lib/failure.ts";
+
+/**
+ * The owner's id if the owner is below the limit of repositories at the time of the write, so that concurrent requests
+ * can't exceed it.
+ */
+export const withinLimit = (ctx: Ctx, owner: User): SQL<number> =>
+  onlyWhile(hasRoom(ctx, owner), owner.id);
+
+/** The condition that an owner is below the limit of repositories. */
+export function hasRoom(ctx: Ctx, owner: User): SQL {
+  const limit = repositoryLimit(ctx, owner);
+  if (limit < 0) return sql`1`;
+  return sql`(select count(*) from ${repositories} where owner_id = ${owner.id}) < ${limit}`;
+}
+
+/** The refusal of a write for an owner who has the maximum number of repositories. */
+export const limitReached = (ctx: Ctx, owner: User): Failure =>
+  forbidden(
+    `user has reached maximum limit of repositories [limit: ${repositoryLimit(ctx, owner)}]`,
+  );
+
+const repositoryLimit = (ctx: Ctx, owner: User): number =>
+  owner.repoCountMax >= 0 ? owner.repoCountMax : ctx.config.repoCountMax;

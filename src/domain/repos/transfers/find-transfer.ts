@@ -1,0 +1,35 @@
+import { seesAccount } from "../../../auth/access/accounts.ts";
+import { isAllowed } from "../../../auth/access/permission.ts";
+import { selectTransfer, selectTransferTeams } from "../../../auth/access/transfers.ts";
+import type { Ctx } from "../../../context.ts";
+import type { PendingTransfer } from "../../../shapes/repos/repo-transfer.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+
+/**
+ * Finds the pending transfer of a repository, as far as the caller may know of it; undefined if there is none.
+ *
+ * SECURITY: a caller who sees the repository may not see the account that it is offered to. Administrators of the
+ * repository and the recipient know both anyway. Teams are told to members of the recipient only.
+ *
+ * Cost: one query where a transfer is pending, else none.
+ */
+export async function findTransfer(
+  ctx: Ctx,
+  repo: RepositoryContext,
+): Promise<PendingTransfer | undefined> {
+  if (!repo.pendingTransferTo) return undefined;
+  const { db, actor } = ctx;
+  const [[found], teams] = await db.batch([
+    selectTransfer(db, repo.row.id, actor.user?.id),
+    selectTransferTeams(db, repo.row.id),
+  ]);
+  if (!found) return undefined;
+  const { transfer: row, doer, recipient, isInRecipient } = found;
+  const isParty = repo.pendingTransferTo === "caller" || isAllowed(repo, { mode: "admin" });
+  const isShown =
+    (isParty && !actor.scopes.isPublicOnly) ||
+    (seesAccount(actor, doer, false) && seesAccount(actor, recipient, isInRecipient));
+  if (!isShown) return undefined;
+  const seesTeams = actor.isSiteAdmin || (isInRecipient && !actor.scopes.isPublicOnly);
+  return { row, doer, recipient, teams: seesTeams ? teams : [] };
+}

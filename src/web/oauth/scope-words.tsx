@@ -1,0 +1,57 @@
+import type { Scopes } from "../../auth/scope.ts";
+import type { RequestedScopes } from "../../domain/oauth/requested-scopes.ts";
+
+type Category = Parameters<Scopes["levels"]["get"]>[0];
+
+/** What a scope opens, as its user reads it. */
+const CATEGORIES: Readonly<Record<Category, string>> = {
+  activitypub: "federation",
+  admin: "the administration of this service, as far as you administer it",
+  misc: "settings and templates of this service",
+  notification: "your notifications",
+  organization: "your organizations and teams",
+  package: "your packages",
+  issue: "issues, labels and milestones",
+  repository: "your repositories, with code, pull requests and releases",
+  user: "your account: profile, addresses, keys and settings",
+};
+
+const IDENTITY: Readonly<Record<RequestedScopes["identity"][number], string>> = {
+  openid: "Know who you are, to sign you in",
+  profile: "Read your name, picture and page",
+  email: "Read your primary e-mail address",
+  groups: "Read the names of your organizations and teams",
+};
+
+/** The scopes of an application, one in each line. */
+export function ScopeWords({ scopes, identity }: RequestedScopes) {
+  const { levels, isPublicOnly, text } = scopes;
+  const isAll = text.split(",").includes("all");
+  return (
+    <ul>
+      {identity.map((name) => (
+        <li>
+          {IDENTITY[name]} <code>{name}</code>
+        </li>
+      ))}
+      {isAll ? (
+        <li>
+          <strong>Everything you may do here</strong>, except to sign in as you and to make tokens{" "}
+          <code>all</code>
+        </li>
+      ) : (
+        [...levels].map(([category, level]) => (
+          <li>
+            {level === "write" ? "Read and change" : "Read"} {CATEGORIES[category]}{" "}
+            <code>{`${level}:${category}`}</code>
+          </li>
+        ))
+      )}
+      {isPublicOnly ? (
+        <li>
+          Of all this, only what is public <code>public-only</code>
+        </li>
+      ) : undefined}
+    </ul>
+  );
+}

@@ -1,0 +1,249 @@
+import { eq, inArray, or } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import {
+  accountDeletions,
+  emailAddresses,
+  follows,
+  organizationMembers,
+  repositories,
+  stars,
+  users,
+} from "../../../src/db/schema/index.ts";
+import { continueDeletions } from "../../../src/domain/deletions/delete-user.ts";
+import { makeManyRepositories } from "../../support/bulk.ts";
+import { auditKindsOf } from "../../support/audit.ts";
+import { call } from "../../support/call.ts";
+import { db } from "../../support/db.ts";
+import { eventsIn } from "../../support/events.ts";
+import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
+import { makeHook } from "../../support/hooks.ts";
+import { freshName, make, type TestUser } from "../../support/make.ts";
+import { systemCtx } from "../../support/system.ts";
+
+const remove = (admin: TestUser, { name }: { name: string }, query = "") =>
+  call("DELETE", `/admin/users/${name}${query}`, { as: admin });
+const purge = (admin: TestUser, user: { name: string }) => remove(admin, user, "?purge=true");
+
+const accountOf = ({ id }: { id: number }) => db.select().from(users).where(eq(users.id, id));
+const repositoriesOf = ({ id }: { id: number }) =>
+  db.select().from(repositories).where(eq(repositories.ownerId, id));
+
+type Rooted = Awaited<ReturnType<typeof makeRooted>>;
+
+/** Runs the schedule when every lease has expired. */
+const runSchedule = (): Promise<void> =>
+  continueDeletions(systemCtx({}, Date.now() + 10 * 60 * 1000));
+
+/** A user with repositories, an own organization with a repository, a membership elsewhere, and relations. */
+async function makeRooted() {
+  const [user, friend] = [await make.user(), await make.user()];
+  const own = await make.org([user]);
+  const shared = await make.org([user, friend]);
+  const repos = [await make.repo(user), await make.repo(user, { isPrivate: true })];
+  const ownRepo = await make.repo(own);
+  const friendRepo = await make.repo(friend);
+  await db.insert(follows).values([
+    { followerId: user.id, followedId: friend.id, createdAt: 1 },
+    { followerId: friend.id, followedId: user.id, createdAt: 1 },
+  ]);
+  await db
+    .insert(stars)
+    .values({ userId: user.id, repoId: friendRepo.id, visibility: "public", createdAt: 1 });
+  return { user, friend, own, shared, repos, ownRepo, friendRepo };
+}
+
+/** What is left of an account and its own organization, and what others count. */
+async function leftOf({ user, friend, own, shared, friendRepo }: Rooted) {
+  const [followed] = await accountOf(friend);
+  const [starred] = await repositoriesOf(friend);
+  const owned = [user, own].map(({ id }) => id);
+  return {
+    accounts: await db.select().from(users).where(inArray(users.id, owned)),
+    repositories: await db.select().from(repositories).where(inArray(repositories.ownerId, owned)),
+    deletions: await db
+      .select()
+      .from(accountDeletions)
+      .where(inArray(accountDeletions.accountId, owned)),
+    memberships: await db
+      .select()
+      .from(organizationMembers)
+      .where(or(eq(organizationMembers.userId, user.id), eq(organizationMembers.orgId, own.id))),
+    shared: (await accountOf(shared)).length,
+    followers: followed?.followerCount,
+    following: followed?.followingCount,
+    stars: starred?.id === friendRepo.id ? starred.starCount : undefined,
+  };
+}
+
+const NOTHING_LEFT = {
+  accounts: [],
+  repositories: [],
+  deletions: [],
+  memberships: [],
+  shared: 1,
+  followers: 0,
+  following: 0,
+  stars: 0,
+};
+
+describe("DELETE /admin/users/{username}", () => {
+  it("deletes an account with all that belongs to it, and records it", async () => {
+    const admin = await make.admin();
+    const user = await make.user();
+    expect(await remove(admin, user)).toMatchObject({ status: 204, body: "" });
+
+    expect(await accountOf(user)).toEqual([]);
+    const addresses = db.select().from(emailAddresses).where(eq(emailAddresses.userId, user.id));
+    expect(await addresses).toEqual([]);
+    expect((await call("GET", "/user", { as: user })).status).toBe(401);
+    expect((await call("GET", `/users/${user.name}`)).status).toBe(404);
+    expect(await eventsIn(user)).toMatchObject([
+      { type: "user.deleted", actorId: admin.id, payload: { name: user.name } },
+    ]);
+    expect(await auditKindsOf(user)).toEqual(["user.deletion_requested", "user.deleted"]);
+    expect((await remove(admin, user)).status).toBe(404);
+    const again = { username: user.name, email: user.email, password: "correct horse" };
+    expect((await call("POST", "/admin/users", { as: admin, json: again })).status).toBe(201);
+  });
+
+  it("refuses an owner of repositories and a member of organizations, who stay as they are", async () => {
+    const admin = await make.admin();
+    const [owner, member] = [await make.user(), await make.user()];
+    await make.repo(owner);
+    await make.org([member]);
+    expect(await remove(admin, owner)).toMatchObject({
+      status: 422,
+      body: { message: `user still has ownership of repositories [uid: ${owner.id}]` },
+    });
+    expect(await remove(admin, member, "?purge=false")).toMatchObject({
+      status: 422,
+      body: { message: `user still has membership of organizations [uid: ${member.id}]` },
+    });
+    for (const user of [owner, member]) {
+      expect(await accountOf(user)).toMatchObject([
+        { visibility: "public", isLoginProhibited: false },
+      ]);
+      expect((await call("GET", "/user", { as: user })).status).toBe(200);
+      expect(await auditKindsOf(user)).toEqual([]);
+    }
+  });
+
+  it("refuses oneself, organizations, and callers who are not administrators", async () => {
+    const admin = await make.admin();
+    const user = await make.user();
+    const org = await make.org([user]);
+    expect(await purge(admin, admin)).toMatchObject({
+      status: 422,
+      body: { message: "you cannot delete yourself" },
+    });
+    const other = await make.admin();
+    const sudo = { as: admin, headers: { Sudo: other.name } };
+    expect((await call("DELETE", `/admin/users/${admin.name}`, sudo)).status).toBe(422);
+    expect((await purge(admin, org)).status).toBe(404);
+    expect((await remove(admin, { name: freshName("none") })).status).toBe(404);
+    expect((await purge(user, other)).status).toBe(403);
+    expect((await call("DELETE", `/admin/users/${user.name}`)).status).toBe(401);
+    const reader = await make.token(admin, { scopes: "read:admin" });
+    const path = `/admin/users/${user.name}`;
+    expect((await call("DELETE", path, { token: reader })).status).toBe(403);
+    expect(await accountOf(user)).toHaveLength(1);
+    expect(await accountOf(org)).toHaveLength(1);
+  });
+
+  it("purges repositories, memberships, and organizations that nobody else owns", async () => {
+    const admin = await make.admin();
+    const rooted = await makeRooted();
+    const { user, own, shared, repos } = rooted;
+    expect((await purge(admin, user)).status).toBe(204);
+    expect(await leftOf(rooted)).toEqual(NOTHING_LEFT);
+    expect((await eventsIn(user)).map(({ type }) => type)).toEqual([
+      ...repos.map(() => "repository.deleted"),
+      "user.deleted",
+    ]);
+    expect((await eventsIn(own)).map(({ type }) => type)).toEqual([
+      "repository.deleted",
+      "organization.deleted",
+    ]);
+    expect(await eventsIn(shared)).toMatchObject([
+      { type: "organization.member_removed", payload: { userId: user.id, teamId: null } },
+    ]);
+  });
+
+  it("deletes webhooks of the account", async () => {
+    const admin = await make.admin();
+    const user = await make.user();
+    await makeHook({ level: "user", ownerId: user.id, approverId: user.id });
+    expect((await remove(admin, user)).status).toBe(204);
+    expect(await accountOf(user)).toEqual([]);
+  });
+
+  it("deletes once when two ask for it at once", async () => {
+    const admin = await make.admin();
+    const rooted = await makeRooted();
+    const answers = await Promise.all([
+      purge(admin, rooted.user),
+      purge(admin, rooted.user),
+      purge(admin, rooted.user),
+    ]);
+    for (const { status } of answers) expect([204, 404]).toContain(status);
+    await runSchedule();
+    expect(await leftOf(rooted)).toEqual(NOTHING_LEFT);
+    const deleted = (await eventsIn(rooted.user)).filter(({ type }) => type === "user.deleted");
+    expect(deleted).toHaveLength(1);
+  });
+});
+
+describe("a deletion that takes more than one request", () => {
+  const MANY = 170;
+
+  it("hides the account and its repositories at once, and the schedule completes it", async () => {
+    const admin = await make.admin();
+    const user = await make.user();
+    await makeManyRepositories(user, "many", MANY);
+    expect((await purge(admin, user)).status).toBe(204);
+
+    const left = await repositoriesOf(user);
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.length).toBeLessThan(MANY);
+    expect((await call("GET", `/users/${user.name}`)).status).toBe(404);
+    expect((await call("GET", `/repos/${user.name}/${left[0]?.name}`)).status).toBe(404);
+    expect((await call("GET", "/user", { as: user })).status).toBe(403);
+    const edit = { as: admin, json: { prohibit_login: false } };
+    expect((await call("PATCH", `/admin/users/${user.name}`, edit)).status).toBe(404);
+    expect((await call("GET", "/user", { as: user })).status).toBe(403);
+
+    await runSchedule();
+    expect(await accountOf(user)).toEqual([]);
+  });
+});
+
+describe("a purge that dies", () => {
+  it("at any step is continued, and leaves nothing behind", { timeout: 600_000 }, async () => {
+    const admin = await make.admin();
+    const calls = await failEveryCall(async (fault) => {
+      const rooted = await makeRooted();
+      const faults = failing(fault);
+      const request = new Request(
+        `https://forge.example/api/v1/admin/users/${rooted.user.name}?purge=true`,
+        { method: "DELETE", headers: { Authorization: `token ${admin.token}` } },
+      );
+      const answer = await serveFailing(request, faults.bindings);
+      const [started] = await db
+        .select()
+        .from(accountDeletions)
+        .where(eq(accountDeletions.accountId, rooted.user.id));
+      const status = (await call("GET", "/user", { as: rooted.user })).status;
+      await runSchedule();
+      const [account] = await accountOf(rooted.user);
+      // Refused before its first step and unchanged, under way with nobody signed in, or gone.
+      const seen = account ? [status, answer?.status] : [status];
+      const expected = account ? [200, 500] : [started ? 403 : 401];
+      expect(seen).toEqual(expected);
+      const left = account ? NOTHING_LEFT : await leftOf(rooted);
+      expect(left).toEqual(NOTHING_LEFT);
+      return faults;
+    });
+    expect(calls).toBeGreaterThan(10);
+  });
+});
