@@ -111,7 +111,7 @@ describe(`${ACCOUNT}: addresses`, () => {
   });
 });
 
-describe("the page of access tokens", () => {
+describe("access tokens", () => {
   it("makes a token, shows it once, and deletes it", async () => {
     const fields = { name: "laptop", "scope-repository": "write", "scope-user": "read" };
     const page = await browser.submit(TOKENS, fields);
@@ -174,7 +174,7 @@ describe("the page of access tokens", () => {
   });
 });
 
-describe("the page of keys", () => {
+describe("keys", () => {
   const keysOf = (of: TestUser) => db.select().from(publicKeys).where(eq(publicKeys.userId, of.id));
 
   it("adds an SSH key, by its comment where it has no title, and removes it", async () => {
