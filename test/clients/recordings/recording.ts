@@ -86,9 +86,13 @@ function patternOf(path: string): RegExp {
 /** Paths of Gitea's that look like names below a parameter here. */
 const NOT_BUILT = /^\/api\/v1\/repos\/issues\/search$/;
 
-/** Whether the service has the operation of a request to this path. Outside the API everything counts as missing. */
+/** Paths outside the API that exist: the provider of OAuth 2.0. */
+const PROVIDER = /^\/login\/oauth\/|^\/\.well-known\/openid-configuration$/;
+
+/** Whether the service has the operation of a request to this path. Outside the API most of them count as missing. */
 function isBuilt(method: string, path: string): boolean {
   const [pathname = ""] = path.split("?");
+  if (PROVIDER.test(pathname)) return true;
   if (!pathname.startsWith("/api/v1/") || NOT_BUILT.test(pathname)) return false;
   return operations.some((each) => each.method === method && each.pattern.test(pathname));
 }
