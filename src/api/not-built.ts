@@ -15,12 +15,6 @@ POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
 GET /admin/runners/registration-token
-GET /admin/unadopted
-POST DELETE /admin/unadopted/{owner}/{repo}
-DELETE /admin/users/{username}
-GET POST DELETE /admin/users/{username}/badges
-POST /admin/users/{username}/keys
-DELETE /admin/users/{username}/keys/{id}
 GET PUT /notifications
 GET /notifications/new
 GET PATCH /notifications/threads/{id}

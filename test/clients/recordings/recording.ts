@@ -37,6 +37,9 @@ export interface Answer {
 
 const isRequest = (step: Step): step is RequestStep => "method" in step;
 
+/** Whether a step outside the API only reads: a script that asks for several pages. */
+const isReading = ({ git }: Exclude<Step, RequestStep>): boolean => /^(?:python3|curl) /.test(git);
+
 /** All recordings of a folder, by name. */
 export function readRecordings(folder: string): Recording[] {
   return readdirSync(folder)
@@ -83,9 +86,13 @@ function patternOf(path: string): RegExp {
 /** Paths of Gitea's that look like names below a parameter here. */
 const NOT_BUILT = /^\/api\/v1\/repos\/issues\/search$/;
 
-/** Whether the service has the operation of a request to this path. Outside the API everything counts as missing. */
+/** Paths outside the API that exist: the provider of OAuth 2.0. */
+const PROVIDER = /^\/login\/oauth\/|^\/\.well-known\/openid-configuration$/;
+
+/** Whether the service has the operation of a request to this path. Outside the API most of them count as missing. */
 function isBuilt(method: string, path: string): boolean {
   const [pathname = ""] = path.split("?");
+  if (PROVIDER.test(pathname)) return true;
   if (!pathname.startsWith("/api/v1/") || NOT_BUILT.test(pathname)) return false;
   return operations.some((each) => each.method === method && each.pattern.test(pathname));
 }
@@ -94,10 +101,12 @@ function isBuilt(method: string, path: string): boolean {
  * Missing operations whose effect few later answers show. What follows from one of them is in the list of decided
  * differences.
  */
-const MINOR = /\/collaborators\/|\/avatar$/;
+const MINOR = /\/avatar$/;
 /** The same for one recording, by its name. */
 const MINOR_IN: Readonly<Record<string, RegExp>> = {
+  "people-blocks": /\/issues$/,
   "people-generate": /\/(?:labels|branch_protections)$/,
+  "people-transfer": /\/issues$/,
 };
 
 /**
@@ -109,7 +118,10 @@ export function playable({ name: recording, steps }: Recording): RequestStep[] {
   // A saved name of a repository contains its owner.
   const fullNames = new Set<string>();
   for (const step of steps) {
-    if (!isRequest(step)) break;
+    if (!isRequest(step)) {
+      if (isReading(step)) continue;
+      break;
+    }
     const { method, answer, save = {} } = step;
     const path = step.path.replaceAll(/\$\{(\w+)\}/g, (_, name: string) =>
       fullNames.has(name) ? "owner/name" : "name",
