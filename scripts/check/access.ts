@@ -31,6 +31,7 @@ const RESERVED: Reserved[] = [
       "src/db/schema/",
       // These set and show the flags.
       "src/api/repos/edit-repository-body.ts",
+      "src/domain/repos/create-repository.ts",
       "src/domain/repos/edit-repository.ts",
       "src/domain/repos/fork-repository.ts",
       "src/domain/repos/insert-repository.ts",

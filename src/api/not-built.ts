@@ -15,7 +15,6 @@ POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
 GET /admin/runners/registration-token
-POST /admin/users/{username}/repos
 GET PUT /notifications
 GET /notifications/new
 GET PATCH /notifications/threads/{id}

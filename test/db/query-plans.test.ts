@@ -6,14 +6,23 @@ import { resealSecrets } from "../../src/domain/webhooks/hooks/reseal-secrets.ts
 import { sweepDeliveries } from "../../src/domain/webhooks/delivery/sweep-deliveries.ts";
 import { dispatchEvents } from "../../src/domain/webhooks/dispatch/dispatch-events.ts";
 import { requeueDue } from "../../src/domain/webhooks/delivery/requeue-due.ts";
+import { purgeGrants } from "../../src/domain/oauth/purge-grants.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { pushOf, tell } from "../support/activities.ts";
+import { Browser } from "../support/browser.ts";
 import type { Sending } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
 import { makeHook, makeKeptDelivery } from "../support/hooks.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
+import {
+  clientFields,
+  exchange,
+  makeApplication,
+  makeCodeFor,
+  postForm,
+} from "../support/oauth.ts";
 import { storePush } from "../support/push.ts";
 import { makeSignedCommit } from "../support/signed.ts";
 import { askBatch, askLfs, makeLargeFile, upload } from "../support/large-files.ts";
@@ -293,6 +302,37 @@ describe("no growing table is scanned", () => {
     }
     const fork = await call("POST", `${at()}/forks`, { as: await make.user(), json: {} });
     await call("DELETE", `/repos/${fork.body.full_name}`, { as: await make.admin() });
+    expect(sent.length).toBeGreaterThan(15);
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+
+  it("for grants of OAuth and their tokens", async () => {
+    const owner = await make.userWithPassword();
+    const application = await makeApplication(owner);
+    const browser = await Browser.signedIn(owner, visit);
+    const code = await makeCodeFor(owner, application, { scope: "email groups openid read:user" });
+    const client = clientFields(application);
+    sent.length = 0;
+    const { body } = await exchange(application, code, {}, visit);
+    const token = body.access_token;
+    const refresh = { ...client, grant_type: "refresh_token", refresh_token: body.refresh_token };
+    const answers = [
+      await visit("GET", "/login/oauth/userinfo", {
+        headers: { Authorization: `Bearer ${token}` },
+      }),
+      await postForm("introspect", { ...client, token }, {}, visit),
+      await postForm("introspect", { ...client, token: body.refresh_token }, {}, visit),
+      await postForm("access_token", refresh, {}, visit),
+      await postForm("revoke", { ...client, token }, {}, visit),
+      await browser.get(
+        `/login/oauth/authorize?${new URLSearchParams({ ...client, response_type: "code" })}`,
+      ),
+      await browser.get("/user/settings/applications"),
+      await browser.submit("/user/settings/applications", {}, "/user/settings/applications/revoke"),
+      await postForm("revoke", { ...client, token: body.refresh_token }, {}, visit),
+    ];
+    expect(answers.filter(({ status }) => status >= 400)).toEqual([]);
+    await purgeGrants(systemCtx({ DB: listening }, Date.now()));
     expect(sent.length).toBeGreaterThan(15);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });

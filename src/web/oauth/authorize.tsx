@@ -15,7 +15,7 @@ import { deleteCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
 import { readForm } from "../pages/form.ts";
 import { Form } from "../pages/layout.tsx";
-import { openOwnPage, openPage, type OwnPage, SignInNeeded } from "../pages/open-page.ts";
+import { openOwnPage, openPage, type OwnPage, requireOwn } from "../pages/open-page.ts";
 import { redirectAfterWrite } from "../pages/redirect-after-write.ts";
 import { withRedirectTo } from "../pages/redirect-to.ts";
 import { renderPage } from "../pages/render-page.tsx";
@@ -32,11 +32,13 @@ const AGAIN_PATH = "/login/oauth/sign_in_again";
 /** @see RFC 6749 section 4.1.1 */
 authorize.get(PATH, async (c) => {
   const parameters = new URL(c.req.url).searchParams;
-  const { ctx } = await openPage(c);
-  const addressed = await findAddressed(ctx, parameters);
+  const page = await openPage(c);
+  const addressed = await findAddressed(page.ctx, parameters);
   try {
-    const request = readAuthorizationRequest(ctx, addressed.application, parameters);
-    return await answer(c, addressed, request, parameters);
+    const request = readAuthorizationRequest(page.ctx, addressed.application, parameters);
+    const isSignedIn = page.ctx.actor.session !== undefined;
+    if (!isSignedIn && request.prompt === "none") throw loginRequired();
+    return await answer(c, requireOwn(c, page), addressed, request, parameters);
   } catch (error) {
     if (error instanceof OauthError) return refuse(c, addressed, parameters, error);
     throw error;
@@ -69,7 +71,7 @@ authorize.post(GRANT_PATH, async (c) => {
 authorize.post(AGAIN_PATH, async (c) => {
   const form = await readForm(c);
   const { ctx, session } = await openOwnPage(c);
-  await endSession(ctx.db, session.userId, session.id);
+  await endSession(ctx, session.userId, session.id);
   deleteCookie(c, "session");
   const parameters = new URLSearchParams(form.text("query"));
   // Done by then.
@@ -79,16 +81,13 @@ authorize.post(AGAIN_PATH, async (c) => {
 
 async function answer(
   c: Context<WebEnv>,
+  page: OwnPage,
   addressed: Addressed,
   request: AuthorizationRequest,
   parameters: URLSearchParams,
 ): Promise<Response> {
   const { application } = addressed;
   const { prompt } = request;
-  const page = await openOwnPage(c).catch((error: unknown) => {
-    if (error instanceof SignInNeeded && prompt === "none") throw loginRequired();
-    throw error;
-  });
   if (isSignInOld(page, request)) {
     if (prompt === "none") throw loginRequired();
     return renderSignInAgain(c, page, addressed, parameters);

@@ -55,7 +55,7 @@ function describe(c: Context<WebEnv>) {
       userinfo_endpoint: `${rootUrl}/login/oauth/userinfo`,
       subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
-      claims_supported: ["aud", "exp", "iat", "iss", "auth_time", "nonce", ...CLAIM_NAMES],
+      claims_supported: ["aud", "exp", "iat", "iss", ...CLAIM_NAMES, "auth_time", "nonce"],
       prompt_values_supported: ["none", "consent", "login"],
       request_parameter_supported: false,
       request_uri_parameter_supported: false,

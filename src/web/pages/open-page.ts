@@ -41,8 +41,15 @@ const sessionOf = (secret: string) => ({ kind: "session" as const, secret });
  *
  * @throws SignInNeeded for anybody else.
  */
-export async function openOwnPage(c: Context<WebEnv>): Promise<OwnPage> {
-  const page = await openPage(c);
+export const openOwnPage = async (c: Context<WebEnv>): Promise<OwnPage> =>
+  requireOwn(c, await openPage(c));
+
+/**
+ * The page as one of somebody who is signed in.
+ *
+ * @throws SignInNeeded for anybody else.
+ */
+export function requireOwn(c: Context<WebEnv>, page: Page): OwnPage {
   const { user, session } = page.ctx.actor;
   if (user && session) return { ...page, user, session };
   const here = requestPath(c.req.url) + new URL(c.req.url).search;

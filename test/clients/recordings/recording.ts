@@ -86,9 +86,13 @@ function patternOf(path: string): RegExp {
 /** Paths of Gitea's that look like names below a parameter here. */
 const NOT_BUILT = /^\/api\/v1\/repos\/issues\/search$/;
 
-/** Whether the service has the operation of a request to this path. Outside the API everything counts as missing. */
+/** Paths outside the API that exist: the provider of OAuth 2.0. */
+const PROVIDER = /^\/login\/oauth\/|^\/\.well-known\/openid-configuration$/;
+
+/** Whether the service has the operation of a request to this path. Outside the API most of them count as missing. */
 function isBuilt(method: string, path: string): boolean {
   const [pathname = ""] = path.split("?");
+  if (PROVIDER.test(pathname)) return true;
   if (!pathname.startsWith("/api/v1/") || NOT_BUILT.test(pathname)) return false;
   return operations.some((each) => each.method === method && each.pattern.test(pathname));
 }
@@ -97,13 +101,19 @@ function isBuilt(method: string, path: string): boolean {
  * Missing operations whose effect few later answers show. What follows from one of them is in the list of decided
  * differences.
  */
-const MINOR = /\/collaborators\/|\/avatar$/;
+const MINOR = /\/avatar$/;
+/** The same for one recording, by its name. */
+const MINOR_IN: Readonly<Record<string, RegExp>> = {
+  "people-blocks": /\/issues$/,
+  "people-generate": /\/(?:labels|branch_protections)$/,
+  "people-transfer": /\/issues$/,
+};
 
 /**
  * The steps of a recording that are played: those whose operations exist, up to the first request that changed
  * something by an operation which does not exist here, since later answers follow from it.
  */
-export function playable({ steps }: Recording): RequestStep[] {
+export function playable({ name: recording, steps }: Recording): RequestStep[] {
   const list: RequestStep[] = [];
   // A saved name of a repository contains its owner.
   const fullNames = new Set<string>();
@@ -118,7 +128,7 @@ export function playable({ steps }: Recording): RequestStep[] {
     );
     const isChange = method !== "GET" && answer.status < 400;
     if (isBuilt(method, path)) list.push(step);
-    else if (isChange && !MINOR.test(path)) break;
+    else if (isChange && !MINOR.test(path) && !MINOR_IN[recording]?.test(path)) break;
     for (const [name, from] of Object.entries(save)) {
       if (from.endsWith("full_name")) fullNames.add(name);
     }

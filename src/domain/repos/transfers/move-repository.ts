@@ -7,6 +7,7 @@ import {
   isStillPending,
   moveGrants,
 } from "../../../auth/access/transfers.ts";
+import { insertWatchesOfNewOwner } from "../../../auth/access/team-changes.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
@@ -24,6 +25,7 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, invalid, notFound, type Failure } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext, type RepositoryRow } from "../find-repository.ts";
+import { recordAuditIfChanged } from "../../audit/record-audit.ts";
 import { deleteOutsiderToggles } from "../outsider-toggles.ts";
 import { limitReached, withinLimit } from "../repository-limit.ts";
 
@@ -39,6 +41,8 @@ export interface Move {
 /**
  * Gives a repository to a new owner, in one batch: its row, the redirect from its old name, teams and collaborators,
  * stars and watches of users who may not see it any more, and the event.
+ *
+ * Where new repositories are watched automatically, who transferred it and the new owner's teams watch it.
  *
  * Git data, large files, keys and webhooks belong to the repository by its id, and stay where they are.
  *
@@ -71,21 +75,16 @@ export async function moveRepository(
     })
     .where(isThis);
   const currentName = sql`(select lower_name from ${repositories} where ${isThis})`;
-  const { id: repoId, visibility } = repositories;
+  const names = { from: `${owner.name}/${row.name}`, to: `${newOwner.name}/${row.name}` };
+  const event = { type: "repository.transferred", repoId: row.id, ...names } as const;
+  const entry = { kind: "repository.transferred", repoId: row.id, details: names } as const;
   try {
     const results = await db.batch([
       update,
-      recordIfChanged(
-        ctx,
-        {
-          type: "repository.transferred",
-          repoId: row.id,
-          ownerId: newOwner.id,
-          from: `${owner.name}/${row.name}`,
-          to: `${newOwner.name}/${row.name}`,
-        },
-        row,
-      ),
+      recordIfChanged(ctx, { ...event, ownerId: newOwner.id }, row),
+      // One for each side.
+      recordAuditIfChanged(ctx, { ...entry, ownerId: owner.id }),
+      recordAuditIfChanged(ctx, { ...entry, ownerId: newOwner.id }),
       db
         .delete(repositoryRedirects)
         .where(
@@ -97,7 +96,7 @@ export async function moveRepository(
       insertSelect(
         db,
         repositoryRedirects,
-        { ownerId: owner.id, lowerName: repositories.lowerName, repoId },
+        { ownerId: owner.id, lowerName: repositories.lowerName, repoId: row.id },
         sql`from ${repositories} where ${isThis}`,
       ).onConflictDoUpdate({
         target: [repositoryRedirects.ownerId, repositoryRedirects.lowerName],
@@ -108,9 +107,18 @@ export async function moveRepository(
       insertSelect(
         db,
         watches,
-        { userId: actor.user?.id ?? 0, repoId, visibility, createdAt: now },
+        {
+          userId: accepted?.doerId ?? actor.user?.id ?? 0,
+          repoId: row.id,
+          visibility: repositories.visibility,
+          createdAt: now,
+        },
         sql`from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
       ).onConflictDoNothing(),
+      insertWatchesOfNewOwner(db, row.id, newOwner.id, {
+        now,
+        isOn: sql`${ctx.config.isAutoWatchOn}`,
+      }),
       ...deleteStrandedToggles(ctx, row, newOwner),
       selectRepositories(db, callerSql(actor)).where(isThis),
     ]);
