@@ -1,9 +1,11 @@
+import { nextByTeam } from "./organization.ts";
 import {
   COLLECTOR,
   COMMON_WORD,
   CREATOR,
   isLimited,
   isPrivate,
+  MEMBER,
   ownerOf,
   RARE_WORD,
   repositoryName,
@@ -47,6 +49,12 @@ export function casesOf(population: Population): Case[] {
     get("current user", "/user"),
     get("repository", "", {
       next: () => ({ method: "GET", path: nextRepository(population), token: reader }),
+    }),
+    get("repository, by a team", "", {
+      next: () => ({ method: "GET", path: nextByTeam(population), token: tokens[MEMBER] }),
+    }),
+    get("own teams", "/user/teams", {
+      next: () => ({ method: "GET", path: "/api/v1/user/teams", token: tokens[MEMBER] }),
     }),
     get("search, common word", `/repos/search?q=${COMMON_WORD}`),
     get("search, rare word", `/repos/search?q=${RARE_WORD}`),

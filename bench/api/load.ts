@@ -4,6 +4,7 @@ import {
   DEFAULT_ISSUE_SETTINGS,
   DEFAULT_PULL_SETTINGS,
 } from "../../src/domain/repos/default-settings.ts";
+import { loadOrganization } from "./organization.ts";
 import { repositoryRow, starRows, tokens, userRow, type Population } from "./population.ts";
 
 /** Rows per statement: a few megabytes of JSON at most. */
@@ -25,6 +26,7 @@ export async function load(db: Database, to: Population, from = EMPTY): Promise<
   await insert(db, EMAIL_ADDRESSES, rows(userRow, from.users, to.users));
   await insert(db, REPOSITORIES, rows(repositoryRow, from.repositories, to.repositories));
   await insert(db, STARS, starRows(from.users, to.users));
+  await loadOrganization(db, to);
   if (from === EMPTY) await insert(db, TOKENS, await tokenRows());
 }
 

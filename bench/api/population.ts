@@ -20,9 +20,15 @@ export const RARE_WORD = "quetzal";
 export const COLLECTOR = 0;
 /** A user who creates repositories, and initially has none. */
 export const CREATOR = 1;
+/** A member of the organization, in one of its teams. */
+export const MEMBER = 2;
 
 /** The secrets of their tokens, which are valid in one run only. */
-export const tokens = { [COLLECTOR]: makeSecret(), [CREATOR]: makeSecret() };
+export const tokens = {
+  [COLLECTOR]: makeSecret(),
+  [CREATOR]: makeSecret(),
+  [MEMBER]: makeSecret(),
+};
 
 const RARE = new Set([11, 22, 34, 45, 56]);
 const STARS_PER_USER = 10;

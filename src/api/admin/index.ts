@@ -3,8 +3,18 @@ import { badges } from "./badges.ts";
 import { cron } from "./cron.ts";
 import { adminEmails } from "./emails.ts";
 import { userKeys } from "./keys.ts";
+import { adminRepositories } from "./repositories.ts";
 import { unadopted } from "./unadopted.ts";
 import { adminUsers } from "./users.ts";
 
 /** The routes of administrators. When two paths match a request, the one listed first handles it. */
-export const adminRoutes = [adminUsers, userKeys, badges, adminEmails, cron, adminAudit, unadopted];
+export const adminRoutes = [
+  adminUsers,
+  adminRepositories,
+  userKeys,
+  badges,
+  adminEmails,
+  cron,
+  adminAudit,
+  unadopted,
+];

@@ -2,7 +2,9 @@ import { refuseBoundWrite } from "../../auth/actor.ts";
 import type { Scope } from "../../auth/scope.ts";
 import type { User } from "../../db/schema/index.ts";
 import {
-  findSeenAccount,
+  chooseAccountRow,
+  isOrWasNamed,
+  selectAccounts,
   toMembership,
   type Membership,
 } from "../../domain/accounts/find-account.ts";
@@ -49,11 +51,14 @@ export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
 /** Admits site administrators, for routes about the user of the path. */
 export function userForAdmin(...scopes: Scope[]): Guard<{ account: User }> {
   return guard(scopes, false, async (c) => {
-    const { ctx } = await authenticate(incoming(c), { scopes, anonymous: "never" });
-    // SECURITY: before the lookup, so that nobody else learns which names are or were in use.
-    requireSiteAdmin(ctx.actor);
     const name = c.req.param("username") ?? "";
-    const account = await findSeenAccount(ctx, name);
+    const request = incoming(c);
+    const { ctx, target } = await authenticate(request, { scopes, anonymous: "never" }, (caller) =>
+      selectAccounts(request.base.db, caller).where(isOrWasNamed(name)),
+    );
+    // SECURITY: before the account decides anything, so that nobody else learns which names are or were in use.
+    requireSiteAdmin(ctx.actor);
+    const account = chooseAccountRow(ctx.actor, name, target ?? [])?.account;
     if (account?.kind !== "user") throw notFound();
     if (account.lowerName === name.toLowerCase()) return { ctx, account };
     const path = renamedPath(c, { username: account.name });

@@ -82,7 +82,11 @@ async function createInOrganization(
   if (!membership.canCreateRepository) {
     throw forbidden("Given user is not allowed to create repository in organization.");
   }
-  return createRepository(ctx, org, user, membership.isOwner, wanted);
+  return createRepository(
+    ctx,
+    { owner: org, creator: user, ownsOwner: membership.isOwner },
+    wanted,
+  );
 }
 
 organizationRepositories.openapi(

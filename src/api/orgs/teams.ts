@@ -26,7 +26,10 @@ export const teams = endpoints();
 
 const TEAM_FIELDS = {
   description: optionalText(255),
-  permission: optionalText(255).openapi({ enum: ["read", "write", "admin"] }),
+  permission: optionalText(255).openapi({
+    description: "`read`, `write` or `admin`",
+    example: "write",
+  }),
   units: z
     .array(z.string().max(255))
     .max(100)

@@ -1,7 +1,7 @@
 import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
-import { repositoryAvatarRoutes } from "./avatar.ts";
 import { collaborators } from "./collaborators.ts";
+import { repositoryAvatarRoutes } from "./avatar.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { repositoryEvents } from "./events.ts";
@@ -24,10 +24,10 @@ export const repoRoutes = [
   subscriptions,
   stargazers,
   forks,
-  generate,
   collaborators,
   transfers,
   upstreamMerges,
+  generate,
   insights,
   topics,
   repositoryTeams,

@@ -42,7 +42,11 @@ repositories.openapi(
   async (c) => {
     const { ctx, user, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const repo = await createRepository(ctx, user, user, true, wanted);
+    const repo = await createRepository(
+      ctx,
+      { owner: user, creator: user, ownsOwner: true },
+      wanted,
+    );
     return c.json(toRepository(repo, viewer), 201);
   },
 );

@@ -18,9 +18,18 @@ export function organizationFacts(actorId: SQL): {
   return {
     isMember: flagColumn(isMemberOf(orgId, actorId), "is_member"),
     isOwner: flagColumn(isOwnerOf(orgId, actorId), "is_owner"),
-    canCreateRepository: flagColumn(isCreatorIn(orgId, actorId), "can_create_repository"),
+    canCreateRepository: flagColumn(mayCreateIn(orgId, actorId), "can_create_repository"),
   };
 }
+
+/** The condition that a user may create repositories in an organization, and so accept transfers to it. */
+export const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
+  isInTeamOf(orgId, userId, letsCreateRepositories);
+
+/** The condition that a team lets its members create repositories. */
+export const letsCreateRepositories: SQL = sql`(
+  ${teams.access} >= ${sql.raw(String(ACCESS.owner))} or ${teams.canCreateOrgRepo}
+)`;
 
 /** The condition that a user belongs to an organization, in any role. */
 export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (
@@ -31,15 +40,6 @@ export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (
 /** The condition that a user owns an organization. */
 export const isOwnerOf = (orgId: SQL, userId: SQL): SQL =>
   isInTeamOf(orgId, userId, sql`${teams.access} = ${ACCESS.owner}`);
-
-/** The condition that a user may create repositories in an organization, and so accept transfers to it. */
-export const isCreatorIn = (orgId: SQL, userId: SQL): SQL =>
-  isInTeamOf(orgId, userId, letsCreateRepositories);
-
-/** The condition that a team lets its members create repositories. */
-export const letsCreateRepositories: SQL = sql`(
-  ${teams.access} >= ${sql.raw(String(ACCESS.owner))} or ${teams.canCreateOrgRepo}
-)`;
 
 const isInTeamOf = (orgId: SQL, userId: SQL, condition: SQL): SQL => sql`exists (
   select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
@@ -66,7 +66,7 @@ export function organizationRights(userId: number): {
       from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
       where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId}
     ), 0)`.as("access"),
-    canCreateRepository: flagColumn(isCreatorIn(orgId, sql`${userId}`), "user_can_create"),
+    canCreateRepository: flagColumn(mayCreateIn(orgId, sql`${userId}`), "user_can_create"),
     isPublic: flagColumn(
       sql`exists (
         select 1 from ${organizationMembers}

@@ -16,7 +16,7 @@ import {
   type RepositoryTransfer,
 } from "../../db/schema/index.ts";
 import { isBlockBetween, isBlockedBy, unlessBlocked } from "./blocks.ts";
-import { isCreatorIn, isMemberOf, letsCreateRepositories } from "./organizations.ts";
+import { isMemberOf, letsCreateRepositories, mayCreateIn } from "./organizations.ts";
 
 // A pending transfer lets its recipients read the repository: the user it is offered to, or everybody who may create
 // repositories in the organization it is offered to. They alone accept or reject it.
@@ -24,7 +24,7 @@ import { isCreatorIn, isMemberOf, letsCreateRepositories } from "./organizations
 /** The condition that a transfer is offered to a user, on the `repository_transfers` rows of a query. */
 const isRecipient = (userId: SQL): SQL => sql`(
   ${repositoryTransfers.recipientId} = ${userId}
-  or ${isCreatorIn(sql`${repositoryTransfers.recipientId}`, userId)}
+  or ${mayCreateIn(sql`${repositoryTransfers.recipientId}`, userId)}
 )`;
 
 /**

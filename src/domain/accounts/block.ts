@@ -13,6 +13,7 @@ import { isViolation } from "../../db/db.ts";
 import { follows, repositories, stars, watches, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { malformed, type Failure } from "../../lib/failure.ts";
+import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { findAccountIn } from "./find-account.ts";
 
@@ -38,6 +39,8 @@ export async function createBlock(
     await db.batch([
       insertBlock(db, { ...pair, note, createdAt: now }),
       record(ctx, { type: "block.created", ownerId: blocker.id, userId: blocked.id }),
+      // SECURITY: without the user, who would read it, too.
+      recordAudit(ctx, { kind: "user.blocked", ownerId: blocker.id, target: blocked.name }),
       db.delete(follows).where(or(isFollow(blocker, blocked), isFollow(blocked, blocker))),
       ...[stars, watches].flatMap((table) =>
         [
@@ -78,6 +81,11 @@ export async function deleteBlock(ctx: Ctx, blocker: User, blocked: User): Promi
   const [removed] = await ctx.db.batch([
     removeBlock(ctx.db, blocker.id, blocked.id),
     recordIfChanged(ctx, { type: "block.deleted", ownerId: blocker.id, userId: blocked.id }),
+    recordAuditIfChanged(ctx, {
+      kind: "user.unblocked",
+      ownerId: blocker.id,
+      target: blocked.name,
+    }),
   ]);
   if (removed.length === 0) throw malformed("cannot unblock the user");
 }

@@ -72,9 +72,21 @@ export const findSeenAccount = async (ctx: Ctx, name: string): Promise<User | un
 
 /** The same with the caller's membership in it. */
 export async function findSeenAccountRow(ctx: Ctx, name: string): Promise<AccountRow | undefined> {
-  const isNamed = sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
-  const rows = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isNamed);
+  const rows = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isOrWasNamed(name));
+  return chooseAccountRow(ctx.actor, name, rows);
+}
+
+/** Matches the account that has a name, and the one that formerly had it. */
+export const isOrWasNamed = (name: string): SQL =>
+  sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
+
+/** The account among those of `isOrWasNamed` that the name means, if the caller may see it. */
+export function chooseAccountRow(
+  actor: Actor,
+  name: string,
+  rows: readonly AccountRow[],
+): AccountRow | undefined {
   // The account that has the name now takes precedence over the one that had it formerly.
   const row = rows.find(({ account }) => account.lowerName === name.toLowerCase()) ?? rows[0];
-  return row && isSeen(ctx.actor, row) ? row : undefined;
+  return row && isSeen(actor, row) ? row : undefined;
 }

@@ -1,4 +1,4 @@
-import { asc, count, eq } from "drizzle-orm";
+import { asc, count, eq, gt } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
@@ -19,7 +19,10 @@ interface NewBadge {
 export async function listBadges({ db }: Ctx, { size, offset }: Slice): Promise<Listed<Badge>> {
   const [items, [counted]] = await db.batch([
     db.select().from(badges).orderBy(asc(badges.slug)).limit(size).offset(offset),
-    db.select({ total: count().as("total") }).from(badges),
+    db
+      .select({ total: count().as("total") })
+      .from(badges)
+      .where(gt(badges.slug, "")),
   ]);
   return { items, total: counted?.total ?? 0 };
 }

@@ -9,6 +9,7 @@ import { ACCESS, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 
 /** The access that a collaboration gives. */
 export const COLLABORATOR_PERMISSIONS = ["read", "write", "admin"] as const;
@@ -30,13 +31,17 @@ export async function addCollaborator(
   if (user.id === row.ownerId) throw invalid("the owner of a repository can't be a collaborator");
   const { db } = ctx;
   const access = ACCESS[permission];
-  const change = { repoId: row.id, ownerId: row.ownerId, userId: user.id, permission };
+  const subject = { repoId: row.id, ownerId: row.ownerId, userId: user.id };
+  const change = { ...subject, permission };
+  const details = { permission };
   try {
     await db.batch([
       updateCollaborator(db, row.id, user.id, access),
       recordIfChanged(ctx, { type: "collaborator.edited", ...change }),
+      recordAuditIfChanged(ctx, { kind: "collaborator.edited", ...subject, details }),
       insertCollaborator(db, row, user.id, access, ctx.now),
       recordIfChanged(ctx, { type: "collaborator.added", ...change }),
+      recordAuditIfChanged(ctx, { kind: "collaborator.added", ...subject, details }),
     ]);
   } catch (error) {
     throw asBlocked(error, BLOCKED_COLLABORATOR);

@@ -5,6 +5,7 @@ import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { deleteOutsiderToggles } from "../repos/outsider-toggles.ts";
 
 /**
@@ -15,14 +16,11 @@ export async function removeCollaborator(
   { row }: RepositoryContext,
   user: User,
 ): Promise<void> {
+  const subject = { repoId: row.id, ownerId: row.ownerId, userId: user.id };
   await ctx.db.batch([
     deleteCollaborator(ctx.db, row.id, user.id),
-    recordIfChanged(ctx, {
-      type: "collaborator.removed",
-      repoId: row.id,
-      ownerId: row.ownerId,
-      userId: user.id,
-    }),
+    recordIfChanged(ctx, { type: "collaborator.removed", ...subject }),
+    recordAuditIfChanged(ctx, { kind: "collaborator.removed", ...subject }),
     ...deleteOutsiderToggles(ctx, row, (userId) => eq(userId, user.id)),
   ]);
 }

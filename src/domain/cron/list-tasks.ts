@@ -1,3 +1,5 @@
+import { inArray } from "drizzle-orm";
+
 import type { Ctx } from "../../context.ts";
 import { cronRuns } from "../../db/schema/index.ts";
 import type { CronEntry } from "../../shapes/admin/cron.ts";
@@ -10,8 +12,8 @@ export async function listTasks(
   { db, now }: Ctx,
   { size, offset }: Slice,
 ): Promise<Listed<CronEntry>> {
-  // One row for each task that ever existed.
-  const runs = await db.select().from(cronRuns);
+  const names = CRON_TASKS.map(({ name }) => name);
+  const runs = await db.select().from(cronRuns).where(inArray(cronRuns.task, names));
   const runOf = new Map(runs.map((run) => [run.task, run]));
   const items = CRON_TASKS.slice(offset, offset + size).map(({ name, schedule }) => ({
     name,

@@ -8,7 +8,7 @@ import { invalid } from "../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { isBeingDeleted } from "../accounts/is-being-deleted.ts";
 import { othersAdminister } from "../accounts/last-administrator.ts";
-import { runDeletion } from "./run-deletion.ts";
+import { leaseDeletion, runDeletion } from "./run-deletion.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
 
 /** Steps that a request waits for; the schedule continues. A step takes at most six round trips of D1. */
@@ -37,13 +37,14 @@ export async function deleteUser(
   if (user.id === actor.user?.id || user.id === actor.sudoer?.id) {
     throw invalid("you cannot delete yourself");
   }
-  const { isStarted, ownsRepositories, isMember } = await startUserDeletion(ctx, user, isPurge);
-  if (!isStarted) {
+  const { found, leased } = await startUserDeletion(ctx, user, isPurge);
+  if (found && !found.isStarted) {
+    const { ownsRepositories, isMember } = found;
     if (ownsRepositories && !isPurge) throw stillOwning(user);
     if (isMember && !isPurge) throw stillMember(user);
     throw invalid(`can not delete the last admin user [uid: ${user.id}]`);
   }
-  const outcome = await runDeletion(ctx, user.id, { left: REQUEST_STEPS_MAX });
+  const outcome = await runDeletion(ctx, leased, { left: REQUEST_STEPS_MAX });
   // A repository or membership that the account has had since the first step.
   if (outcome === "cancelled") throw stillOwning(user);
 }
@@ -63,7 +64,9 @@ export async function continueDeletions(ctx: Ctx): Promise<void> {
     .limit(SCHEDULE_ACCOUNTS_MAX);
   const budget = { left: SCHEDULE_STEPS_MAX };
   for (const { id } of due) {
-    if (budget.left > 0) await runDeletion(ctx, id, budget);
+    if (budget.left === 0) return;
+    const leased = await ctx.db.batch(leaseDeletion(ctx, id));
+    await runDeletion(ctx, leased, budget);
   }
 }
 
@@ -76,7 +79,7 @@ async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
   const mayGo = sql`
     (not ${users.isAdmin} or ${othersAdminister(user.id)})
     and (${isPurge} or not (${ownsRepositories} or ${isMember}))`;
-  const [, , , found] = await db.batch([
+  const [, , , [found], ...leased] = await db.batch([
     startDeletion(ctx, user.id, isPurge, and(ne(users.kind, "organization"), mayGo) ?? mayGo),
     recordAuditIfChanged(ctx, { kind: "user.deletion_requested", ownerId: user.id }),
     closeAccount(ctx, user.id),
@@ -88,7 +91,8 @@ async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
       })
       .from(users)
       .where(eq(users.id, user.id)),
+    ...leaseDeletion(ctx, user.id),
   ]);
   // Without a row, another request has finished the deletion.
-  return found[0] ?? { isStarted: true, ownsRepositories: false, isMember: false };
+  return { found, leased };
 }

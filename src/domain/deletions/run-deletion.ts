@@ -53,13 +53,11 @@ type Deletion = typeof accountDeletions.$inferSelect;
  */
 export async function runDeletion(
   ctx: Ctx,
-  accountId: number,
+  [[deletion], [account], [requester]]: LeasedRows,
   budget: StepsLeft,
 ): Promise<Outcome> {
-  const found = await leaseDeletion(ctx, accountId);
-  if (found === "gone") return "deleted";
-  if (found === "leased") return "unfinished";
-  const { account, deletion, requester } = found;
+  if (!account) return "deleted";
+  if (!deletion) return "unfinished";
   const actor = ctx.actor.user
     ? ctx.actor
     : { ...ANONYMOUS, user: requester, credential: "system" as const };
@@ -72,13 +70,14 @@ export async function runDeletion(
   await ctx.db
     .update(accountDeletions)
     .set({ leasedUntil: 0 })
-    .where(eq(accountDeletions.accountId, accountId));
+    .where(eq(accountDeletions.accountId, account.id));
   return "unfinished";
 }
 
-async function leaseDeletion({ db, now }: Ctx, accountId: number) {
+/** The statements that lease a deletion, for the batch that starts it or one of their own. */
+export function leaseDeletion({ db, now }: Ctx, accountId: number) {
   const isThis = eq(accountDeletions.accountId, accountId);
-  const [leased, [account], [requester]] = await db.batch([
+  return [
     db
       .update(accountDeletions)
       .set({ leasedUntil: now + LEASE_MS })
@@ -89,11 +88,11 @@ async function leaseDeletion({ db, now }: Ctx, accountId: number) {
       .select()
       .from(users)
       .where(sql`${users.id} = (select requester_id from ${accountDeletions} where ${isThis})`),
-  ]);
-  const [deletion] = leased;
-  if (!account) return "gone";
-  return deletion ? { account, deletion, requester } : "leased";
+  ] as const;
 }
+
+/** The rows that the statements of `leaseDeletion` return. */
+type LeasedRows = readonly [readonly Deletion[], readonly User[], readonly User[]];
 
 /** One step: some of what belongs to the account, from the largest to the smallest, and at last the account. */
 async function runStep(
@@ -103,7 +102,7 @@ async function runStep(
   budget: StepsLeft,
 ): Promise<Outcome> {
   const { db } = ctx;
-  const [owned, memberships, [hook]] = await db.batch([
+  const findThings = db.batch([
     db
       .select()
       .from(repositories)
@@ -111,12 +110,11 @@ async function runStep(
       .orderBy(asc(repositories.id))
       .limit(THINGS_AT_ONCE),
     selectMembershipsOf(db, account.id, THINGS_AT_ONCE),
-    db
-      .select({ id: hooks.id, level: hooks.level })
-      .from(hooks)
-      .where(eq(hooks.ownerId, account.id))
-      .limit(1),
+    db.select({ id: hooks.id }).from(hooks).where(eq(hooks.ownerId, account.id)).limit(1),
   ]);
+  // Without a purge, what is found may keep the account: nothing is deleted meanwhile.
+  const deleteMeanwhile = deletion.isPurge ? deleteSomeRows(ctx, account) : undefined;
+  const [[owned, memberships, [hook]], areLeft] = await Promise.all([findThings, deleteMeanwhile]);
   if (!deletion.isPurge && owned.length + memberships.length > 0) {
     return cancel(ctx, account, deletion);
   }
@@ -134,7 +132,7 @@ async function runStep(
     await deleteHook(ctx, { level, owner: account }, hook.id);
     return "unfinished";
   }
-  if (await deleteSomeRows(ctx, account)) return "unfinished";
+  if (areLeft ?? (await deleteSomeRows(ctx, account))) return "unfinished";
   return deleteLast(ctx, account, deletion);
 }
 
@@ -145,11 +143,12 @@ async function deleteOrphaned(
   orgId: number,
   budget: StepsLeft,
 ): Promise<void> {
-  await ctx.db.batch([
+  const [, , ...leased] = await ctx.db.batch([
     startDeletion(ctx, orgId, true, isOnlyOwner(orgId, ownerId)),
     closeAccount(ctx, orgId),
+    ...leaseDeletion(ctx, orgId),
   ]);
-  await runDeletion(ctx, orgId, budget);
+  await runDeletion(ctx, leased, budget);
 }
 
 async function leaveOrganization(ctx: Ctx, { id: userId }: User, orgId: number): Promise<void> {

@@ -80,8 +80,8 @@ const isNarrowed = ({ actor }: Ctx): boolean =>
 const isAdministrative = sql`(
   ${events.type} in (
     'public_key.added', 'public_key.removed', 'block.created', 'block.deleted',
-    'team.repository_added', 'team.repository_removed',
-    'repository.transfer_started', 'repository.transfer_cancelled', 'repository.transfer_rejected'
+    'repository.transfer_started', 'repository.transfer_cancelled', 'repository.transfer_rejected',
+    'team.repository_added', 'team.repository_removed'
   )
   or ${events.type} like 'hook.%' or ${events.type} like 'collaborator.%'
 )`;

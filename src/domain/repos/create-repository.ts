@@ -1,5 +1,4 @@
 import type { Ctx } from "../../context.ts";
-import type { User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { refuseBound } from "../../auth/actor.ts";
 import { forbidden } from "../../lib/failure.ts";
@@ -8,7 +7,7 @@ import { writeFirstCommit } from "../git/write-first-commit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { deleteRepository } from "./delete-repository.ts";
 import { type FirstContent, makeFirstFiles } from "./first-files.ts";
-import { insertRepository } from "./insert-repository.ts";
+import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /** The input for a new repository. */
@@ -31,19 +30,16 @@ export interface NewRepository extends FirstContent {
  *
  * In an organization that the creator does not own, the creator becomes an administrator of the repository.
  *
- * @param creator   The user who creates it; may differ from the owner.
- * @param ownsOwner Whether the creator already owns all of the owner's repositories.
  * @throws Failure `invalid` for an invalid name and, with a first commit, for an unknown template (`malformed`
  * for an unknown readme template), `conflict` for a name that is taken, `forbidden` if the owner has the
  * maximum number of repositories or if the caller's token is too narrow.
  */
 export async function createRepository(
   ctx: Ctx,
-  owner: User,
-  creator: User,
-  ownsOwner: boolean,
+  creation: CreationContext,
   wanted: NewRepository,
 ): Promise<RepositoryContext> {
+  const { owner, creator } = creation;
   checkRepositoryName(wanted.name);
   const defaultBranch = wanted.default_branch || ctx.config.defaultBranch;
   checkBranchName(defaultBranch, "default_branch");
@@ -59,10 +55,12 @@ export async function createRepository(
     description: wanted.description ?? "",
     isPrivate,
     isTemplate: wanted.template ?? false,
+    // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
+    hasActions: !(wanted.template ?? false),
     defaultBranch,
     trustModel: wanted.trust_model || "default",
   };
-  const repo = await insertRepository(ctx, { owner, creator, ownsOwner }, columns, (repoId) =>
+  const repo = await insertRepository(ctx, creation, columns, (repoId) =>
     record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name: wanted.name }),
   );
   if (!files) return repo;

@@ -28,6 +28,8 @@ export interface CreationContext {
   creator: User;
   /** Whether the creator already owns all of the owner's repositories. */
   ownsOwner: boolean;
+  /** Whether the maximum number of repositories does not apply, as for what an administrator creates for a user. */
+  isUnlimited?: boolean;
 }
 
 type Inserted = typeof repositories.$inferInsert;
@@ -65,7 +67,7 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
  */
 export async function insertRepository(
   ctx: Ctx,
-  { owner, creator, ownsOwner }: CreationContext,
+  { owner, creator, ownsOwner, isUnlimited = false }: CreationContext,
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
   toRest: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
@@ -80,7 +82,7 @@ export async function insertRepository(
     .insert(repositories)
     .values({
       ...columns,
-      ownerId: withinLimit(ctx, owner),
+      ownerId: isUnlimited ? owner.id : withinLimit(ctx, owner),
       // The values that the triggers would set: with them in the insert, the row is indexed only once.
       ownerLowerName: owner.lowerName,
       visibility: sql`case when ${isPrivate} then 'private' else ${owner.visibility} end`,

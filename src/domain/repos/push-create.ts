@@ -66,7 +66,8 @@ export const pushCreate = (
   ctx: Ctx,
   { owner, creator, ownsOwner, name }: PushCreation,
 ): Promise<RepositoryContext> =>
-  createRepository(ctx, owner, creator, ownsOwner, {
-    name,
-    private: ctx.config.isPushCreatePrivate,
-  });
+  createRepository(
+    ctx,
+    { owner, creator, ownsOwner },
+    { name, private: ctx.config.isPushCreatePrivate },
+  );

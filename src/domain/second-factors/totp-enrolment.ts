@@ -4,6 +4,7 @@ import { seal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
 import { totpSecrets, users, type Session, type User } from "../../db/schema/index.ts";
 import { conflict, invalid } from "../../lib/failure.ts";
+import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { openTotpSecret, TOTP_PURPOSE } from "./open-totp-secret.ts";
 import { replaceRecoveryCodes } from "./recovery-codes.ts";
@@ -64,6 +65,7 @@ export async function enableTotp(
     db.update(totpSecrets).set({ isEnabled: true, lastStep: step }).where(isWaiting(user)),
     db.update(users).set({ hasTotp: true, updatedAt: now }).where(eq(users.id, user.id)),
     ...recovery.statements,
+    recordAudit(ctx, { kind: "two_factor.enabled", ownerId: user.id }),
     ...endSessions(db, user.id, session),
   ]);
   return recovery.codes;
@@ -74,6 +76,7 @@ export async function disableTotp(ctx: Ctx, user: User, session: Session): Promi
   const { db, now } = ctx;
   await db.batch([
     db.delete(totpSecrets).where(eq(totpSecrets.userId, user.id)),
+    recordAuditIfChanged(ctx, { kind: "two_factor.disabled", ownerId: user.id }),
     db.update(users).set({ hasTotp: false, updatedAt: now }).where(eq(users.id, user.id)),
     ...endSessions(db, user.id, session),
   ]);

@@ -1,16 +1,15 @@
 import { and, eq, lt } from "drizzle-orm";
 
-import type { SignInFailures } from "../../auth/sign-in-failures.ts";
-import type { Ctx } from "../../context.ts";
+import { ANONYMOUS } from "../../auth/actor.ts";
+import type { BaseCtx } from "../../context.ts";
 import { totpSecrets, type User } from "../../db/schema/index.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { openTotpSecret } from "./open-totp-secret.ts";
 import { spendRecoveryCode } from "./recovery-codes.ts";
 import { findTotpStep } from "./totp.ts";
 
 /** What a code is checked with. */
-export interface CodeContext extends Pick<Ctx, "db" | "config" | "now"> {
-  signInFailures: SignInFailures;
-}
+type CodeContext = Pick<BaseCtx, "db" | "config" | "now" | "client" | "signInFailures">;
 
 /** A code that somebody sends as the second factor of a user whose password was right. */
 export interface CodeClaim {
@@ -28,6 +27,10 @@ export interface CodeClaim {
 export const verifyTotp = (ctx: CodeContext, claim: CodeClaim): Promise<boolean> =>
   countFailures(ctx, claim, () => useTotp(ctx, claim));
 
+/** Which kind of code a code is by its form. */
+export const kindOfCode = (code: string): "second_factor" | "recovery_code" =>
+  isTotpCode(code) ? "second_factor" : "recovery_code";
+
 /**
  * Whether a code is the current one of a user's authenticator app, or one of their recovery codes. Each code counts
  * once.
@@ -41,15 +44,21 @@ export const verifyAnyCode = (ctx: CodeContext, claim: CodeClaim): Promise<boole
 
 /** Wrong codes are limited as wrong passwords are, by account and by address. */
 async function countFailures(
-  { signInFailures }: CodeContext,
-  { user, network }: CodeClaim,
+  ctx: CodeContext,
+  { user, code, network }: CodeClaim,
   use: () => Promise<boolean>,
 ): Promise<boolean> {
   // No account has such a name, so that codes and passwords have counters of their own.
+  const { signInFailures } = ctx;
   const attempt = { name: `code of account ${user.id}`, network };
   await signInFailures.refuseBlocked(attempt);
   const isRight = await use();
-  if (!isRight) await signInFailures.count(attempt);
+  if (!isRight) {
+    const by = kindOfCode(code);
+    const failed = { kind: "sign_in.failed", ownerId: user.id, details: { by } } as const;
+    await recordAudit({ ...ctx, actor: ANONYMOUS }, failed);
+    await signInFailures.count(attempt);
+  }
   return isRight;
 }
 

@@ -1,7 +1,9 @@
 import { and, eq, ne, type SQL } from "drizzle-orm";
 
+import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
 import { pendingSignIns, sessions, type Session } from "../../db/schema/index.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 
 /**
  * The statements that end all sessions of a user, and sign-ins under way, for the batch of a change after which nobody
@@ -19,11 +21,18 @@ export function endSessions(db: Database, userId: number | SQL, kept?: Session) 
 }
 
 /** Ends one session of a user. */
-export async function endSession(db: Database, userId: number, id: number): Promise<void> {
-  await db.delete(sessions).where(and(eq(sessions.userId, userId), eq(sessions.id, id)));
+export async function endSession(ctx: Ctx, userId: number, id: number): Promise<void> {
+  await endMatching(ctx, userId, eq(sessions.id, id));
 }
 
 /** Ends all sessions of a user but this one. */
-export async function endOtherSessions(db: Database, { userId, id }: Session): Promise<void> {
-  await db.delete(sessions).where(and(eq(sessions.userId, userId), ne(sessions.id, id)));
+export async function endOtherSessions(ctx: Ctx, { userId, id }: Session): Promise<void> {
+  await endMatching(ctx, userId, ne(sessions.id, id));
+}
+
+async function endMatching(ctx: Ctx, userId: number, isEnded: SQL): Promise<void> {
+  await ctx.db.batch([
+    ctx.db.delete(sessions).where(and(eq(sessions.userId, userId), isEnded)),
+    recordAuditIfChanged(ctx, { kind: "session.ended", ownerId: userId }),
+  ]);
 }

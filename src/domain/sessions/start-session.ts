@@ -1,13 +1,18 @@
 import { and, desc, eq, notInArray, sql } from "drizzle-orm";
 
+import { ANONYMOUS } from "../../auth/actor.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
 import { isCurrent, SESSION_LIFE_MS } from "../../auth/session.ts";
 import type { Ctx } from "../../context.ts";
 import { sessions, users, type User } from "../../db/schema/index.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 
 /** Sessions of one user; over the bound, those end that were not used for the longest time. */
 const SESSIONS_MAX = 50;
 const USER_AGENT_MAX = 255;
+
+/** What the last step of a sign-in asked for. */
+export type SignInMethod = "password" | "second_factor" | "recovery_code" | "security_key";
 
 /** Where a sign-in comes from. */
 export interface Device {
@@ -22,10 +27,12 @@ export interface Device {
  * here and not stored.
  */
 export async function startSession(
-  { db, now, actor }: Ctx,
+  ctx: Ctx,
   user: User,
   { userAgent, network }: Device,
+  by: SignInMethod,
 ): Promise<{ secret: string }> {
+  const { db, now, actor } = ctx;
   const secret = makeSecret();
   const isOfUser = eq(sessions.userId, user.id);
   const kept = db
@@ -47,6 +54,10 @@ export async function startSession(
     }),
     db.delete(sessions).where(and(isOfUser, notInArray(sessions.id, sql`(${kept})`))),
     db.update(users).set({ lastLoginAt: now }).where(eq(users.id, user.id)),
+    recordAudit(
+      { ...ctx, actor: { ...ANONYMOUS, user } },
+      { kind: "sign_in.succeeded", ownerId: user.id, details: { by } },
+    ),
   ]);
   return { secret };
 }

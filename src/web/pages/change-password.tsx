@@ -41,7 +41,9 @@ changePassword.post(PATH, async (c) => {
   const ctx = { ...page.ctx, actor: { ...ANONYMOUS, user } };
   const changed = await editUser(ctx, user, { password, mustChangePassword: false });
   const device = readDevice(c);
-  return continueSignIn(c, page.ctx, changed, { device, redirectTo, needsFactor: false });
+  // An account with a second factor only comes here after it.
+  const by = user.hasTotp || user.hasWebauthn ? "second_factor" : "password";
+  return continueSignIn(c, page.ctx, changed, { device, redirectTo, by });
 });
 
 /** The user of a sign-in under way that lacks nothing but a new password. */

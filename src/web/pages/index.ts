@@ -7,8 +7,11 @@ import { files } from "./files.ts";
 import { forgottenPassword } from "./forgotten-password.tsx";
 import { registration } from "./registration.tsx";
 import { renderPageFailure } from "./render-page-failure.tsx";
+import { account } from "./settings/account.tsx";
 import { applications } from "./settings/applications.tsx";
+import { keys } from "./settings/keys.tsx";
 import { security } from "./settings/security.tsx";
+import { tokens } from "./settings/tokens.tsx";
 import { signIn } from "./sign-in.tsx";
 import { start } from "./start.ts";
 import { twoFactor } from "./two-factor.tsx";
@@ -23,7 +26,10 @@ for (const part of [
   changePassword,
   forgottenPassword,
   registration,
+  account,
   security,
+  tokens,
+  keys,
   applications,
 ])
   pages.route("/", part);

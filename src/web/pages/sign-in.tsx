@@ -38,7 +38,7 @@ signIn.post("/user/login", async (c) => {
     async () => {
       const claim = { name, password: form.text("password") };
       const user = await findByPassword(c.var.base, claim, device.network);
-      return continueSignIn(c, page.ctx, user, { device, redirectTo, needsFactor: true });
+      return continueSignIn(c, page.ctx, user, { device, redirectTo, by: "password" });
     },
     (refusal) => renderSignIn(c, page, { name, redirectTo, refusal }),
   );
@@ -48,7 +48,7 @@ signIn.post("/user/logout", async (c) => {
   await readForm(c);
   const { ctx } = await openPage(c);
   const { session } = ctx.actor;
-  if (session) await endSession(ctx.db, session.userId, session.id);
+  if (session) await endSession(ctx, session.userId, session.id);
   deleteCookie(c, "session");
   deleteCookie(c, "pending");
   return redirectAfterWrite(c, "/user/login");

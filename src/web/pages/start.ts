@@ -11,4 +11,4 @@ start.get("/", async (c) => {
   return c.redirect(ctx.actor.user ? "/user/settings" : "/user/login", 303);
 });
 
-start.get("/user/settings", (c) => c.redirect("/user/settings/security", 303));
+start.get("/user/settings", (c) => c.redirect("/user/settings/account", 303));

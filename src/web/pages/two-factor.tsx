@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { PendingSignIn, User } from "../../db/schema/index.ts";
-import { verifyAnyCode } from "../../domain/second-factors/verify-code.ts";
+import { kindOfCode, verifyAnyCode } from "../../domain/second-factors/verify-code.ts";
 import { endPendingSignIn, findPendingSignIn } from "../../domain/sessions/pending-sign-in.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import { readCookie } from "../cookies.ts";
@@ -44,7 +44,7 @@ twoFactor.post(PATH, async (c) => {
       if (!isRight || !(await endPendingSignIn(page.ctx, pending))) {
         throw unauthenticated("The code is not right, or was used already.");
       }
-      return continueSignIn(c, page.ctx, user, { device, redirectTo, needsFactor: false });
+      return continueSignIn(c, page.ctx, user, { device, redirectTo, by: kindOfCode(claim.code) });
     },
     (refusal) => renderTwoFactor(c, page, { ...found, redirectTo, refusal }),
   );

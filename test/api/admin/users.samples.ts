@@ -29,7 +29,7 @@ export const samples = defineSamples({
   adminDeleteUser: {
     request: async (world) => {
       const { name: username } = await make.user();
-      return { ...(await asAdmin(world)), path: { username } };
+      return { ...(await asAdmin(world)), path: { username }, query: { purge: "true" } };
     },
     announces: once("user.deleted"),
     extraRound: "the account is deleted in steps",

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import type { Repository } from "../../../src/db/schema/index.ts";
-import { call } from "../../support/call.ts";
+import { call, visit, type Answer, type Sending } from "../../support/call.ts";
+import { askBatch } from "../../support/large-files.ts";
 import { make } from "../../support/make.ts";
 import { callersOf, expected, type Caller } from "./callers.ts";
-import { GRANTS } from "./expectation.ts";
+import { GRANTS, type Column } from "./expectation.ts";
 import { makeAccessWorld, type AccessWorld, type Target } from "./world.ts";
 
 let world: AccessWorld;
@@ -29,6 +30,50 @@ async function credentialOf({ person, credential }: Caller): Promise<{ token?: s
 const isSeen = (caller: Caller, target: Target) =>
   expected(caller, target, "repository") !== "none";
 const idsOf = (repos: readonly Repository[]) => new Set(repos.map(({ id }) => id));
+
+type Names = { readonly owner: string; readonly name: string };
+
+/** Ways to a repository other than its record, with what the caller must be able to read. */
+const DOORS: readonly {
+  readonly door: string;
+  readonly column: Column;
+  readonly ask: (names: Names, sending: Sending) => Promise<Answer>;
+}[] = [
+  {
+    door: "git",
+    column: "code",
+    ask: ({ owner, name }, sending) =>
+      visit("GET", `/${owner}/${name}.git/info/refs?service=git-upload-pack`, sending),
+  },
+  {
+    door: "large files",
+    column: "code",
+    ask: (names, sending) =>
+      askBatch(names, "download", [{ oid: "0".repeat(64), size: 1 }], sending),
+  },
+  {
+    door: "archive",
+    column: "code",
+    ask: ({ owner, name }, sending) =>
+      call("GET", `/repos/${owner}/${name}/archive/main.tar.gz`, sending),
+  },
+  {
+    door: "feed",
+    column: "repository",
+    ask: ({ owner, name }, sending) =>
+      call("GET", `/repos/${owner}/${name}/activities/feeds`, sending),
+  },
+  {
+    door: "event stream",
+    column: "repository",
+    ask: ({ owner, name }, sending) => call("GET", `/repos/${owner}/${name}/events`, sending),
+  },
+];
+
+/** Whether a door let a request in: an archive of a repository without code is not found for its own reason. */
+const isLetIn = ({ status, headers }: Answer): boolean =>
+  status === 200 ||
+  (status === 404 && (headers.get("X-Edgeforge-Reason") ?? "not-found") !== "not-found");
 
 const ROLES = ["anonymous", ...GRANTS.keys()].map((role, at) => [role, at] as const);
 
@@ -80,6 +125,23 @@ describe("a caller finds exactly the repositories that they see according to the
       expect(body, path).toMatchObject({
         permissions: { admin: mode === "admin" || mode === "owner" },
       });
+    }
+  });
+
+  it.each(ROLES)("by every other door, for %s", async (role, at) => {
+    const caller = callers.find(
+      ({ person, credential }) =>
+        (person?.role ?? "anonymous") === role && ["full", "none"].includes(credential),
+    );
+    if (!caller) throw new Error(`no caller has the role ${role}`);
+    const sending = await credentialOf(caller);
+    for (const target of world.targets.filter((_, index) => index % 20 === at % 20)) {
+      const names = { owner: target.owner.name, name: target.repo.name };
+      for (const { door, column, ask } of DOORS) {
+        const wanted = expected(caller, target, column) !== "none";
+        const answer = await ask(names, sending);
+        expect(isLetIn(answer), `${door} of ${names.owner}/${names.name}`).toBe(wanted);
+      }
     }
   });
 });

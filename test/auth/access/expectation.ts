@@ -5,6 +5,9 @@ import { UNITS, type Mode, type Unit } from "../../../src/db/schema/index.ts";
 /**
  * The grants of each role in a private repository of an organization with all units enabled. In a user's
  * repository, roles in organizations grant nothing.
+ *
+ * Each repository is offered to an organization, the recipient: who may create repositories there may accept, and read.
+ * Each owner blocks some users, who see what strangers see.
  */
 export const GRANTS = readTable<Row>(`
   role                              | repository | code  issues ext_issues pulls releases wiki  ext_wiki projects packages actions
@@ -25,6 +28,9 @@ export const GRANTS = readTable<Row>(`
   team that gives nothing           | -          | -     -      -          -     -        -     -        -        -        -
   two teams                         | read       | write write  -          read  owner    admin -        -        -        write
   two teams, one for another        | read       | read  write  -          -     owner    admin -        -        -        -
+  creator in the recipient          | read       | read  read   read       read  read     read  read     read     read     read
+  member of the recipient           | -          | -     -      -          -     -        -     -        -        -        -
+  blocked by the owner              | -          | -     -      -          -     -        -     -        -        -        -
   mixed team and collaborator       | read       | read  write  read       read  owner    admin read     read     read     read
 `);
 

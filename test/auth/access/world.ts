@@ -78,6 +78,15 @@ const COLLABORATIONS: Readonly<Record<string, Access>> = {
 /** Whether a role makes its holder a member of each organization. */
 export const isMember = (role: string): boolean => TEAMS[role] !== undefined;
 
+/** The organization to which each repository is offered, and the roles of its members. */
+const RECIPIENT = "recipient";
+const IN_RECIPIENT: Readonly<Record<string, { readonly canCreate: 0 | 1 }>> = {
+  "creator in the recipient": { canCreate: 1 },
+  "member of the recipient": { canCreate: 0 },
+};
+
+const BLOCKED = "blocked by the owner";
+
 const VISIBILITIES = ["public", "limited", "private"] as const;
 type Kind = "plain" | "restricted" | "admin";
 
@@ -135,7 +144,9 @@ export async function makeAccessWorld(): Promise<AccessWorld> {
   const isOurs = sql`substr(${users.name}, 1, ${word.length}) = ${word}`;
   await insert("users", accountRows(word));
   const accounts = await db.select().from(users).where(isOurs);
-  const orgs = accounts.filter(({ kind }) => kind === "organization");
+  const orgs = accounts.filter(
+    ({ kind, description }) => kind === "organization" && description !== RECIPIENT,
+  );
   const owners = accounts.filter(({ description }) => description === "owner");
 
   const rows = [...orgs, ...owners].flatMap((owner) =>
@@ -154,6 +165,8 @@ export async function makeAccessWorld(): Promise<AccessWorld> {
     .filter(({ kind }) => kind === "user")
     .map((user) => ({ user, role: user.description }));
   await assignRoles(word, orgs, repos, people);
+  await offerRepositories(word, accounts, repos, people);
+  await blockPeople([...orgs, ...owners], people);
   return {
     people,
     targets: repos
@@ -192,6 +205,7 @@ function accountRows(word: string): object[] {
   });
   return [
     ...VISIBILITIES.map((visibility) => row(`org-${visibility}`, visibility, "")),
+    row(RECIPIENT, "private", RECIPIENT),
     ...OWNERS.map(([kind, visibility]) =>
       row(`owner-${kind}-${visibility}`, visibility, "owner", kind),
     ),
@@ -209,6 +223,7 @@ const repositoryRow = (word: string, owner: User, switched: string, isPrivate: n
   name: `${word}-${switched.replaceAll(/\W+/g, "-")}-${isPrivate}`,
   lower_name: `${word}-${switched.replaceAll(/\W+/g, "-")}-${isPrivate}`,
   description: switched,
+  object_name: crypto.randomUUID(),
   is_private: isPrivate,
   default_branch: "main",
   pull_settings: JSON.stringify(DEFAULT_PULL_SETTINGS),
@@ -285,6 +300,62 @@ async function assignRoles(
   await insert("team_repositories", teamRepositories);
   await insert("collaborations", collaborations);
 }
+
+/** Offers every repository to the recipient, an organization with members who may accept and others who may not. */
+async function offerRepositories(
+  word: string,
+  accounts: readonly User[],
+  repos: readonly Repository[],
+  people: readonly Person[],
+): Promise<void> {
+  const recipient = accounts.find(({ description }) => description === RECIPIENT) as User;
+  const members = people.filter(({ role }) => IN_RECIPIENT[role] !== undefined);
+  await insert(
+    "teams",
+    Object.entries(IN_RECIPIENT).map(([role, { canCreate }]) => ({
+      org_id: recipient.id,
+      name: `${word}-${role}`,
+      lower_name: `${word}-${role}`,
+      access: ACCESS.none,
+      units: "{}",
+      can_create_org_repo: canCreate,
+      created_at: 1000,
+    })),
+  );
+  const teams = await db.all<{ id: number; name: string }>(
+    sql`select id, name from teams where org_id = ${recipient.id}`,
+  );
+  const idOf = (role: string) => teams.find(({ name }) => name === `${word}-${role}`)?.id;
+  await insert(
+    "organization_members",
+    members.map(({ user }) => ({ org_id: recipient.id, user_id: user.id })),
+  );
+  await insert(
+    "team_members",
+    members.map(({ user, role }) => ({ team_id: idOf(role), user_id: user.id })),
+  );
+  await insert(
+    "repository_transfers",
+    repos
+      .filter(({ description }) => description !== ANOTHER)
+      .map(({ id, ownerId }) => ({
+        repo_id: id,
+        doer_id: ownerId,
+        recipient_id: recipient.id,
+        created_at: 1000,
+      })),
+  );
+}
+
+const blockPeople = (owners: readonly User[], people: readonly Person[]): Promise<void> =>
+  insert(
+    "blocks",
+    owners.flatMap(({ id: blockerId }) =>
+      people
+        .filter(({ role }) => role === BLOCKED)
+        .map(({ user }) => ({ blocker_id: blockerId, blocked_id: user.id, created_at: 1000 })),
+    ),
+  );
 
 async function makeTokens(user: User, repos: readonly Repository[]) {
   const rows = ["here", "elsewhere"].map((name) => ({

@@ -39,7 +39,9 @@ export class Player {
     for (const role of ROLES) {
       const name = `${role}-${run}`;
       values.set(role, name);
-      if (!text.includes(`"as":"${role}"`) && !text.includes(`\${${role}}`)) continue;
+      // Named as a caller, in a request, or in an answer.
+      const names = [`"as":"${role}"`, `\${${role}}`, `${role}-<run>`];
+      if (!names.some((each) => text.includes(each))) continue;
       const email = `${name}@example.org`;
       const user = { username: name, email, password: PASSWORD, must_change_password: false };
       await callApi(admin, "POST", "/admin/users", user);

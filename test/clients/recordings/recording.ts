@@ -37,6 +37,9 @@ export interface Answer {
 
 const isRequest = (step: Step): step is RequestStep => "method" in step;
 
+/** Whether a step outside the API only reads: a script that asks for several pages. */
+const isReading = ({ git }: Exclude<Step, RequestStep>): boolean => /^(?:python3|curl) /.test(git);
+
 /** All recordings of a folder, by name. */
 export function readRecordings(folder: string): Recording[] {
   return readdirSync(folder)
@@ -99,24 +102,31 @@ function isBuilt(method: string, path: string): boolean {
  * differences.
  */
 const MINOR = /\/collaborators\/|\/avatar$/;
+/** The same for one recording, by its name. */
+const MINOR_IN: Readonly<Record<string, RegExp>> = {
+  "people-generate": /\/(?:labels|branch_protections)$/,
+};
 
 /**
  * The steps of a recording that are played: those whose operations exist, up to the first request that changed
  * something by an operation which does not exist here, since later answers follow from it.
  */
-export function playable({ steps }: Recording): RequestStep[] {
+export function playable({ name: recording, steps }: Recording): RequestStep[] {
   const list: RequestStep[] = [];
   // A saved name of a repository contains its owner.
   const fullNames = new Set<string>();
   for (const step of steps) {
-    if (!isRequest(step)) break;
+    if (!isRequest(step)) {
+      if (isReading(step)) continue;
+      break;
+    }
     const { method, answer, save = {} } = step;
     const path = step.path.replaceAll(/\$\{(\w+)\}/g, (_, name: string) =>
       fullNames.has(name) ? "owner/name" : "name",
     );
     const isChange = method !== "GET" && answer.status < 400;
     if (isBuilt(method, path)) list.push(step);
-    else if (isChange && !MINOR.test(path)) break;
+    else if (isChange && !MINOR.test(path) && !MINOR_IN[recording]?.test(path)) break;
     for (const [name, from] of Object.entries(save)) {
       if (from.endsWith("full_name")) fullNames.add(name);
     }

@@ -5,6 +5,7 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { forbidden } from "../../../lib/failure.ts";
 import type { PendingTransfer } from "../../../shapes/repos/repo-transfer.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { recordAuditIfChanged } from "../../audit/record-audit.ts";
 import { findTransfer } from "./find-transfer.ts";
 import { moveRepository, notPending } from "./move-repository.ts";
 
@@ -39,6 +40,12 @@ export async function rejectTransfer(
       repoId: repo.row.id,
       ownerId: repo.row.ownerId,
       recipientId: recipient.id,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "repository.transfer_rejected",
+      repoId: repo.row.id,
+      ownerId: repo.row.ownerId,
+      target: recipient.name,
     }),
   ]);
   if (rejected.length === 0) throw notPending(repo.row);

@@ -24,6 +24,7 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, invalid, notFound, type Failure } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext, type RepositoryRow } from "../find-repository.ts";
+import { recordAuditIfChanged } from "../../audit/record-audit.ts";
 import { deleteOutsiderToggles } from "../outsider-toggles.ts";
 import { limitReached, withinLimit } from "../repository-limit.ts";
 
@@ -72,20 +73,16 @@ export async function moveRepository(
     .where(isThis);
   const currentName = sql`(select lower_name from ${repositories} where ${isThis})`;
   const { id: repoId, visibility } = repositories;
+  const names = { from: `${owner.name}/${row.name}`, to: `${newOwner.name}/${row.name}` };
+  const event = { type: "repository.transferred", repoId: row.id, ...names } as const;
+  const entry = { kind: "repository.transferred", repoId: row.id, details: names } as const;
   try {
     const results = await db.batch([
       update,
-      recordIfChanged(
-        ctx,
-        {
-          type: "repository.transferred",
-          repoId: row.id,
-          ownerId: newOwner.id,
-          from: `${owner.name}/${row.name}`,
-          to: `${newOwner.name}/${row.name}`,
-        },
-        row,
-      ),
+      recordIfChanged(ctx, { ...event, ownerId: newOwner.id }, row),
+      // One for each side.
+      recordAuditIfChanged(ctx, { ...entry, ownerId: owner.id }),
+      recordAuditIfChanged(ctx, { ...entry, ownerId: newOwner.id }),
       db
         .delete(repositoryRedirects)
         .where(

@@ -14,6 +14,7 @@ import { conflict, forbidden, invalid, notFound } from "../../../lib/failure.ts"
 import type { PendingTransfer } from "../../../shapes/repos/repo-transfer.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { findSeenAccountRow, toMembership } from "../../accounts/find-account.ts";
+import { recordAudit, recordAuditIfChanged } from "../../audit/record-audit.ts";
 import { hasRoom, limitReached } from "../repository-limit.ts";
 import { findTransfer } from "./find-transfer.ts";
 import { alreadyOffered, moveRepository, nameTaken } from "./move-repository.ts";
@@ -106,6 +107,12 @@ async function offerRepository(
         ownerId: row.ownerId,
         recipientId: recipient.id,
       }),
+      recordAudit(ctx, {
+        kind: "repository.transfer_started",
+        repoId: row.id,
+        ownerId: row.ownerId,
+        target: recipient.name,
+      }),
     ]);
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repository_transfers")) throw alreadyOffered(recipient, row);
@@ -132,6 +139,12 @@ async function cancelTransfer(
       repoId: repo.row.id,
       ownerId: repo.row.ownerId,
       recipientId: recipient.id,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "repository.transfer_cancelled",
+      repoId: repo.row.id,
+      ownerId: repo.row.ownerId,
+      target: recipient.name,
     }),
   ]);
   return { ...repo, pendingTransferTo: null };

@@ -10,6 +10,8 @@ export const REPOSITORY_DETAILS = {
   "repository.visibility_changed": z.object({ isPrivate: z.boolean() }),
   "repository.deleted": NoDetails,
   "repository.transfer_started": NoDetails,
+  "repository.transfer_cancelled": NoDetails,
+  "repository.transfer_rejected": NoDetails,
   "repository.transferred": RenamedFrom,
   "collaborator.added": z.object({ permission: z.string() }),
   "collaborator.edited": z.object({ permission: z.string() }),

@@ -36,14 +36,14 @@ security.get(PATH, async (c) => renderSecurity(c, await openOwnPage(c)));
 security.post(`${PATH}/sessions/end`, async (c) => {
   const form = await readForm(c);
   const { ctx, user } = await openOwnPage(c);
-  await endSession(ctx.db, user.id, readId(form.text("id")));
+  await endSession(ctx, user.id, readId(form.text("id")));
   return redirectAfterWrite(c, PATH);
 });
 
 security.post(`${PATH}/sessions/end_others`, async (c) => {
   await readForm(c);
   const { ctx, session } = await openOwnPage(c);
-  await endOtherSessions(ctx.db, session);
+  await endOtherSessions(ctx, session);
   return redirectAfterWrite(c, PATH);
 });
 

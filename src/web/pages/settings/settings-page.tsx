@@ -9,14 +9,19 @@ import { type PageOptions, renderPage } from "../render-page.tsx";
 
 /** The parts of a user's settings, in the order of their links. */
 const PARTS = {
+  account: "Account",
   security: "Security",
+  tokens: "Access tokens",
+  keys: "Keys",
   applications: "Applications",
 } as const;
 
 /** How a page of the settings is sent. */
-interface SettingsOptions extends Omit<PageOptions, "title" | "status"> {
+interface SettingsOptions extends Omit<PageOptions, "title"> {
   part: keyof typeof PARTS;
-  /** Why a form was refused. */
+  /** What was done, or why it was not. */
+  notice?: { kind: "error" | "done"; text: string } | undefined;
+  /** Why a form was refused, in place of `status` and `notice`. */
   refusal?: Refusal | undefined;
 }
 
@@ -24,13 +29,16 @@ interface SettingsOptions extends Omit<PageOptions, "title" | "status"> {
 export function renderSettings(
   c: Context<WebEnv>,
   page: OwnPage,
-  { part, refusal, ...options }: SettingsOptions,
+  { part, refusal, ...given }: SettingsOptions,
   body: Child,
 ): Response | Promise<Response> {
+  const { notice, status, ...options } = refusal
+    ? { ...given, status: refusal.status, notice: { kind: "error" as const, text: refusal.text } }
+    : given;
   return renderPage(
     c,
     page,
-    { ...options, title: `${PARTS[part]} settings`, status: refusal?.status ?? 200 },
+    { ...options, title: `${PARTS[part]} settings`, status: status ?? 200 },
     <>
       <h1>Settings</h1>
       <nav aria-label="Settings">
@@ -44,7 +52,7 @@ export function renderSettings(
           ))}
         </ul>
       </nav>
-      {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
+      {notice ? <Notice kind={notice.kind}>{notice.text}</Notice> : undefined}
       {body}
     </>,
   );

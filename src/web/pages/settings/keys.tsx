@@ -1,0 +1,162 @@
+import { type Context, Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+import type { Child } from "hono/jsx";
+
+import { addGpgKeys, listGpgKeys, removeGpgKey } from "../../../domain/keys/gpg-keys.ts";
+import { listUserKeys } from "../../../domain/keys/list-ssh-keys.ts";
+import { addUserKey, removeUserKey } from "../../../domain/keys/ssh-keys.ts";
+import { invalid } from "../../../lib/failure.ts";
+import type { WebEnv } from "../../env.ts";
+import { type Form as SentForm, readForm } from "../form.ts";
+import { Field, Form } from "../layout.tsx";
+import { type OwnPage, openOwnPage } from "../open-page.ts";
+import { orRefuse, type Refusal } from "../or-refuse.ts";
+import { readId } from "../read-id.ts";
+import { redirectAfterWrite } from "../redirect-after-write.ts";
+import { Time } from "../time.tsx";
+import { renderSettings } from "./settings-page.tsx";
+
+const PATH = "/user/settings/keys";
+const TITLE_LENGTH_MAX = 255;
+const LISTED = { size: 100, offset: 0 };
+
+/** The reader's SSH and OpenPGP keys. */
+export const keys = new Hono<WebEnv>({ router: new TrieRouter() });
+
+keys.get(PATH, async (c) => renderKeys(c, await openOwnPage(c)));
+
+keys.post(`${PATH}/ssh/add`, (c) =>
+  change(c, async ({ ctx, user }, form) => {
+    const content = form.text("content").trim();
+    // As ssh-keygen writes it, a key ends with a comment.
+    const title = form.text("title").trim() || content.split(/\s+/).slice(2).join(" ");
+    if (title === "" || title.length > TITLE_LENGTH_MAX) {
+      throw invalid(`The title must have 1 to ${TITLE_LENGTH_MAX} characters.`);
+    }
+    await addUserKey(ctx, user, title, content);
+  }),
+);
+
+keys.post(`${PATH}/ssh/remove`, (c) =>
+  change(c, ({ ctx, user }, form) => removeUserKey(ctx, user, readId(form.text("id")))),
+);
+
+keys.post(`${PATH}/gpg/add`, (c) =>
+  change(c, async ({ ctx, user }, form) => {
+    await addGpgKeys(ctx, user, form.text("armored"), undefined);
+  }),
+);
+
+keys.post(`${PATH}/gpg/remove`, (c) =>
+  change(c, ({ ctx, user }, form) => removeGpgKey(ctx, user, readId(form.text("id")))),
+);
+
+async function change(
+  c: Context<WebEnv>,
+  work: (page: OwnPage, form: SentForm) => Promise<void>,
+): Promise<Response> {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  return orRefuse(
+    c,
+    async () => {
+      await work(page, form);
+      return redirectAfterWrite(c, PATH);
+    },
+    (refusal) => renderKeys(c, page, refusal),
+  );
+}
+
+async function renderKeys(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) {
+  const { ctx, user, formToken } = page;
+  const [ssh, gpg] = await Promise.all([
+    listUserKeys(ctx, user, { fingerprint: "" }, LISTED),
+    listGpgKeys(ctx, user, LISTED),
+  ]);
+  return renderSettings(
+    c,
+    page,
+    { part: "keys", refusal },
+    <>
+      <section class="card" aria-labelledby="ssh">
+        <h2 id="ssh">SSH keys</h2>
+        <p>Signatures of commits by these keys are shown as yours.</p>
+        <ul class="list">
+          {ssh.items.map(({ id, title, fingerprint, createdAt }) => (
+            <Key name={title} form={`${PATH}/ssh/remove`} id={id} formToken={formToken}>
+              {fingerprint}. Added <Time at={createdAt} />.
+            </Key>
+          ))}
+        </ul>
+        <Form action={`${PATH}/ssh/add`} formToken={formToken}>
+          <Field
+            label="Title"
+            name="title"
+            autocomplete="off"
+            maxlength={TITLE_LENGTH_MAX}
+            hint="Without one, the comment of the key."
+            isOptional
+          />
+          <TextArea label="Public key" name="content" hint="As in ~/.ssh/id_ed25519.pub." />
+          <button type="submit">Add SSH key</button>
+        </Form>
+      </section>
+      <section class="card" aria-labelledby="gpg">
+        <h2 id="gpg">OpenPGP keys</h2>
+        <p>
+          Signatures of commits by a key that names one of your confirmed addresses are shown as
+          yours.
+        </p>
+        <ul class="list">
+          {gpg.items.map(({ key }) => (
+            <Key name={key.keyId} form={`${PATH}/gpg/remove`} id={key.id} formToken={formToken}>
+              {key.emails.join(", ")}
+            </Key>
+          ))}
+        </ul>
+        <Form action={`${PATH}/gpg/add`} formToken={formToken}>
+          <TextArea
+            label="Armored public key"
+            name="armored"
+            hint="As gpg --armor --export writes it."
+          />
+          <button type="submit">Add OpenPGP key</button>
+        </Form>
+      </section>
+    </>,
+  );
+}
+
+interface KeyProps {
+  name: string;
+  /** The action of the form that removes it. */
+  form: string;
+  id: number;
+  formToken: string;
+  children?: Child;
+}
+
+const Key = ({ name, form, id, formToken, children }: KeyProps) => (
+  <li>
+    <div class="grow">
+      <div>{name}</div>
+      <div class="soft">{children}</div>
+    </div>
+    <Form action={form} formToken={formToken}>
+      <input type="hidden" name="id" value={String(id)} />
+      <button type="submit" class="danger">
+        Remove<span class="hidden"> {name}</span>
+      </button>
+    </Form>
+  </li>
+);
+
+const TextArea = ({ label, name, hint }: { label: string; name: string; hint: string }) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <textarea id={name} name={name} required spellcheck={false} aria-describedby={`${name}-hint`} />
+    <p class="hint" id={`${name}-hint`}>
+      {hint}
+    </p>
+  </div>
+);
