@@ -71,7 +71,7 @@ authorize.post(GRANT_PATH, async (c) => {
 authorize.post(AGAIN_PATH, async (c) => {
   const form = await readForm(c);
   const { ctx, session } = await openOwnPage(c);
-  await endSession(ctx.db, session.userId, session.id);
+  await endSession(ctx, session.userId, session.id);
   deleteCookie(c, "session");
   const parameters = new URLSearchParams(form.text("query"));
   // Done by then.
