@@ -9,7 +9,7 @@ import { MEMBER, type Population } from "./population.ts";
 const FIRST_ID = 10_000_000;
 
 /** The organization's name. */
-export const ORGANIZATION = "the-organization";
+const ORGANIZATION = "the-organization";
 
 /** The size of the organization: at full scale 10,000 members, 1,000 teams and 10,000 repositories. */
 const sizeOf = ({ users }: Population) => ({

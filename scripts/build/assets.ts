@@ -20,6 +20,7 @@ const files: Record<string, string> = {
   "-/swagger/swagger-ui-bundle.js": `${viewer}/swagger-ui-bundle.js`,
   "-/swagger/favicon-32x32.png": `${viewer}/favicon-32x32.png`,
   "-/pages/style.css": "src/web/pages/style.css",
+  "-/pages/security-key.js": "src/web/pages/security-key.js",
 };
 
 /**

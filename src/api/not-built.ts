@@ -15,12 +15,6 @@ POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
 GET /admin/runners/registration-token
-GET /admin/unadopted
-POST DELETE /admin/unadopted/{owner}/{repo}
-DELETE /admin/users/{username}
-GET POST DELETE /admin/users/{username}/badges
-POST /admin/users/{username}/keys
-DELETE /admin/users/{username}/keys/{id}
 GET PUT /notifications
 GET /notifications/new
 GET PATCH /notifications/threads/{id}
@@ -66,8 +60,6 @@ GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
-POST DELETE /repos/{owner}/{repo}/avatar
-GET /repos/{owner}/{repo}/assignees
 GET POST /repos/{owner}/{repo}/branch_protections
 POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}

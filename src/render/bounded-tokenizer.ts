@@ -1,5 +1,5 @@
-import { Tokenizer, type Token, type Tokens } from "marked";
-import { type RenderBudget, TooMuchWork } from "./render-budget.ts";
+import { Lexer, type MarkedOptions, Tokenizer, type Token, type Tokens } from "marked";
+import { RENDER_STEPS_MAX, type RenderBudget, TooMuchWork } from "./render-budget.ts";
 
 /** Maximum nesting of quotes, lists, emphasis and links. Deeper ones are rendered as source text. */
 const NESTING_MAX = 24;
@@ -28,9 +28,15 @@ const STEPS_PER_ESCAPE = 800;
 /** Steps of an attempt to read emphasis, beside those of other attempts. */
 const STEPS_PER_EMPHASIS = 400;
 /** Steps of a link for each character that follows it in its paragraph. */
-const STEPS_PER_CHAR_AFTER_LINK = 0.03;
+const STEPS_PER_CHAR_AFTER_LINK = 0.045;
 /** Maximum length of a bare URL. */
 const URL_MAX = 4000;
+/** Steps for each character that could begin an e-mail address: the library reads them up to the missing `@`. */
+const STEPS_PER_ADDRESS_CHAR = 0.4;
+/** Steps for each character that the library reads after a bracket, to find the link that it could begin. */
+const STEPS_PER_CHAR_AFTER_BRACKET = 0.7;
+/** Number of escaped characters after a bracket at which the library ends that search. */
+const ESCAPES_AFTER_BRACKET_MAX = 999;
 
 /**
  * marked's tokenizer, with limits where its work grows faster than linearly with the text. Texts that people
@@ -138,7 +144,10 @@ export class BoundedTokenizer extends Tokenizer {
   }
 
   override url(source: string): Tokens.Link | undefined {
-    return super.url(source.slice(0, URL_MAX));
+    const beginning = source.slice(0, URL_MAX);
+    const end = beginning.search(/[^\w.+-]/);
+    this.#budget.consume(STEPS_PER_ADDRESS_CHAR * (end === -1 ? beginning.length : end));
+    return super.url(beginning);
   }
 
   /** For each line of a quote without `>`, the library reads the rest of the quote again. */
@@ -186,6 +195,52 @@ export class BoundedTokenizer extends Tokenizer {
     if (!token) this.#searched += source.length;
     return token;
   }
+}
+
+/**
+ * marked's lexer, which counts what it reads of a paragraph before the first token of it.
+ *
+ * @throws TooMuchWork if the budget is exceeded.
+ */
+export class BoundedLexer extends Lexer {
+  readonly #budget: RenderBudget;
+
+  constructor(options: MarkedOptions, budget: RenderBudget) {
+    super(options);
+    this.#budget = budget;
+  }
+
+  override inlineTokens(source: string, tokens?: Token[]): Token[] {
+    const steps = STEPS_PER_CHAR_AFTER_BRACKET * countAfterBrackets(source);
+    this.#budget.consume(Math.min(RENDER_STEPS_MAX, steps));
+    return super.inlineTokens(source, tokens);
+  }
+}
+
+/**
+ * The number of characters that the library reads to find the ends of links, once for each bracket that could begin one:
+ * up to the next bracket that is not escaped, over a bounded number of escapes.
+ */
+function countAfterBrackets(source: string): number {
+  let count = 0;
+  /** Where the search of the brackets since the last unescaped one ends: there, or after its last escape. */
+  const escapes: number[] = [];
+  const open: { start: number; escapes: number }[] = [];
+  const endAt = (end: number): void => {
+    for (const { start, escapes: before } of open) {
+      const last = escapes[before + ESCAPES_AFTER_BRACKET_MAX];
+      count += Math.min(end, last ?? end) - start;
+    }
+    open.length = 0;
+  };
+  for (const { 0: text, index } of source.matchAll(/\\.|[[\]]/gs)) {
+    if (text.length === 1) endAt(index);
+    else escapes.push(index);
+    const start = text === "]" ? -1 : text.indexOf("[");
+    if (start >= 0) open.push({ start: index + start + 1, escapes: escapes.length });
+  }
+  endAt(source.length);
+  return count;
 }
 
 /** The library copies a list item for each of its continuation lines. */

@@ -1,6 +1,6 @@
-import { Lexer, Marked, Parser, type Token } from "marked";
+import { Marked, Parser, type Token } from "marked";
 import { alerts } from "./alerts.ts";
-import { BoundedTokenizer } from "./bounded-tokenizer.ts";
+import { BoundedLexer, BoundedTokenizer } from "./bounded-tokenizer.ts";
 import { codeBlocks, highlightFences } from "./code-blocks.ts";
 import { codeSpans } from "./code-spans.ts";
 import { commitReferences } from "./commit-references.ts";
@@ -52,7 +52,7 @@ export async function renderMarkdown(
   if (isWiki(options)) marked.use(wikiLinks(options));
 
   const tokenizer = new BoundedTokenizer(body, budget);
-  const parsed = new Lexer({ ...marked.defaults, tokenizer }).lex(body);
+  const parsed = new BoundedLexer({ ...marked.defaults, tokenizer }, budget).lex(body);
   const everyToken: Token[] = [];
   void marked.walkTokens(parsed, (token) => void everyToken.push(token));
   const boxes = findBoxes(everyToken, source, frontMatter?.end ?? 0);

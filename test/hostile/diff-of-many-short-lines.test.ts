@@ -54,6 +54,18 @@ describe("a change of 400,000 short lines", () => {
     expect(again.line.steps).toBeLessThan(10_000);
   });
 
+  it("is as incomplete in a patch that is found in the cache", async () => {
+    const { path, head } = await makeRepo();
+    const [made, again] = [
+      await get(`${path}/git/commits/${head}.patch`),
+      await get(`${path}/git/commits/${head}.patch`),
+    ];
+    expect(made.line.steps).toBeGreaterThan(RESULT_STEPS_MAX / 2);
+    expect(again.answer.body).toBe(made.answer.body);
+    expect(again.answer.headers.get("X-Gitea-Warning")).toBe("too much work, incomplete: patch");
+    expect(again.line.steps).toBeLessThan(10_000);
+  });
+
   it.each([
     ["patch", (head: string) => `/git/commits/${head}.patch`],
     ["differences", (head: string) => `/git/commits/${head}`],

@@ -11,7 +11,7 @@ import { body } from "../json-body.ts";
 import { RepoPath } from "./paths.ts";
 
 const TransferRepo = body({
-  new_owner: z.string().max(40).openapi({ description: "A user or an organization" }),
+  new_owner: z.string().max(40).default("").openapi({ description: "A user or an organization" }),
   team_ids: z.array(Int64).max(TRANSFER_TEAMS_MAX).optional().openapi({
     description: "Teams of the new owner, an organization, that are to reach the repository",
   }),

@@ -15,7 +15,7 @@ import {
 import { isReachedByTeam, teamRepositoryIds } from "./granted-repositories.ts";
 import { isVisibleTo } from "./grants.ts";
 import { TO_SEE } from "./requirement.ts";
-import { teamGrants } from "./team-modes.ts";
+import { reachesRepository, teamGrants } from "./team-modes.ts";
 
 // Statements that change teams and the repositories they reach, for the batches of the operations in `domain`.
 
@@ -100,6 +100,27 @@ export const insertWatchesOfRepository = (
     { userId: teamMembers.userId, repoId, visibility: repositories.visibility, createdAt: now },
     sql`from ${teamMembers} join ${repositories} on ${repositories.id} = ${repoId}
       where ${teamMembers.teamId} = ${team.id}
+        and ${isOn}
+        and ${isVisibleTo(sql`${teamMembers.userId}`)}
+      limit ${WATCHES_MAX}`,
+  ).onConflictDoNothing();
+
+/** Makes the members of an owner's teams watch a repository that has become the owner's. */
+export const insertWatchesOfNewOwner = (
+  db: Database,
+  repoId: number,
+  orgId: number,
+  { now, isOn }: Omit<AutoWatch, "team">,
+) =>
+  insertSelect(
+    db,
+    watches,
+    { userId: teamMembers.userId, repoId, visibility: repositories.visibility, createdAt: now },
+    sql`from ${teams}
+      join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
+      join ${repositories} on ${repositories.id} = ${repoId}
+      where ${teams.orgId} = ${orgId}
+        and ${reachesRepository}
         and ${isOn}
         and ${isVisibleTo(sql`${teamMembers.userId}`)}
       limit ${WATCHES_MAX}`,

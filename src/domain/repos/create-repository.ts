@@ -55,8 +55,6 @@ export async function createRepository(
     description: wanted.description ?? "",
     isPrivate,
     isTemplate: wanted.template ?? false,
-    // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
-    hasActions: !(wanted.template ?? false),
     defaultBranch,
     trustModel: wanted.trust_model || "default",
   };

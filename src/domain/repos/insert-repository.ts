@@ -81,6 +81,8 @@ export async function insertRepository(
   const insert = db
     .insert(repositories)
     .values({
+      // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
+      hasActions: !(columns.isTemplate ?? false),
       ...columns,
       ownerId: isUnlimited ? owner.id : withinLimit(ctx, owner),
       // The values that the triggers would set: with them in the insert, the row is indexed only once.

@@ -30,12 +30,15 @@ export interface PendingTransfer {
   readonly teams: readonly TeamRow[];
 }
 
-/** Formats a pending transfer for `viewer`. */
-export const toRepoTransfer = (
+/** Formats a pending transfer; its parties are shown as to anonymous callers, without their addresses. */
+export function toRepoTransfer(
   { doer, recipient, teams }: PendingTransfer,
   viewer: Viewer,
-): z.infer<typeof RepoTransfer> => ({
-  doer: toUser(doer, viewer),
-  recipient: toUser(recipient, viewer),
-  teams: teams.map((team) => toTeam(team, recipient, viewer)),
-});
+): z.infer<typeof RepoTransfer> {
+  const anonymous: Viewer = { ...viewer, userId: undefined, isSiteAdmin: false };
+  return {
+    doer: toUser(doer, anonymous),
+    recipient: toUser(recipient, anonymous),
+    teams: teams.map((team) => toTeam(team, recipient, viewer)),
+  };
+}

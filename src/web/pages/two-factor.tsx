@@ -3,6 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { PendingSignIn, User } from "../../db/schema/index.ts";
 import { kindOfCode, verifyAnyCode } from "../../domain/second-factors/verify-code.ts";
+import { startWebauthnSignIn, verifyWebauthnSignIn } from "../../domain/second-factors/webauthn.ts";
 import { endPendingSignIn, findPendingSignIn } from "../../domain/sessions/pending-sign-in.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import { readCookie } from "../cookies.ts";
@@ -14,6 +15,7 @@ import { Field, Form, Notice } from "./layout.tsx";
 import { openPage, type Page } from "./open-page.ts";
 import { orRefuse, type Refusal } from "./or-refuse.ts";
 import { readRedirectTo } from "./redirect-to.ts";
+import { SECURITY_KEY_SCRIPT, SecurityKeyForm } from "./security-key-form.tsx";
 import { renderPage } from "./render-page.tsx";
 
 const PATH = "/user/two_factor";
@@ -50,6 +52,26 @@ twoFactor.post(PATH, async (c) => {
   );
 });
 
+twoFactor.post(`${PATH}/webauthn`, async (c) => {
+  const form = await readForm(c);
+  const found = await findDue(c);
+  if (!found) return c.redirect("/user/login", 303);
+  const page = await openPage(c);
+  const redirectTo = readRedirectTo(form.text("redirect_to"));
+  const { pending, user } = found;
+  return orRefuse(
+    c,
+    async () => {
+      await verifyWebauthnSignIn(page.ctx, user, pending, form.text("response"));
+      // SECURITY: the challenge ends with the sign-in under way, so that an answer counts once.
+      if (!(await endPendingSignIn(page.ctx, pending))) throw unauthenticated("Sign in again.");
+      const device = readDevice(c);
+      return continueSignIn(c, page.ctx, user, { device, redirectTo, by: "security_key" });
+    },
+    (refusal) => renderTwoFactor(c, page, { ...found, redirectTo, refusal }),
+  );
+});
+
 /** A sign-in under way that needs a second factor. */
 interface DueFactor {
   pending: PendingSignIn;
@@ -62,18 +84,35 @@ async function findDue(c: Context<WebEnv>): Promise<DueFactor | undefined> {
   return found?.pending.needsFactor ? found : undefined;
 }
 
-const renderTwoFactor = (
+interface TwoFactorState extends DueFactor {
+  redirectTo: string | undefined;
+  refusal?: Refusal;
+}
+
+async function renderTwoFactor(
   c: Context<WebEnv>,
   page: Page,
-  { user, redirectTo, refusal }: DueFactor & { redirectTo: string | undefined; refusal?: Refusal },
-) =>
-  renderPage(
+  { pending, user, redirectTo, refusal }: TwoFactorState,
+) {
+  const options = user.hasWebauthn ? await startWebauthnSignIn(page.ctx, user, pending) : undefined;
+  const scripts = options ? [SECURITY_KEY_SCRIPT] : [];
+  return renderPage(
     c,
     page,
-    { title: "Second factor", status: refusal?.status ?? 200 },
+    { title: "Second factor", status: refusal?.status ?? 200, scripts },
     <section class="card narrow">
       <h1>Second factor</h1>
       {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
+      {options ? (
+        <SecurityKeyForm
+          path={`${PATH}/webauthn`}
+          formToken={page.formToken}
+          action="get"
+          options={options}
+          fields={{ redirect_to: redirectTo ?? "" }}
+          label="Use a security key"
+        />
+      ) : undefined}
       <Form action={PATH} formToken={page.formToken}>
         <input type="hidden" name="redirect_to" value={redirectTo ?? ""} />
         <Field
@@ -85,11 +124,12 @@ const renderTwoFactor = (
               ? "The six digits in your authenticator app, or one of your recovery codes."
               : undefined
           }
-          isFirst
+          isFirst={!options}
         />
-        <button type="submit" class="primary wide">
+        <button type="submit" class={options ? "wide" : "primary wide"}>
           Continue
         </button>
       </Form>
     </section>,
   );
+}

@@ -380,6 +380,46 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
     expect(body).toMatch(/\nGIT binary patch\nliteral 2\nJ\S+\n\nliteral 0\nH\S+\n\n-- \n/);
   });
 
+  it.each(["diff", "patch"])("computes a %s once, whatever name the commit has", async (type) => {
+    const owner = await make.user();
+    const { repo, side } = await makeStory(owner);
+    const get = (name: string) =>
+      logged(() => call("GET", `${pathOf(repo)}/git/commits/${name}.${type}`));
+    const computed = await get(side);
+    expect(computed.line.steps).toBeGreaterThan(1000);
+    for (const name of [side, encodeURIComponent("with/slash")]) {
+      const cached = await get(name);
+      expect(cached.answer.body).toBe(computed.answer.body);
+      expect(cached.line.steps).toBe(0);
+    }
+  });
+
+  // SECURITY: a cached text outlives the refs that reached its commit, and the permission of who asked first.
+  it.each(["diff", "patch"])("shows a cached %s only where the commit is shown", async (type) => {
+    const owner = await make.user();
+    const { repo, side, first } = await makeStory(owner, { isPrivate: true });
+    const { body: text } = await call("GET", `${pathOf(repo)}/git/commits/${first}.${type}`, {
+      as: owner,
+    });
+    expect(text).toContain("+three\n");
+    const path = `${pathOf(repo)}/git/commits/${first}.${type}`;
+    expect(await call("GET", path, { as: await make.user() })).toMatchObject({ status: 404 });
+    // The same objects in another repository are another result.
+    const other = await makeStory(owner);
+    const { line } = await logged(() =>
+      call("GET", `${pathOf(other.repo)}/git/commits/${first}.${type}`),
+    );
+    expect(line.steps).toBeGreaterThan(1000);
+
+    const branches = await call("PUT", `${pathOf(repo)}/branches/main`, {
+      as: owner,
+      json: { new_commit_id: side, force: true },
+    });
+    expect(branches.status).toBe(204);
+    expect((await call("DELETE", `${pathOf(repo)}/tags/v1`, { as: owner })).status).toBe(204);
+    expect(await call("GET", path, { as: owner })).toMatchObject({ status: 404, body: "" });
+  });
+
   it("returns an empty text for a commit without changes", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);

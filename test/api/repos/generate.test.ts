@@ -249,6 +249,17 @@ describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
     expect(await named(user.id)).toEqual([]);
   });
 
+  it("has actions, which templates are created without", async () => {
+    const owner = await make.user();
+    const json = { name: freshName("kit"), template: true, auto_init: true };
+    const { body: kit } = await call("POST", "/user/repos", { as: owner, json });
+    expect(kit).toMatchObject({ template: true, has_actions: false });
+    const path = `/repos/${kit.full_name}/generate`;
+    const sent = { owner: owner.name, name: freshName("made"), git_content: true };
+    const { body } = await call("POST", path, { as: owner, json: sent });
+    expect(body).toMatchObject({ template: false, has_actions: true });
+  });
+
   it("accepts what does not exist yet, and requires one item", async () => {
     const { template } = await makeTemplate();
     const user = await make.user();

@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import {
+  auditEvents,
   blocks,
   collaborations,
   publicKeys,
@@ -235,7 +236,7 @@ describe("POST /repos/{owner}/{repo}/transfer", () => {
         body: { message },
       });
     }
-    expect((await call("POST", `${at(repo)}/transfer`, { as: owner, json: {} })).status).toBe(422);
+    expect((await call("POST", `${at(repo)}/transfer`, { as: owner, json: {} })).status).toBe(404);
     expect((await start(repo, owner, owner.name)).body.message).toBe(
       `repository already exists [uname: ${owner.name}, name: ${repo.name}]`,
     );
@@ -630,6 +631,33 @@ describe("POST /repos/{owner}/{repo}/transfer/accept", () => {
     expect((await call("GET", `${path}/activities/feeds`)).body).toEqual([]);
     expect((await call("GET", `${path}/events`)).body.events).toEqual([]);
     expect((await call("GET", `${path}/activities/feeds`, { as: owner })).body).toHaveLength(1);
+  });
+
+  it("is watched by the teams of the new owner", async () => {
+    const { owner, repo } = await makeScene({ isPrivate: true });
+    const [boss, member, outsider] = [await make.user(), await make.user(), await make.user()];
+    const org = await make.org([boss, owner]);
+    await make.member(org, await make.team(org), member);
+    await make.member(org, await make.team(org, { all: false }), outsider);
+    expect((await start(repo, owner, org.name)).status).toBe(202);
+    const watching = await db.select().from(watches).where(eq(watches.repoId, repo.id));
+    expect(new Set(watching.map(({ userId }) => userId))).toEqual(
+      new Set([owner.id, boss.id, member.id]),
+    );
+  });
+
+  it("is in the audit log of both owners", async () => {
+    const { owner, recipient, repo } = await makeOffer();
+    await decide(repo, recipient, "accept");
+    const entries = await db
+      .select({ kind: auditEvents.kind, ownerId: auditEvents.ownerId })
+      .from(auditEvents)
+      .where(eq(auditEvents.repoId, repo.id));
+    expect(entries).toEqual([
+      { kind: "repository.transfer_started", ownerId: owner.id },
+      { kind: "repository.transferred", ownerId: owner.id },
+      { kind: "repository.transferred", ownerId: recipient.id },
+    ]);
   });
 
   it("gives a name back when the repository returns", async () => {

@@ -101,10 +101,12 @@ function isBuilt(method: string, path: string): boolean {
  * Missing operations whose effect few later answers show. What follows from one of them is in the list of decided
  * differences.
  */
-const MINOR = /\/collaborators\/|\/avatar$/;
+const MINOR = /\/avatar$/;
 /** The same for one recording, by its name. */
 const MINOR_IN: Readonly<Record<string, RegExp>> = {
+  "people-blocks": /\/issues$/,
   "people-generate": /\/(?:labels|branch_protections)$/,
+  "people-transfer": /\/issues$/,
 };
 
 /**

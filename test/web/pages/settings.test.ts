@@ -111,7 +111,7 @@ describe(`${ACCOUNT}: addresses`, () => {
   });
 });
 
-describe(TOKENS, () => {
+describe("access tokens", () => {
   it("makes a token, shows it once, and deletes it", async () => {
     const fields = { name: "laptop", "scope-repository": "write", "scope-user": "read" };
     const page = await browser.submit(TOKENS, fields);
@@ -153,7 +153,7 @@ describe(TOKENS, () => {
     ["a day that is none", { name: "a", "scope-user": "read", expires: "2999-99-99" }, 422],
   ])("makes none with %s", async (_, fields, status) => {
     const before = await db.select().from(accessTokens).where(eq(accessTokens.userId, user.id));
-    const answer = await browser.submit(TOKENS, fields as Record<string, string>);
+    const answer = await browser.submit(TOKENS, fields);
 
     expect(answer.status).toBe(status);
     expect(answer.body).toContain('role="alert"');
@@ -174,7 +174,7 @@ describe(TOKENS, () => {
   });
 });
 
-describe(KEYS, () => {
+describe("keys", () => {
   const keysOf = (of: TestUser) => db.select().from(publicKeys).where(eq(publicKeys.userId, of.id));
 
   it("adds an SSH key, by its comment where it has no title, and removes it", async () => {
@@ -190,11 +190,7 @@ describe(KEYS, () => {
     ["ssh", { content: "no key", title: "key" }],
     ["gpg", { armored: "no key" }],
   ])("refuses what is no key: %s", async (kind, fields) => {
-    const answer = await browser.submit(
-      KEYS,
-      fields as Record<string, string>,
-      `${KEYS}/${kind}/add`,
-    );
+    const answer = await browser.submit(KEYS, fields, `${KEYS}/${kind}/add`);
 
     expect(answer.status).toBe(422);
     expect(answer.body).toContain('role="alert"');

@@ -7,6 +7,7 @@ import {
   isStillPending,
   moveGrants,
 } from "../../../auth/access/transfers.ts";
+import { insertWatchesOfNewOwner } from "../../../auth/access/team-changes.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
@@ -41,6 +42,8 @@ export interface Move {
  * Gives a repository to a new owner, in one batch: its row, the redirect from its old name, teams and collaborators,
  * stars and watches of users who may not see it any more, and the event.
  *
+ * Where new repositories are watched automatically, who transferred it and the new owner's teams watch it.
+ *
  * Git data, large files, keys and webhooks belong to the repository by its id, and stay where they are.
  *
  * That the repository is still its owner's, that the transfer is still pending or none is, and that the new owner has room
@@ -72,7 +75,6 @@ export async function moveRepository(
     })
     .where(isThis);
   const currentName = sql`(select lower_name from ${repositories} where ${isThis})`;
-  const { id: repoId, visibility } = repositories;
   const names = { from: `${owner.name}/${row.name}`, to: `${newOwner.name}/${row.name}` };
   const event = { type: "repository.transferred", repoId: row.id, ...names } as const;
   const entry = { kind: "repository.transferred", repoId: row.id, details: names } as const;
@@ -94,7 +96,7 @@ export async function moveRepository(
       insertSelect(
         db,
         repositoryRedirects,
-        { ownerId: owner.id, lowerName: repositories.lowerName, repoId },
+        { ownerId: owner.id, lowerName: repositories.lowerName, repoId: row.id },
         sql`from ${repositories} where ${isThis}`,
       ).onConflictDoUpdate({
         target: [repositoryRedirects.ownerId, repositoryRedirects.lowerName],
@@ -105,9 +107,18 @@ export async function moveRepository(
       insertSelect(
         db,
         watches,
-        { userId: actor.user?.id ?? 0, repoId, visibility, createdAt: now },
+        {
+          userId: accepted?.doerId ?? actor.user?.id ?? 0,
+          repoId: row.id,
+          visibility: repositories.visibility,
+          createdAt: now,
+        },
         sql`from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
       ).onConflictDoNothing(),
+      insertWatchesOfNewOwner(db, row.id, newOwner.id, {
+        now,
+        isOn: sql`${ctx.config.isAutoWatchOn}`,
+      }),
       ...deleteStrandedToggles(ctx, row, newOwner),
       selectRepositories(db, callerSql(actor)).where(isThis),
     ]);

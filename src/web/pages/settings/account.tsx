@@ -84,8 +84,8 @@ async function renderAccount(c: Context<WebEnv>, page: OwnPage, refusal?: Refusa
     page,
     { part: "account", refusal },
     <>
-      <section class="card" aria-labelledby="password">
-        <h2 id="password">Password</h2>
+      <section class="card" aria-labelledby="own-password">
+        <h2 id="own-password">Password</h2>
         <p>A new password ends all other sessions. Access tokens and keys stay.</p>
         <Form action={`${PATH}/password`} formToken={page.formToken}>
           <PasswordField id="password-now" />

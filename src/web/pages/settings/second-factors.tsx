@@ -4,7 +4,7 @@ import { CURRENT_PASSWORD } from "./confirm-password.ts";
 import { SECURITY_PATH } from "./security-path.ts";
 
 /** The field for the reader's password. */
-const PasswordField = ({ id }: { id: string }) => (
+export const PasswordField = ({ id }: { id: string }) => (
   <Field
     label="Your password"
     name={CURRENT_PASSWORD}

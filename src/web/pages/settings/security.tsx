@@ -12,6 +12,15 @@ import {
   startTotp,
 } from "../../../domain/second-factors/totp-enrolment.ts";
 import { totpUri } from "../../../domain/second-factors/totp.ts";
+import {
+  addWebauthnKey,
+  listWebauthnKeys,
+  removeWebauthnKey,
+  startWebauthnKey,
+} from "../../../domain/second-factors/webauthn.ts";
+import { invalid } from "../../../lib/failure.ts";
+import { SECURITY_KEY_SCRIPT, SecurityKeyForm } from "../security-key-form.tsx";
+import { SecurityKeys } from "./security-keys.tsx";
 import { endOtherSessions, endSession } from "../../../domain/sessions/end-sessions.ts";
 import { listSessions } from "../../../domain/sessions/list-sessions.ts";
 import type { WebEnv } from "../../env.ts";
@@ -86,6 +95,51 @@ security.post(`${PATH}/recovery_codes`, async (c) =>
   }),
 );
 
+security.post(`${PATH}/webauthn/start`, async (c) =>
+  withPassword(c, async (page, form) => {
+    const name = form.text("name").trim();
+    if (name === "" || name.length > 50) throw invalid("The name must have 1 to 50 characters.");
+    const options = await startWebauthnKey(page.ctx, page.user, page.session);
+    return renderSettings(
+      c,
+      page,
+      { part: "security", scripts: [SECURITY_KEY_SCRIPT] },
+      <section class="card narrow">
+        <h2>Add the key {name}</h2>
+        <SecurityKeyForm
+          path={`${PATH}/webauthn/add`}
+          formToken={page.formToken}
+          action="create"
+          options={options}
+          fields={{ name }}
+          label="Ask the key"
+        />
+      </section>,
+    );
+  }),
+);
+
+security.post(`${PATH}/webauthn/add`, async (c) => {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  return orRefuse(
+    c,
+    async () => {
+      const added = { name: form.text("name"), response: form.text("response") };
+      const codes = await addWebauthnKey(page.ctx, page.user, page.session, added);
+      return codes ? renderCodes(c, page, codes) : redirectAfterWrite(c, PATH);
+    },
+    (refusal) => renderSecurity(c, page, refusal),
+  );
+});
+
+security.post(`${PATH}/webauthn/remove`, async (c) =>
+  withPassword(c, async ({ ctx, user, session }, form) => {
+    await removeWebauthnKey(ctx, user, session, readId(form.text("id")));
+    return redirectAfterWrite(c, PATH);
+  }),
+);
+
 /** Does what a form asks for whose sender proves with their password to be the reader. */
 async function withPassword(
   c: Context<WebEnv>,
@@ -104,9 +158,10 @@ async function withPassword(
 }
 
 async function renderSecurity(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) {
-  const [sessions, left] = await Promise.all([
+  const [sessions, left, keys] = await Promise.all([
     listSessions(page.ctx, page.user),
     countRecoveryCodes(page.ctx, page.user),
+    listWebauthnKeys(page.ctx, page.user),
   ]);
   return renderSettings(
     c,
@@ -114,6 +169,7 @@ async function renderSecurity(c: Context<WebEnv>, page: OwnPage, refusal?: Refus
     { part: "security", refusal },
     <>
       <AuthenticatorApp page={page} />
+      <SecurityKeys page={page} keys={keys} />
       <RecoveryCodes page={page} left={left} />
       <Sessions page={page} sessions={sessions} />
     </>,

@@ -1,0 +1,256 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { TOTP } from "otpauth";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { inProject } from "../../../scripts/project.ts";
+import { startService } from "../../scripts/support/service.ts";
+import {
+  browserPath,
+  findLowContrast,
+  findNameless,
+  findOverflow,
+  launch,
+  openTab,
+} from "./browser.ts";
+
+const PASSWORD = "correct horse battery";
+const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
+const PUBLIC = ["/user/login", "/user/sign_up", "/user/forgot_password", "/user/activate?code=x"];
+
+/** Where screenshots are stored, if anywhere. */
+const SHOTS = process.env["EDGEFORGE_SCREENSHOTS"];
+
+if (browserPath === undefined) console.log("no Chromium: the stories of pages are skipped");
+
+let data: string;
+let service: Awaited<ReturnType<typeof startService>>;
+let browser: Browser;
+/** By a name: security keys do not belong to addresses. */
+let root: string;
+
+beforeAll(async () => {
+  if (browserPath === undefined) return;
+  data = mkdtempSync(join(tmpdir(), "edgeforge-pages-"));
+  service = await startService(
+    { path: inProject("."), remove: () => {} },
+    {
+      EDGEFORGE_DATA: data,
+      EDGEFORGE_ADMIN_USER: "root",
+      EDGEFORGE_ADMIN_PASSWORD: PASSWORD,
+      MAIL_FROM: "forge@example.org",
+      DISABLE_REGISTRATION: "false",
+    },
+  );
+  root = service.url.replace("127.0.0.1", "localhost");
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+  if (data) rmSync(data, { recursive: true, force: true });
+});
+
+/** The link in the newest mail. */
+function lastLink(): string {
+  const directory = join(data, "mail");
+  const file = readdirSync(directory)
+    .filter((name) => name.endsWith(".eml"))
+    .toSorted()
+    .at(-1);
+  const text = readFileSync(join(directory, file ?? ""), "utf8");
+  return root + (/https?:\/\/[^/]+(\/\S+\?code=\S+)/.exec(text)?.[1] ?? "");
+}
+
+const mailCount = (): number => {
+  try {
+    return readdirSync(join(data, "mail")).filter((name) => name.endsWith(".eml")).length;
+  } catch {
+    return 0;
+  }
+};
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+}
+
+async function signIn(page: Page, name: string, password = PASSWORD): Promise<void> {
+  await page.goto(`${root}/user/login`);
+  await page.getByLabel("User name or e-mail address").fill(name);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+/** Registers by the pages and the mail, in a browser of its own. */
+async function register(context: BrowserContext, name: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(`${root}/user/login`);
+  await page.getByRole("link", { name: "Register" }).click();
+  await page.getByLabel("User name").fill(name);
+  await page.getByLabel("E-mail address").fill(`${name}@example.com`);
+  await page.getByLabel("New password", { exact: true }).fill(PASSWORD);
+  await page.getByLabel("New password again").fill(PASSWORD);
+  const before = mailCount();
+  await page.getByRole("button", { name: "Register" }).click();
+  await page.getByRole("heading", { name: "Look into your mail" }).waitFor();
+  await expect.poll(mailCount).toBe(before + 1);
+  await page.goto(lastLink());
+  await page.getByRole("button", { name: "Create your account" }).click();
+  await page.getByRole("heading", { name: "Your account is ready" }).waitFor();
+  await signIn(page, name);
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  return page;
+}
+
+describe.skipIf(browserPath === undefined)("pages in a browser", () => {
+  it("let a person register, sign in with an app, and out, without scripts", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await register(context, "alice");
+
+    await page.getByRole("link", { name: "Security" }).click();
+    await page.locator("#start-totp").fill(PASSWORD);
+    await page.getByRole("button", { name: "Set up an app" }).click();
+    const secret = (await page.locator(".secret").textContent()) ?? "";
+    await shoot(page, "enrolment");
+    const code = (steps: number) =>
+      new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 });
+    await page.getByRole("textbox", { name: "Code" }).fill(code(0));
+    await page.getByRole("button", { name: "Enable the app" }).click();
+    expect(await page.locator(".codes li").count()).toBe(10);
+    await shoot(page, "recovery-codes");
+    await page.getByRole("link", { name: "I have stored them" }).click();
+
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signIn(page, "alice");
+    await page.getByRole("textbox", { name: "Code" }).fill("000000");
+    await page.getByRole("button", { name: "Continue" }).click();
+    expect(await page.getByRole("alert").textContent()).toContain("not right");
+    await shoot(page, "second-factor");
+    await page.getByRole("textbox", { name: "Code" }).fill(code(1));
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await context.close();
+  });
+
+  it("replace a forgotten password", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await register(context, "bob");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("link", { name: "Forgotten password" }).click();
+    await page.getByLabel("E-mail address").fill("bob@example.com");
+    const before = mailCount();
+    await page.getByRole("button", { name: "Send the link" }).click();
+    await expect.poll(mailCount).toBe(before + 1);
+    await page.goto(lastLink());
+    await page.getByLabel("New password", { exact: true }).fill("another horse");
+    await page.getByLabel("New password again").fill("another horse");
+    await page.getByRole("button", { name: "Change password" }).click();
+    await page.getByRole("heading", { name: "Your password is changed" }).waitFor();
+
+    await signIn(page, "bob", "another horse");
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await context.close();
+  });
+
+  it("take a security key as the second factor", async () => {
+    const context = await browser.newContext();
+    const page = await register(context, "carol");
+    const devtools = await context.newCDPSession(page);
+    await devtools.send("WebAuthn.enable");
+    const options = {
+      protocol: "ctap2",
+      transport: "usb",
+      hasResidentKey: false,
+      hasUserVerification: false,
+      isUserVerified: false,
+      automaticPresenceSimulation: true,
+    } as const;
+    const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", {
+      options,
+    });
+
+    await page.goto(`${root}/user/settings/security`);
+    await page.getByLabel("Name of a new key").fill("ring");
+    await page.locator("#start-key").fill(PASSWORD);
+    await page.getByRole("button", { name: "Add a key" }).click();
+    await page.getByRole("button", { name: "Ask the key" }).click();
+    await page.getByRole("link", { name: "I have stored them" }).click();
+    expect(await page.locator(".list .grow", { hasText: "ring" }).count()).toBe(1);
+    await shoot(page, "security-with-key");
+
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signIn(page, "carol");
+    await shoot(page, "security-key");
+    await page.getByRole("button", { name: "Use a security key" }).click();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.goto(`${root}/user/settings/security`);
+    expect(await page.getByText(/last used .*UTC\.$/).count()).toBeGreaterThan(0);
+
+    // Another key does not sign in.
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await devtools.send("WebAuthn.removeVirtualAuthenticator", { authenticatorId });
+    await devtools.send("WebAuthn.addVirtualAuthenticator", { options });
+    await signIn(page, "carol");
+    await page.getByRole("button", { name: "Use a security key" }).click();
+    await expect.poll(() => page.getByRole("alert").textContent()).toContain("did not answer");
+    await context.close();
+  });
+
+  it("are used by keyboard alone", async () => {
+    const context = await browser.newContext();
+    const { page } = await openTab(context);
+    await page.goto(`${root}/user/login`);
+    // The first field has the focus.
+    await page.keyboard.type("root");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    const ring = await page.getByRole("link", { name: "Keys", exact: true }).evaluate((link) => {
+      link.focus({ focusVisible: true } as FocusOptions);
+      return getComputedStyle(link).outlineWidth;
+    });
+    expect(ring).toBe("3px");
+    await context.close();
+  });
+
+  it.each([
+    ["light", 1280],
+    ["dark", 1280],
+    ["light", 360],
+    ["dark", 360],
+  ] as const)(
+    "are legible, in a window that is %s and %i pixels wide",
+    async (colorScheme, width) => {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+      const { page, complaints } = await openTab(context);
+      const faults: Record<string, unknown> = {};
+      const look = async (path: string) => {
+        await page.goto(root + path);
+        const found = {
+          lowContrast: await findLowContrast(page),
+          overflow: await findOverflow(page),
+          nameless: await findNameless(page),
+        };
+        await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${colorScheme}-${width}`);
+        if (found.overflow > 0 || found.lowContrast.length + found.nameless.length > 0) {
+          faults[path] = found;
+        }
+      };
+      for (const path of PUBLIC) await look(path);
+      await signIn(page, "root");
+      for (const path of SETTINGS) await look(path);
+
+      expect(faults).toEqual({});
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+  );
+});
