@@ -130,7 +130,7 @@ describe("reads of a repository", () => {
       for (const rest of await listPinned(repo, head, sending)) {
         const { status, headers } = await ask(repo, rest, sending);
         expect([rest, status, headers.get("Cache-Control")]).toEqual([rest, 200, control]);
-        expect(headers.get("Vary")).toBe("Authorization, Cookie, Sudo");
+        expect(headers.get("Vary")).toBe("Authorization, Cookie, Sudo, Origin");
       }
     }
     const limited = await make.user({ visibility: "limited" });
