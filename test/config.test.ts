@@ -209,6 +209,11 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 36500",
     values: wrongNumbers("0", "36501"),
   },
+  MAIL_FROM: {
+    allowed: "an e-mail address, or empty",
+    values: ["forge", "Forge <forge@a.example>", "forge@a.example ", "a@b@c"],
+  },
+  DISABLE_REGISTRATION: { allowed: "true or false", values: wrongFlags() },
   AUDIT_ENABLED: { allowed: "true or false", values: wrongFlags() },
   AUDIT_DAYS: { allowed: "a whole number from 1 to 36500", values: wrongNumbers("0", "36501") },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },

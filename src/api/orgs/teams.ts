@@ -4,6 +4,7 @@ import { teamMemberIds } from "../../auth/access/teams.ts";
 import { findAccountIn, findSeenAccount } from "../../domain/accounts/find-account.ts";
 import { listAllAccountsIn } from "../../domain/accounts/list-accounts.ts";
 import { createTeam, type NewTeam } from "../../domain/orgs/create-team.ts";
+import { TEAM_PERMISSIONS } from "../../domain/orgs/team-options.ts";
 import { deleteTeam } from "../../domain/orgs/delete-team.ts";
 import { editTeam } from "../../domain/orgs/edit-team.ts";
 import { findManagedTeam, findTeam } from "../../domain/orgs/find-team.ts";
@@ -26,10 +27,10 @@ export const teams = endpoints();
 
 const TEAM_FIELDS = {
   description: optionalText(255),
-  permission: optionalText(255).openapi({
-    description: "`read`, `write` or `admin`",
-    example: "write",
-  }),
+  permission: z
+    .enum(["", ...TEAM_PERMISSIONS])
+    .optional()
+    .openapi({ example: "write" }),
   units: z
     .array(z.string().max(255))
     .max(100)
@@ -48,7 +49,7 @@ const EditTeam = body({ name: requiredText(255).optional(), ...TEAM_FIELDS }).op
 );
 
 const GRANTS_DESCRIPTION =
-  "`permission` is `admin`, for all units, or applies to the `units`; `units_map` gives each unit a mode of its own and takes precedence. Units that do not exist are ignored, and any other word than `read`, `write` and `admin` grants nothing.";
+  "`permission` is `admin`, for all units, or applies to the `units`; `units_map` gives each unit a mode of its own and takes precedence. `none` and `owner`, which records of teams show, grant nothing.";
 
 /** The options of a team from the fields of a body. */
 function toTeamOptions(sent: z.infer<typeof EditTeam>): Partial<NewTeam> {

@@ -1,9 +1,12 @@
 import { ACCESS, everyUnit, UNITS, type Access, type Team } from "../../db/schema/index.ts";
 import { invalid, invalidField } from "../../lib/failure.ts";
 
+/** The words for a mode in records of teams, which clients send back. */
+export const TEAM_PERMISSIONS = ["none", "read", "write", "admin", "owner"] as const;
+
 /** What a team grants, as clients send it. */
 export interface TeamGrantOptions {
-  /** `read`, `write` or `admin`; any other word grants nothing. */
+  /** One of TEAM_PERMISSIONS; `none` and `owner` grant nothing. */
   permission?: string | undefined;
   /** Units, such as `repo.code`, that get the permission. */
   units?: readonly string[] | undefined;
@@ -25,11 +28,12 @@ const modeOf = (word: string | undefined): Access => MODES[word ?? ""] ?? ACCESS
 const ADMINISTRATION: TeamGrants = { access: ACCESS.admin, units: everyUnit(ACCESS.admin) };
 
 /**
- * The grants of a new team. Units that do not exist are ignored.
+ * The grants of a new team.
  *
- * @throws Failure `invalid` if the team would have no unit.
+ * @throws Failure `invalid` for a unit or a mode that does not exist, and if the team would have no unit.
  */
 export function readGrants(options: TeamGrantOptions): TeamGrants {
+  checkWords(options);
   const mode = modeOf(options.permission);
   if (mode === ACCESS.admin) return ADMINISTRATION;
   return { access: ACCESS.none, units: readUnits(options, () => mode) };
@@ -39,9 +43,10 @@ export function readGrants(options: TeamGrantOptions): TeamGrants {
  * The grants of a team after an edit. A permission alone lowers the units above it and raises none, since the team may
  * have modes of its own for each unit; units without a permission keep the mode they have.
  *
- * @throws Failure `invalid` if the team would have no unit.
+ * @throws Failure `invalid` for a unit or a mode that does not exist, and if the team would have no unit.
  */
 export function changeGrants(team: Team, options: TeamGrantOptions): TeamGrants {
+  checkWords(options);
   const { permission } = options;
   const mode = modeOf(permission);
   if (mode === ACCESS.admin) return ADMINISTRATION;
@@ -61,6 +66,20 @@ export function changeGrants(team: Team, options: TeamGrantOptions): TeamGrants 
   return { access: ACCESS.none, units: Object.fromEntries(lowered) };
 }
 
+const UNIT_NAMES: ReadonlySet<string> = new Set(UNITS.map((unit) => `repo.${unit}`));
+const PERMISSIONS: ReadonlySet<string> = new Set(TEAM_PERMISSIONS);
+
+function checkWords({ units = [], unitsMap = {} }: TeamGrantOptions): void {
+  const rule = "must name units that exist, such as repo.code";
+  if (!units.every((name) => UNIT_NAMES.has(name))) throw invalidField("units", rule);
+  if (!Object.keys(unitsMap).every((name) => UNIT_NAMES.has(name))) {
+    throw invalidField("units_map", rule);
+  }
+  if (!Object.values(unitsMap).every((word) => PERMISSIONS.has(word))) {
+    throw invalidField("units_map", `must map units to ${TEAM_PERMISSIONS.join(", ")}`);
+  }
+}
+
 const hasUnits = ({ units = [], unitsMap = {} }: TeamGrantOptions): boolean =>
   units.length > 0 || Object.keys(unitsMap).length > 0;
 
@@ -75,7 +94,7 @@ function readUnits(
     isMapped ? modeOf(unitsMap[`repo.${unit}`]) : modeOfUnit(unit),
   ]);
   if (known.length === 0) {
-    throw invalidField(isMapped ? "units_map" : "units", "must have at least 1 unit that exists");
+    throw invalidField("units", "must have at least 1 unit");
   }
   return Object.fromEntries(known) as Team["units"];
 }

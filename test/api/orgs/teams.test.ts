@@ -49,6 +49,8 @@ async function makeOrg(fields: Parameters<typeof make.org>[1] = {}) {
   return { org, owners, team, owner, member };
 }
 
+const UNKNOWN_UNIT = (field: string) => `[${field}]: must name units that exist, such as repo.code`;
+
 describe("GET /orgs/{org}/teams", () => {
   it("lists the teams by name, for members", async () => {
     const { org, team, member } = await makeOrg();
@@ -356,17 +358,16 @@ describe("POST /orgs/{org}/teams", () => {
 
   it.each([
     [{ permission: "read", units: ["repo.wiki"] }, "none", { "repo.wiki": "read" }],
-    // A permission that is missing, or that does not exist, grants nothing.
+    // A permission that is missing, or that no team can be given, grants nothing.
     [{ units: ["repo.code"] }, "none", { "repo.code": "none" }],
     [{ permission: "owner", units: ["repo.code"] }, "none", { "repo.code": "none" }],
-    [{ permission: "write", units: ["repo.x", "repo.code"] }, "none", { "repo.code": "write" }],
     [
       { permission: "write", units: ["repo.wiki"], units_map: { "repo.code": "read" } },
       "none",
       { "repo.code": "read" },
     ],
     [
-      { units_map: { "repo.code": "owner", "repo.issues": "admin", "repo.x": "read" } },
+      { units_map: { "repo.code": "owner", "repo.issues": "admin" } },
       "none",
       { "repo.code": "none", "repo.issues": "admin" },
     ],
@@ -398,10 +399,14 @@ describe("POST /orgs/{org}/teams", () => {
     ],
     [{ name: "n".repeat(256) }, "[name]: must have at most 255 characters"],
     [{ name: "New" }, "name is reserved [name: New]"],
-    [{ name: "x", permission: "read" }, "[units]: must have at least 1 unit that exists"],
-    [{ name: "x", units: [] }, "[units]: must have at least 1 unit that exists"],
-    [{ name: "x", units: ["repo.x"] }, "[units]: must have at least 1 unit that exists"],
-    [{ name: "x", units_map: { x: "read" } }, "[units_map]: must have at least 1 unit that exists"],
+    [{ name: "x", permission: "read" }, "[units]: must have at least 1 unit"],
+    [{ name: "x", units: [] }, "[units]: must have at least 1 unit"],
+    [{ name: "x", units: ["repo.x", "repo.code"] }, UNKNOWN_UNIT("units")],
+    [{ name: "x", units_map: { x: "read", "repo.code": "read" } }, UNKNOWN_UNIT("units_map")],
+    [
+      { name: "x", units_map: { "repo.code": "much" } },
+      "[units_map]: must map units to none, read, write, admin, owner",
+    ],
     [
       { name: "x", description: "d".repeat(256) },
       "[description]: must have at most 255 characters",
