@@ -153,7 +153,7 @@ describe("access tokens", () => {
     ["a day that is none", { name: "a", "scope-user": "read", expires: "2999-99-99" }, 422],
   ])("makes none with %s", async (_, fields, status) => {
     const before = await db.select().from(accessTokens).where(eq(accessTokens.userId, user.id));
-    const answer = await browser.submit(TOKENS, fields as Record<string, string>);
+    const answer = await browser.submit(TOKENS, fields);
 
     expect(answer.status).toBe(status);
     expect(answer.body).toContain('role="alert"');
@@ -190,11 +190,7 @@ describe("keys", () => {
     ["ssh", { content: "no key", title: "key" }],
     ["gpg", { armored: "no key" }],
   ])("refuses what is no key: %s", async (kind, fields) => {
-    const answer = await browser.submit(
-      KEYS,
-      fields as Record<string, string>,
-      `${KEYS}/${kind}/add`,
-    );
+    const answer = await browser.submit(KEYS, fields, `${KEYS}/${kind}/add`);
 
     expect(answer.status).toBe(422);
     expect(answer.body).toContain('role="alert"');
