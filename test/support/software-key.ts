@@ -43,12 +43,12 @@ export class SoftwareKey {
   static async make(): Promise<SoftwareKey> {
     const algorithm = { name: "ECDSA", namedCurve: "P-256" };
     const pair = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-    return new SoftwareKey(pair as CryptoKeyPair);
+    return new SoftwareKey(pair);
   }
 
   /** What a browser sends for a new credential. */
   async create(challenge: string, origin = ORIGIN) {
-    const raw = (await crypto.subtle.exportKey("raw", this.pair.publicKey)) as ArrayBuffer;
+    const raw = await crypto.subtle.exportKey("raw", this.pair.publicKey);
     const point = new Uint8Array(raw);
     // COSE: kty 2 (EC2), alg -7 (ES256), crv 1 (P-256), x, y.
     const publicKey = concat(

@@ -203,10 +203,14 @@ export async function verifyWebauthnSignIn(
 ): Promise<void> {
   const { webauthnChallenge: expectedChallenge } = pending;
   if (expectedChallenge === null) throw refused();
-  const answer = await refuseThrown(async () => JSON.parse(response) as AuthenticationResponseJSON);
+  const answer = await refuseThrown(async () => {
+    const parsed = JSON.parse(response) as AuthenticationResponseJSON;
+    if (typeof parsed.id !== "string") throw refused();
+    return parsed;
+  });
   const isKey = and(
     eq(webauthnCredentials.userId, user.id),
-    eq(webauthnCredentials.credentialId, String(answer?.id)),
+    eq(webauthnCredentials.credentialId, answer.id),
   );
   const [key] = await ctx.db.select().from(webauthnCredentials).where(isKey);
   if (!key) throw refused();

@@ -5,8 +5,12 @@
 const form = document.querySelector("form[data-webauthn]");
 const alert = form.querySelector("[role=alert]");
 
-form.addEventListener("submit", async (event) => {
+form.addEventListener("submit", (event) => {
   event.preventDefault();
+  void send();
+});
+
+async function send() {
   alert.textContent = "";
   try {
     const credential = await ask(form.dataset.webauthn, JSON.parse(form.dataset.options));
@@ -18,7 +22,7 @@ form.addEventListener("submit", async (event) => {
         ? "This key is one of yours already."
         : "The key did not answer. Try again.";
   }
-});
+}
 
 function ask(action, options) {
   if (action === "create") {

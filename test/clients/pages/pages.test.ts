@@ -214,7 +214,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.keyboard.press("Enter");
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
     const ring = await page.getByRole("link", { name: "Keys", exact: true }).evaluate((link) => {
-      link.focus({ focusVisible: true } as FocusOptions);
+      link.focus({ focusVisible: true });
       return getComputedStyle(link).outlineWidth;
     });
     expect(ring).toBe("3px");
