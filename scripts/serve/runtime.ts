@@ -39,9 +39,9 @@ const SOCKET = "socket";
  * after 6,000 requests the process held 870 MB, of which V8 counted 290 and the Worker used 15. A young generation
  * of 1 MB would hold less still, for a fifth more CPU time of a request.
  *
- * The simulators allocate little, so that their garbage stays until their old generation has grown to the size at which
- * V8 first collects it: with 4 MB instead of 1, and without `--optimize-for-size`, the process held 13 % more after 3,400
- * steps of `npm run bench:soak`, for the same CPU time.
+ * With an old generation of 4 MB at first instead of 1, and without `--optimize-for-size`, the process held 13 % more
+ * after 3,400 steps of `npm run bench:soak`, for the same CPU time: probably since the simulators allocate little, and
+ * so keep their garbage until V8 collects it for the first time.
  */
 const V8_FLAGS = [
   "--optimize-for-size",
