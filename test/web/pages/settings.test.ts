@@ -197,13 +197,23 @@ describe("keys", () => {
     expect(await keysOf(user)).toEqual([]);
   });
 
-  it.each(["ssh", "gpg"])("removes no %s key of somebody else", async (kind) => {
+  const remove = async (kind: string, id: number) => {
     const page = await browser.get(KEYS);
     const token = /name="_csrf" value="([0-9a-f]{64})"/.exec(String(page.body))?.[1] ?? "";
+    return browser.post(`${KEYS}/${kind}/remove`, { _csrf: token, id: String(id) });
+  };
 
-    expect((await browser.post(`${KEYS}/${kind}/remove`, { _csrf: token, id: "1" })).status).toBe(
-      404,
-    );
+  it("removes no key of somebody else", async () => {
+    const stranger = await make.user();
+    const json = { title: "theirs", key: SSH_KEY };
+    const { body } = await call("POST", "/user/keys", { as: stranger, json });
+
+    expect((await remove("ssh", body.id)).status).toBe(403);
+    expect(await keysOf(stranger)).toMatchObject([{ id: body.id }]);
+  });
+
+  it.each(["ssh", "gpg"])("answers 404 for an unknown %s key", async (kind) => {
+    expect((await remove(kind, 999_999_999)).status).toBe(404);
   });
 });
 
