@@ -37,24 +37,27 @@ async function run(
   return lines[1];
 }
 
-it.skipIf(!hasAuthlib)("Authlib signs a user in, checks the ID token, refreshes and revokes", async () => {
-  const [user, owner] = [await makeUser(), await makeUser()];
-  const body = { name: "authlib", redirect_uris: [CALLBACK], confidential_client: true };
-  const path = "/user/applications/oauth2";
-  const application = await callApi<Application>(owner, "POST", path, body);
-  const { id } = await callApi<{ id: number }>(user, "GET", "/user");
-  const reader = await Reader.signedIn(user);
+it.skipIf(!hasAuthlib)(
+  "Authlib signs a user in, checks the ID token, refreshes and revokes",
+  async () => {
+    const [user, owner] = [await makeUser(), await makeUser()];
+    const body = { name: "authlib", redirect_uris: [CALLBACK], confidential_client: true };
+    const path = "/user/applications/oauth2";
+    const application = await callApi<Application>(owner, "POST", path, body);
+    const { id } = await callApi<{ id: number }>(user, "GET", "/user");
+    const reader = await Reader.signedIn(user);
 
-  const { client_id, client_secret } = application;
-  const found = await run([serviceUrl, client_id, client_secret, CALLBACK], (address) =>
-    reader.grant(address),
-  );
+    const { client_id, client_secret } = application;
+    const found = await run([serviceUrl, client_id, client_secret, CALLBACK], (address) =>
+      reader.grant(address),
+    );
 
-  expect(found).toEqual({
-    subject: String(id),
-    claims: { iss: serviceUrl, aud: client_id, sub: String(id), nonce: "n-1" },
-    refreshed: true,
-    status: 200,
-    revoked: 401,
-  });
-});
+    expect(found).toEqual({
+      subject: String(id),
+      claims: { iss: serviceUrl, aud: client_id, sub: String(id), nonce: "n-1" },
+      refreshed: true,
+      status: 200,
+      revoked: 401,
+    });
+  },
+);
