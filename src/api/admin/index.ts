@@ -4,6 +4,7 @@ import { cron } from "./cron.ts";
 import { adminEmails } from "./emails.ts";
 import { userKeys } from "./keys.ts";
 import { adminRepositories } from "./repositories.ts";
+import { secondFactors } from "./second-factors.ts";
 import { unadopted } from "./unadopted.ts";
 import { adminUsers } from "./users.ts";
 
@@ -12,6 +13,7 @@ export const adminRoutes = [
   adminUsers,
   adminRepositories,
   userKeys,
+  secondFactors,
   badges,
   adminEmails,
   cron,

@@ -36,8 +36,9 @@ const CreateUser = body({
   login_name: optionalText(255),
   source_id: sourceId,
   must_change_password: optionalFlag(),
-  // Accepted and ignored: the service sends no mail yet.
-  send_notify: optionalFlag(),
+  send_notify: optionalFlag().openapi({
+    description: "Whether a mail tells the user of the account, where the service sends mail",
+  }),
   restricted: optionalFlag(),
   visibility,
   created_at: z.iso
@@ -123,6 +124,7 @@ adminUsers.openapi(
       mustChangePassword: sent.must_change_password ?? true,
       isRestricted: sent.restricted,
       visibility: sent.visibility || undefined,
+      isNotified: sent.send_notify,
       createdAt: sent.created_at === undefined ? undefined : Date.parse(sent.created_at),
     });
     return c.json(toUser(user, viewer), 201);

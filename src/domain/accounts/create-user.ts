@@ -15,6 +15,7 @@ import { record } from "../../events/record.ts";
 import { invalid, malformed } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import { queueWelcome } from "../mail/account-mails.ts";
 import { checkAccountName } from "./account-name.ts";
 import { checkEmail } from "./email-address.ts";
 
@@ -30,6 +31,8 @@ export interface NewUser {
   isRestricted?: boolean | undefined;
   mustChangePassword?: boolean | undefined;
   loginName?: string | undefined;
+  /** Whether a mail tells the user of the account. */
+  isNotified?: boolean | undefined;
   /** Backdates the account, in milliseconds since the epoch. */
   createdAt?: number | undefined;
 }
@@ -51,6 +54,8 @@ export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
     select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}
   )`;
   const passwordHash = typeof password === "string" ? await hashPassword(password) : password.hash;
+  const recipient = { userId: newId, address: wanted.email, name: wanted.name };
+  const mail = wanted.isNotified ? await queueWelcome(ctx, recipient) : [];
   try {
     const [created] = await ctx.db.batch([
       ctx.db
@@ -88,6 +93,7 @@ export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
         ownerId: newId,
         details: { isAdmin: wanted.isAdmin ?? false },
       }),
+      ...mail,
     ]);
     return only(created);
   } catch (error) {

@@ -8,6 +8,7 @@ import { recordIfChanged } from "../../events/record.ts";
 import { differing } from "../../lib/differing.ts";
 import { invalidField, malformed, notFound } from "../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
+import { queueSignInChange } from "../mail/account-mails.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { checkPassword } from "./create-user.ts";
 import { isEmail } from "./email-address.ts";
@@ -57,6 +58,8 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
   if (Object.keys(edit).length === 0) return user;
   const { email, password, ...columns } = edit;
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
+  const mail =
+    password === undefined ? [] : await queueSignInChange(ctx, user, "Your password was changed");
 
   const losesAdmin =
     user.isAdmin &&
@@ -87,6 +90,7 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
       ...roleChange(ctx, user, edit),
       ...(email === undefined ? [] : primaryAddress(ctx, user, email)),
       ...(endsSessions(edit) ? endSessions(ctx.db, user.id) : []),
+      ...mail,
     ]);
     const [row] = updated;
     if (!row) throw notFound();

@@ -310,6 +310,56 @@ describe("an added address", () => {
   });
 });
 
+describe("mails about an account", () => {
+  const created = (name: string, email: string, fields: object = {}) => ({
+    json: { username: name, email, password: "a first password", ...fields },
+  });
+
+  it("tell a user of the account that an administrator made, if asked to", async () => {
+    const admin = await make.admin();
+    const [name, other] = [freshName("told"), freshName("untold")];
+    const path = "/api/v1/admin/users";
+    const told = created(name, `${name}@example.com`, { send_notify: true });
+    expect((await visit("POST", path, { as: admin, ...told })).status).toBe(201);
+    const untold = created(other, `${other}@example.com`);
+    expect((await visit("POST", path, { as: admin, ...untold })).status).toBe(201);
+
+    const mail = only(mailbox.to(`${name}@example.com`));
+    expect(mail.text).toContain(`the account ${name}`);
+    expect(mail.text).not.toContain("a first password");
+    expect(mailbox.lastLink(`${name}@example.com`)).toBe(FORGOTTEN);
+    expect(mailbox.to(`${other}@example.com`)).toEqual([]);
+  });
+
+  it("tell of none that was refused", async () => {
+    const admin = await make.admin();
+    const taken = created(user.name, `new-${user.email}`, { send_notify: true });
+    const answer = await visit("POST", "/api/v1/admin/users", { as: admin, ...taken });
+
+    expect(answer.status).toBe(422);
+    expect(mailbox.to(`new-${user.email}`)).toEqual([]);
+  });
+
+  it("tell the former address of a changed password", async () => {
+    const admin = await make.admin();
+    const json = { password: NEW, email: `next-${user.email}` };
+    const path = `/api/v1/admin/users/${user.name}`;
+    expect((await visit("PATCH", path, { as: admin, json })).status).toBe(200);
+
+    expect(only(mailbox.to(user.email)).subject).toContain("Your password was changed");
+    expect(mailbox.to(json.email)).toEqual([]);
+  });
+
+  it("tell of removed second factors", async () => {
+    const admin = await make.admin();
+    await db.update(users).set({ hasTotp: true }).where(eq(users.id, user.id));
+    const path = `/api/v1/admin/users/${user.name}/second_factors`;
+    expect((await visit("DELETE", path, { as: admin })).status).toBe(204);
+
+    expect(only(mailbox.to(user.email)).subject).toContain("Your second factors were removed");
+  });
+});
+
 describe("the outbox", () => {
   const mailsTo = (address: string) => db.select().from(mails).where(eq(mails.address, address));
 
