@@ -10,7 +10,7 @@ const isolateLimiters = {
   PASSWORD_RESETS: new IsolateRateLimiter(5),
   /** Requests by which an account adds addresses, each of which gets a mail. */
   ADDRESS_ADDITIONS: new IsolateRateLimiter(20),
-  /** Access tokens that an account makes. */
+  /** Access tokens that are made for an account: administrators make them for very many. */
   TOKEN_CREATIONS: new IsolateRateLimiter(60),
   /** Tests of webhooks that an account sends. */
   WEBHOOK_TESTS: new IsolateRateLimiter(60),

@@ -47,6 +47,21 @@ describe("limits of actions", () => {
     expect((await create(other, "a")).status).toBe(201);
   });
 
+  // Administrators provision tokens for very many accounts.
+  it("count tokens by the account that gets them, whoever makes them", async () => {
+    const limited = serviceWith({}, { TOKEN_CREATIONS: new CountingLimiter(1) });
+    const admin = await make.admin();
+    const [one, another] = [await make.user(), await make.user()];
+    const create = async (name: string, account: typeof one) => {
+      const json = { name, scopes: ["read:user"] };
+      return (await limited("POST", `/users/${account.name}/tokens`, { as: admin, json })).status;
+    };
+
+    expect([await create("a", one), await create("a", another), await create("b", one)]).toEqual([
+      201, 201, 429,
+    ]);
+  });
+
   it("count texts that an account has rendered, by whichever operation", async () => {
     const limited = serviceWith({}, { RENDERINGS: new CountingLimiter(2) });
     const user = await make.user();

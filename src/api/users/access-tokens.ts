@@ -5,7 +5,6 @@ import { BOUND_MAX, createAccessToken } from "../../domain/tokens/create-access-
 import { deleteAccessToken } from "../../domain/tokens/delete-access-token.ts";
 import { listAccessTokens } from "../../domain/tokens/list-access-tokens.ts";
 import { AccessToken, toAccessToken } from "../../shapes/users/access-token.ts";
-import { countAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { ownAccount } from "../guards/account.ts";
@@ -95,7 +94,7 @@ accessTokens.openapi(
   async (c) => {
     const { ctx, account } = c.var;
     const sent = c.req.valid("json");
-    await countAction(c, "TOKEN_CREATIONS");
+    await c.var.base.rateLimits.count("TOKEN_CREATIONS", `account ${account.id}`);
     const { token, secret, boundTo } = await createAccessToken(ctx, account, {
       name: sent.name,
       scopes: sent.scopes,

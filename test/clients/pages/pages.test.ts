@@ -203,7 +203,8 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     const context = await browser.newContext();
     const { page } = await openTab(context);
     await page.goto(`${root}/user/login`);
-    // The first field has the focus.
+    // The first field has the focus, once the page has given it.
+    await page.locator('input[name="user_name"]:focus').waitFor();
     await page.keyboard.type("root");
     await page.keyboard.press("Tab");
     await page.keyboard.type(PASSWORD);
