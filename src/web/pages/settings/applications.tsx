@@ -198,12 +198,10 @@ function Own({ page, own }: { page: OwnPage; own: readonly OauthApplication[] })
             One in each line. They must match exactly.
           </p>
         </div>
-        <div class="field">
-          <label>
-            <input type="checkbox" name="confidential_client" value="true" checked /> The
-            application runs on a server, and keeps its secret.
-          </label>
-        </div>
+        <label class="check field">
+          <input type="checkbox" name="confidential_client" value="true" checked />
+          The application runs on a server, and keeps its secret
+        </label>
         <button type="submit">Register</button>
       </Form>
     </section>
