@@ -14,6 +14,7 @@ import {
   type Team,
 } from "../../db/schema/index.ts";
 import { asBlocked } from "./blocks.ts";
+import { isOnlyOwner } from "./organizations.ts";
 
 // Statements that change memberships of organizations and teams, for the batches of the operations in
 // `domain`.
@@ -71,21 +72,13 @@ export function deleteTeamMember(db: Database, team: Team, userId: number) {
  */
 export function deleteTeamMemberships(db: Database, orgId: number, userId: number) {
   const ofOrganization = sql`select ${teams.id} from ${teams} where ${teams.orgId} = ${orgId}`;
-  const ownersIds = sql`(${ofOrganization} and ${teams.access} = ${ACCESS.owner})`;
-  const isOwner = sql`exists (
-    select 1 from ${teamMembers} own where own.user_id = ${userId} and own.team_id in ${ownersIds}
-  )`;
-  const otherOwns = sql`exists (
-    select 1 from ${teamMembers} other
-    where other.team_id in ${ownersIds} and other.user_id <> ${userId}
-  )`;
   return db
     .delete(teamMembers)
     .where(
       and(
         eq(teamMembers.userId, userId),
         sql`${teamMembers.teamId} in (${ofOrganization})`,
-        sql`(not ${isOwner} or ${otherOwns})`,
+        sql`not ${isOnlyOwner(orgId, userId)}`,
       ),
     );
 }

@@ -22,6 +22,19 @@ export function organizationFacts(actorId: SQL): {
   };
 }
 
+/** The condition that a user owns an organization that nobody else owns. */
+export function isOnlyOwner(orgId: number | SQL, userId: number): SQL {
+  const ownsAs = (isThem: SQL) => sql`exists (
+    select 1
+    from ${teams} owning
+    join ${teamMembers} owner on owner.team_id = owning.id
+    where owning.org_id = ${orgId} and owning.access = ${ACCESS.owner} and ${isThem}
+  )`;
+  return sql`(
+    ${ownsAs(sql`owner.user_id = ${userId}`)} and not ${ownsAs(sql`owner.user_id <> ${userId}`)}
+  )`;
+}
+
 /** The condition that a user may create repositories in an organization, and so accept transfers to it. */
 export const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
   isInTeamOf(orgId, userId, letsCreateRepositories);

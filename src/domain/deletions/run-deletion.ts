@@ -2,12 +2,12 @@ import { and, asc, eq, lte, sql, type SQL } from "drizzle-orm";
 
 import { ANONYMOUS } from "../../auth/actor.ts";
 import {
-  deleteMembership,
   deleteSomeGrants,
   isMemberAnywhere,
-  isOnlyOwner,
   selectMembershipsOf,
 } from "../../auth/access/departures.ts";
+import { deleteMemberWithoutTeam, deleteTeamMemberships } from "../../auth/access/memberships.ts";
+import { isOnlyOwner } from "../../auth/access/organizations.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import {
@@ -153,7 +153,8 @@ async function deleteOrphaned(
 
 async function leaveOrganization(ctx: Ctx, { id: userId }: User, orgId: number): Promise<void> {
   await ctx.db.batch([
-    ...deleteMembership(ctx.db, orgId, userId),
+    deleteTeamMemberships(ctx.db, orgId, userId),
+    deleteMemberWithoutTeam(ctx.db, orgId, userId),
     recordIfChanged(ctx, {
       type: "organization.member_removed",
       ownerId: orgId,
