@@ -94,8 +94,13 @@ export const repositories = sqliteTable(
     starCount: integer().notNull().default(0),
     forkCount: integer().notNull().default(0),
     watcherCount: integer().notNull().default(0),
+    /** The number of the last issue or pull request. */
+    lastIssueNumber: integer().notNull().default(0),
+    /** Maintained by triggers. */
     openIssueCount: integer().notNull().default(0),
+    closedIssueCount: integer().notNull().default(0),
     openPullCount: integer().notNull().default(0),
+    closedPullCount: integer().notNull().default(0),
     releaseCount: integer().notNull().default(0),
     hasCode: flag().default(true),
     hasIssues: flag().default(true),

@@ -1,0 +1,38 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+import { issues } from "./issues.ts";
+import { repositories } from "./repositories.ts";
+import { timelineEntries } from "./timeline.ts";
+
+/** Files of issues and comments. The object storage holds their bytes under the uuid. */
+export const attachments = sqliteTable(
+  "attachments",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    uuid: text().notNull(),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
+    /** The comment; null for a file of the issue itself. */
+    entryId: integer().references(() => timelineEntries.id, { onDelete: "cascade" }),
+    /** Null if the account was deleted. */
+    uploaderId: integer().references(() => users.id, { onDelete: "set null" }),
+    name: text().notNull(),
+    sizeBytes: integer().notNull(),
+    downloadCount: integer().notNull().default(0),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("attachments_uuid").on(table.uuid),
+    index("attachments_repo").on(table.repoId),
+    index("attachments_issue").on(table.issueId, table.id),
+    index("attachments_entry")
+      .on(table.entryId, table.id)
+      .where(sql`${table.entryId} is not null`),
+    index("attachments_uploader").on(table.uploaderId),
+  ],
+);
+export type Attachment = typeof attachments.$inferSelect;

@@ -1,0 +1,43 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+import { issues } from "./issues.ts";
+import { repositories } from "./repositories.ts";
+
+/** What users are told of: one thread for each user and subject. */
+export const notifications = sqliteTable(
+  "notifications",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    subject: text().$type<"issue" | "pull" | "commit" | "repository">().notNull(),
+    /** The issue or pull request; null for other subjects. */
+    issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
+    commitOid: text().notNull().default(""),
+    status: text().$type<NotificationStatus>().notNull(),
+    /** The latest comment of which it tells; null for none. Outlives the comment. */
+    entryId: integer(),
+    /** The last event that it tells of, so that an event that is handled again changes nothing. */
+    eventId: integer().notNull().default(0),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("notifications_issue")
+      .on(table.userId, table.issueId)
+      .where(sql`${table.issueId} is not null`),
+    index("notifications_by_updated").on(table.userId, table.status, table.updatedAt, table.id),
+    index("notifications_repo").on(table.userId, table.repoId, table.status, table.updatedAt),
+    index("notifications_of_issue").on(table.issueId),
+    index("notifications_of_repo").on(table.repoId),
+    check("notifications_status", sql`${table.status} in ('unread', 'read', 'pinned')`),
+  ],
+);
+export type Notification = typeof notifications.$inferSelect;
+export type NotificationStatus = "unread" | "read" | "pinned";

@@ -1,0 +1,182 @@
+import { sql } from "drizzle-orm";
+import {
+  type AnySQLiteColumn,
+  index,
+  integer,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+import { issues } from "./issues.ts";
+import { labels } from "./labels.ts";
+import { milestones } from "./milestones.ts";
+import { repositories } from "./repositories.ts";
+
+/** What an entry of a timeline tells, in the API's words. */
+export const TIMELINE_KINDS = [
+  "comment",
+  "reopen",
+  "close",
+  "issue_ref",
+  "commit_ref",
+  "comment_ref",
+  "pull_ref",
+  "label",
+  "milestone",
+  "assignees",
+  "change_title",
+  "start_tracking",
+  "stop_tracking",
+  "add_time_manual",
+  "cancel_tracking",
+  "delete_time_manual",
+  "added_deadline",
+  "modified_deadline",
+  "removed_deadline",
+  "add_dependency",
+  "remove_dependency",
+  "lock",
+  "unlock",
+  "change_issue_ref",
+  "pin",
+  "unpin",
+  "change_time_estimate",
+] as const;
+export type TimelineKind = (typeof TIMELINE_KINDS)[number];
+
+/** The timelines of issues and pull requests: comments, and what else happened to them. */
+export const timelineEntries = sqliteTable(
+  "timeline_entries",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    issueId: integer()
+      .notNull()
+      .references(() => issues.id, { onDelete: "cascade" }),
+    kind: text().$type<TimelineKind>().notNull(),
+    /** Who wrote or did it; null if the account was deleted. */
+    posterId: integer().references(() => users.id, { onDelete: "set null" }),
+    /** The name and id of its author on the server that it was migrated from. */
+    originalAuthor: text().notNull().default(""),
+    originalAuthorId: integer().notNull().default(0),
+    /** The text of a comment; for other kinds what the API shows as body. */
+    body: text().notNull().default(""),
+    /** Increases with each edit of the body. */
+    contentVersion: integer().notNull().default(0),
+    /** The label that was added, or removed if the body is empty. */
+    labelId: integer().references(() => labels.id, { onDelete: "cascade" }),
+    milestoneId: integer().references(() => milestones.id, { onDelete: "set null" }),
+    oldMilestoneId: integer().references(() => milestones.id, { onDelete: "set null" }),
+    assigneeId: integer().references(() => users.id, { onDelete: "set null" }),
+    isAssigneeRemoved: integer({ mode: "boolean" }).notNull().default(false),
+    /** The former and the new title or ref. */
+    oldValue: text().notNull().default(""),
+    newValue: text().notNull().default(""),
+    /** The issue that the entry refers to: the other one of a dependency, or the one with a reference to this one. */
+    otherIssueId: integer().references(() => issues.id, { onDelete: "cascade" }),
+    /** The comment with a reference to this issue. */
+    otherEntryId: integer().references((): AnySQLiteColumn => timelineEntries.id, {
+      onDelete: "cascade",
+    }),
+    /** What a reference does to this issue once it takes effect. */
+    refAction: text().$type<RefAction>().notNull().default("none"),
+    /** The commit with a reference to this issue, and the repository to which it was pushed. */
+    commitOid: text().notNull().default(""),
+    commitRepoId: integer(),
+    /** The booked time that the entry tells of. */
+    timeId: integer(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    index("timeline_entries_issue").on(table.issueId, table.id),
+    index("timeline_entries_comments")
+      .on(table.repoId, table.id)
+      .where(sql`${table.kind} = 'comment'`),
+    index("timeline_entries_updated")
+      .on(table.repoId, table.updatedAt)
+      .where(sql`${table.kind} = 'comment'`),
+    index("timeline_entries_poster").on(table.posterId, table.issueId),
+    index("timeline_entries_label")
+      .on(table.labelId)
+      .where(sql`${table.labelId} is not null`),
+    index("timeline_entries_milestone")
+      .on(table.milestoneId)
+      .where(sql`${table.milestoneId} is not null`),
+    index("timeline_entries_old_milestone")
+      .on(table.oldMilestoneId)
+      .where(sql`${table.oldMilestoneId} is not null`),
+    index("timeline_entries_assignee")
+      .on(table.assigneeId)
+      .where(sql`${table.assigneeId} is not null`),
+    index("timeline_entries_other_issue")
+      .on(table.otherIssueId)
+      .where(sql`${table.otherIssueId} is not null`),
+    index("timeline_entries_other_entry")
+      .on(table.otherEntryId)
+      .where(sql`${table.otherEntryId} is not null`),
+    // A commit is told once, however often the push is.
+    uniqueIndex("timeline_entries_commit")
+      .on(table.issueId, table.commitOid)
+      .where(sql`${table.kind} = 'commit_ref'`),
+  ],
+);
+export type TimelineEntry = typeof timelineEntries.$inferSelect;
+export type RefAction = "none" | "closes" | "reopens" | "neutered";
+
+/** Former texts of an issue's body or of a comment; the first one is the original. */
+export const contentVersions = sqliteTable(
+  "content_versions",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    issueId: integer()
+      .notNull()
+      .references(() => issues.id, { onDelete: "cascade" }),
+    /** The comment; null for the issue's own body. */
+    entryId: integer().references(() => timelineEntries.id, { onDelete: "cascade" }),
+    /** Who wrote this version; null if the account was deleted. */
+    editorId: integer().references(() => users.id, { onDelete: "set null" }),
+    body: text().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    index("content_versions_issue").on(table.issueId, table.entryId, table.id),
+    index("content_versions_entry")
+      .on(table.entryId)
+      .where(sql`${table.entryId} is not null`),
+    index("content_versions_editor").on(table.editorId),
+  ],
+);
+export type ContentVersion = typeof contentVersions.$inferSelect;
+
+export const reactions = sqliteTable(
+  "reactions",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    issueId: integer()
+      .notNull()
+      .references(() => issues.id, { onDelete: "cascade" }),
+    /** The comment; null for a reaction to the issue itself. */
+    entryId: integer().references(() => timelineEntries.id, { onDelete: "cascade" }),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    content: text().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("reactions_issue")
+      .on(table.issueId, table.userId, table.content)
+      .where(sql`${table.entryId} is null`),
+    uniqueIndex("reactions_entry")
+      .on(table.entryId, table.userId, table.content)
+      .where(sql`${table.entryId} is not null`),
+    index("reactions_of_issue").on(table.issueId, table.id),
+    index("reactions_user").on(table.userId),
+  ],
+);
+export type Reaction = typeof reactions.$inferSelect;

@@ -1,0 +1,48 @@
+import { index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+import { issues } from "./issues.ts";
+import { repositories } from "./repositories.ts";
+
+/** Time that users booked on issues. */
+export const trackedTimes = sqliteTable(
+  "tracked_times",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    issueId: integer()
+      .notNull()
+      .references(() => issues.id, { onDelete: "cascade" }),
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    seconds: integer().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    index("tracked_times_issue").on(table.issueId, table.id),
+    index("tracked_times_repo").on(table.repoId, table.id),
+    index("tracked_times_user").on(table.userId, table.id),
+  ],
+);
+export type TrackedTime = typeof trackedTimes.$inferSelect;
+
+/** Running stopwatches. */
+export const stopwatches = sqliteTable(
+  "stopwatches",
+  {
+    userId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    issueId: integer()
+      .notNull()
+      .references(() => issues.id, { onDelete: "cascade" }),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.userId, table.issueId] }),
+    index("stopwatches_issue").on(table.issueId),
+  ],
+);
