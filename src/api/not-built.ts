@@ -72,7 +72,7 @@ GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
 GET /repos/{owner}/{repo}/issues/pinned
-GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}
+DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks

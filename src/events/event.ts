@@ -1,5 +1,6 @@
 import type { AccountEvent } from "./kinds/account-event.ts";
 import type { CodeEvent } from "./kinds/code-event.ts";
+import type { IssueEvent } from "./kinds/issue-event.ts";
 import type { OauthEvent } from "./kinds/oauth-event.ts";
 import type { OrganizationEvent } from "./kinds/organization-event.ts";
 import type { RepositoryEvent } from "./kinds/repository-event.ts";
@@ -13,6 +14,7 @@ import type { WebhookChangeEvent } from "./kinds/webhook-change-event.ts";
 export type Event =
   | AccountEvent
   | CodeEvent
+  | IssueEvent
   | OauthEvent
   | OrganizationEvent
   | RepositoryEvent

@@ -1,4 +1,5 @@
+import { issues } from "./issues.ts";
 import { issueTemplates } from "./templates.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
-export const issueRoutes = [issueTemplates];
+export const issueRoutes = [issueTemplates, issues];

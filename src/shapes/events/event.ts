@@ -8,6 +8,7 @@ import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 import { ACCOUNT_PAYLOADS } from "./payloads/account-payloads.ts";
 import { CODE_PAYLOADS } from "./payloads/code-payloads.ts";
+import { ISSUE_PAYLOADS } from "./payloads/issue-payloads.ts";
 import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
 import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
 import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
@@ -22,6 +23,7 @@ import { WEBHOOK_PAYLOADS } from "./payloads/webhook-payloads.ts";
 export const EVENT_PAYLOADS = {
   ...REPOSITORY_PAYLOADS,
   ...CODE_PAYLOADS,
+  ...ISSUE_PAYLOADS,
   ...WEBHOOK_PAYLOADS,
   ...SOCIAL_PAYLOADS,
   ...ACCOUNT_PAYLOADS,

@@ -24,6 +24,7 @@ import { only } from "../../../src/lib/only.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
+import { makeComment, makeIssue, makeLabel, makeMilestone } from "../issues.ts";
 import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote, storeSampleUpstream } from "./sample-code.ts";
 
@@ -93,6 +94,17 @@ export class World {
       .update(organizationMembers)
       .set({ isPublic: true })
       .where(eq(organizationMembers.orgId, id));
+  });
+
+  /** An open issue of the repository, and what belongs to it. */
+  readonly issue = makeOnce(async () => makeIssue(await this.repo()));
+  readonly comment = makeOnce(async () => makeComment(await this.issue()));
+  readonly label = makeOnce(async () => makeLabel({ repo: await this.repo() }));
+  readonly orgLabel = makeOnce(async () => makeLabel({ org: await this.org() }));
+  readonly milestone = makeOnce(async () => makeMilestone(await this.repo()));
+  readonly issuePath = makeOnce(async () => {
+    const [{ owner, name }, { number }] = [await this.repo(), await this.issue()];
+    return { owner, repo: name, index: number };
   });
 
   /** Branches `main`, `some/branch` and `settings`, and an annotated tag `some/tag`. */

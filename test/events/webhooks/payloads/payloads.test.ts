@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import { type CommitStatus } from "../../../../src/db/schema/index.ts";
-import { toIssuePayload } from "../../../../src/events/webhooks/payloads/issue-payload.ts";
 import {
   type Pushed,
   toPushPayload,
@@ -220,22 +219,6 @@ describe("webhook payloads", () => {
     });
     expect(formOf(payload.commit)).toEqual(COMMIT);
     expect(payload).toMatchObject({ id: 31, created_at: "2023-11-14T22:13:20Z" });
-  });
-
-  it.each([
-    ["by a user", undefined, ""],
-    ["by a commit", oidOf(5), oidOf(5)],
-  ])("describe an issue that is closed %s", async (_, commitOid, commitId) => {
-    const payload = toIssuePayload(await makeOccasion(), "closed", { number: 4 }, commitOid);
-    expect(formOf(payload)).toEqual({
-      action: "string",
-      number: "number",
-      issue: "object",
-      repository: "object",
-      sender: "object",
-      commit_id: "string",
-    });
-    expect(payload).toMatchObject({ action: "closed", number: 4, commit_id: commitId });
   });
 
   // SECURITY: the readers at the receiver are unknown.

@@ -1,0 +1,114 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+
+import { modeOf } from "../../auth/access/permission.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
+import { jsonRows } from "../../db/json-rows.ts";
+import {
+  ACCESS,
+  attachments,
+  issueAssignees,
+  issueLabels,
+  issues,
+  labels,
+  milestones,
+  users,
+  type Issue,
+  type Unit,
+} from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+
+/**
+ * Selects issues and pull requests with everything that their JSON shows; one query, any number of rows.
+ *
+ * The columns of a page's rows are read after its limit only if an index gives the order: a query that sorts should
+ * select the ids of its page in a subquery.
+ */
+export const selectIssues = (db: Database) =>
+  db
+    .select({
+      issue: columnsOf(issues, "i"),
+      poster: columnsOf(users, "p"),
+      milestone: columnsOf(milestones, "m"),
+      labels: jsonRows(
+        labels,
+        sql`
+          from ${issueLabels}
+          join ${labels} on ${labels.id} = ${issueLabels.labelId}
+          where ${issueLabels.issueId} = ${issues.id}
+          order by ${labels.name}, ${labels.id}`,
+        "i_labels",
+      ),
+      assignees: jsonRows(
+        users,
+        sql`
+          from ${issueAssignees}
+          join ${users} on ${users.id} = ${issueAssignees.userId}
+          where ${issueAssignees.issueId} = ${issues.id}
+          order by ${issueAssignees.createdAt}, ${issueAssignees}.rowid`,
+        "i_assignees",
+      ),
+      attachments: jsonRows(
+        attachments,
+        sql`
+          from ${attachments}
+          where ${attachments.issueId} = ${issues.id}
+            and ${attachments.entryId} is null
+          order by ${attachments.id}`,
+        "i_attachments",
+      ),
+    })
+    .from(issues)
+    .leftJoin(users, eq(users.id, issues.posterId))
+    .leftJoin(milestones, eq(milestones.id, issues.milestoneId))
+    .$dynamic();
+
+/** A row of `selectIssues`. */
+export type IssueQueryRow = Awaited<ReturnType<typeof selectIssues>>[number];
+
+// The left joins return columns of nulls for a deleted account, and without a milestone.
+export const toIssueContext = (
+  repo: RepositoryContext,
+  { issue, poster, milestone, ...lists }: IssueQueryRow,
+): IssueContext => ({
+  repo,
+  row: issue,
+  poster: issue.posterId === null ? undefined : (poster ?? undefined),
+  milestone: issue.milestoneId === null ? undefined : (milestone ?? undefined),
+  ...lists,
+});
+
+/** The condition for an issue or pull request by its number. */
+export const isNumbered = (repoId: number, number: number): SQL | undefined =>
+  and(eq(issues.repoId, repoId), eq(issues.number, number));
+
+/** The unit that an issue or a pull request belongs to. */
+export const unitOf = ({ isPull }: Pick<Issue, "isPull">): Unit => (isPull ? "pulls" : "issues");
+
+/** Whether the caller may see an issue or pull request of a repository that the caller may see. */
+export const isIssueVisible = (repo: RepositoryContext, issue: Pick<Issue, "isPull">): boolean =>
+  modeOf(repo, unitOf(issue)) >= ACCESS.read;
+
+/** Whether the caller may write to the unit of an issue or pull request. */
+export const isIssueWritable = ({ repo, row }: IssueContext): boolean =>
+  modeOf(repo, unitOf(row)) >= ACCESS.write;
+
+/**
+ * Finds an issue or pull request of a repository by its number.
+ *
+ * @throws Failure `not_found` also where the caller may not see its unit.
+ */
+export async function findIssue(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+): Promise<IssueContext> {
+  const [row] = await selectIssues(ctx.db)
+    .where(isNumbered(repo.row.id, number))
+    .orderBy(asc(issues.id))
+    .limit(1);
+  if (!row || !isIssueVisible(repo, row.issue)) throw notFound("issue does not exist");
+  return toIssueContext(repo, row);
+}

@@ -1,0 +1,30 @@
+import { z } from "@hono/zod-openapi";
+
+import type { Attachment as AttachmentRow } from "../../db/schema/index.ts";
+import { formatTime } from "../../lib/time.ts";
+import { Int64, Time } from "../json.ts";
+import type { Viewer } from "../viewer.ts";
+
+export const Attachment = z
+  .object({
+    id: Int64,
+    name: z.string(),
+    size: Int64.openapi({ description: "In bytes" }),
+    download_count: Int64,
+    created_at: Time,
+    uuid: z.string(),
+    browser_download_url: z.string().openapi({ format: "uri" }),
+  })
+  .openapi("Attachment");
+export type Attachment = z.infer<typeof Attachment>;
+
+/** Formats a file of an issue or comment. */
+export const toAttachment = (attachment: AttachmentRow, { rootUrl }: Viewer): Attachment => ({
+  id: attachment.id,
+  name: attachment.name,
+  size: attachment.sizeBytes,
+  download_count: attachment.downloadCount,
+  created_at: formatTime(attachment.createdAt),
+  uuid: attachment.uuid,
+  browser_download_url: `${rootUrl}/attachments/${attachment.uuid}`,
+});

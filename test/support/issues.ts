@@ -1,0 +1,76 @@
+import { sql } from "drizzle-orm";
+
+import {
+  issues,
+  labels,
+  milestones,
+  repositories,
+  timelineEntries,
+  type Issue,
+  type Label,
+  type Milestone,
+  type Repository,
+  type TimelineEntry,
+  type User,
+} from "../../src/db/schema/index.ts";
+import { only } from "../../src/lib/only.ts";
+import { db } from "./db.ts";
+import { freshName } from "./make.ts";
+
+/** Stores an issue by the owner of a repository, past the API. */
+export async function makeIssue(repo: Repository, fields: Partial<Issue> = {}): Promise<Issue> {
+  const id = sql`${repositories.id} = ${repo.id}`;
+  const [, [issue]] = await db.batch([
+    db
+      .update(repositories)
+      .set({ lastIssueNumber: sql`${repositories.lastIssueNumber} + 1` })
+      .where(id),
+    db
+      .insert(issues)
+      .values({
+        repoId: repo.id,
+        number: sql<number>`(select last_issue_number from repositories where ${id})`,
+        posterId: repo.ownerId,
+        title: freshName("issue"),
+        createdAt: 1000,
+        updatedAt: 1000,
+        ...fields,
+      })
+      .returning(),
+  ]);
+  return only([issue]) as Issue;
+}
+
+/** Stores a comment by the poster of an issue. */
+export async function makeComment(
+  issue: Issue,
+  fields: Partial<TimelineEntry> = {},
+): Promise<TimelineEntry> {
+  const { repoId, id: issueId, posterId } = issue;
+  const row = { repoId, issueId, posterId, body: "a comment", createdAt: 1000, updatedAt: 1000 };
+  const values = { kind: "comment" as const, ...row, ...fields };
+  return only(await db.insert(timelineEntries).values(values).returning());
+}
+
+/** Stores a label of a repository, or of an organization. */
+export async function makeLabel(
+  { repo, org }: { repo?: Repository; org?: User },
+  fields: Partial<Label> = {},
+): Promise<Label> {
+  const row = { repoId: repo?.id ?? null, orgId: org?.id ?? null, color: "ee0701" };
+  const values = { ...row, name: freshName("label"), createdAt: 1000, updatedAt: 1000, ...fields };
+  return only(await db.insert(labels).values(values).returning());
+}
+
+export async function makeMilestone(
+  repo: Repository,
+  fields: Partial<Milestone> = {},
+): Promise<Milestone> {
+  const row = { repoId: repo.id, title: freshName("milestone"), createdAt: 1000, updatedAt: 1000 };
+  return only(
+    await db
+      .insert(milestones)
+      .values({ ...row, ...fields })
+      .returning(),
+  );
+}
