@@ -102,7 +102,7 @@ export const timelineEntries = sqliteTable(
       .where(sql`${table.kind} = 'comment'`),
     index("timeline_entries_poster").on(table.posterId, table.issueId),
     index("timeline_entries_label")
-      .on(table.labelId)
+      .on(table.labelId, table.repoId)
       .where(sql`${table.labelId} is not null`),
     index("timeline_entries_milestone")
       .on(table.milestoneId)
