@@ -100,6 +100,14 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_updated")
       .on(table.repoId, table.updatedAt)
       .where(sql`${table.kind} = 'comment'`),
+    // The last comment of an issue.
+    index("timeline_entries_issue_comments")
+      .on(table.issueId, table.id)
+      .where(sql`${table.kind} = 'comment'`),
+    // Who commented on an issue.
+    index("timeline_entries_commenters")
+      .on(table.issueId, table.posterId)
+      .where(sql`${table.kind} = 'comment'`),
     index("timeline_entries_poster").on(table.posterId, table.issueId),
     index("timeline_entries_label")
       .on(table.labelId, table.repoId)
