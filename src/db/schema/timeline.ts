@@ -136,6 +136,15 @@ export const timelineEntries = sqliteTable(
 export type TimelineEntry = typeof timelineEntries.$inferSelect;
 export type RefAction = "none" | "closes" | "reopens" | "neutered";
 
+/** The numbers of comments in a repository, for the total of their list. Maintained by triggers. */
+export const commentCounts = sqliteTable("comment_counts", {
+  repoId: integer()
+    .primaryKey()
+    .references(() => repositories.id, { onDelete: "cascade" }),
+  ofIssues: integer().notNull().default(0),
+  ofPulls: integer().notNull().default(0),
+});
+
 /** Former texts of an issue's body or of a comment; the first one is the original. */
 export const contentVersions = sqliteTable(
   "content_versions",
