@@ -11,7 +11,7 @@ import type { Event } from "./event.ts";
 import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
 /** Ids of rows that the same batch inserts are known as SQL only. */
-type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };
+type OrSql<T> = { [K in keyof T]: T[K] extends number | readonly number[] ? T[K] | SQL : T[K] };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
 /**
