@@ -1,0 +1,1 @@
+ALTER TABLE `tracked_times` ADD `booked_at` integer DEFAULT 0 NOT NULL;
