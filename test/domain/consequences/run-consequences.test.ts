@@ -80,7 +80,7 @@ describe("the consequences of events", () => {
   it("do not concern events that were recorded before there were consequences", async () => {
     const [id = 0] = await recordIn([1]);
     await db.update(events).set({ consequencesAt: null }).where(eq(events.id, id));
-    const handle = vi.fn<() => Promise<undefined>>(() => Promise.resolve(undefined));
+    const handle = vi.fn<() => Promise<unknown>>(() => Promise.resolve(undefined));
     await runConsequences(ctxAt(NOW), [consequence(handle)]);
     expect(handle).not.toHaveBeenCalled();
   });
@@ -140,7 +140,7 @@ describe("the consequences of events", () => {
 
   it("are given up if each attempt ends the Worker", async () => {
     await recordIn([1]);
-    const started = vi.fn<() => Promise<undefined>>(() => new Promise<undefined>(() => {}));
+    const started = vi.fn<() => Promise<unknown>>(() => new Promise<undefined>(() => {}));
     for (let attempt = 0; attempt < CONSEQUENCE_ATTEMPTS_MAX; attempt++) {
       void runConsequences(ctxAt(NOW + attempt * 2 * CONSEQUENCE_LEASE_MS), [consequence(started)]);
       await vi.waitFor(() => expect(started).toHaveBeenCalledTimes(attempt + 1), 10_000);
@@ -152,9 +152,9 @@ describe("the consequences of events", () => {
 
   it("do not depend on one another: only the one that failed is repeated", async () => {
     await recordIn([1]);
-    const done = vi.fn<() => Promise<undefined>>(() => Promise.resolve(undefined));
+    const done = vi.fn<() => Promise<unknown>>(() => Promise.resolve(undefined));
     let isBroken = true;
-    const broken = vi.fn<() => Promise<undefined>>(() =>
+    const broken = vi.fn<() => Promise<unknown>>(() =>
       isBroken ? Promise.reject(new Error("broken")) : Promise.resolve(),
     );
     const list = [consequence(broken, "broken"), consequence(done, "done")];
