@@ -103,9 +103,17 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_updated")
       .on(table.repoId, table.updatedAt)
       .where(sql`${table.kind} = 'comment'`),
+    // The last comment of an issue.
+    index("timeline_entries_issue_comments")
+      .on(table.issueId, table.id)
+      .where(sql`${table.kind} = 'comment'`),
+    // Who commented on an issue.
+    index("timeline_entries_commenters")
+      .on(table.issueId, table.posterId)
+      .where(sql`${table.kind} = 'comment'`),
     index("timeline_entries_poster").on(table.posterId, table.issueId),
     index("timeline_entries_label")
-      .on(table.labelId)
+      .on(table.labelId, table.repoId)
       .where(sql`${table.labelId} is not null`),
     index("timeline_entries_milestone")
       .on(table.milestoneId)
@@ -130,6 +138,15 @@ export const timelineEntries = sqliteTable(
 );
 export type TimelineEntry = typeof timelineEntries.$inferSelect;
 export type RefAction = "none" | "closes" | "reopens" | "neutered";
+
+/** The numbers of comments in a repository, for the total of their list. Maintained by triggers. */
+export const commentCounts = sqliteTable("comment_counts", {
+  repoId: integer()
+    .primaryKey()
+    .references(() => repositories.id, { onDelete: "cascade" }),
+  ofIssues: integer().notNull().default(0),
+  ofPulls: integer().notNull().default(0),
+});
 
 /** Former texts of an issue's body or of a comment; the first one is the original. */
 export const contentVersions = sqliteTable(
