@@ -51,9 +51,8 @@ export const timelineEntries = sqliteTable(
   "timeline_entries",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** Copied from its issue, which goes with the repository. */
+    repoId: integer().notNull(),
     issueId: integer()
       .notNull()
       .references(() => issues.id, { onDelete: "cascade" }),
