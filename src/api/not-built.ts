@@ -97,8 +97,6 @@ GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 GET POST /repos/{owner}/{repo}/labels
 GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
-GET POST /repos/{owner}/{repo}/milestones
-GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET /repos/{owner}/{repo}/new_pin_allowed
 GET PUT /repos/{owner}/{repo}/notifications
