@@ -1,6 +1,7 @@
 import type { AccountEvent } from "./kinds/account-event.ts";
 import type { CodeEvent } from "./kinds/code-event.ts";
 import type { IssueEvent } from "./kinds/issue-event.ts";
+import type { LabelEvent } from "./kinds/label-event.ts";
 import type { MilestoneEvent } from "./kinds/milestone-event.ts";
 import type { OauthEvent } from "./kinds/oauth-event.ts";
 import type { OrganizationEvent } from "./kinds/organization-event.ts";
@@ -16,6 +17,7 @@ export type Event =
   | AccountEvent
   | CodeEvent
   | IssueEvent
+  | LabelEvent
   | MilestoneEvent
   | OauthEvent
   | OrganizationEvent

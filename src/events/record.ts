@@ -8,10 +8,11 @@ import { jsonOf } from "../db/json-of.ts";
 import { events, repositories, type Repository } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
+import { hasConsequences } from "./consequence.ts";
 import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
 /** Ids of rows that the same batch inserts are known as SQL only. */
-type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };
+type OrSql<T> = { [K in keyof T]: T[K] extends number | readonly number[] ? T[K] | SQL : T[K] };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
 /**
@@ -71,7 +72,9 @@ function insertEvents(
 ) {
   const rows = all.map((event) => {
     const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
-    return { type, ownerId, repoId, payload, dispatchAt: hasWebhookEvents(type) ? now : null };
+    const dispatchAt = hasWebhookEvents(type) ? now : null;
+    const consequencesAt = hasConsequences(type) ? now : null;
+    return { type, ownerId, repoId, payload, dispatchAt, consequencesAt };
   });
   const columns = {
     type: sql`value ->> 'type'`,
@@ -82,7 +85,10 @@ function insertEvents(
     payload: sql`value ->> 'payload'`,
     createdAt: now,
     dispatchAt: sql`value ->> 'dispatchAt'`,
-    rootUrl: sql`iif(value ->> 'dispatchAt' is null, '', ${rootUrl})`,
+    consequencesAt: sql`value ->> 'consequencesAt'`,
+    rootUrl: sql`iif(
+      coalesce(value ->> 'dispatchAt', value ->> 'consequencesAt') is null, '', ${rootUrl}
+    )`,
   };
   const from = sql`from json_each(${JSON.stringify(rows)}) where ${condition} order by key`;
   return insertSelect(db, events, columns, from).onConflictDoNothing();
@@ -123,6 +129,7 @@ function insertEvent(
     payload: jsonOf(fields),
     createdAt: now,
     dispatchAt: hasWebhookEvents(type) ? now : null,
+    consequencesAt: hasConsequences(type) ? now : null,
     rootUrl,
   };
   return insertSelect(db, events, columns, from).onConflictDoNothing();

@@ -1,1 +1,0 @@
-ALTER TABLE `tracked_times` ADD `booked_at` integer DEFAULT 0 NOT NULL;
