@@ -91,6 +91,8 @@ PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
 GET /repos/{owner}/{repo}/issues/{index}/timeline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
+GET POST /repos/{owner}/{repo}/labels
+GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
 GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
