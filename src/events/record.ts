@@ -12,7 +12,7 @@ import { hasConsequences } from "./consequence.ts";
 import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
 /** Ids of rows that the same batch inserts are known as SQL only. */
-type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };
+type OrSql<T> = { [K in keyof T]: T[K] extends number | readonly number[] ? T[K] | SQL : T[K] };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
 /**
@@ -21,7 +21,17 @@ type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) :
  */
 export function record(ctx: Ctx, event: Recordable) {
   ctx.eventQueues.noteRecorded();
-  return insertEvent(originOf(ctx), event, sql`1`);
+  return insertEvent(originOf(ctx), event, sql`where true`);
+}
+
+/**
+ * Like `record`, for each row of a select, whose columns the event may contain.
+ *
+ * @param from The clauses after the selected columns: `from … where …`.
+ */
+export function recordEach(ctx: Ctx, event: Recordable, from: SQL) {
+  ctx.eventQueues.noteRecorded();
+  return insertEvent(originOf(ctx), event, from);
 }
 
 /** The actor of an event, and when and where it was recorded. */
@@ -94,7 +104,7 @@ function insertEvents(
 export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisibility) {
   ctx.eventQueues.noteRecorded();
   const origin = { ...originOf(ctx), ...(then && { visibility: then }) };
-  return insertEvent(origin, event, sql`changes() > 0`);
+  return insertEvent(origin, event, sql`where changes() > 0`);
 }
 
 /** Like `recordIfChanged`, for several events of one change. */
@@ -107,7 +117,7 @@ export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
 function insertEvent(
   { db, actorId, now, rootUrl, visibility }: EventOrigin,
   event: Recordable,
-  condition: SQL,
+  from: SQL,
 ) {
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
   const columns = {
@@ -122,7 +132,7 @@ function insertEvent(
     consequencesAt: hasConsequences(type) ? now : null,
     rootUrl,
   };
-  return insertSelect(db, events, columns, sql`where ${condition}`).onConflictDoNothing();
+  return insertSelect(db, events, columns, from).onConflictDoNothing();
 }
 
 /**
