@@ -14,6 +14,7 @@ import { issueRoutes } from "./issues/index.ts";
 import { metaRoutes } from "./meta/index.ts";
 import { MountedRouter } from "./mounted-router.ts";
 import { isNotBuilt } from "./not-built.ts";
+import { notificationRoutes } from "./notifications/index.ts";
 import { organizationRoutes } from "./orgs/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
@@ -29,6 +30,7 @@ const ROUTES = [
   ...gitRoutes,
   ...contentRoutes,
   ...issueRoutes,
+  ...notificationRoutes,
   ...selfRoutes,
   ...userRoutes,
   ...organizationRoutes,

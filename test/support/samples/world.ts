@@ -25,6 +25,7 @@ import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
 import { makeComment, makeIssue, makeLabel, makeMilestone } from "../issues.ts";
+import { makeNotification } from "../notifications.ts";
 import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote, storeSampleUpstream } from "./sample-code.ts";
 
@@ -102,6 +103,10 @@ export class World {
   readonly label = makeOnce(async () => makeLabel({ repo: await this.repo() }));
   readonly orgLabel = makeOnce(async () => makeLabel({ org: await this.org() }));
   readonly milestone = makeOnce(async () => makeMilestone(await this.repo()));
+  /** An unread notification of the user about the issue. */
+  readonly notification = makeOnce(async () =>
+    makeNotification(await this.user(), await this.issue()),
+  );
   readonly issuePath = makeOnce(async () => {
     const [{ owner, name }, { number }] = [await this.repo(), await this.issue()];
     return { owner, repo: name, index: number };
