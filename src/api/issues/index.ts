@@ -4,3 +4,8 @@ import { issueTemplates } from "./templates.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
 export const issueRoutes = [issueTemplates, issues, milestones];
+import { issueSubscriptions } from "./subscriptions.ts";
+import { issueTemplates } from "./templates.ts";
+
+/** The routes of issues. When two paths match a request, the one listed first handles it. */
+export const issueRoutes = [issueTemplates, issues, issueSubscriptions];
