@@ -61,6 +61,7 @@ GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 GET /repos/{owner}/{repo}/issues
+POST /repos/{owner}/{repo}/issues
 GET /repos/{owner}/{repo}/issues/comments
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets

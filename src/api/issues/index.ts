@@ -9,3 +9,8 @@ import { issueTemplates } from "./templates.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
 export const issueRoutes = [issueTemplates, issues, issueSubscriptions];
+import { issueLists } from "./lists.ts";
+import { issueTemplates } from "./templates.ts";
+
+/** The routes of issues. When two paths match a request, the one listed first handles it. */
+export const issueRoutes = [issueTemplates, issueLists, issues];
