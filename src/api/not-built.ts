@@ -66,8 +66,6 @@ GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 GET POST /repos/{owner}/{repo}/issues
-GET /repos/{owner}/{repo}/issues/comments
-GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
@@ -76,8 +74,6 @@ DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
-GET POST /repos/{owner}/{repo}/issues/{index}/comments
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 POST /repos/{owner}/{repo}/issues/{index}/deadline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
 GET PUT POST DELETE /repos/{owner}/{repo}/issues/{index}/labels
