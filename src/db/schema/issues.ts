@@ -57,10 +57,17 @@ export const issues = sqliteTable(
     index("issues_by_number").on(table.repoId, table.isPull, table.isClosed, table.number),
     index("issues_by_updated").on(table.repoId, table.isPull, table.isClosed, table.updatedAt),
     index("issues_by_comments").on(table.repoId, table.isPull, table.isClosed, table.commentCount),
-    index("issues_by_deadline")
-      .on(table.repoId, table.isPull, table.isClosed, table.deadlineAt)
-      .where(sql`${table.deadlineAt} is not null`),
-    index("issues_poster").on(table.posterId, table.repoId, table.number),
+    index("issues_by_deadline").on(table.repoId, table.isPull, table.isClosed, table.deadlineAt),
+    // Searches over all repositories; "newest" is the order of ids.
+    index("issues_newest").on(table.isPull, table.isClosed),
+    index("issues_poster").on(
+      table.posterId,
+      table.repoId,
+      table.isPull,
+      table.isClosed,
+      table.number,
+    ),
+    index("issues_poster_newest").on(table.posterId, table.isPull, table.isClosed),
     index("issues_milestone")
       .on(table.milestoneId, table.isPull, table.isClosed, table.number)
       .where(sql`${table.milestoneId} is not null`),
@@ -81,22 +88,43 @@ const ofIssueAndUser = () => ({
     .references(() => users.id, { onDelete: "cascade" }),
 });
 
+/** Copied from the issue, so that one index serves the lists by user. Maintained by triggers, from the insert on. */
+const ofListedIssue = () => ({
+  repoId: integer().notNull(),
+  isPull: integer({ mode: "boolean" }).notNull().default(false),
+  isClosed: integer({ mode: "boolean" }).notNull().default(false),
+});
+
 export const issueAssignees = sqliteTable(
   "issue_assignees",
-  { ...ofIssueAndUser(), repoId: integer().notNull(), createdAt: integer().notNull() },
+  { ...ofIssueAndUser(), ...ofListedIssue(), createdAt: integer().notNull() },
   (table) => [
     primaryKey({ columns: [table.issueId, table.userId] }),
-    index("issue_assignees_user").on(table.userId, table.repoId, table.issueId),
+    index("issue_assignees_user").on(
+      table.userId,
+      table.repoId,
+      table.isPull,
+      table.isClosed,
+      table.issueId,
+    ),
+    index("issue_assignees_newest").on(table.userId, table.isPull, table.isClosed, table.issueId),
   ],
 );
 
 /** Users whom the body or a comment mentions. */
 export const issueMentions = sqliteTable(
   "issue_mentions",
-  { ...ofIssueAndUser(), repoId: integer().notNull() },
+  { ...ofIssueAndUser(), ...ofListedIssue() },
   (table) => [
     primaryKey({ columns: [table.issueId, table.userId] }),
-    index("issue_mentions_user").on(table.userId, table.repoId, table.issueId),
+    index("issue_mentions_user").on(
+      table.userId,
+      table.repoId,
+      table.isPull,
+      table.isClosed,
+      table.issueId,
+    ),
+    index("issue_mentions_newest").on(table.userId, table.isPull, table.isClosed, table.issueId),
   ],
 );
 

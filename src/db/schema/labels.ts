@@ -27,6 +27,8 @@ export const labels = sqliteTable(
   (table) => [
     index("labels_repo").on(table.repoId, table.name),
     index("labels_org").on(table.orgId, table.name),
+    // Searches over all repositories name labels.
+    index("labels_name").on(table.name),
     check("labels_owner", sql`(${table.repoId} is null) <> (${table.orgId} is null)`),
   ],
 );

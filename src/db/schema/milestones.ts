@@ -23,6 +23,7 @@ export const milestones = sqliteTable(
   (table) => [
     index("milestones_by_deadline").on(table.repoId, table.isClosed, table.deadlineAt, table.id),
     index("milestones_title").on(table.repoId, table.title),
+    index("milestones_all_titles").on(table.title),
   ],
 );
 export type Milestone = typeof milestones.$inferSelect;

@@ -122,6 +122,10 @@ export const repositories = sqliteTable(
   (table) => [
     uniqueIndex("repositories_owner_name").on(table.ownerId, table.lowerName),
     index("repositories_owner").on(table.ownerId),
+    // What members of an organization see without a team.
+    index("repositories_internal")
+      .on(table.ownerId, table.visibility)
+      .where(sql`not ${table.isPrivate}`),
     // One index for each order of the search; every search filters by visibility first.
     index("repositories_by_name").on(table.visibility, table.ownerLowerName, table.lowerName),
     index("repositories_by_short_name").on(table.visibility, table.lowerName),

@@ -51,9 +51,8 @@ export const timelineEntries = sqliteTable(
   "timeline_entries",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** Copied from its issue, which goes with the repository. */
+    repoId: integer().notNull(),
     issueId: integer()
       .notNull()
       .references(() => issues.id, { onDelete: "cascade" }),
@@ -100,9 +99,17 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_updated")
       .on(table.repoId, table.updatedAt)
       .where(sql`${table.kind} = 'comment'`),
+    // The last comment of an issue.
+    index("timeline_entries_issue_comments")
+      .on(table.issueId, table.id)
+      .where(sql`${table.kind} = 'comment'`),
+    // Who commented on an issue.
+    index("timeline_entries_commenters")
+      .on(table.issueId, table.posterId)
+      .where(sql`${table.kind} = 'comment'`),
     index("timeline_entries_poster").on(table.posterId, table.issueId),
     index("timeline_entries_label")
-      .on(table.labelId)
+      .on(table.labelId, table.repoId)
       .where(sql`${table.labelId} is not null`),
     index("timeline_entries_milestone")
       .on(table.milestoneId)
