@@ -11,6 +11,7 @@ import { renderFailure } from "./failure-renderer.ts";
 import { gitRoutes } from "./git/index.ts";
 import { hookRoutes } from "./hooks/index.ts";
 import { issueRoutes } from "./issues/index.ts";
+import { labelRoutes } from "./labels/index.ts";
 import { metaRoutes } from "./meta/index.ts";
 import { MountedRouter } from "./mounted-router.ts";
 import { isNotBuilt } from "./not-built.ts";
@@ -29,6 +30,7 @@ const ROUTES = [
   ...gitRoutes,
   ...contentRoutes,
   ...issueRoutes,
+  ...labelRoutes,
   ...selfRoutes,
   ...userRoutes,
   ...organizationRoutes,

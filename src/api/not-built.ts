@@ -27,8 +27,6 @@ GET /orgs/{org}/actions/secrets
 PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
-GET POST /orgs/{org}/labels
-GET DELETE PATCH /orgs/{org}/labels/{id}
 GET /packages/{owner}
 GET /packages/{owner}/{type}/{name}
 GET /packages/{owner}/{type}/{name}/-/latest
@@ -66,6 +64,9 @@ GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 GET POST /repos/{owner}/{repo}/issues
+GET /repos/{owner}/{repo}/issues
+GET /repos/{owner}/{repo}/issues/comments
+GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
@@ -76,8 +77,6 @@ GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
 POST /repos/{owner}/{repo}/issues/{index}/deadline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
-GET PUT POST DELETE /repos/{owner}/{repo}/issues/{index}/labels
-DELETE /repos/{owner}/{repo}/issues/{index}/labels/{id}
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
 POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
 PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
@@ -91,8 +90,6 @@ PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
 GET /repos/{owner}/{repo}/issues/{index}/timeline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
-GET POST /repos/{owner}/{repo}/labels
-GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
 GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync

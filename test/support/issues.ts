@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 
 import {
+  issueLabels,
   issues,
   labels,
   milestones,
@@ -60,6 +61,13 @@ export async function makeLabel(
   const row = { repoId: repo?.id ?? null, orgId: org?.id ?? null, color: "ee0701" };
   const values = { ...row, name: freshName("label"), createdAt: 1000, updatedAt: 1000, ...fields };
   return only(await db.insert(labels).values(values).returning());
+}
+
+/** Attaches labels to an issue, without entries of its timeline. */
+export async function attachLabel(issue: Issue, ...attached: Label[]): Promise<void> {
+  const { id: issueId, repoId, isPull, isClosed } = issue;
+  const rows = attached.map(({ id }) => ({ issueId, repoId, isPull, isClosed, labelId: id }));
+  await db.insert(issueLabels).values(rows);
 }
 
 export async function makeMilestone(

@@ -1,6 +1,6 @@
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 
-/** What each event about an issue or pull request says of it. */
+/** The fields of an event that name its issue or pull request. */
 export const eventSubject = ({ repo, row }: Pick<IssueContext, "repo" | "row">) => ({
   repoId: repo.row.id,
   ownerId: repo.row.ownerId,

@@ -24,7 +24,7 @@ import { only } from "../../../src/lib/only.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
-import { makeComment, makeIssue, makeLabel, makeMilestone } from "../issues.ts";
+import { attachLabel, makeComment, makeIssue, makeLabel, makeMilestone } from "../issues.ts";
 import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote, storeSampleUpstream } from "./sample-code.ts";
 
@@ -105,6 +105,11 @@ export class World {
   });
   readonly label = makeOnce(async () => makeLabel({ repo: await this.repo() }));
   readonly orgLabel = makeOnce(async () => makeLabel({ org: await this.org() }));
+  /** Attaches the label to the issue. */
+  readonly issueLabel = makeOnce(async () => {
+    const [label, issue] = [await this.label(), await this.issue()];
+    await attachLabel(issue, label);
+  });
   readonly milestone = makeOnce(async () => makeMilestone(await this.repo()));
   readonly issuePath = makeOnce(async () => {
     const [{ owner, name }, { number }] = [await this.repo(), await this.issue()];
