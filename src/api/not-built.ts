@@ -87,7 +87,6 @@ POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
-GET /repos/{owner}/{repo}/issues/{index}/timeline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 GET POST /repos/{owner}/{repo}/milestones

@@ -5,9 +5,8 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
 import { issues } from "../../db/schema/index.ts";
-import { Failure, forbidden } from "../../lib/failure.ts";
+import { forbidden } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueWritable, unitOf } from "../issues/find-issue.ts";
 
 // Who can see an issue may comment on it and react to it, unless it is locked or a block separates them from those
@@ -52,10 +51,3 @@ export const isKeptOut = (
         sql`${actor.user?.id ?? null}`,
         ...[repo.row.ownerId, row.posterId, ...others].map((id) => sql`${id}`),
       );
-
-/** @throws Failure `locked` if the repository is archived. */
-export function requireUnarchived({ row, owner }: RepositoryContext): void {
-  if (row.archivedAt !== null) {
-    throw new Failure("locked", `${owner.name}/${row.name} is archived`);
-  }
-}
