@@ -286,7 +286,7 @@ CREATE INDEX `timeline_entries_old_milestone` ON `timeline_entries` (`old_milest
 CREATE INDEX `timeline_entries_assignee` ON `timeline_entries` (`assignee_id`) WHERE "timeline_entries"."assignee_id" is not null;--> statement-breakpoint
 CREATE INDEX `timeline_entries_other_issue` ON `timeline_entries` (`other_issue_id`) WHERE "timeline_entries"."other_issue_id" is not null;--> statement-breakpoint
 CREATE INDEX `timeline_entries_other_entry` ON `timeline_entries` (`other_entry_id`) WHERE "timeline_entries"."other_entry_id" is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX `timeline_entries_commit` ON `timeline_entries` (`issue_id`,`commit_oid`) WHERE "timeline_entries"."kind" = 'commit_ref';--> statement-breakpoint
+CREATE UNIQUE INDEX `timeline_entries_commit` ON `timeline_entries` (`issue_id`,`commit_oid`,`kind`) WHERE "timeline_entries"."commit_oid" <> '';--> statement-breakpoint
 CREATE TABLE `stopwatches` (
 	`user_id` integer NOT NULL,
 	`issue_id` integer NOT NULL,
@@ -304,6 +304,7 @@ CREATE TABLE `tracked_times` (
 	`user_id` integer NOT NULL,
 	`seconds` integer NOT NULL,
 	`created_at` integer NOT NULL,
+	`booked_at` integer DEFAULT 0 NOT NULL,
 	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
