@@ -60,6 +60,7 @@ POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
+GET POST /repos/{owner}/{repo}/issues
 GET /repos/{owner}/{repo}/issues
 POST /repos/{owner}/{repo}/issues
 GET /repos/{owner}/{repo}/issues/comments
@@ -72,8 +73,6 @@ DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
-GET POST /repos/{owner}/{repo}/issues/{index}/comments
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 POST /repos/{owner}/{repo}/issues/{index}/deadline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
@@ -84,6 +83,9 @@ DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
 GET /repos/{owner}/{repo}/issues/{index}/timeline
+GET /repos/{owner}/{repo}/issues/{index}/subscriptions
+GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
+PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 GET POST /repos/{owner}/{repo}/labels

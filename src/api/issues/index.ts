@@ -1,3 +1,5 @@
+import { comments } from "./comments.ts";
+import { contentHistory } from "./content-history.ts";
 import { issues } from "./issues.ts";
 import { milestones } from "./milestones.ts";
 import { issueTemplates } from "./templates.ts";
@@ -14,3 +16,8 @@ import { issueTemplates } from "./templates.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
 export const issueRoutes = [issueTemplates, issueLists, issues];
+import { timeline } from "./timeline.ts";
+import { issueTemplates } from "./templates.ts";
+
+/** The routes of issues. When two paths match a request, the one listed first handles it. */
+export const issueRoutes = [issueTemplates, comments, contentHistory, timeline, issues];
