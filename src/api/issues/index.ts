@@ -1,8 +1,26 @@
+import { comments } from "./comments.ts";
+import { contentHistory } from "./content-history.ts";
 import { deadlines } from "./deadlines.ts";
 import { issues } from "./issues.ts";
+import { issueLists } from "./lists.ts";
 import { locks } from "./locks.ts";
+import { milestones } from "./milestones.ts";
 import { pins } from "./pins.ts";
+import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
+import { timeline } from "./timeline.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
-export const issueRoutes = [issueTemplates, pins, issues, locks, deadlines];
+export const issueRoutes = [
+  issueTemplates,
+  issueLists,
+  comments,
+  contentHistory,
+  timeline,
+  pins,
+  issues,
+  locks,
+  deadlines,
+  milestones,
+  issueSubscriptions,
+];

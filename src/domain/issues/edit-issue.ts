@@ -16,7 +16,7 @@ import { eventSubject } from "./event-subject.ts";
 import { findAssignees } from "./find-assignees.ts";
 import { isIssueWritable, type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntries } from "./insert-entry.ts";
-import { issueVersionStatements } from "./issue-versions.ts";
+import { insertBodyVersion, insertOriginal } from "./insert-version.ts";
 import { toIssueTitle } from "./issue-title.ts";
 import { requireIssueEdit } from "./require-issue-access.ts";
 
@@ -122,7 +122,11 @@ function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): Batch
   }
   if (body !== undefined) {
     changes.push(ne(issues.body, body));
-    statements.push(...issueVersionStatements(ctx, issue, body));
+    const isEdited = and(isThis, ne(issues.body, body));
+    statements.push(
+      insertOriginal(ctx, { issueId, entryId: null }, isEdited),
+      insertBodyVersion(ctx, issueId, body, isEdited),
+    );
   }
   // The version is compared also where nothing changes.
   if (contentVersion !== undefined) changes.push(ne(issues.contentVersion, contentVersion));

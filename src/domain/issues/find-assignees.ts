@@ -34,8 +34,8 @@ export async function findAssignees(
 /** The issue or pull request that is to be assigned, which may not exist yet. */
 type AssignedIssue = Pick<Issue, "isPull" | "posterId">;
 
-/** The query of `findAssignees`, for a batch; `toAssignees` judges its rows. */
-export function selectAssignees(
+/** The query of `findAssignees`; `toAssignees` judges its rows. */
+function selectAssignees(
   ctx: Ctx,
   { row }: RepositoryContext,
   issue: AssignedIssue,
@@ -68,7 +68,7 @@ function isBlockedFrom(ctx: Ctx, userId: SQL, ownerId: number, posterId: number 
 }
 
 /** The users of the given names, from the rows of `selectAssignees`. @throws Failure as `findAssignees`. */
-export function toAssignees(
+function toAssignees(
   names: readonly string[],
   rows: Awaited<ReturnType<typeof selectAssignees>>,
 ): User[] {
