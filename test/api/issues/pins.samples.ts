@@ -1,4 +1,4 @@
-import { defineSamples, NOTHING, once, undoneBy } from "../../support/samples/sample.ts";
+import { defineSamples, NOTHING, once } from "../../support/samples/sample.ts";
 
 export const samples = defineSamples({
   repoListPinnedIssues: {
@@ -17,7 +17,7 @@ export const samples = defineSamples({
       await world.pin();
       return { path: await world.issuePath() };
     },
-    announces: undoneBy("pinIssue", "issue.unpinned"),
+    announces: once("issue.unpinned"),
   },
   moveIssuePin: {
     request: async (world) => {
