@@ -4,6 +4,10 @@ import { issues } from "./issues.ts";
 import { issueLists } from "./lists.ts";
 import { milestones } from "./milestones.ts";
 import { issueSubscriptions } from "./subscriptions.ts";
+import { deadlines } from "./deadlines.ts";
+import { issues } from "./issues.ts";
+import { locks } from "./locks.ts";
+import { pins } from "./pins.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
 
@@ -18,3 +22,4 @@ export const issueRoutes = [
   milestones,
   issueSubscriptions,
 ];
+export const issueRoutes = [issueTemplates, pins, issues, locks, deadlines];
