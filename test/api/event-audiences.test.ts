@@ -31,6 +31,9 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "repository.deleted": "everybody",
   "repository.pushed": "readers",
   "commit_status.created": "readers",
+  "label.created": "everybody",
+  "label.edited": "everybody",
+  "label.deleted": "everybody",
   "lfs_lock.created": "readers",
   "lfs_lock.deleted": "readers",
   "star.created": "everybody",
@@ -50,6 +53,9 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
 /** Events of an organization. */
 const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "organization.created": "everybody",
+  "label.created": "members",
+  "label.edited": "members",
+  "label.deleted": "members",
   "organization.deleted": "members",
   "organization.edited": "members",
   "organization.renamed": "members",
@@ -128,6 +134,7 @@ const PAYLOAD = {
   isPublic: true,
   fingerprint: "SHA256:x",
   keyId: "K",
+  labelId: 1,
 };
 
 /** Records one event of each given kind. */
