@@ -83,7 +83,10 @@ export const timelineEntries = sqliteTable(
     }),
     /** What a reference does to this issue once it takes effect. */
     refAction: text().$type<RefAction>().notNull().default("none"),
-    /** The commit with a reference to this issue, and the repository to which it was pushed. */
+    /**
+     * The commit with a reference to this issue, and the repository to which it was pushed; also where the commit
+     * closed or reopened the issue, or booked time on it.
+     */
     commitOid: text().notNull().default(""),
     commitRepoId: integer(),
     /** The booked time that the entry tells of. */
@@ -126,10 +129,10 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_other_entry")
       .on(table.otherEntryId)
       .where(sql`${table.otherEntryId} is not null`),
-    // A commit is told once, however often the push is.
+    // What a commit does to an issue is done and told once, however often its push is told.
     uniqueIndex("timeline_entries_commit")
-      .on(table.issueId, table.commitOid)
-      .where(sql`${table.kind} = 'commit_ref'`),
+      .on(table.issueId, table.commitOid, table.kind)
+      .where(sql`${table.commitOid} <> ''`),
   ],
 );
 export type TimelineEntry = typeof timelineEntries.$inferSelect;

@@ -21,6 +21,14 @@ export const insertEntry = (ctx: Ctx, entry: NewEntry) =>
 export const insertEntryIfChanged = (ctx: Ctx, entry: NewEntry) =>
   insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), sql`where changes() > 0`);
 
+/** Like `insertEntry`, if a condition holds. */
+export const insertEntryWhere = (ctx: Ctx, entry: NewEntry, condition: SQL) =>
+  insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), sql`where ${condition}`);
+
+/** The statement that adds an entry for each row of a select, whose columns the entry may contain: `from … where …`. */
+export const insertEntries = (ctx: Ctx, entry: NewEntry, from: SQL) =>
+  insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), from);
+
 const toRow = ({ actor, now }: Ctx, entry: NewEntry) => ({
   posterId: actor.user?.id ?? null,
   createdAt: now,

@@ -4,7 +4,89 @@ import { call } from "../../support/call.ts";
 import { makeIssue, makeLabel, makeMilestone } from "../../support/issues.ts";
 import { make } from "../../support/make.ts";
 import { db } from "../../support/db.ts";
-import { issueAssignees, issueLabels } from "../../../src/db/schema/index.ts";
+import { asc, eq } from "drizzle-orm";
+
+import {
+  events,
+  issueAssignees,
+  issueLabels,
+  issues,
+  repositories,
+  timelineEntries,
+  type Repository,
+} from "../../../src/db/schema/index.ts";
+
+const pathOf = ({ owner, name }: { owner: string; name: string }, rest = "") =>
+  `/repos/${owner}/${name}/issues${rest}`;
+
+const eventsOf = async ({ id }: Repository) =>
+  (await db.select().from(events).where(eq(events.repoId, id)).orderBy(asc(events.id))).map(
+    ({ type }) => type,
+  );
+const entriesOf = (issueId: number) =>
+  db
+    .select()
+    .from(timelineEntries)
+    .where(eq(timelineEntries.issueId, issueId))
+    .orderBy(asc(timelineEntries.id));
+describe("POST /repos/{owner}/{repo}/issues", () => {
+  it("gives 50 issues that are opened at once 50 consecutive numbers", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) =>
+        call("POST", pathOf(repo), { as: owner, json: { title: `number ${at}` } }),
+      ),
+    );
+    const numbers = answers.map(({ body }) => body.number).toSorted((a, b) => a - b);
+    expect(numbers).toEqual(Array.from({ length: 50 }, (_, at) => at + 1));
+    expect(await eventsOf(repo)).toEqual(numbers.map(() => "issue.opened"));
+  });
+
+  it("stores every field for a writer, and tells of it once", async () => {
+    const [owner, friend] = [await make.user(), await make.user()];
+    const repo = await make.repo(owner);
+    const [label, milestone] = [await makeLabel({ repo }), await makeMilestone(repo)];
+    const json = {
+      title: " It rains ",
+      body: "in",
+      ref: "main",
+      closed: true,
+      assignees: [friend.name.toUpperCase(), "", friend.name],
+      labels: [label.id],
+      milestone: milestone.id,
+      due_date: "2030-05-06T07:08:09+02:00",
+    };
+    const answer = await call("POST", pathOf(repo), { as: owner, json });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        number: 1,
+        title: "It rains",
+        body: "in",
+        ref: "main",
+        state: "closed",
+        assignees: [{ login: friend.name }],
+        labels: [{ id: label.id }],
+        milestone: { id: milestone.id, open_issues: 0, closed_issues: 1 },
+        due_date: "2030-05-06T05:08:09Z",
+        content_version: 0,
+      },
+    });
+    expect(answer.body.closed_at).not.toBeNull();
+    expect((await entriesOf(answer.body.id)).map(({ kind }) => kind)).toEqual([
+      "assignees",
+      "milestone",
+      "close",
+    ]);
+    expect(await eventsOf(repo)).toEqual([
+      "issue.opened",
+      "issue.assigned",
+      "issue.milestoned",
+      "issue.closed",
+    ]);
+  });
+});
 
 describe("GET /repos/{owner}/{repo}/issues/{index}", () => {
   it("shows the issue with its labels, assignees and milestone", async () => {
