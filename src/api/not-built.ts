@@ -82,15 +82,10 @@ PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
 POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
 PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
-DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
-POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
-POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
 GET /repos/{owner}/{repo}/issues/{index}/timeline
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
-DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 GET POST /repos/{owner}/{repo}/labels
 GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
 GET POST /repos/{owner}/{repo}/milestones
@@ -124,8 +119,6 @@ GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
-GET /repos/{owner}/{repo}/times
-GET /repos/{owner}/{repo}/times/{user}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
@@ -138,8 +131,6 @@ GET /user/actions/runs
 PUT DELETE /user/actions/secrets/{secretname}
 GET /user/actions/variables
 GET PUT POST DELETE /user/actions/variables/{variablename}
-GET /user/stopwatches
-GET /user/times
 `;
 
 /** Each operation of the list, as method and path. */
