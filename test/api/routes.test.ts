@@ -82,6 +82,7 @@ const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   [/^\/users?(?:\/|$)/, "user"],
   [/^\/org\/\{org\}\/repos$/, "organization repository"],
   [/^\/(?:orgs|teams)(?:\/|$)/, "organization"],
+  [/^\/repos\/\{owner\}\/\{repo\}\/issues(?:\/|$)/, "issue"],
   [/^\/(?:repos|repositories|topics)\//, "repository"],
 ];
 
