@@ -88,6 +88,9 @@ stopwatches.openapi(
     const items = await pageOf(c, c.req.valid("query"), (slice) =>
       listStopwatches(ctx, user, slice),
     );
-    return c.json(items.map(toStopWatch), 200);
+    return c.json(
+      items.map((each) => toStopWatch(each, ctx.now)),
+      200,
+    );
   },
 );

@@ -38,10 +38,11 @@ export async function startStopwatch(
     ]);
     requireSpendingTime(issue, caller);
     if (running.some(({ issueId }) => issueId === issue.row.id)) break;
-    const endings = running.flatMap(({ issueId, issue: other }): BatchItem<"sqlite">[] => [
-      ...(other && maySpendTime(other, caller) ? stopStatements(ctx, other, caller) : []),
-      ctx.db.delete(stopwatches).where(isStopwatchOf(caller, issueId)),
-    ]);
+    const endings: BatchItem<"sqlite">[] = [];
+    for (const { issueId, issue: other } of running) {
+      if (other && maySpendTime(other, caller)) endings.push(...stopStatements(ctx, other, caller));
+      endings.push(ctx.db.delete(stopwatches).where(isStopwatchOf(caller, issueId)));
+    }
     if (await tryStart(ctx, issue, caller, endings)) return;
   }
   throw conflict("cannot start a stopwatch again if it already exists");
@@ -78,7 +79,7 @@ async function tryStart(
     }),
   ] as const;
   try {
-    const [first = start, ...rest] = [...endings, start, ...told];
+    const [first, ...rest] = [...endings, start, ...told];
     const results = await ctx.db.batch([first, ...rest]);
     return (results.at(-told.length) as unknown[]).length > 0;
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Listed, Slice } from "../slice.ts";
 
 /** Lists the running stopwatches of the caller on issues that the caller may still read, oldest first. */
 export async function listStopwatches(
-  { db, actor, now }: Ctx,
+  { db, actor }: Ctx,
   user: User,
   { size, offset }: Slice,
 ): Promise<Listed<StopWatchContext>> {
@@ -44,5 +44,5 @@ export async function listStopwatches(
       .innerJoin(repositories, eq(repositories.id, issues.repoId))
       .where(isListed),
   ]);
-  return { items: rows.map((row) => ({ ...row, now })), total: counted?.total ?? 0 };
+  return { items: rows, total: counted?.total ?? 0 };
 }

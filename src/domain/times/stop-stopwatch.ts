@@ -33,7 +33,8 @@ export function stopStatements(ctx: Ctx, issue: IssueContext, user: User) {
         repoId,
         issueId,
         userId,
-        seconds: sql`max(1, (${now} - ${stopwatches.createdAt}) / 1000)`,
+        // A bound number is a float for D1, and so is what is computed from it.
+        seconds: sql`max(1, cast((${now} - ${stopwatches.createdAt}) / 1000 as integer))`,
         createdAt: now,
         bookedAt: now,
       },

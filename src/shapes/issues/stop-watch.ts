@@ -21,8 +21,6 @@ export type StopWatch = z.infer<typeof StopWatch>;
 export interface StopWatchContext {
   /** In milliseconds. */
   readonly startedAt: number;
-  /** The time of the request. */
-  readonly now: number;
   readonly number: number;
   readonly title: string;
   /** The names of the repository and its owner. */
@@ -30,8 +28,9 @@ export interface StopWatchContext {
   readonly owner: string;
 }
 
-export function toStopWatch(stopwatch: StopWatchContext): StopWatch {
-  const { startedAt, now } = stopwatch;
+/** @param now The time of the request, in milliseconds. */
+export function toStopWatch(stopwatch: StopWatchContext, now: number): StopWatch {
+  const { startedAt } = stopwatch;
   const seconds = Math.max(0, Math.floor((now - startedAt) / 1000));
   return {
     created: formatTime(startedAt),
