@@ -8,6 +8,9 @@ import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
 import { times } from "./times.ts";
+import { issueSubscriptions } from "./subscriptions.ts";
+import { issueTemplates } from "./templates.ts";
+import { timeline } from "./timeline.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
 export const issueRoutes = [
@@ -21,4 +24,7 @@ export const issueRoutes = [
   times,
   stopwatches,
   issues,
+  issues,
+  milestones,
+  issueSubscriptions,
 ];
