@@ -8,9 +8,6 @@ import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
 import { times } from "./times.ts";
-import { issueSubscriptions } from "./subscriptions.ts";
-import { issueTemplates } from "./templates.ts";
-import { timeline } from "./timeline.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
 export const issueRoutes = [
@@ -19,12 +16,9 @@ export const issueRoutes = [
   comments,
   contentHistory,
   timeline,
-  issueSubscriptions,
+  issues,
   milestones,
   times,
   stopwatches,
-  issues,
-  issues,
-  milestones,
   issueSubscriptions,
 ];
