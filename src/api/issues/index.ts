@@ -3,6 +3,7 @@ import { contentHistory } from "./content-history.ts";
 import { issues } from "./issues.ts";
 import { issueLists } from "./lists.ts";
 import { milestones } from "./milestones.ts";
+import { stopwatches } from "./stopwatches.ts";
 import { issueSubscriptions } from "./subscriptions.ts";
 import { deadlines } from "./deadlines.ts";
 import { issues } from "./issues.ts";
@@ -10,6 +11,7 @@ import { locks } from "./locks.ts";
 import { pins } from "./pins.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
+import { times } from "./times.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
 export const issueRoutes = [
@@ -20,6 +22,8 @@ export const issueRoutes = [
   timeline,
   issues,
   milestones,
+  times,
+  stopwatches,
   issueSubscriptions,
 ];
 export const issueRoutes = [issueTemplates, pins, issues, locks, deadlines];
