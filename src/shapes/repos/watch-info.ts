@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
 import { formatTime } from "../../lib/time.ts";
-import { issueApiUrlOf, type IssueNames } from "../issues/issue.ts";
 import { Time } from "../json.ts";
 import type { RepositoryContext } from "./repository.ts";
 import type { Viewer } from "../viewer.ts";
@@ -17,9 +16,10 @@ export const WatchInfo = z
     repository_url: z.string().openapi({ format: "uri" }),
   })
   .openapi("WatchInfo");
+export type WatchInfo = z.infer<typeof WatchInfo>;
 
 /** Formats the subscription of a watcher. `created_at` is that of the repository, as in Gitea. */
-export function toWatchInfo(repo: RepositoryContext, viewer: Viewer): z.infer<typeof WatchInfo> {
+export function toWatchInfo(repo: RepositoryContext, viewer: Viewer): WatchInfo {
   const repositoryUrl = apiUrlOf(repo, viewer);
   return {
     subscribed: true,
@@ -30,17 +30,3 @@ export function toWatchInfo(repo: RepositoryContext, viewer: Viewer): z.infer<ty
     repository_url: repositoryUrl,
   };
 }
-
-/** Formats whether a user is told of an issue. `created_at` is that of the issue, as in Gitea. */
-export const toIssueWatchInfo = (
-  issue: IssueNames & { readonly row: { readonly createdAt: number } },
-  isSubscribed: boolean,
-  viewer: Viewer,
-): z.infer<typeof WatchInfo> => ({
-  subscribed: isSubscribed,
-  ignored: !isSubscribed,
-  reason: null,
-  created_at: formatTime(issue.row.createdAt),
-  url: `${issueApiUrlOf(issue, viewer)}/subscriptions`,
-  repository_url: apiUrlOf(issue.repo, viewer),
-});
