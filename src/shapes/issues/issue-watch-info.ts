@@ -1,3 +1,5 @@
+import type { z } from "@hono/zod-openapi";
+
 import { formatTime } from "../../lib/time.ts";
 import type { WatchInfo } from "../repos/watch-info.ts";
 import { apiUrlOf } from "../urls.ts";
@@ -9,7 +11,7 @@ export const toIssueWatchInfo = (
   issue: IssueNames & { readonly row: { readonly createdAt: number } },
   isSubscribed: boolean,
   viewer: Viewer,
-): WatchInfo => ({
+): z.infer<typeof WatchInfo> => ({
   subscribed: isSubscribed,
   ignored: !isSubscribed,
   reason: null,

@@ -16,10 +16,9 @@ export const WatchInfo = z
     repository_url: z.string().openapi({ format: "uri" }),
   })
   .openapi("WatchInfo");
-export type WatchInfo = z.infer<typeof WatchInfo>;
 
 /** Formats the subscription of a watcher. `created_at` is that of the repository, as in Gitea. */
-export function toWatchInfo(repo: RepositoryContext, viewer: Viewer): WatchInfo {
+export function toWatchInfo(repo: RepositoryContext, viewer: Viewer): z.infer<typeof WatchInfo> {
   const repositoryUrl = apiUrlOf(repo, viewer);
   return {
     subscribed: true,

@@ -100,6 +100,10 @@ export class World {
   /** An open issue of the repository, and what belongs to it. */
   readonly issue = makeOnce(async () => makeIssue(await this.repo()));
   readonly comment = makeOnce(async () => makeComment(await this.issue()));
+  readonly commentPath = makeOnce(async () => {
+    const [{ owner, name }, { id }] = [await this.repo(), await this.comment()];
+    return { owner, repo: name, id };
+  });
   readonly label = makeOnce(async () => makeLabel({ repo: await this.repo() }));
   readonly orgLabel = makeOnce(async () => makeLabel({ org: await this.org() }));
   /** Attaches the label to the issue. */
