@@ -73,11 +73,9 @@ GET /repos/{owner}/{repo}/issues/pinned
 DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
 GET POST /repos/{owner}/{repo}/issues/{index}/comments
 DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 POST /repos/{owner}/{repo}/issues/{index}/deadline
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
 POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
 PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}

@@ -34,8 +34,8 @@ export interface CommitAct {
 export function isActed(ctx: Ctx, { repo, branch, reference, referred }: CommitAct): boolean {
   const { row } = referred;
   if (reference.action === "none" || row.isPull) return false;
-  const isOfIssue = row.ref.startsWith("refs/heads/");
-  const wanted = isOfIssue ? row.ref : `refs/heads/${repo.row.defaultBranch}`;
+  const named = row.ref.startsWith("refs/tags/") ? "" : row.ref.replace(/^refs\/heads\//, "");
+  const wanted = `refs/heads/${named || repo.row.defaultBranch}`;
   return branch === wanted && mayEditIssue(ctx, referred);
 }
 
@@ -77,7 +77,7 @@ async function bookTime(ctx: Ctx, { repo, commit, reference, referred }: CommitA
       insertSelect(
         db,
         trackedTimes,
-        { repoId, issueId, userId: actor.user.id, seconds, createdAt: now },
+        { repoId, issueId, userId: actor.user.id, seconds, createdAt: now, bookedAt: now },
         sql`where true`,
       ),
       insertEntry(ctx, {
